@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 
-.PHONY: demo demo-score demo-compare demo-vae gallery test test-short test-long test-oldest test-oldest-short lint format types docs names bench fuzz clean
+.PHONY: demo demo-score demo-compare demo-vae gallery test test-short test-long test-oldest test-oldest-short lint format types docs bench fuzz clean
 
 # Says what is missing on the machine, before half an environment is made that the next call would trust.
 define check_python
@@ -90,9 +90,6 @@ format: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
-
-names: $(VENV)/.dev  ## Write the names of metrics into demele/__init__.py and the page of the metrics
-	$(BIN)/python -m tools.names
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

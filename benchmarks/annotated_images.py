@@ -193,7 +193,7 @@ def compared(noise: str) -> list[Row]:
     """Return the errors of all methods under noise of the annotators, or under uniform noise."""
     labels = glyphs()[1]
     votes = annotated("clutter")[0].predictions if noise == "feature" else None
-    found = bench.compare_methods(classifiers(), labels, RATES, kind=noise, annotations=votes, n_jobs=JOBS)
+    found = bench.check_methods(classifiers(), labels, RATES, kind=noise, annotations=votes, n_jobs=JOBS)
     return table_of(found, f"clutter, level {LEVEL}")
 
 

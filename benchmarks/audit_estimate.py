@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
 from benchmarks.pairs import asked
+from demele.classifiers.comparison.audit import undirected_interval
+from demele.classifiers.comparison.methods import METHODS
+from demele.classifiers.comparison.sequential_plan import signs
 from demele.core.proportions import normal_quantile
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit import undirected_interval
-from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.sequential_plan import signs
 from demele.noise.audit import Audit
 
 Floats = NDArray[np.float64]

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Table, main
 from demele import data, labels
+from demele.classifiers import plan_audit
+from demele.classifiers.comparison.audit_forecast import uniform_audit, weighted_audit
+from demele.classifiers.question import Question
 from demele.core.labelled import read_labelled
 from demele.core.seeds import rng_for
-from demele.evaluation import plan_audit
-from demele.evaluation.comparison.audit_forecast import uniform_audit, weighted_audit
-from demele.evaluation.question import Question
 
 BEGUN, SIZES = 60, (120, 240, 480)
 DRAWS, AUDITS, PAIRS = 20, 20, 20

@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, share
-from demele.core.seeds import rng_for
-from demele.evaluation.measures.audit_interval import (
+from demele.classifiers.measures.audit_interval import (
     EXACT_BELOW,
     accuracy_cells,
     cell_interval,
     measure_cells,
     pooled_shares,
 )
-from demele.evaluation.question import as_value
+from demele.classifiers.question import as_value
+from demele.core.seeds import rng_for
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Table, main
-from demele.evaluation.comparison.betting import FRACTIONS
-from demele.evaluation.intervals import Guard, SampledSum, upper_bound
+from demele.classifiers.comparison.betting import FRACTIONS
+from demele.classifiers.intervals import Guard, SampledSum, upper_bound
 
 Floats = NDArray[np.float64]
 #: From counts met, 0 to m, and the probability of each to be drawn: the largest number that is not ruled out.

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.pairs import asked
+from demele.classifiers.intervals import overlap_gap
+from demele.classifiers.question import Question
 from demele.core.labelled import Indices, Vocabulary
-from demele.evaluation.intervals import overlap_gap
-from demele.evaluation.question import Question
 from demele.noise.audit import disagreement, draw_audit
 
 Rows = NDArray[np.intp]

@@ -17,14 +17,14 @@ import numpy as np
 
 from benchmarks.cases import cpu_seconds
 from benchmarks.loop import Table, main
-from demele import data, evaluation, labels
+from demele import classifiers, data, labels
 
 N, CLASSES = 12_000, 10
 #: Models of the ranking.
 MODELS = 10
 
 
-def classifiers(n: int = N, models: int = MODELS) -> tuple[np.ndarray, np.ndarray]:
+def predictions_of_models(n: int = N, models: int = MODELS) -> tuple[np.ndarray, np.ndarray]:
     """Predictions of classifiers of 80 to 84.5 %, one per column, and labels."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, CLASSES, n)
@@ -37,7 +37,7 @@ def mcnemar_of_a_pair() -> dict[str, object]:
     """One exact paired test; demele also says how many wrong labels the verdict bears."""
     from statsmodels.stats.contingency_tables import mcnemar
 
-    predictions, truth = classifiers()
+    predictions, truth = predictions_of_models()
     old, new = predictions[:, 0], predictions[:, 4]
 
     def theirs() -> float:
@@ -46,7 +46,7 @@ def mcnemar_of_a_pair() -> dict[str, object]:
         return float(mcnemar(table, exact=True).pvalue)
 
     def ours() -> float:
-        return float(evaluation.compare(old, new, truth, noise=0).p_value)
+        return float(classifiers.compare(old, new, truth, noise=0).p_value)
 
     return _row("one pair, exact paired test", f"{N:,} rows", "statsmodels", ours, theirs, _gap(2 * ours(), theirs()))
 
@@ -56,7 +56,7 @@ def mcnemar_of_all_pairs() -> dict[str, object]:
     from statsmodels.stats.contingency_tables import mcnemar
     from statsmodels.stats.multitest import multipletests
 
-    predictions, truth = classifiers()
+    predictions, truth = predictions_of_models()
     names = [f"m{k}" for k in range(MODELS)]
 
     def theirs() -> int:
@@ -70,7 +70,7 @@ def mcnemar_of_all_pairs() -> dict[str, object]:
 
     def ours() -> int:
         told = dict(zip(names, predictions.T, strict=True))
-        ranking = evaluation.rank(told, truth, noise=0)
+        ranking = classifiers.rank(told, truth, noise=0)
         # Each pair stands there in both orders.
         return sum(pair["verdict"] != "inconclusive" for pair in ranking.to_dict()["pairs"]) // 2
 
@@ -82,14 +82,14 @@ def interval_of_an_accuracy() -> dict[str, object]:
     """Wilson's interval from arrays of predictions."""
     from statsmodels.stats.proportion import proportion_confint
 
-    predictions, truth = classifiers()
+    predictions, truth = predictions_of_models()
     one = predictions[:, 0]
 
     def theirs() -> Any:
         return proportion_confint(int(np.sum(one == truth)), N, method="wilson")
 
     def ours() -> Any:
-        return evaluation.score_interval(int(np.sum(one == truth)), N)
+        return classifiers.stats.score_interval(int(np.sum(one == truth)), N)
 
     gap = _gap(np.array(ours()), np.array(theirs()))
     return _row("interval of an accuracy", f"{N:,} rows", "statsmodels", ours, theirs, gap)
@@ -139,7 +139,7 @@ def estimate_from_an_audit() -> dict[str, object]:
     """The accuracy of a classifier from 300 expert labels and 12 000 given ones: width of both intervals."""
     from ppi_py import ppi_mean_ci
 
-    predictions, truth = classifiers()
+    predictions, truth = predictions_of_models()
     rng = np.random.default_rng(2)
     given = np.where(rng.random(N) < 0.03, (truth + 1) % CLASSES, truth)
     one = predictions[:, 0]
@@ -153,7 +153,7 @@ def estimate_from_an_audit() -> dict[str, object]:
         return float(low[0]), float(high[0])
 
     def ours() -> Any:
-        span = evaluation.assess(one, given, noise=audit)["accuracy"].corrected
+        span = classifiers.assess(one, given, noise=audit)["accuracy"].corrected
         return span.low, span.high
 
     widths = [100 * (high - low) for low, high in (ours(), theirs())]

@@ -315,7 +315,7 @@ def linear_sum_for_lasso() -> Iterator[Row]:
             ("straight", 1.0): (parts, parts[:, 0::2] + parts[:, 1::2]),
             ("curved", 2.0): (copies.codes, copies.factors),
         }
-        found = {key: demele.dci(*pair, model="lasso", seed=seed) for key, pair in given.items()}
+        found = {key: demele.metrics.dci(*pair, model="lasso", seed=seed) for key, pair in given.items()}
         found["straight", 2.0] = found["curved", 2.0]
         for (kind, severity), scores in found.items():
             for name, score in zip(names, (scores.modularity, scores.explicitness), strict=True):
@@ -367,7 +367,7 @@ def settings_of_irs() -> Iterator[Row]:
     found = {}
     for severity, quantile in zip(scenario("settings").severities, own_settings()["irs"][1], strict=True):
         shown = (drawn(scenario("settings"), severity, seed, N) for seed in range(SEEDS))
-        found[severity] = [demele.irs(one.codes, one.factors, quantile=quantile).value for one in shown]
+        found[severity] = [demele.metrics.irs(one.codes, one.factors, quantile=quantile).value for one in shown]
     in_use = (Same(at=0.25, than=1.0, within=0.1),)  # 0.99 beside 1
     means = {f"at_{name}": np.mean(found[severity]) for name, severity in (("1", 1.0), ("99", 0.25), ("8", 4.0))}
     yield verdict_row(

@@ -58,7 +58,7 @@ def of_fewer(metric: str, scenarios: Sequence[str] | None, store: Path, how: Any
             seeds = _of_run(fewer_seeds(metric), own)
             kept = store.with_name(f"{store.name}-{n_samples}")
             sizes: dict[str, Any] = {"seeds": seeds, "slow_seeds": seeds, "n_rows": n_samples, "store": kept}
-            found.append(bench.characterise(metric, own, **sizes, **how))
+            found.append(bench.check_metrics(metric, own, **sizes, **how))
     # what is written is of the fewer rows; a scenario that counts rows says itself how many there are
     return replace(functools.reduce(stored.in_one, found), fewer_rows={metric: FEWER_SAMPLES})
 
@@ -71,21 +71,21 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, metavar="J", help="processes (default: 2)")
     parser.add_argument("--store", type=Path, metavar="FILE", help="rows that are finished (default: named after it)")
     asked = parser.parse_args()
-    store = asked.store or Path("-".join(["characterise", *(asked.only or ()), *(asked.scenario or ())]) + ".store")
+    store = asked.store or Path("-".join(["check_metrics", *(asked.only or ()), *(asked.scenario or ())]) + ".store")
     how: dict[str, Any] = {"n_jobs": asked.jobs, "progress": True}
     if asked.only is None and asked.scenario is None and not store.exists():
         started = time.perf_counter()
-        found = bench.characterise(
+        found = bench.check_metrics(
             None, "source", seeds=SEEDS["source"], slow_seeds=SLOW_SEEDS["source"], store=store, **how
         )
-        write_rows("characterise", [experiment(found, time.perf_counter() - started, asked.jobs)])
+        write_rows("check_metrics", [experiment(found, time.perf_counter() - started, asked.jobs)])
     seeds, slow_seeds = (_of_run(own, asked.scenario) for own in (SEEDS, SLOW_SEEDS))
     metrics = asked.only or (None if asked.scenario is None else [item.name for item in bench.reference().candidates])
     fewer = [name for name in metrics or () if name in FEWER]
     usual = None if metrics is None else [name for name in metrics if name not in FEWER]
     runs = []
     if usual is None or usual:
-        runs.append(bench.characterise(usual, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, store=store, **how))
+        runs.append(bench.check_metrics(usual, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, store=store, **how))
     runs += [of_fewer(name, asked.scenario, store, how) for name in fewer]
     for found in runs:
         for path in stored.write_rows(found, stored.FOLDER, keep=asked.scenario is not None):

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, repeated, share
 from benchmarks.pairs import asked, read
+from demele.classifiers.comparison.audit_effects import Claim
+from demele.classifiers.comparison.methods import METHODS
+from demele.classifiers.comparison.sequential import SequentialComparison
+from demele.classifiers.row_groups import Groups
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit_effects import Claim
-from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.sequential import SequentialComparison
-from demele.evaluation.row_groups import Groups
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 REPEATS = 600

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.comparison_methods`` runs ``demele.bench.noise_experiment`` on scikit-learn's digits at its size
 (100 classifiers, 9 900 ordered pairs, six noise rates, every method), training included, and says how long it took;
-then ``demele.bench.compare_methods`` on the eight sets of decisions of 20 to 23 networks. Writes
+then ``demele.bench.check_methods`` on the eight sets of decisions of 20 to 23 networks. Writes
 results/comparison_methods.csv (a row per data set, kind of noise, measure, rate and method) and
 results/comparison_methods_time.csv. About five minutes on two cores.
 """
@@ -31,7 +31,7 @@ def measured(cell: tuple[str, str]) -> dict[str, Any]:
     started = perf_counter()
     if noise:
         decisions = label_set(name)
-        found = bench.compare_methods(decisions.predictions, decisions.labels, kind=noise, n_jobs=2)
+        found = bench.check_methods(decisions.predictions, decisions.labels, kind=noise, n_jobs=2)
     else:
         found = bench.noise_experiment(n_jobs=2, progress=True)
     m = len(found.names)

@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.loop import Row, Table, main
 from benchmarks.worlds import Kind, World, all_pairs, noisy_labels, question, rates, reference, world
+from demele.classifiers.comparison.audit import by_audit
+from demele.classifiers.comparison.methods import METHODS
 from demele.core.arrays import Flags
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.audit import by_audit
-from demele.evaluation.comparison.methods import METHODS
 from demele.labels import estimate_transition, simulated_cleaning
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
@@ -114,7 +114,7 @@ def _by_audit(test_set: World, labels: Indices, design: str, size: int) -> Calla
 
 def _by_sequence(test_set: World, labels: Indices, cap: int) -> Callable[[], tuple[Flags, str]]:
     def decide() -> tuple[Flags, str]:
-        from demele.evaluation.comparison.sequential_plan import sequential_many
+        from demele.classifiers.comparison.sequential_plan import sequential_many
 
         pairs = all_pairs(len(test_set.predictions))
         certified, used = sequential_many(

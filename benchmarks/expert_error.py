@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks import pairs
 from benchmarks.loop import Row, Table, main, share
+from demele.classifiers.comparison.methods import METHODS
+from demele.classifiers.question import Question
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.question import Question
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 K, N = 10, 2000

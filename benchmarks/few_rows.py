@@ -77,19 +77,19 @@ def represented(kind: str, rng: np.random.Generator, n: int) -> tuple[Array, Arr
 def truths(kind: str) -> dict[str, float]:
     """Return the scores of many rows."""
     many = represented(kind, rng_for(1, "few-rows", kind), 30_000)
-    return {"mig": demele.mig(*many).value, "modularity": demele.modularity(*many, gate=True).value}
+    return {"mig": demele.metrics.mig(*many).value, "modularity": demele.metrics.modularity(*many, gate=True).value}
 
 
 def scores(kind: str, n: int) -> Iterator[dict[str, object]]:
     """Compare scores of few rows to those of many."""
     truth = truths(kind)
     drawn = [represented(kind, rng_for(2, "few-rows", kind, n, draw), n) for draw in range(DRAWS)]
-    gated = [demele.modularity(*one, gate=True) for one in drawn]
+    gated = [demele.metrics.modularity(*one, gate=True) for one in drawn]
     found = {
-        "mig, plug-in": ("mig", [demele.mig(*one).value for one in drawn]),
-        "mig, Miller-Madow": ("mig", [demele.mig(*one, correction="miller-madow").value for one in drawn]),
-        "mig, adjusted": ("mig", [demele.mig(*one, correction="adjusted").value for one in drawn]),
-        "modularity, plug-in": ("modularity", [demele.modularity(*one).value for one in drawn]),
+        "mig, plug-in": ("mig", [demele.metrics.mig(*one).value for one in drawn]),
+        "mig, Miller-Madow": ("mig", [demele.metrics.mig(*one, correction="miller-madow").value for one in drawn]),
+        "mig, adjusted": ("mig", [demele.metrics.mig(*one, correction="adjusted").value for one in drawn]),
+        "modularity, plug-in": ("modularity", [demele.metrics.modularity(*one).value for one in drawn]),
         "modularity, gate": ("modularity", [score.value for score in gated]),
     }
     for what, (metric, values) in found.items():
@@ -143,7 +143,7 @@ CELLS = [
 ]
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", demele.DemeleWarning)
+    warnings.simplefilter("ignore", demele.errors.DemeleWarning)
     main(
         {
             "few_rows": Table(cells=CELLS, measured=lambda cell: cell[0](*cell[1:])),

@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.audit_worlds import Corner, drawn
 from benchmarks.loop import Row, Table, main, share
+from demele.classifiers.comparison.audit_effects import Claim
+from demele.classifiers.comparison.methods import METHODS
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.audit_effects import Claim
-from demele.evaluation.comparison.methods import METHODS
 
 REPEATS = 2000
 POWER_REPEATS = 400

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
+from demele.classifiers.comparison.methods import METHODS
+from demele.classifiers.comparison.ranking import rank
+from demele.classifiers.comparison.sequential_plan import sequential_many
+from demele.classifiers.question import Question
 from demele.core.labelled import read_labelled
 from demele.data import LabelSet, label_set
-from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.ranking import rank
-from demele.evaluation.comparison.sequential_plan import sequential_many
-from demele.evaluation.question import Question
 from demele.labels import Audit, disagreement, draw_audit, estimate_transition
 from demele.report.words import at_most
 

@@ -120,7 +120,7 @@ def scored(
     own = {name: sizes for name in ("z_diff", "z_min_variance") if name in metrics or not undefined}
     started = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         found = demele.evaluate(
             codes,
             factors,
@@ -172,7 +172,7 @@ def of_noise(index: int) -> dict[str, Any]:
     metrics = tuple(name for name in metrics if name != "z_diff" or not slow)
     try:
         found = scored(codes, factors, metrics, protocol, index)
-    except demele.NotEnoughData as error:  # z_max_variance of few rows: no two agree on all factors but one
+    except demele.errors.NotEnoughData as error:  # z_max_variance of few rows: no two agree on all factors but one
         metrics = tuple(name for name in metrics if name != "z_max_variance")
         found = {**scored(codes, factors, metrics, protocol, index), "without": str(error)}
     return {**about, "protocol": protocol, **found}
@@ -250,7 +250,7 @@ def of_grid(cell: tuple[int, int, str, int]) -> dict[str, Any]:
     for names, of, options in grid_asks(n, d, factors.shape[1], draw):
         try:
             one = scored(codes, factors, names, "review2022", draw, undefined=True, options=options)["scores"]
-        except demele.NotEnoughData:
+        except demele.errors.NotEnoughData:
             one = {name: [None, ["refused"]] for name in names}
         found |= {f"{name}{of}": pair for name, pair in one.items()}
     return found

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.question import Outcomes, Question
 from demele.core.labelled import Labelled, Vocabulary
-from demele.evaluation.question import Outcomes, Question
 from demele.noise.audit import Audit, CodedAudit
 
 

@@ -35,7 +35,7 @@ def _values(evaluation: Any) -> list[float]:
 def few_rows() -> Callable[[], object]:
     """MIG of few rows, with its guards."""
     given = mixing(200, 8, 0.2)
-    return lambda: demele.mig(*given).value
+    return lambda: demele.metrics.mig(*given).value
 
 
 def histogram(n: int, d: int) -> Case:
@@ -58,7 +58,7 @@ def neighbours() -> Callable[[], object]:
     """Nearest-neighbour information."""
     codes, factors = mixing(50_000, 4, 0.2)
     given = codes, levels(factors)
-    return lambda: demele.mig(*given, estimator="knn").value
+    return lambda: demele.metrics.mig(*given, estimator="knn").value
 
 
 def robust() -> Callable[[], object]:
@@ -84,7 +84,7 @@ def general_irs() -> Callable[[], object]:
     factors = rng.integers(0, 5, (300_000, 5), dtype=np.int8)
     codes = (factors + rng.random(factors.shape, dtype=np.float32)).astype(np.float32)
     asked: dict[str, Any] = {"codes_of_interest": [0, 1], "factors_of_interest": [0], "nuisance": [1, 2]}
-    return lambda: demele.interventional_robustness(codes, factors, **asked).value
+    return lambda: demele.metrics.interventional_robustness(codes, factors, **asked).value
 
 
 # Rows on disk -------------------------------------------------------------------------------------------------------
@@ -130,9 +130,9 @@ def _batches() -> list[tuple[np.ndarray, np.ndarray]]:
     return [mixing(1024, 10, 0.2, seed) for seed in range(100)]
 
 
-def _frame() -> demele.Frame:
+def _frame() -> demele.bins.BinEdges:
     codes, factors = (np.concatenate(part) for part in zip(*_batches(), strict=True))
-    return demele.Frame.of(codes, factors, kinds="continuous")
+    return demele.bins.BinEdges.of(codes, factors, kinds="continuous")
 
 
 def _filled(names: Any, **keywords: Any) -> demele.Accumulator:
@@ -212,7 +212,7 @@ def _models(count: int, n: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
 
 def ranking() -> Callable[[], object]:
     """All pairs of thirty classifiers on wrong labels."""
-    from demele.evaluation import rank
+    from demele.classifiers import rank
 
     models, labels = _models(30, 12_000)
     return lambda: rank(models, labels, noise=0.05).pairs.to_csv()
@@ -220,7 +220,7 @@ def ranking() -> Callable[[], object]:
 
 def assessed() -> Callable[[], object]:
     """One classifier on 300 000 labels."""
-    from demele.evaluation import assess
+    from demele.classifiers import assess
 
     models, labels = _models(1, 300_000)
     return lambda: assess(models["model 0"], labels, noise=0.05)["accuracy"].value

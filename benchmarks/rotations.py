@@ -202,5 +202,5 @@ def cost() -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", demele.DemeleWarning)
+    warnings.simplefilter("ignore", demele.errors.DemeleWarning)
     main({"rotations": Table(cells=(COST, *CASES), measured=row, repeats=lambda case: case.draws)})

@@ -1,4 +1,4 @@
-"""Which files and functions a small call enters, ``demele.mig`` of 500 rows, 3 codes and 2 factors.
+"""Which files and functions a small call enters, ``demele.metrics.mig`` of 500 rows, 3 codes and 2 factors.
 
 ``python -m benchmarks.route`` prints them.
 """
@@ -64,8 +64,8 @@ def main() -> None:
     """Print the route."""
     warnings.simplefilter("ignore")
     given = data(500, 3, 2)
-    demele.mig(*given)  # imports are not part of the route
-    route = entered(lambda: demele.mig(*given))
+    demele.metrics.mig(*given)  # imports are not part of the route
+    route = entered(lambda: demele.metrics.mig(*given))
     files = list(dict.fromkeys(file for file, _ in route))
     own = [name for file, name in route if not file.startswith(SHARED)]
     print(f"{len(files)} files: {', '.join(files)}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.loop import Row, Table, main
 from benchmarks.worlds import all_pairs, noisy_labels, rates, reference, world
-from demele.evaluation.comparison.sequential_plan import sequential_many
+from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.noise.audit import disagreement
 
 SEEDS = range(4)

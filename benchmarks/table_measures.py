@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from benchmarks.loop import Row, Table, main, repeated
 from benchmarks.loop import share as share_of
 from benchmarks.pairs import asked, read
+from demele.classifiers.comparison.methods import METHODS
+from demele.classifiers.row_groups import Groups
+from demele.classifiers.table_measures import TABLE_MEASURES
+from demele.classifiers.table_measures import Table as Shares
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.row_groups import Groups
-from demele.evaluation.table_measures import TABLE_MEASURES
-from demele.evaluation.table_measures import Table as Shares
 from demele.noise.audit import disagreement, draw_audit
 
 Floats = NDArray[np.float64]

@@ -75,7 +75,7 @@ def knn() -> list[Row]:
     """Nearest-neighbour information at N = 100 000."""
     codes, factors = mixing(100_000, 4, 0.2)
     labels = levels(factors)
-    ours = demele.mig(codes, labels, estimator="knn")
+    ours = demele.metrics.mig(codes, labels, estimator="knn")
     theirs = reference.knn_information(codes, labels)
     difference = np.abs(ours.matrix.to_numpy() - theirs).max()
     assert difference < 1e-9, difference
@@ -156,7 +156,7 @@ def interventions() -> list[Row]:
             f"scores {values}",
         )
     ]
-    matrix = demele.irs(codes, labels).matrix.to_numpy()
+    matrix = demele.metrics.irs(codes, labels).matrix.to_numpy()
     difference = np.abs(matrix - reference.irs(codes, labels)).max()
     assert difference < 1e-9, difference
     rows.append(
@@ -173,7 +173,7 @@ def interventions() -> list[Row]:
         row(
             "IRS, validated, standardised and presented",
             f"N = {N:,}, d = M = 8, 10 levels",
-            cpu_seconds(lambda: demele.irs(codes, labels), 10),
+            cpu_seconds(lambda: demele.metrics.irs(codes, labels), 10),
             cpu_seconds(lambda: reference.irs(codes, labels), 3),
             "the same loop, which checks nothing",
             f"largest difference {difference:.1e}",

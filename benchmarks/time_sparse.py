@@ -90,7 +90,7 @@ def probed(case: tuple[int, int, int, int]) -> Row:
     codes, factors = make(*case)
     made, before = time.perf_counter() - started, peak_gib()
     started, cpu = time.perf_counter(), time.process_time()
-    score = demele.sparse_probing(codes, factors == 1)
+    score = demele.probes.sparse_probing(codes, factors == 1)
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     first = [row for row in score.details["classes"] if row["k"] == 1]
     return {

@@ -31,10 +31,10 @@ def batches(dtype: type) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def frame_of(rows: list[tuple[np.ndarray, np.ndarray]]) -> demele.Frame:
+def frame_of(rows: list[tuple[np.ndarray, np.ndarray]]) -> demele.bins.BinEdges:
     """Return the frame of all batches."""
     codes, factors = (np.concatenate([batch[part] for batch in rows]) for part in range(2))
-    return demele.Frame.of(codes, factors, kinds="continuous")
+    return demele.bins.BinEdges.of(codes, factors, kinds="continuous")
 
 
 class Plain:

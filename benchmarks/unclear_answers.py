@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, repeated
 from benchmarks.pairs import asked, read
+from demele.classifiers.comparison.methods import METHODS
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.methods import METHODS
 from demele.noise.audit import Audit, disagreement, draw_audit
 
 Rows = NDArray[np.intp]

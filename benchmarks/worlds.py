@@ -13,10 +13,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.comparison.overlap import overlap
+from demele.classifiers.question import Question
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.overlap import overlap
-from demele.evaluation.question import Question
 
 Flags = NDArray[np.bool_]
 Kind = Literal["uniform", "class", "feature", "adversarial"]

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import demele
-from demele import evaluation, labels
+from demele import classifiers, labels
 
 # --8<-- [start:data]
 questions = demele.data.label_set("mmlu_redux")
@@ -18,19 +18,19 @@ pair = {**given, "names": ("gemini", "claude")}
 
 # --8<-- [start:assess]
 for noise in (None, 0.02):
-    accuracy = evaluation.assess(new, published, noise=noise, **given)["accuracy"]
+    accuracy = classifiers.assess(new, published, noise=noise, **given)["accuracy"]
     print(f"\nnoise={noise}: {accuracy.value:.4f} {accuracy.interval}, corrected {accuracy.corrected}")
 # --8<-- [end:assess]
 
 # --8<-- [start:paired]
-decision = evaluation.compare(old, new, published, **pair)
+decision = classifiers.compare(old, new, published, **pair)
 print(f"\n{decision}")
 print(decision.assumptions)
 # --8<-- [end:paired]
 
 # --8<-- [start:bounded]
 for noise in (0.01, 0.02):
-    decision = evaluation.compare(old, new, published, noise=noise, **pair)
+    decision = classifiers.compare(old, new, published, noise=noise, **pair)
     print(f"\n{decision}")
     print(*decision.assumptions, sep="\n")
 # --8<-- [end:bounded]
@@ -38,17 +38,17 @@ for noise in (0.01, 0.02):
 # --8<-- [start:audit]
 plan = labels.draw_audit(questions.n, 300, seed=0)
 audit = plan.answered(experts[plan.rows])  # here the experts have answered already
-decision = evaluation.compare(old, new, published, audit=audit, **pair)
+decision = classifiers.compare(old, new, published, audit=audit, **pair)
 print(f"\n{decision}")
 
 counts = labels.estimate_transition(audit.labels, published[audit.rows])
 print(f"{counts.wrong} of {counts.n} audited labels are wrong: {counts.rate:.1%} {counts.rate_interval(level=0.95)}")
-accuracy = evaluation.assess(new, published, audit=audit, **given)["accuracy"]
+accuracy = classifiers.assess(new, published, audit=audit, **given)["accuracy"]
 print(f"accuracy of claude: {accuracy.corrected}")
 # --8<-- [end:audit]
 
 # --8<-- [start:sequential]
-comparison = evaluation.SequentialComparison(old, new, published, seed=0, **pair)
+comparison = classifiers.SequentialComparison(old, new, published, seed=0, **pair)
 print(f"\n{comparison}, about {comparison.expected_labels:.0f} to go")
 while not comparison.done:
     rows = comparison.ask(10)
@@ -60,7 +60,7 @@ print(comparison.decision())
 # --8<-- [start:several]
 disagreement = labels.disagreement(questions.predictions)  # where the ten models disagree
 wider = labels.draw_audit(questions.n, 500, disagreement=disagreement, seed=0)
-ranking = evaluation.rank(
+ranking = classifiers.rank(
     questions.predictions, published, audit=wider.answered(experts[wider.rows]), true_labels=experts, **given
 )
 print(f"\n{ranking}")
@@ -68,8 +68,8 @@ print(f"\n{ranking}")
 
 # --8<-- [start:truth]
 print("\nOn the corrected answers:")
-print(evaluation.compare(old, new, experts, method="worst-case", noise=0, **pair))
-print(evaluation.rank(questions.predictions, experts, method="worst-case", noise=0, **given))
+print(classifiers.compare(old, new, experts, method="worst-case", noise=0, **pair))
+print(classifiers.rank(questions.predictions, experts, method="worst-case", noise=0, **given))
 # --8<-- [end:truth]
 
 # --8<-- [start:keep]

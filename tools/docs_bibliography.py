@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from demele.classifiers.comparison.methods import METHODS
 from demele.core.bibliography import bibliography
-from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
 from demele.metrics.standalone import WORKS

@@ -85,7 +85,7 @@ def to_markdown(text: str, documented: frozenset[str]) -> str:
     def reference(match: re.Match[str]) -> str:
         shown = match.group(1)
         last = shown.rpartition(".")[2]
-        for room in ("", "demele.", "demele.data.", "demele.labels.", "demele.evaluation."):
+        for room in ("", "demele.", "demele.data.", "demele.labels.", "demele.classifiers."):
             for target in (f"{room}{shown}", f"{room}{shown}.{last}"):  # a function may have the name of its module
                 if target in documented:
                     return f"[`{shown}`][{target}]"

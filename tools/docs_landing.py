@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 import demele
-from demele import evaluation
+from demele import classifiers
 from demele.core.verdict import FactorVerdict
 from demele.labels import disagreement, draw_audit
 
@@ -29,7 +29,7 @@ def ranks_picture() -> str:
     questions = demele.data.label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
     plan = draw_audit(questions.n, AUDITED, disagreement=disagreement(questions.predictions), seed=0)
-    ranking = evaluation.rank(
+    ranking = classifiers.rank(
         questions.predictions, questions.labels, audit=plan.answered(truth[plan.rows]), classes=questions.classes
     )
     left, top = 190, 62

@@ -7,112 +7,75 @@ Names are imported when they are used, and PyTorch where networks are made.
 36
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from demele.models.encode import encode
-    from demele.models.explained import importance_maps, predictor
-    from demele.models.fabric.annotators import FabricAnnotator, FabricAnnotators, fabric_annotators
-    from demele.models.fabric.benchmark import benchmark
-    from demele.models.fabric.lattice import FabricCounts
-    from demele.models.fabric.model import Fabric
-    from demele.models.fabric.planning import Pruning
-    from demele.models.fabric.presets import AnnotatorRecipe, FabricPreset, annotator_recipe, fabric_preset
-    from demele.models.fabric.results import FabricReport, FabricRun
-    from demele.models.fabric.schedule import PruningSchedule, fit_pruned
-    from demele.models.presets import Preset, preset
-    from demele.models.vae.model import VAE, load_vae
-    from demele.models.vae.run import Run
-    from demele.studies.examination import Examination, Reconstructions, Sweep, Traversals
-    from demele.studies.examine import examine, examine_model
-    from demele.studies.files import load_study, study_demo
-    from demele.studies.model_family import model_family, plan_model_family
-    from demele.studies.planning import StudyPlan
-    from demele.studies.pruning.configurations import PruningConfiguration
-    from demele.studies.pruning.files import load_pruning, pruning_demo
-    from demele.studies.pruning.run import pruning_study
-    from demele.studies.pruning.study import PruningStudy
-    from demele.studies.study import Study, TrainedModel
+    from demele.models.encode import encode as encode
+    from demele.models.fabric.annotators import FabricAnnotator as FabricAnnotator
+    from demele.models.fabric.annotators import FabricAnnotators as FabricAnnotators
+    from demele.models.fabric.annotators import fabric_annotators as fabric_annotators
+    from demele.models.fabric.benchmark import benchmark as benchmark
+    from demele.models.fabric.lattice import FabricCounts as FabricCounts
+    from demele.models.fabric.model import Fabric as Fabric
+    from demele.models.fabric.planning import Pruning as Pruning
+    from demele.models.fabric.presets import AnnotatorRecipe as AnnotatorRecipe
+    from demele.models.fabric.presets import FabricPreset as FabricPreset
+    from demele.models.fabric.presets import annotator_recipe as annotator_recipe
+    from demele.models.fabric.presets import fabric_preset as fabric_preset
+    from demele.models.fabric.results import FabricReport as FabricReport
+    from demele.models.fabric.results import FabricRun as FabricRun
+    from demele.models.fabric.schedule import PruningSchedule as PruningSchedule
+    from demele.models.fabric.schedule import fit_pruned as fit_pruned
+    from demele.models.presets import Preset as Preset
+    from demele.models.presets import preset as preset
+    from demele.models.vae.model import VAE as VAE
+    from demele.models.vae.model import load_vae as load_vae
+    from demele.models.vae.run import Run as Run
+    from demele.studies.examination import Examination as Examination
+    from demele.studies.examination import Reconstructions as Reconstructions
+    from demele.studies.examination import Sweep as Sweep
+    from demele.studies.examination import Traversals as Traversals
+    from demele.studies.examine import examine as examine
+    from demele.studies.examine import examine_model as examine_model
+    from demele.studies.files import load_study as load_study
+    from demele.studies.files import study_demo as study_demo
+    from demele.studies.model_family import model_family as model_family
+    from demele.studies.model_family import plan_model_family as plan_model_family
+    from demele.studies.planning import StudyPlan as StudyPlan
+    from demele.studies.pruning.configurations import PruningConfiguration as PruningConfiguration
+    from demele.studies.pruning.files import load_pruning as load_pruning
+    from demele.studies.pruning.files import pruning_demo as pruning_demo
+    from demele.studies.pruning.run import pruning_study as pruning_study
+    from demele.studies.pruning.study import PruningStudy as PruningStudy
+    from demele.studies.study import Study as Study
+    from demele.studies.study import TrainedModel as TrainedModel
 
-_HOMES = {
-    "demele.models.encode": "encode",
-    "demele.models.explained": "importance_maps predictor",
-    "demele.models.fabric.annotators": "FabricAnnotator FabricAnnotators fabric_annotators",
-    "demele.models.fabric.benchmark": "benchmark",
-    "demele.models.fabric.lattice": "FabricCounts",
-    "demele.models.fabric.model": "Fabric",
-    "demele.models.fabric.planning": "Pruning",
-    "demele.models.fabric.presets": "AnnotatorRecipe FabricPreset annotator_recipe fabric_preset",
-    "demele.models.fabric.results": "FabricReport FabricRun",
-    "demele.models.fabric.schedule": "PruningSchedule fit_pruned",
-    "demele.models.presets": "Preset preset",
-    "demele.models.vae.model": "VAE load_vae",
-    "demele.models.vae.run": "Run",
-    "demele.studies.examination": "Examination Reconstructions Sweep Traversals",
-    "demele.studies.examine": "examine examine_model",
-    "demele.studies.files": "load_study study_demo",
-    "demele.studies.model_family": "model_family plan_model_family",
-    "demele.studies.planning": "StudyPlan",
-    "demele.studies.pruning.configurations": "PruningConfiguration",
-    "demele.studies.pruning.files": "load_pruning pruning_demo",
-    "demele.studies.pruning.run": "pruning_study",
-    "demele.studies.pruning.study": "PruningStudy",
-    "demele.studies.study": "Study TrainedModel",
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-__all__ = [
-    "VAE",
-    "AnnotatorRecipe",
-    "Examination",
-    "Fabric",
-    "FabricAnnotator",
-    "FabricAnnotators",
-    "FabricCounts",
-    "FabricPreset",
-    "FabricReport",
-    "FabricRun",
-    "Preset",
-    "Pruning",
-    "PruningConfiguration",
-    "PruningSchedule",
-    "PruningStudy",
-    "Reconstructions",
-    "Run",
-    "Study",
-    "StudyPlan",
-    "Sweep",
-    "TrainedModel",
-    "Traversals",
-    "annotator_recipe",
-    "benchmark",
-    "encode",
-    "examine",
-    "examine_model",
-    "fabric_annotators",
-    "fabric_preset",
-    "fit_pruned",
-    "importance_maps",
-    "load_pruning",
-    "load_study",
-    "load_vae",
-    "model_family",
-    "plan_model_family",
-    "predictor",
-    "preset",
-    "pruning_demo",
-    "pruning_study",
-    "study_demo",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'demele.lab' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "demele.models.encode": "encode",
+        "demele.models.fabric.annotators": "FabricAnnotator FabricAnnotators fabric_annotators",
+        "demele.models.fabric.benchmark": "benchmark",
+        "demele.models.fabric.lattice": "FabricCounts",
+        "demele.models.fabric.model": "Fabric",
+        "demele.models.fabric.planning": "Pruning",
+        "demele.models.fabric.presets": "AnnotatorRecipe FabricPreset annotator_recipe fabric_preset",
+        "demele.models.fabric.results": "FabricReport FabricRun",
+        "demele.models.fabric.schedule": "PruningSchedule fit_pruned",
+        "demele.models.presets": "Preset preset",
+        "demele.models.vae.model": "VAE load_vae",
+        "demele.models.vae.run": "Run",
+        "demele.studies.examination": "Examination Reconstructions Sweep Traversals",
+        "demele.studies.examine": "examine examine_model",
+        "demele.studies.files": "load_study study_demo",
+        "demele.studies.model_family": "model_family plan_model_family",
+        "demele.studies.planning": "StudyPlan",
+        "demele.studies.pruning.configurations": "PruningConfiguration",
+        "demele.studies.pruning.files": "load_pruning pruning_demo",
+        "demele.studies.pruning.run": "pruning_study",
+        "demele.studies.pruning.study": "PruningStudy",
+        "demele.studies.study": "Study TrainedModel",
+    },
+)

@@ -25,7 +25,7 @@ CUT = 150
 #: Rows of a batch, by rank: other numbers of batches, and uneven last ones.
 BATCH = (40, 70)
 #: All registered metrics but those of counts; RMIG, which needs standard deviations, has a case of its own.
-SAMPLED = [name for name in demele.metric_names() if name not in (*demele.counted_metrics(), "rmig")]
+SAMPLED = [name for name in demele.list_metrics() if name not in (*demele.counted_metrics(), "rmig")]
 
 
 def shares(rank: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -46,8 +46,8 @@ def plain(found: Any) -> Any:
     return found.tolist()
 
 
-def frame() -> demele.Frame:
-    return demele.Frame.of(Z.numpy(), A.numpy(), kinds=KINDS)
+def frame() -> demele.bins.BinEdges:
+    return demele.bins.BinEdges.of(Z.numpy(), A.numpy(), kinds=KINDS)
 
 
 def counted(rank: int) -> Any:
@@ -70,7 +70,7 @@ def with_deviations(rank: int) -> Any:
 
 
 def summed(rank: int) -> Any:
-    own = demele.Frame.of(Z.numpy(), A.numpy(), kinds="continuous")
+    own = demele.bins.BinEdges.of(Z.numpy(), A.numpy(), kinds="continuous")
     metric = feed(TorchMetric(["sap", "irs"], frame=own), rank)
     return {"values": plain(metric.compute()), "local": metric.accumulator.n}
 
@@ -88,7 +88,7 @@ def none_with_rows(rank: int) -> Any:
     metric = TorchMetric(["mig", "sap"], kinds=KINDS)
     try:
         return plain(metric.compute())
-    except demele.NotEnoughData as error:
+    except demele.errors.NotEnoughData as error:
         metric.update(*shares(rank))
         return {"message": str(error), "then": plain(metric.compute())}
 
@@ -135,7 +135,7 @@ def other_settings(rank: int) -> Any:
     metric = feed(TorchMetric("sap", kinds=KINDS, seed=rank), rank)
     try:
         return plain(metric.compute())
-    except demele.IncompatibleState as error:
+    except demele.errors.IncompatibleState as error:
         return {"message": str(error), "local": metric.accumulator.n}
 
 
@@ -143,7 +143,7 @@ def same_streams(rank: int) -> Any:
     metric = feed(TorchMetric("sap", kinds=KINDS, stream="mine"), rank)
     try:
         return plain(metric.compute())
-    except demele.IncompatibleState as error:
+    except demele.errors.IncompatibleState as error:
         return {"message": str(error), "local": metric.accumulator.n}
 
 

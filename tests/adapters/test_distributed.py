@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 Found = tuple[dict[str, Any], dict[str, Any]]
 
 # 240 rows are few, which fragile scores say
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_counted_metrics_have_the_same_bits_and_the_local_state_is_kept(found: F
     for rank, one in enumerate(found):
         assert one["counted"]["values"] == direct(names)
         assert one["counted"]["local"] == (CUT if rank == 0 else N - CUT)
-        doubled = demele.Accumulator(names, frame=demele.Frame.of(Z.numpy(), A.numpy(), kinds=KINDS))
+        doubled = demele.Accumulator(names, frame=demele.bins.BinEdges.of(Z.numpy(), A.numpy(), kinds=KINDS))
         twice = doubled.update(Z.numpy(), A.numpy()).update(Z.numpy(), A.numpy()).compute()
         assert one["counted"]["again"] == {score.metric: score.value for score in twice}
 
@@ -89,7 +89,7 @@ def test_summed_metrics_have_the_value_of_all_rows_to_rounding(found: Found) -> 
 
 
 def test_every_registered_metric_is_among_them() -> None:
-    assert {*SAMPLED, *demele.counted_metrics(), "rmig"} == set(demele.metric_names())
+    assert {*SAMPLED, *demele.counted_metrics(), "rmig"} == set(demele.list_metrics())
 
 
 def test_a_bound_below_the_rows_keeps_the_sample_of_merged_accumulators(found: Found) -> None:
@@ -114,7 +114,7 @@ def test_forward_is_of_the_batch_and_of_all_batches_if_asked(found: Found) -> No
     assert [one["on_step"]["batch"] for one in found] == [direct("mig")["mig"]] * 2
     assert [one["on_step"]["local"] for one in found] == [CUT, N - CUT]
     assert [one["on_step"]["all"] for one in found] == [direct("mig")["mig"]] * 2
-    frame = demele.Frame.of(Z.numpy(), A.numpy(), kinds=KINDS)
+    frame = demele.bins.BinEdges.of(Z.numpy(), A.numpy(), kinds=KINDS)
     for one, part in zip(found, (slice(0, CUT), slice(CUT, None)), strict=True):
         own = demele.Accumulator("mig", frame=frame).update(Z.numpy()[part], A.numpy()[part]).compute().value
         assert one["forward"]["batch"] == own

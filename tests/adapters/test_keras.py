@@ -42,7 +42,7 @@ def filled(metric: KerasMetric, codes: NDArray[Any], factors: NDArray[Any], part
 
 #: Another backend turns tensors into arrays in another way, whatever is scored then: it is shown what is quick to fit.
 SCORED = [
-    name for name in demele.metric_names() if BACKEND == "torch" or not name.startswith(("dci_lasso", "dci_boosting"))
+    name for name in demele.list_metrics() if BACKEND == "torch" or not name.startswith(("dci_lasso", "dci_boosting"))
 ]
 
 
@@ -66,13 +66,13 @@ def test_batches_of_tensors_score_as_one_call_does(name: str, whole: demele.Eval
 @pytest.mark.parametrize("name", demele.counted_metrics())
 def test_counted_metrics_have_the_bits_of_one_call_whatever_the_batches(name: str, whole: demele.Evaluation) -> None:
     codes, factors = rows()
-    metric = KerasMetric(name, frame=demele.Frame.of(codes, factors))
+    metric = KerasMetric(name, frame=demele.bins.BinEdges.of(codes, factors))
     for batch in (slice(200, N), slice(0, 7), slice(7, 200)):
         metric.update_state(tensor(codes[batch]), tensor(factors[batch]))
     assert metric.score.value == whole[name].value
 
 
-WITH_PARTS = [one for one in SCORED if demele.describe(one).native != "whole"]
+WITH_PARTS = [one for one in SCORED if demele.metrics.describe(one).native != "whole"]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_native_values_are_those_per_factor_or_per_code(
 ) -> None:
     own = whole[name].per_code if whole[name].per_factor is None else whole[name].per_factor
     assert own is not None
-    assert own.shape == (3 if demele.describe(name).native == "per code" else 2,)
+    assert own.shape == (3 if demele.metrics.describe(name).native == "per code" else 2,)
     assert_exact(array(parts[name]), own.astype(np.float32))
 
 
@@ -130,7 +130,7 @@ def test_low_precision_codes_are_read_by_value() -> None:
     metric = KerasMetric("mig")
     half = keras.ops.cast(tensor(codes), "bfloat16")
     metric.update_state(half, tensor(factors))
-    assert metric.score.value == demele.mig(array(keras.ops.cast(half, "float32")), factors).value
+    assert metric.score.value == demele.metrics.mig(array(keras.ops.cast(half, "float32")), factors).value
 
 
 def test_lists_and_frames_are_read_as_elsewhere() -> None:
@@ -152,11 +152,11 @@ def test_reset_forgets_all_rows() -> None:
     metric = filled(KerasMetric("mig"), *rows(seed=1))
     metric.reset_state()
     assert metric.accumulator.n == 0
-    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
         metric.result()
     codes, factors = rows()
     metric.update_state(codes, factors)
-    assert metric.score.value == demele.mig(codes, factors).value
+    assert metric.score.value == demele.metrics.mig(codes, factors).value
 
 
 def test_results_follow_updates_and_are_computed_once() -> None:
@@ -166,14 +166,14 @@ def test_results_follow_updates_and_are_computed_once() -> None:
     first = metric.score
     assert metric.score is first
     metric.update_state(codes[100:], factors[100:])
-    assert metric.score.value == demele.mig(codes, factors).value != first.value
+    assert metric.score.value == demele.metrics.mig(codes, factors).value != first.value
 
 
 @pytest.mark.parametrize("name", ["mig", "sap"])
 @pytest.mark.parametrize("duplicate", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy])
 def test_copies_hold_the_rows_and_go_their_own_way(name: str, duplicate: Any) -> None:
     codes, factors = rows()
-    metric = KerasMetric(name, frame=demele.Frame.of(codes, factors), name="own")
+    metric = KerasMetric(name, frame=demele.bins.BinEdges.of(codes, factors), name="own")
     metric.update_state(codes[:200], factors[:200])
     value = metric.score.value
     other = duplicate(metric)
@@ -186,23 +186,23 @@ def test_copies_hold_the_rows_and_go_their_own_way(name: str, duplicate: Any) ->
 @pytest.mark.parametrize("name", ["mig", "sap"])
 def test_state_as_bytes(name: str) -> None:
     codes, factors = rows()
-    frame = demele.Frame.of(codes, factors)
+    frame = demele.bins.BinEdges.of(codes, factors)
     metric = KerasMetric(name, frame=frame)
     metric.update_state(codes, factors)
     other = KerasMetric(name, frame=frame)
     other.set_state(metric.get_state())
     assert other.score.value == metric.score.value
     assert other.accumulator.n == N
-    with pytest.raises(demele.IncompatibleState, match="metrics"):
+    with pytest.raises(demele.errors.IncompatibleState, match="metrics"):
         KerasMetric("irs", frame=frame).set_state(metric.get_state())
-    with pytest.raises(demele.FormatError, match="accumulator"):
+    with pytest.raises(demele.errors.FormatError, match="accumulator"):
         other.set_state(b"nothing")
     assert other.accumulator.n == N
 
 
 def test_merge_adds_the_rows_of_others_and_leaves_them() -> None:
     codes, factors = rows()
-    frame = demele.Frame.of(codes, factors)
+    frame = demele.bins.BinEdges.of(codes, factors)
     parts = [KerasMetric(["mig", "sap"], frame=frame, stream=index) for index in range(3)]
     for part, z, a in zip(parts, np.split(codes, 3), np.split(factors, 3), strict=True):
         part.update_state(z, a)
@@ -210,9 +210,9 @@ def test_merge_adds_the_rows_of_others_and_leaves_them() -> None:
     whole = demele.evaluate(codes, factors, ["mig", "sap"])
     assert [score.value for score in parts[0].score] == [score.value for score in whole]
     assert [part.accumulator.n for part in parts] == [N, N // 3, N // 3]
-    with pytest.raises(demele.IncompatibleState, match="metrics"):
+    with pytest.raises(demele.errors.IncompatibleState, match="metrics"):
         parts[0].merge_state([KerasMetric("irs", frame=frame)])
-    with pytest.raises(demele.InputTypeError, match="metrics: expected metrics of demele to merge, got Mean"):
+    with pytest.raises(demele.errors.InputTypeError, match="metrics: expected metrics of demele to merge, got Mean"):
         parts[0].merge_state([keras.metrics.Mean()])
 
 
@@ -220,11 +220,11 @@ def test_no_variables_and_no_stateless_calls() -> None:
     metric = filled(KerasMetric("mig"), *rows())
     assert metric.variables == []
     codes, factors = rows()
-    with pytest.raises(demele.InputError, match="stateless_update_state: the metric keeps its rows in Python"):
+    with pytest.raises(demele.errors.InputError, match="stateless_update_state: the metric keeps its rows in Python"):
         metric.stateless_update_state([], codes, factors)
-    with pytest.raises(demele.InputError, match="stateless_result"):
+    with pytest.raises(demele.errors.InputError, match="stateless_result"):
         metric.stateless_result([])
-    with pytest.raises(demele.InputError, match="stateless_reset_state"):
+    with pytest.raises(demele.errors.InputError, match="stateless_reset_state"):
         metric.stateless_reset_state()
     assert metric.accumulator.n == N
 
@@ -241,10 +241,10 @@ ARGUMENTS: list[dict[str, Any]] = [
         "stream": "a",
         "kinds": ["categorical", "continuous"],
     },
-    {"metrics": "dmig", "native": True, "reg_dim": np.array([1, 0]), "bins": demele.EqualFrequency(5)},
-    {"metrics": "mig", "bins": demele.Edges((-9.0, 0.0, 9.0)), "order": "keras", "missing": "omit"},
+    {"metrics": "dmig", "native": True, "reg_dim": np.array([1, 0]), "bins": demele.bins.EqualFrequency(5)},
+    {"metrics": "mig", "bins": demele.bins.Edges((-9.0, 0.0, 9.0)), "order": "keras", "missing": "omit"},
     {"metrics": "sap", "protocol": "latte", "options": {"sap": {"penalty": 0.5}}, "outside": "clip"},
-    {"metrics": "mig", "options": {"mig": {"bins": demele.EqualFrequency(4)}}},
+    {"metrics": "mig", "options": {"mig": {"bins": demele.bins.EqualFrequency(4)}}},
 ]
 
 
@@ -252,8 +252,14 @@ ARGUMENTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("framed", [False, True])
 def test_a_configuration_is_json_and_makes_the_same_metric(arguments: dict[str, Any], framed: bool) -> None:
     codes, factors = rows()
-    rules = [one for one in (demele.EqualFrequency(5), demele.EqualFrequency(4)) if repr(one) in str(arguments)]
-    frame = demele.Frame.of(codes, factors, bins=rules, missing=arguments.get("missing", "raise")) if framed else None
+    rules = [
+        one for one in (demele.bins.EqualFrequency(5), demele.bins.EqualFrequency(4)) if repr(one) in str(arguments)
+    ]
+    frame = (
+        demele.bins.BinEdges.of(codes, factors, bins=rules, missing=arguments.get("missing", "raise"))
+        if framed
+        else None
+    )
     if framed:
         arguments = {key: value for key, value in arguments.items() if key not in ("kinds", "missing")}
     metric = KerasMetric(**arguments, frame=frame)
@@ -273,10 +279,10 @@ def test_a_rule_of_your_own_has_no_plain_form() -> None:
         needs_values = False
 
         def column_bins(self, values: Any, low: float, high: float) -> Any:
-            return demele.EqualWidth(3).column_bins(values, low, high)
+            return demele.bins.EqualWidth(3).column_bins(values, low, high)
 
     metric = KerasMetric("mig", bins=Own())
-    with pytest.raises(demele.InputTypeError, match=r"bins: expected numbers, .*got Own"):
+    with pytest.raises(demele.errors.InputTypeError, match=r"bins: expected numbers, .*got Own"):
         metric.get_config()
 
 
@@ -316,7 +322,7 @@ def test_fit_logs_the_metric_and_resets_it_at_each_epoch() -> None:
     assert metric.accumulator.n == 128
     assert len(history["codes_mig"]) == len(history["val_codes_mig"]) == 2
     codes = model.predict(x, verbose=0, batch_size=32)["codes"]
-    assert history["val_codes_mig"][-1] == np.float32(demele.mig(codes, y["codes"]).value)
+    assert history["val_codes_mig"][-1] == np.float32(demele.metrics.mig(codes, y["codes"]).value)
 
 
 def test_rows_that_do_not_suffice_yet_are_nan_in_a_model() -> None:
@@ -324,19 +330,21 @@ def test_rows_that_do_not_suffice_yet_are_nan_in_a_model() -> None:
     codes, factors = rows()
     metric.update_state(np.zeros((4, 1)), codes[:4])
     assert np.isnan(array(metric.result()))
-    with pytest.raises(demele.NotEnoughData):
+    with pytest.raises(demele.errors.NotEnoughData):
         _ = metric.score
     metric.reset_state()
-    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
         metric.result()
     metric.update_state(factors, codes)
-    assert metric.score.value == demele.mig(codes, factors).value
+    assert metric.score.value == demele.metrics.mig(codes, factors).value
 
 
 @pytest.mark.skipif(BACKEND == "numpy", reason="on numpy Keras learns shapes from the first batch")
 def test_codes_first_is_refused_in_compile() -> None:
     model, x, y = model_of([KerasMetric("mig")])
-    with pytest.raises(demele.InputError, match=r"'mig' expects codes first, .* make the metric with order='keras'"):
+    with pytest.raises(
+        demele.errors.InputError, match=r"'mig' expects codes first, .* make the metric with order='keras'"
+    ):
         model.evaluate(x, y, verbose=0)
 
 
@@ -352,7 +360,7 @@ def test_a_saved_model_brings_its_metrics(tmp_path: Path) -> None:
 @pytest.mark.skipif(BACKEND != "jax", reason="the other backends here are eager")
 def test_a_compiled_step_is_refused_with_what_to_do() -> None:
     model, x, y = model_of([KerasMetric("mig", order="keras")], eager=False)
-    with pytest.raises(demele.InputTypeError, match=r"compiled step; compile the model with run_eagerly=True"):
+    with pytest.raises(demele.errors.InputTypeError, match=r"compiled step; compile the model with run_eagerly=True"):
         model.evaluate(x, y, verbose=0)
 
 
@@ -376,10 +384,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize("framed", [False, True])
 @pytest.mark.parametrize(("given", "message"), BAD)
 def test_a_refused_batch_leaves_the_state(given: dict[str, Any], message: str, framed: bool) -> None:
-    frame = demele.Frame.of(CODES, FACTORS) if framed else None
+    frame = demele.bins.BinEdges.of(CODES, FACTORS) if framed else None
     metric = KerasMetric("mig", frame=frame)
     metric.update_state(CODES, FACTORS)
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         metric.update_state(**{"z": CODES, "a": FACTORS, **given})
     assert metric.accumulator.n == 20
     metric.update_state(CODES, FACTORS, sample_weight=np.ones(20))
@@ -395,19 +403,19 @@ def test_a_refused_batch_leaves_the_state(given: dict[str, Any], message: str, f
         ({"metrics": "mig", "order": "codes"}, "order: expected 'codes-first' or 'keras', got 'codes'"),
         ({"metrics": "mig", "native": 1}, "native: expected True or False, got 1"),
         ({"metrics": ["mig", "z_diff"], "native": True}, "native: z_diff has a value of the whole only"),
-        ({"metrics": "mig", "frame": 3}, "frame: expected a Frame, got int"),
+        ({"metrics": "mig", "frame": 3}, "frame: expected a BinEdges, got int"),
         ({"metrics": "mig", "bound": 0}, "bound: expected"),
         ({"metrics": [len]}, "metrics: expected registered names"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         KerasMetric(**arguments)
 
 
 def test_a_batch_outside_the_frame_is_refused_or_clipped() -> None:
-    frame = demele.Frame.of(CODES, FACTORS)
-    with pytest.raises(demele.InputError, match="outside the frame's ranges"):
+    frame = demele.bins.BinEdges.of(CODES, FACTORS)
+    with pytest.raises(demele.errors.InputError, match="outside the frame's ranges"):
         KerasMetric("mig", frame=frame).update_state(CODES + 1, FACTORS)
     metric = KerasMetric("mig", frame=frame, outside="clip")
     metric.update_state(CODES + 1, FACTORS)

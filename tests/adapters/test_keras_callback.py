@@ -112,7 +112,7 @@ def test_deviations_are_scored() -> None:
     ],
 )
 def test_arguments_that_cannot_be_used(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         ScoreCallback(**{"data": BATCHES, "encode": encode, **given})
 
 
@@ -120,5 +120,5 @@ def test_what_encode_returns_is_checked() -> None:
     def nothing(net: Any, batch: Any) -> Any:
         return {"codes": CODES}
 
-    with pytest.raises(demele.InputTypeError, match=r"expected to return \(codes, factors\)"):
+    with pytest.raises(demele.errors.InputTypeError, match=r"expected to return \(codes, factors\)"):
         fit(model(), ScoreCallback(BATCHES, nothing), epochs=1)

@@ -125,7 +125,7 @@ def test_latte_names_and_arguments() -> None:
     ],
 )
 def test_bad_arguments_of_latte_names(name: str, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         getattr(adapter, name)(**arguments)
     with pytest.raises(TypeError):
         getattr(adapter, name)(nonsense=1)

@@ -11,7 +11,7 @@ from demele.adapters import latte
 from demele.adapters.source_names import SOURCE_NAMES
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 _RNG = np.random.default_rng(0)
 A = _RNG.random((200, 2))
 Z = np.column_stack([A + 0.2 * _RNG.random((200, 2)), A.sum(axis=1), _RNG.random(200)])
@@ -88,7 +88,7 @@ def test_closed_forms_and_clamping() -> None:
 
 def test_steps_of_monotonicity_may_differ() -> None:
     assert_close(latte.monotonicity(STEPS**2 + STEPS, STEPS), [1, 1, 1], ROUNDING)
-    with pytest.raises(demele.InputError, match="steps other than 0"):
+    with pytest.raises(demele.errors.InputError, match="steps other than 0"):
         latte.monotonicity(np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 2.0]]))
 
 
@@ -104,5 +104,5 @@ def test_steps_of_monotonicity_may_differ() -> None:
     ],
 )
 def test_other_words_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         latte.smoothness(STEPS, STEPS, **options)

@@ -23,7 +23,7 @@ from tests.adapters.rows import KINDS, A, D, Z
 from tests.tolerances import assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),  # 240 rows are few
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),  # 240 rows are few
     pytest.mark.filterwarnings("ignore:.*does not have many workers:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning"),  # Lightning's use of torch
 ]
@@ -269,7 +269,7 @@ def test_metrics_that_it_scores_by_itself() -> None:
     scores = ScoreCallback(loader(Z, A, 50), encode, kinds=KINDS)
     fit(scores, epochs=1)
     assert [one.metric for one in scores.history[0][1]] == list(DEFAULT_METRICS)
-    claimed = {claim for name in DEFAULT_METRICS for claim in demele.describe(name).properties}
+    claimed = {claim for name in DEFAULT_METRICS for claim in demele.metrics.describe(name).properties}
     assert claimed == {"modularity", "compactness", "explicitness"}
 
 
@@ -287,15 +287,15 @@ def test_metrics_that_it_scores_by_itself() -> None:
 )
 def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"data": loader(Z, A, 50), "encode": encode} | keywords
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         ScoreCallback(**given)
 
 
 def test_an_encoder_that_returns_something_else_is_told() -> None:
-    with pytest.raises(demele.InputTypeError, match=r"encode: expected to return \(codes, factors\)"):
+    with pytest.raises(demele.errors.InputTypeError, match=r"encode: expected to return \(codes, factors\)"):
         fit(ScoreCallback(loader(Z, A, 50), lambda module, batch: batch[0], ["mig"]), epochs=1)
 
 
 def test_no_rows_are_told() -> None:
-    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
         fit(ScoreCallback([], encode, ["mig"]), epochs=1)

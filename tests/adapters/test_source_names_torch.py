@@ -212,7 +212,7 @@ def test_a_batch_that_cannot_be_scored_has_the_shape_of_a_result() -> None:
     ],
 )
 def test_bad_arguments_are_refused(name: str, keywords: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         getattr(adapter, name)(**keywords)
 
 
@@ -221,7 +221,7 @@ def test_bad_arguments_are_refused(name: str, keywords: dict[str, Any], message:
     ("reg_dim", "message"), [([0], "one code for each of the 2 factors"), ([0, 9], "expected an index from 0 to 3")]
 )
 def test_codes_that_are_not_there_are_refused_with_the_rows(name: str, reg_dim: list[int], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         made(name, CONTINUOUS, reg_dim)
 
 
@@ -235,5 +235,5 @@ def test_the_table_says_what_arguments_mean() -> None:
     assert accumulator_keywords(["mig", "dmig"])["options"] == {"mig": {"reg_dim": "in order"}}
     assert accumulator_keywords(["mig", "dmig"], reg_dim=[1, 0])["options"] == {}
     whole = demele.evaluate(Z.numpy(), A.numpy(), ["irs"])["irs"]
-    with pytest.raises(demele.InputError, match="a value per factor"):
+    with pytest.raises(demele.errors.InputError, match="a value per factor"):
         per_attribute(whole)

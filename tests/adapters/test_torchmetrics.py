@@ -19,15 +19,15 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 MODELS = ("forest", "lasso", "boosting")
 STD = torch.full_like(Z, 0.05)
-FRAME = demele.Frame.of(Z.numpy(), A.numpy(), kinds=KINDS)
+FRAME = demele.bins.BinEdges.of(Z.numpy(), A.numpy(), kinds=KINDS)
 MODELS = ("forest", "lasso", "boosting")
 #: Metrics by what they share, so that no predictor is trained twice.
 GROUPS = [
-    *([name] for name in demele.metric_names() if not name.startswith("dci_")),
+    *([name] for name in demele.list_metrics() if not name.startswith("dci_")),
     *([f"dci_{model}_{part}" for part in ("modularity", "compactness", "explicitness")] for model in MODELS),
 ]
 # 240 rows are few, which fragile scores say
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
 def options_of(name: str) -> dict[str, dict[str, Any]]:
@@ -60,7 +60,7 @@ def exactly(metric: TorchMetric, value: float) -> None:
 
 
 def test_every_metric_is_in_a_group() -> None:
-    assert sorted(itertools.chain(*GROUPS)) == sorted(demele.metric_names())
+    assert sorted(itertools.chain(*GROUPS)) == sorted(demele.list_metrics())
 
 
 @pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
@@ -131,7 +131,7 @@ def test_tensors_of_every_type_and_with_gradients(dtype: torch.dtype) -> None:
     codes = Z.clone().to(dtype).requires_grad_()
     metric = TorchMetric("mig", kinds="continuous")
     metric.update(codes, A[:, :2])
-    expected = demele.mig(codes.detach().double().numpy(), A[:, :2].numpy(), kinds="continuous").value
+    expected = demele.metrics.mig(codes.detach().double().numpy(), A[:, :2].numpy(), kinds="continuous").value
     assert_close(metric.compute(), expected, ROUNDING)
     assert not metric.compute().requires_grad
 
@@ -143,7 +143,7 @@ def test_arrays_and_integer_classes() -> None:
     classes = A[:, 2].long()
     whole = TorchMetric("mig", kinds="categorical")
     whole.update(Z, classes)
-    exactly(whole, demele.mig(Z.numpy(), classes.numpy(), kinds="categorical").value)
+    exactly(whole, demele.metrics.mig(Z.numpy(), classes.numpy(), kinds="categorical").value)
 
 
 def test_more_rows_than_the_bound_give_the_accumulators_sample() -> None:
@@ -187,11 +187,11 @@ def test_a_refused_batch_changes_nothing() -> None:
     metric = feed(TorchMetric("mig", frame=FRAME))
     before = metric.compute()
     for method in (metric.update, metric):
-        with pytest.raises(demele.InputError, match="outside the frame's ranges"):
+        with pytest.raises(demele.errors.InputError, match="outside the frame's ranges"):
             method(Z + 100.0, A)
-        with pytest.raises(demele.InputError, match="infinite"):
+        with pytest.raises(demele.errors.InputError, match="infinite"):
             method(torch.full_like(Z, torch.nan), A)
-        with pytest.raises(demele.InputError, match=r"expected (the )?4 columns"):
+        with pytest.raises(demele.errors.InputError, match=r"expected (the )?4 columns"):
             method(Z[:, :2], A)
     assert metric.accumulator.n == N
     assert_exact(metric.compute(), before)
@@ -206,9 +206,9 @@ def test_an_empty_batch_changes_nothing() -> None:
 
 
 def test_compute_before_update_says_what_to_do() -> None:
-    with pytest.raises(demele.NotEnoughData, match=r"mig: no rows yet; call update\(codes, factors\) first"):
+    with pytest.raises(demele.errors.NotEnoughData, match=r"mig: no rows yet; call update\(codes, factors\) first"):
         TorchMetric("mig").compute()
-    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
         TorchMetric("mig")(Z[:0], A[:0])
 
 
@@ -219,7 +219,7 @@ def test_reset_forgets_the_rows_and_update_after_it_starts_anew() -> None:
     assert metric.accumulator.n == 0
     assert metric.update_count == 0
     assert metric.evaluation is not None  # of the last compute
-    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
         metric.compute()
     feed(metric, z=Z[:100], a=A[:100])
     assert_exact(metric.compute()["sap"].item(), direct("sap", Z[:100], A[:100]).value)
@@ -280,10 +280,10 @@ def test_loading_replaces_the_rows() -> None:
 @pytest.mark.parametrize(
     ("damage", "error", "message"),
     [
-        (lambda state: state[:-9], demele.FormatError, "damaged or cut off"),
-        (lambda state: state ^ 1, demele.FormatError, "not the bytes of an accumulator"),
-        (lambda state: state.int(), demele.InputError, "expected a tensor of bytes"),
-        (lambda state: [1, 2], demele.InputError, "expected a tensor of bytes"),
+        (lambda state: state[:-9], demele.errors.FormatError, "damaged or cut off"),
+        (lambda state: state ^ 1, demele.errors.FormatError, "not the bytes of an accumulator"),
+        (lambda state: state.int(), demele.errors.InputError, "expected a tensor of bytes"),
+        (lambda state: [1, 2], demele.errors.InputError, "expected a tensor of bytes"),
     ],
 )
 def test_a_damaged_state_is_refused(damage: Any, error: type[Exception], message: str) -> None:
@@ -298,7 +298,7 @@ def test_a_damaged_state_is_refused(damage: Any, error: type[Exception], message
     ("other", "message"),
     [
         ({"frame": FRAME, "seed": 3}, r"differ in seed \(3 here, 0 there\)"),
-        ({"frame": demele.Frame.of(Z.numpy() * 2, A.numpy(), kinds=KINDS)}, "frames"),
+        ({"frame": demele.bins.BinEdges.of(Z.numpy() * 2, A.numpy(), kinds=KINDS)}, "frames"),
         ({"frame": FRAME, "metrics": "dmig"}, "differ in metrics"),
         ({"frame": FRAME, "bins": 20}, "differ in bins"),
     ],
@@ -306,11 +306,11 @@ def test_a_damaged_state_is_refused(damage: Any, error: type[Exception], message
 def test_the_state_of_another_metric_is_refused(other: dict[str, Any], message: str) -> None:
     metric = feed(TorchMetric("mig", frame=FRAME))
     target = TorchMetric(**({"metrics": "mig"} | other))
-    with pytest.raises(demele.IncompatibleState, match=message):
+    with pytest.raises(demele.errors.IncompatibleState, match=message):
         target.load_state_dict(metric.metric_state)
-    with pytest.raises(demele.IncompatibleState, match=message):
+    with pytest.raises(demele.errors.IncompatibleState, match=message):
         target.merge_state(metric.metric_state)
-    with pytest.raises(demele.IncompatibleState):
+    with pytest.raises(demele.errors.IncompatibleState):
         target.merge_state(metric)
 
 
@@ -339,13 +339,13 @@ def test_merging_an_empty_metric_changes_nothing() -> None:
 
 def test_metrics_that_kept_rows_of_one_stream_do_not_merge() -> None:
     metric, other = (feed(TorchMetric("sap", kinds=KINDS)) for _ in range(2))
-    with pytest.raises(demele.IncompatibleState, match="a stream of its own"):
+    with pytest.raises(demele.errors.IncompatibleState, match="a stream of its own"):
         metric.merge_state(other)
 
 
 @pytest.mark.parametrize("other", [3, {}, {"accumulator": [1]}, SumMetric()])
 def test_merging_something_else_is_refused(other: Any) -> None:
-    with pytest.raises(demele.InputTypeError, match="expected a TorchMetric"):
+    with pytest.raises(demele.errors.InputTypeError, match="expected a TorchMetric"):
         feed(TorchMetric("mig", frame=FRAME)).merge_state(other)
 
 
@@ -386,7 +386,7 @@ def test_compute_synchronises_and_unsynchronises() -> None:
 def test_a_failed_compute_leaves_the_local_state() -> None:
     empty = TorchMetric("mig", frame=FRAME)
     metric = TorchMetric("mig", frame=FRAME, distributed_available_fn=lambda: True, dist_sync_fn=gathered([empty]))
-    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
         metric.compute()
     feed(metric)
     exactly(metric, direct("mig").value)
@@ -449,7 +449,7 @@ def test_groups_forced_by_hand_are_refused_rather_than_wrong() -> None:
     metrics = {"a": TorchMetric("mig", frame=FRAME), "b": TorchMetric("dmig", frame=FRAME)}
     collection = MetricCollection(metrics, compute_groups=[["a", "b"]])  # type: ignore[arg-type]
     feed(collection)
-    with pytest.raises(demele.NotEnoughData, match="dmig: no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="dmig: no rows yet"):
         collection.compute()
 
 
@@ -494,7 +494,7 @@ def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> No
 
 
 def test_standard_deviations_are_needed_by_rmig_alone() -> None:
-    with pytest.raises(demele.NotEnoughData, match="pass codes_std"):
+    with pytest.raises(demele.errors.NotEnoughData, match="pass codes_std"):
         TorchMetric("rmig").update(Z, A)
-    with pytest.raises(demele.InputError, match="expected the shape of codes"):
+    with pytest.raises(demele.errors.InputError, match="expected the shape of codes"):
         TorchMetric("rmig").update(Z, A, STD[:, :2])

@@ -31,14 +31,25 @@ ALLOWED = {
     "data": {"core", "runtime", "files", "report"},
     "noise": {"core", "report"},
     "labels": {"core", "runtime", "noise", "report"},
-    "evaluation": {"core", "runtime", "noise", "labels", "report"},
+    "classifiers": {"core", "runtime", "noise", "labels", "report"},
     "metrics": {"core", "runtime", "estimation", "report"},
     "streaming": {"core", "estimation", "metrics"},
     "outofcore": {"core", "runtime", "estimation", "metrics", "streaming"},
     "scoring": {"core", "runtime", "estimation", "noise", "metrics", "streaming", "outofcore", "report"},
     "adapters": {"core", "metrics", "streaming"},
     "models": {"core", "runtime", "data", "report"},
-    "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation", "report"},
+    "bench": {
+        "core",
+        "runtime",
+        "estimation",
+        "data",
+        "metrics",
+        "scoring",
+        "noise",
+        "labels",
+        "classifiers",
+        "report",
+    },
     "studies": {
         "core",
         "runtime",
@@ -46,34 +57,34 @@ ALLOWED = {
         "data",
         "noise",
         "labels",
-        "evaluation",
+        "classifiers",
         "metrics",
         "scoring",
         "models",
         "bench",
         "report",
     },
-    "lab": {"models", "studies"},
-    "report": {"core", "metrics", "evaluation"},
+    "lab": {"core", "models", "studies"},
+    "report": {"core", "metrics", "classifiers"},
     "files": {"core", "noise", "labels"},
 }
 #: The bottom, on which results stand: documents and what renders them reach these modules and each other only.
 BOTTOM = ("demele.report.document", "demele.report.words", "demele.report.listing", "demele.report.renderers")
 BELOW = {"demele.core.errors", "demele.core.outputs", "demele.core.extras"}
 #: These may reach every room, and the front door.
-TOP = ("cli", "__main__")
+TOP = ("cli", "__main__", "bins", "errors", "explain", "probes")
 #: Parts of rooms that must not reach others of the same room: a part and what stands above it.
 PARTS = {
-    "demele.evaluation.measures": ("demele.evaluation.comparison", "demele.evaluation.explanations"),
-    "demele.evaluation.explanations": ("demele.evaluation.comparison",),
+    "demele.classifiers.measures": ("demele.classifiers.comparison", "demele.classifiers.explanations"),
+    "demele.classifiers.explanations": ("demele.classifiers.comparison",),
     "demele.noise": ("demele.labels",),
 }
 #: A room's own files, which its parts stand on: only its front door reaches the parts.
 GROUND = {
-    "demele.evaluation": (
-        "demele.evaluation.measures",
-        "demele.evaluation.explanations",
-        "demele.evaluation.comparison",
+    "demele.classifiers": (
+        "demele.classifiers.measures",
+        "demele.classifiers.explanations",
+        "demele.classifiers.comparison",
     )
 }
 
@@ -99,7 +110,11 @@ def upward() -> set[tuple[str, str]]:
             if any(is_in(target, above) for part in below for above in PARTS[part]):
                 found.add((module, target))
             ground = module.rpartition(".")[0]
-            if ground in GROUND and module not in GROUND and any(is_in(target, part) for part in GROUND[ground]):
+            if (
+                ground in GROUND
+                and module not in (*GROUND, "demele.classifiers.stats")
+                and any(is_in(target, part) for part in GROUND[ground])
+            ):
                 found.add((module, target))
     return found
 

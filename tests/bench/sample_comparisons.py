@@ -36,7 +36,7 @@ def _measured() -> Any:
         return given
 
     methods = {**{name: name for name in METHODS}, "house rule": _house_rule}
-    return bench.compare_methods(
+    return bench.check_methods(
         models, truth, [0.02, 0.05, 0.2], methods, kind=noise, measures=["accuracy", ("recall", 0)]
     )
 

@@ -49,7 +49,7 @@ def test_rmig_has_rows_of_its_own() -> None:
 
 def test_names_functions_and_candidates_together() -> None:
     own = candidate(half, name="own", claims=["modularity", "compactness"], discretises=False)
-    metrics: list[Any] = ["MIG", half, own, demele.sap, lambda codes, factors: 1.0]
+    metrics: list[Any] = ["MIG", half, own, demele.metrics.sap, lambda codes, factors: 1.0]
     found = chosen_candidates(metrics)
     assert [item.name for item in found] == ["mig", "half", "own", "sap", "<lambda>"]
     assert [item.function is None for item in found] == [True, False, False, True, False]
@@ -66,7 +66,7 @@ def test_one_alone(one: Any) -> None:
 
 def test_each_once() -> None:
     own = candidate(half, name="own")
-    metrics: list[Any] = ["mig", "mig", demele.mig, half, half]
+    metrics: list[Any] = ["mig", "mig", demele.metrics.mig, half, half]
     assert len(chosen_candidates(metrics)) == 2
     assert chosen_candidates([own, own]) == (own,)
     assert chosen_candidates([own, half]) == (own,)
@@ -256,7 +256,7 @@ def test_a_function_that_counts_keeps_its_key() -> None:
     own = candidate(Counting())
     key = own.key
     assert callable(own.function)
-    assert not isinstance(own.function, demele.Metric)
+    assert not isinstance(own.function, demele.metrics.Metric)
     own.function(None, None)
     assert own.key == key
     assert pickle.loads(pickle.dumps(candidate(half))).key == candidate(half).key

@@ -74,7 +74,7 @@ def test_chance_is_the_score_of_nothing_but_noise() -> None:
 
 
 def test_chance_of_a_real_run_is_its_curve_at_the_last_severity() -> None:
-    found = bench.characterise("mig", "noise", seeds=3, n_rows=100)
+    found = bench.check_metrics("mig", "noise", seeds=3, n_rows=100)
     told = card_of(found, found.candidates[0])["chance"]
     (point,) = (line for line in found.curve_frame().to_dict("records") if line["severity"] == 1.0)
     assert_exact([told["mean"], told["low"], told["high"]], [point["mean"], point["low"], point["high"]])
@@ -177,7 +177,7 @@ def test_cost_is_the_median_at_each_number_of_rows_from_few_to_many() -> None:
 
 
 def test_times_of_a_real_run_are_in_its_card() -> None:
-    found = bench.characterise("mig", ["mixing", "redundant"], seeds=2, n_rows=100)
+    found = bench.check_metrics("mig", ["mixing", "redundant"], seeds=2, n_rows=100)
     measured = np.concatenate(found.seconds["information", "mixing"])
     assert len(measured) == 2 * 6
     told = found.to_dict()["metrics"][0]["card"]

@@ -83,7 +83,7 @@ def quietly(*args: Any, **given: Any) -> bench.Characterisation:
     """Characterise metrics that may give no value on the first representation, which is told by a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemeleWarning)
-        return bench.characterise(*args, **given)
+        return bench.check_metrics(*args, **given)
 
 
 def ordered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def ordered(frame: pd.DataFrame) -> pd.DataFrame:
 def small() -> bench.Characterisation:
     """Two scores of one model and one that has a row of its own, then two functions."""
     metrics: list[Any] = ["mig", "dci_forest_modularity", "dci_forest_compactness", correlation, half]
-    return bench.characterise(metrics, mine(), seeds=3, slow_seeds=1, n_rows=N)
+    return bench.check_metrics(metrics, mine(), seeds=3, slow_seeds=1, n_rows=N)
 
 
 def test_own_rows_come_first_and_the_scores_of_one_model_share_a_row() -> None:
@@ -112,13 +112,13 @@ def test_own_rows_come_first_and_the_scores_of_one_model_share_a_row() -> None:
 
 def test_the_criteria_are_those_of_the_scenarios_that_were_run() -> None:
     assert [(item.name, item.group) for item in small().criteria] == [("mine", "added")]
-    also = bench.characterise(half, ["mixing", mine()], seeds=1, n_rows=100).criteria
+    also = bench.check_metrics(half, ["mixing", mine()], seeds=1, n_rows=100).criteria
     assert [item.name for item in also if item.group == "added"] == ["mine"]
     of_mixing = [item.name for item in also if any(part.scenario == "mixing" for part in item.parts)]
     assert of_mixing == ["coherent_modularity", "coherent_compactness"]
     assert [item.name for item in also if item.declared] == ["no_discretisation"]  # beside others of the review only
     assert len(also) == 4
-    silent = bench.characterise(half, mine(wanted={}), seeds=1, n_rows=100)  # it wants nothing of anyone
+    silent = bench.check_metrics(half, mine(wanted={}), seeds=1, n_rows=100)  # it wants nothing of anyone
     assert silent.criteria == ()
 
 
@@ -130,7 +130,7 @@ def test_every_row_is_judged_once_by_every_criterion() -> None:
 def test_verdicts_of_scores_that_are_known_by_heart() -> None:
     assert small().verdict("half", "mine").status == "holds"  # 0.5 everywhere
     assert small().verdict("dci_forest", "mine").status == "inconclusive"  # one seed tells no spread
-    found = bench.characterise(["mig", "sap", half], "mixing", seeds=2, n_rows=100)
+    found = bench.check_metrics(["mig", "sap", half], "mixing", seeds=2, n_rows=100)
     assert found.verdict("mig", "no_discretisation").status == "fails"
     assert found.verdict("sap", "no_discretisation").status == "holds"
     assert found.verdict("half", "no_discretisation").status == "not applicable"  # it does not say
@@ -164,7 +164,7 @@ def test_the_table_holds_the_verdicts_of_a_group(group: str) -> None:
 
 
 def test_the_table_holds_all_groups_and_no_other_is_known() -> None:
-    found = bench.characterise(half, ["mixing", mine()], seeds=1, n_rows=100)
+    found = bench.check_metrics(half, ["mixing", mine()], seeds=1, n_rows=100)
     assert (
         list(found.table()) == [*found.table("review"), *found.table("added")] == [item.name for item in found.criteria]
     )
@@ -185,7 +185,7 @@ def test_values_are_those_of_evaluate_to_the_bit(name: str) -> None:
     scenario = bench.scenario(name)
     if name == "bins":
         asked = ["mig", "jemmig"]  # the others take no number of bins
-    frame = bench.characterise([*asked, correlation], name, seeds=2, n_rows=N).value_frame()
+    frame = bench.check_metrics([*asked, correlation], name, seeds=2, n_rows=N).value_frame()
     assert set(frame["scenario"]) == {name}
     assert frame["reason"].eq("").all()
     seen = 0
@@ -268,13 +268,13 @@ def test_points_of_curves_are_means_with_student_intervals() -> None:
 
 
 def test_one_seed_has_a_mean_and_no_interval() -> None:
-    (first, *_) = bench.characterise(half, mine(), seeds=1, n_rows=100).curve_frame().to_dict("records")
+    (first, *_) = bench.check_metrics(half, mine(), seeds=1, n_rows=100).curve_frame().to_dict("records")
     assert (first["mean"], first["seeds"]) == (0.5, 1)
     assert_exact([first["low"], first["high"], first["std"]], [math.nan] * 3)
 
 
 def test_a_metric_that_takes_no_part_has_no_line() -> None:
-    found = bench.characterise(["mig", half], ["settings", mine()], seeds=1, n_rows=100)
+    found = bench.check_metrics(["mig", half], ["settings", mine()], seeds=1, n_rows=100)
     assert set(found.value_frame()["scenario"]) == set(found.curve_frame()["scenario"]) == {"mine"}
     assert found.curves["mig", "settings"].declined == "has no setting of its own"
 
@@ -304,7 +304,7 @@ def returns_nan(codes: object, factors: object) -> float:
 )
 def test_a_metric_that_gives_nothing_is_told_so_and_the_others_go_on(metric: Any, reason: str) -> None:
     with pytest.warns(DemeleWarning, match=f"on scenario 'mine' at 0.5: {reason}; the run continues$"):
-        found = bench.characterise([metric, half], mine(), seeds=2, n_rows=100)
+        found = bench.check_metrics([metric, half], mine(), seeds=2, n_rows=100)
     curve = found.curves[metric.__name__, "mine"]
     assert (curve.n, curve.failed) == ([0, 0], [2, 2])
     assert curve.reasons == ((reason, reason),) * 2
@@ -324,11 +324,11 @@ def test_a_function_that_does_not_do_the_same_again_is_told_of() -> None:
         return float(rng.random())
 
     with pytest.warns(DemeleWarning, match="^draws gave .* and then .* on scenario 'mine' at 0.5, on the same arrays"):
-        bench.characterise(draws, mine(), seeds=1, n_rows=100)
+        bench.check_metrics(draws, mine(), seeds=1, n_rows=100)
 
 
 def test_a_function_that_is_tried_sees_a_representation_of_the_run(calls: list[float]) -> None:
-    bench.characterise(counted, mine(), seeds=1, n_rows=100)
+    bench.check_metrics(counted, mine(), seeds=1, n_rows=100)
     expected = [float(drawn(mine(), severity, 0, 100).codes[0, 0]) for severity in (0.0, 0.5, 0.5)]
     assert sorted(calls) == sorted(expected)
 
@@ -356,10 +356,10 @@ def test_some_seeds_without_a_value_leave_a_verdict_open() -> None:
 
 
 def test_an_own_metric_beside_registered_ones_changes_nothing_of_theirs() -> None:
-    alone = bench.characterise(["mig", "sap"], "mixing", seeds=2, n_rows=N).value_frame()
+    alone = bench.check_metrics(["mig", "sap"], "mixing", seeds=2, n_rows=N).value_frame()
     own = bench.candidate(correlation, name="own", claims="modularity", discretises=False)
     metrics: list[Any] = ["mig", own, "sap"]
-    found = bench.characterise(metrics, "mixing", seeds=2, n_rows=N)
+    found = bench.check_metrics(metrics, "mixing", seeds=2, n_rows=N)
     together = found.value_frame()
     pd.testing.assert_frame_equal(ordered(together[together["metric"] != "own"]), ordered(alone))
     assert [row.name for row in found.rows] == ["own", "mig", "sap"]
@@ -420,7 +420,7 @@ def test_what_cannot_be_is_refused_before_anything_is_computed(
     path = tmp_path / "rows"
     usual: dict[str, Any] = {"metrics": counted, "scenarios": ["mixing", mine()], "seeds": 1, "n_rows": 100}
     with pytest.raises(error, match=f"^{message}" if ":" in message else message) as told:
-        bench.characterise(**{**usual, **given}, store=path)
+        bench.check_metrics(**{**usual, **given}, store=path)
     assert type(told.value) is error
     assert calls == []
     assert not path.exists()
@@ -430,18 +430,18 @@ def test_a_store_that_cannot_be_used_is_refused_before_anything_is_computed(call
     other = tmp_path / "notes.txt"
     other.write_text("my notes\n")
     with pytest.raises(InputError, match="store: cannot write"):
-        bench.characterise(counted, mine(), seeds=1, n_rows=100, store=tmp_path)
+        bench.check_metrics(counted, mine(), seeds=1, n_rows=100, store=tmp_path)
     with pytest.raises(InputError, match="store: cannot write"):
-        bench.characterise(counted, mine(), seeds=1, n_rows=100, store=tmp_path / "no" / "folder")
+        bench.check_metrics(counted, mine(), seeds=1, n_rows=100, store=tmp_path / "no" / "folder")
     with pytest.raises(FormatError, match="is not a store of rows"):
-        bench.characterise(counted, mine(), seeds=1, n_rows=100, store=other)
+        bench.check_metrics(counted, mine(), seeds=1, n_rows=100, store=other)
     assert other.read_text() == "my notes\n"
     assert calls == []
 
 
 def test_a_scenario_that_is_named_twice_is_run_once(calls: list[float]) -> None:
     own = mine()
-    found = bench.characterise(counted, [own, "mixing", "mixing", own], seeds=1, n_rows=100)
+    found = bench.check_metrics(counted, [own, "mixing", "mixing", own], seeds=1, n_rows=100)
     assert [item.name for item in found.scenarios] == ["mine", "mixing"]
     assert len(calls) == 2 + 6 + TRIALS
 
@@ -451,7 +451,7 @@ def test_seeds_of_each_scenario_and_of_slow_metrics() -> None:
     own = mine(severities=(0.5,), wanted={})
     given = {"source": 4, "added": 3}
     slow = {"source": 1, "mine": 2}
-    found = bench.characterise(metrics, ["redundant", own], seeds=given, slow_seeds=slow, n_rows=100)
+    found = bench.check_metrics(metrics, ["redundant", own], seeds=given, slow_seeds=slow, n_rows=100)
     assert {key: curve.n for key, curve in found.curves.items()} == {
         ("mig", "redundant"): [4] * 4,
         ("explicitness", "redundant"): [1] * 4,
@@ -465,15 +465,15 @@ def test_seeds_of_each_scenario_and_of_slow_metrics() -> None:
 
 
 def test_slow_metrics_take_as_many_seeds_up_to_twenty() -> None:
-    found = bench.characterise(half, mine(), seeds=25, n_rows=100)
+    found = bench.check_metrics(half, mine(), seeds=25, n_rows=100)
     assert (dict(found.seeds), dict(found.slow_seeds)) == ({"mine": 25}, {"mine": 20})
     assert found.curves["half", "mine"].n == [25, 25]  # a function is not called slow
-    assert dict(bench.characterise(half, mine(), seeds=2, n_rows=100).slow_seeds) == {"mine": 2}
+    assert dict(bench.check_metrics(half, mine(), seeds=2, n_rows=100).slow_seeds) == {"mine": 2}
 
 
 def test_progress_is_told_to_a_function() -> None:
     told: list[float] = []
-    bench.characterise(half, mine(), seeds=2, n_rows=100, progress=lambda done, total, _: told.append(done / total))
+    bench.check_metrics(half, mine(), seeds=2, n_rows=100, progress=lambda done, total, _: told.append(done / total))
     assert told[0] == 0
     assert told[-1] == pytest.approx(1)
     assert len(told) == 1 + 3  # the first of four was measured in the trial
@@ -500,7 +500,7 @@ def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float
 
     def again(metrics: Any, scenarios: Any, seeds: int) -> tuple[int, pd.DataFrame]:
         calls.clear()
-        found = bench.characterise(metrics, scenarios, seeds=seeds, n_rows=N, store=path)
+        found = bench.check_metrics(metrics, scenarios, seeds=seeds, n_rows=N, store=path)
         return len(calls), found.value_frame()
 
     assert again(counted, own, 2)[0] == 2 * 2 + TRIALS
@@ -510,7 +510,7 @@ def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float
     number, found = again(["mig", counted], [own, "mixing"], 3)
     assert number == 6 * 3
     metrics: list[Any] = ["mig", counted]
-    fresh = bench.characterise(metrics, [own, "mixing"], seeds=3, n_rows=N).value_frame()
+    fresh = bench.check_metrics(metrics, [own, "mixing"], seeds=3, n_rows=N).value_frame()
     pd.testing.assert_frame_equal(found, fresh, check_exact=True)
     number, fewer = again(counted, own, 1)
     assert number == 0
@@ -519,18 +519,18 @@ def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float
 
 def test_new_seeds_are_the_only_representations_that_are_measured(calls: list[float], tmp_path: Path) -> None:
     path, own = tmp_path / "rows", mine()
-    bench.characterise(counted, own, seeds=1, n_rows=N, store=path)
+    bench.check_metrics(counted, own, seeds=1, n_rows=N, store=path)
     calls.clear()
-    bench.characterise(counted, own, seeds=3, n_rows=N, store=path)
+    bench.check_metrics(counted, own, seeds=3, n_rows=N, store=path)
     expected = [float(drawn(own, severity, seed, N).codes[0, 0]) for severity in (0.0, 0.5) for seed in (1, 2)]
     assert sorted(calls) == sorted(expected)
 
 
 def test_a_store_is_judged_at_another_level_without_computing(calls: list[float], tmp_path: Path) -> None:
     given: dict[str, Any] = {"seeds": 3, "n_rows": N, "store": tmp_path / "rows"}
-    wide = bench.characterise(counted, mine(), level=0.99, **given)
+    wide = bench.check_metrics(counted, mine(), level=0.99, **given)
     calls.clear()
-    narrow = bench.characterise(counted, mine(), level=0.5, **given)
+    narrow = bench.check_metrics(counted, mine(), level=0.5, **given)
     assert calls == []
     (first, *_), (second, *_) = (item.curve_frame().to_dict("records") for item in (wide, narrow))
     assert first["mean"] == second["mean"]
@@ -542,23 +542,23 @@ def test_a_store_of_other_settings_is_refused(
     other: dict[str, Any], what: str, calls: list[float], tmp_path: Path
 ) -> None:
     given: dict[str, Any] = {"seeds": 1, "n_rows": N, "store": tmp_path / "rows"}
-    bench.characterise(counted, mine(), **given)
+    bench.check_metrics(counted, mine(), **given)
     before = (tmp_path / "rows").read_bytes()
     calls.clear()
     with pytest.raises(InputError, match=f"store: .* was made with {what} = "):
-        bench.characterise(counted, mine(), **{**given, **other})
+        bench.check_metrics(counted, mine(), **{**given, **other})
     assert calls == []
     assert (tmp_path / "rows").read_bytes() == before
 
 
 def test_rows_from_before_a_metric_joined_its_group_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows"
-    bench.characterise("mig", mine(), seeds=1, n_rows=N, store=path)
+    bench.check_metrics("mig", mine(), seeds=1, n_rows=N, store=path)
     first, *lines = path.read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     for record in records:
         del record["values"]["dmig"]
     path.write_text("\n".join([first, *map(json.dumps, records)]) + "\n", encoding="utf-8")
-    assert bench.characterise("mig", mine(), seeds=1, n_rows=N, store=path).curves["mig", "mine"].n == [1, 1]
+    assert bench.check_metrics("mig", mine(), seeds=1, n_rows=N, store=path).curves["mig", "mine"].n == [1, 1]
     with pytest.raises(InputError, match=r"^store: has rows that were made before dmig was measured with them"):
-        bench.characterise("dmig", mine(), seeds=1, n_rows=N, store=path)
+        bench.check_metrics("dmig", mine(), seeds=1, n_rows=N, store=path)

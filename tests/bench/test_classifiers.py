@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from demele.bench import classifiers
 from demele.bench.classifiers import candidate_classifier, indicators, select_varied
+from demele.classifiers.stats import bias
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.evaluation import bias
 from demele.labels.made.annotators import VariedModel
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demele import bench, evaluation, labels
+from demele import bench, classifiers, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
 from demele.bench.comparisons.setting import published
 from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
@@ -40,7 +40,7 @@ def simulated(n: int = 600, seed: int = 0, models: int = 8) -> tuple[dict[str, N
 @pytest.fixture(scope="module")
 def run() -> bench.MethodComparison:
     predictions, truth = simulated()
-    return bench.compare_methods(
+    return bench.check_methods(
         predictions,
         truth,
         RATES,
@@ -69,10 +69,10 @@ def test_every_pair_has_the_verdict_of_the_single_comparison(run: bench.MethodCo
                 if i == j:
                     assert_exact(int(matrix[i, j]), 0)
                     continue
-                said = evaluation.compare(
+                said = classifiers.compare(
                     predictions[first], predictions[second], noisy.labels, method=method, noise=noise
                 ).choice
-                reference = evaluation.compare(predictions[first], predictions[second], truth, method="overlap").choice
+                reference = classifiers.compare(predictions[first], predictions[second], truth, method="overlap").choice
                 expected = {
                     ("baseline", "baseline"): 1,
                     ("candidate", "candidate"): 2,
@@ -120,38 +120,38 @@ def test_prudence_costs_power_and_buys_safety(run: bench.MethodComparison) -> No
 
 def test_without_noise_the_classic_comparison_is_the_reference() -> None:
     predictions, truth = simulated()
-    found = bench.compare_methods(predictions, truth, [0.0], ["overlap", "worst-case-overlap", "cleaned(s=1, e=0)"])
+    found = bench.check_methods(predictions, truth, [0.0], ["overlap", "worst-case-overlap", "cleaned(s=1, e=0)"])
     for one in found.tallies:
         assert_exact((one.n_type_1, one.n_type_2, one.agreement), (0, 0, 100.0))
 
 
 def test_a_perfect_cleaning_restores_the_reference() -> None:
     predictions, truth = simulated()
-    found = bench.compare_methods(predictions, truth, [0.2], ["cleaned(s=1, e=0, c=1)", "overlap"])
+    found = bench.check_methods(predictions, truth, [0.2], ["cleaned(s=1, e=0, c=1)", "overlap"])
     assert_exact(found.tally("cleaned(s=1, e=0, c=1)", 0.2).agreement, 100.0)
     assert found.tally("overlap", 0.2).agreement < 100
 
 
 def test_an_audit_of_everything_makes_no_type_1_error_and_few_of_type_2() -> None:
     predictions, truth = simulated(400)
-    found = bench.compare_methods(predictions, truth, [0.2], ["audit(labels=400, design='uniform')"])
+    found = bench.check_methods(predictions, truth, [0.2], ["audit(labels=400, design='uniform')"])
     one = found.tallies[0]
     assert_exact((one.n_type_1, one.labels_asked), (0, 400.0))
-    assert one.type_2 < bench.compare_methods(predictions, truth, [0.2], ["worst-case-overlap"]).tallies[0].type_2
+    assert one.type_2 < bench.check_methods(predictions, truth, [0.2], ["worst-case-overlap"]).tallies[0].type_2
 
 
 def test_an_audit_of_everything_decides_as_the_reference_does() -> None:
     """The rare error is that of its claims; how far intervals must be apart is the level of the run."""
     predictions, truth = simulated(1000, models=12)
-    found = bench.compare_methods(predictions, truth, [0.1], ["audit(labels=1000, design='uniform')"])
+    found = bench.check_methods(predictions, truth, [0.1], ["audit(labels=1000, design='uniform')"])
     assert_exact(found.tallies[0].agreement, 100.0)
 
 
 def test_two_classifiers_have_no_third_to_judge_them() -> None:
     predictions, truth = simulated(300, models=2)
     with pytest.raises(NotEnoughData, match="'agreement' judges each pair by a third classifier, and there are 2"):
-        bench.compare_methods(predictions, truth, [0.1], ["overlap", "agreement"])
-    found = bench.compare_methods(predictions, truth, [0.1], kind="uniform")
+        bench.check_methods(predictions, truth, [0.1], ["overlap", "agreement"])
+    found = bench.check_methods(predictions, truth, [0.1], kind="uniform")
     assert "agreement" not in found.contenders
     [note] = found.notes
     assert (note.code, note.subject) == ("method-left-out", ("agreement",))
@@ -172,7 +172,7 @@ def peeking(baseline: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any]
 
 def test_a_function_joins_by_one_argument() -> None:
     predictions, truth = simulated(300, models=5)
-    found = bench.compare_methods(predictions, truth, [0.1], [simple, "overlap", peeking])
+    found = bench.check_methods(predictions, truth, [0.1], [simple, "overlap", peeking])
     assert list(found.contenders) == ["simple", "overlap", "peeking"]
     noisy = labels.add_feature_noise(truth, np.stack(list(predictions.values())), 0.1).labels
     accuracy = [(values == noisy).mean() for values in predictions.values()]
@@ -185,10 +185,10 @@ def test_a_function_joins_by_one_argument() -> None:
 def test_a_function_may_return_a_decision() -> None:
     predictions, truth = simulated(300, models=4)
 
-    def wrapped(baseline: Any, candidate: Any, given: Any) -> evaluation.Decision:
-        return evaluation.compare(baseline, candidate, given, method="overlap", classes=[0, 1, 2, 3])
+    def wrapped(baseline: Any, candidate: Any, given: Any) -> classifiers.Decision:
+        return classifiers.compare(baseline, candidate, given, method="overlap", classes=[0, 1, 2, 3])
 
-    found = bench.compare_methods(predictions, truth, [0.1], {"mine": wrapped, "theirs": "overlap"})
+    found = bench.check_methods(predictions, truth, [0.1], {"mine": wrapped, "theirs": "overlap"})
     assert_exact(found.matrix("mine", 0.1).tolist(), found.matrix("overlap", 0.1).tolist())
 
 
@@ -200,7 +200,7 @@ def test_what_a_function_writes_into_its_input_is_refused() -> None:
         return "inconclusive"
 
     with pytest.raises(InputError, match=r"'spoiling' raised ValueError.*read-only"):
-        bench.compare_methods(predictions, truth, [0.1], spoiling)
+        bench.check_methods(predictions, truth, [0.1], spoiling)
 
 
 def test_two_functions_of_one_name_are_kept_apart() -> None:
@@ -211,7 +211,7 @@ def test_two_functions_of_one_name_are_kept_apart() -> None:
 def test_a_function_that_is_not_told_the_measure_is_asked_for_accuracy_only() -> None:
     predictions, truth = simulated(300, models=4)
     asked: list[str | tuple[str, object]] = ["accuracy", ("recall", 2), ("f1", 1)]
-    found = bench.compare_methods(predictions, truth, [0.1], [simple, peeking, "overlap"], measures=asked)
+    found = bench.check_methods(predictions, truth, [0.1], [simple, peeking, "overlap"], measures=asked)
     done = {(one.method, one.measure) for one in found.tallies}
     assert {measure for method, measure in done if method == "simple"} == {"accuracy"}
     for method in ("peeking", "overlap"):
@@ -220,20 +220,20 @@ def test_a_function_that_is_not_told_the_measure_is_asked_for_accuracy_only() ->
     assert note.subject == ("simple",)
     assert note.message.startswith("The function simple is not asked for recall of 2, f1 of 1: ")
     with pytest.raises(InputError, match="none of the methods compares recall of 2; a function compares accuracy only"):
-        bench.compare_methods(predictions, truth, [0.1], simple, measures=[("recall", 2)])
+        bench.check_methods(predictions, truth, [0.1], simple, measures=[("recall", 2)])
 
 
 def test_a_function_may_say_what_it_compares() -> None:
     predictions, truth = simulated(300, models=4)
     of_recall: Any = partial(simple)
     of_recall.measures = ("recall",)
-    found = bench.compare_methods(
+    found = bench.check_methods(
         predictions, truth, [0.1], {"mine": of_recall, "overlap": "overlap"}, measures=["accuracy", ("recall", 2)]
     )
     assert {one.measure for one in found.tallies if one.method == "mine"} == {"recall of 2"}
     of_recall.measures = ("accuracy", "speed")
     with pytest.raises(InputError, match="the attribute measures of 'mine' must list some of accuracy, precision"):
-        bench.compare_methods(predictions, truth, [0.1], {"mine": of_recall})
+        bench.check_methods(predictions, truth, [0.1], {"mine": of_recall})
 
 
 # What verdicts are held against --------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_three_references_by_hand() -> None:
     predictions, truth = leads(100, 70, 71, 80)
     taken = {}
     for reference in ("overlap", "paired", "sample"):
-        found = bench.compare_methods(predictions, truth, [0.0], "overlap", reference=reference, kind="uniform")
+        found = bench.check_methods(predictions, truth, [0.0], "overlap", reference=reference, kind="uniform")
         taken[reference] = found.references["accuracy"].candidate.tolist()
         assert found.reference == found.to_dict()["reference"] == reference
     # Ordered pairs: 70-71, 70-80, 71-70, 71-80, 80-70, 80-71.
@@ -268,11 +268,11 @@ def test_three_references_by_hand() -> None:
 def test_a_sharper_method_errs_against_overlap_and_reverses_nothing() -> None:
     predictions, truth = leads(100, 70, 71, 80)
 
-    def paired(baseline: Any, candidate: Any, given: Any) -> evaluation.Decision:
-        return evaluation.compare(baseline, candidate, given, noise=0.0)
+    def paired(baseline: Any, candidate: Any, given: Any) -> classifiers.Decision:
+        return classifiers.compare(baseline, candidate, given, noise=0.0)
 
     by_overlap, by_pairs = (
-        bench.compare_methods(predictions, truth, [0.0], paired, reference=reference, kind="uniform").tallies[0]
+        bench.check_methods(predictions, truth, [0.0], paired, reference=reference, kind="uniform").tallies[0]
         for reference in ("overlap", "paired")
     )
     assert_exact((by_overlap.n_type_1, by_overlap.n_kept, by_overlap.reversed), (2, 6, 0))
@@ -285,7 +285,7 @@ def test_reversed_counts_opposite_claims_in_both_directions() -> None:
     def worse(baseline: Any, candidate: Any, given: Any) -> str:
         return "candidate" if (candidate == given).sum() < (baseline == given).sum() else "baseline"
 
-    one = bench.compare_methods(predictions, truth, [0.0], worse, kind="uniform").tallies[0]
+    one = bench.check_methods(predictions, truth, [0.0], worse, kind="uniform").tallies[0]
     assert_exact((one.n_type_1, one.n_type_2, one.reversed), (1, 1, 2))
 
 
@@ -294,7 +294,7 @@ def test_the_larger_value_of_another_measure() -> None:
     truth = np.repeat([0, 1], 10)
     half = np.where(np.arange(20) < 5, 0, 1)
     predictions = {"all": truth, "half": half, "too": half.copy(), "none": np.ones(20, dtype=int)}
-    found = bench.compare_methods(
+    found = bench.check_methods(
         predictions, truth, [0.0], "overlap", measures=[("recall", 0)], reference="sample", kind="uniform"
     )
     wins = np.argwhere(np.isin(found.matrix("overlap", 0.0), (2, 4))).tolist()
@@ -304,9 +304,9 @@ def test_the_larger_value_of_another_measure() -> None:
 def test_a_store_serves_every_reference(tmp_path: Path) -> None:
     predictions, truth = simulated(300, models=5)
     path = tmp_path / "rows"
-    bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path)
+    bench.check_methods(predictions, truth, RATES, ["overlap"], store=path)
     size = path.stat().st_size
-    found = bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path, reference="sample")
+    found = bench.check_methods(predictions, truth, RATES, ["overlap"], store=path, reference="sample")
     assert path.stat().st_size == size
     assert "larger value on the true labels" in found.notes[0].message
     titles = [section.title for section in found.document().sections]
@@ -320,24 +320,24 @@ def test_a_store_gives_the_same_result_and_decides_nothing_twice(tmp_path: Path)
     predictions, truth = simulated(300, models=5)
     path = tmp_path / "rows"
     methods = ["overlap", "worst-case-overlap", "audit(labels=30)"]
-    whole = bench.compare_methods(predictions, truth, RATES, methods)
-    bench.compare_methods(predictions, truth, RATES, methods[:1], store=path)
+    whole = bench.check_methods(predictions, truth, RATES, methods)
+    bench.check_methods(predictions, truth, RATES, methods[:1], store=path)
     size = path.stat().st_size
-    again = bench.compare_methods(predictions, truth, RATES, methods, store=path)
+    again = bench.check_methods(predictions, truth, RATES, methods, store=path)
     assert again.to_json() == whole.to_json()
     grown = path.stat().st_size
     assert grown > size
-    bench.compare_methods(predictions, truth, RATES, methods, store=path, n_jobs=2)
+    bench.check_methods(predictions, truth, RATES, methods, store=path, n_jobs=2)
     assert_exact(path.stat().st_size, grown)
 
 
 def test_a_store_of_other_labels_is_refused(tmp_path: Path) -> None:
     predictions, truth = simulated(300, models=5)
     path = tmp_path / "rows"
-    bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path)
+    bench.check_methods(predictions, truth, RATES, ["overlap"], store=path)
     before = path.read_bytes()
     with pytest.raises(DemeleError, match="store"):
-        bench.compare_methods(predictions, truth, RATES, ["overlap"], store=path, seed=1)
+        bench.check_methods(predictions, truth, RATES, ["overlap"], store=path, seed=1)
     assert path.read_bytes() == before
 
 
@@ -345,7 +345,7 @@ def test_a_changed_function_is_asked_again(tmp_path: Path) -> None:
     predictions, truth = simulated(200, models=3)
     path = tmp_path / "rows"
     makers = [lambda a, b, c: True, lambda a, b, c: False]
-    found = [bench.compare_methods(predictions, truth, [0.1], {"mine": one}, store=path) for one in makers]
+    found = [bench.check_methods(predictions, truth, [0.1], {"mine": one}, store=path) for one in makers]
     assert [one.tallies[0].inconclusive for one in found] == [0.0, 100.0]
 
 
@@ -385,8 +385,8 @@ def test_a_function_that_holds_something_else_is_asked_again(make: Any, tmp_path
     assert fingerprint(make(0.25)) == fingerprint(make(0.25)) != fingerprint(make(0.5))
     predictions, truth = simulated(200, models=3)
     for least in (0.0, 1.0):
-        found = bench.compare_methods(predictions, truth, [0.1], {"mine": make(least)}, store=tmp_path / "rows")
-        fresh = bench.compare_methods(predictions, truth, [0.1], {"mine": make(least)})
+        found = bench.check_methods(predictions, truth, [0.1], {"mine": make(least)}, store=tmp_path / "rows")
+        fresh = bench.check_methods(predictions, truth, [0.1], {"mine": make(least)})
         assert found.to_json() == fresh.to_json()
 
 
@@ -403,7 +403,7 @@ def test_functions_that_hold_each_other_have_a_fingerprint() -> None:
 def test_the_number_of_processes_changes_nothing() -> None:
     predictions, truth = simulated(300, models=5)
     methods = ["overlap", "audit(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
-    one, two = (bench.compare_methods(predictions, truth, RATES, methods, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (bench.check_methods(predictions, truth, RATES, methods, n_jobs=jobs) for jobs in (1, 2))
     assert one.to_json() == two.to_json()
 
 
@@ -526,7 +526,7 @@ def test_bad_input_is_named() -> None:
     for changed, error, message in changed_cases:
         given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise": [0.1], "methods": ["overlap"], **changed}
         with pytest.raises(error, match=message):
-            bench.compare_methods(**given)
+            bench.check_methods(**given)
 
 
 def test_an_experiment_refuses_before_it_trains() -> None:

@@ -45,7 +45,7 @@ def fails(codes: Array, factors: Array) -> float:
 def own_and_fails(scenarios: Any) -> bench.Characterisation:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemeleWarning)  # that one of them gives no value
-        return bench.characterise([own, fails], scenarios, **SMALL)
+        return bench.check_metrics([own, fails], scenarios, **SMALL)
 
 
 @functools.cache
@@ -58,7 +58,7 @@ def first() -> dict[str, Any]:
 def reference() -> dict[str, Any]:
     """Return what is shown of registered metrics, on more scenarios, with other numbers."""
     metrics = ["mig", "sap", "z_min_variance"]
-    found = bench.characterise(metrics, ["mixing", "redundant"], seeds=3, n_rows=150)
+    found = bench.check_metrics(metrics, ["mixing", "redundant"], seeds=3, n_rows=150)
     return found.to_dict()
 
 
@@ -94,7 +94,7 @@ def test_points_are_those_of_the_curves() -> None:
 
 
 def test_a_curve_that_was_declined_has_no_points() -> None:
-    told = bench.characterise(own, ["settings", mine()], **SMALL).to_dict()["curves"]
+    told = bench.check_metrics(own, ["settings", mine()], **SMALL).to_dict()["curves"]
     declined = next(item for item in told if item["scenario"] == "settings")
     assert declined["declined"] == "has no setting of its own"
     assert [declined[what] for what in ("mean", "low", "high", "n", "failed", "reasons")] == [[]] * 6
@@ -129,7 +129,7 @@ def test_printed_cells_are_compared_under_the_protocol_of_the_review_only() -> N
     assert told["agreement"]["cells"] == len(cells)
     assert told["agreement"]["agree"] == sum(item["agrees"] for item in cells)
     assert {item["metric"] for item in told["printed_scores"]} == {"mig", "sap", "z_min_variance"}
-    other = bench.characterise("mig", "redundant", protocol="latte", **SMALL).to_dict()
+    other = bench.check_metrics("mig", "redundant", protocol="latte", **SMALL).to_dict()
     assert {item["printed"] for item in other["verdicts"]} == {item["agrees"] for item in other["verdicts"]} == {None}
     assert (other["agreement"], other["printed_scores"]) == (None, [])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import characterise
+from benchmarks import check_metrics
 from demele import bench
 from demele.bench import stored
 from demele.bench.scenarios import SCENARIOS
@@ -26,7 +26,7 @@ NAMES = ("mig", "sap")
 @pytest.fixture(scope="module")
 def found() -> bench.Characterisation:
     """A run of which one metric is taken to be slow."""
-    whole = bench.characterise(NAMES, ["mixing", "noise", "rotation"], seeds=2, n_rows=300)
+    whole = bench.check_metrics(NAMES, ["mixing", "noise", "rotation"], seeds=2, n_rows=300)
     return replace(whole, fewer_rows={"sap": 150})
 
 
@@ -43,7 +43,7 @@ def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_ar
 
 
 def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
-    few = bench.characterise("sap", "mixing", seeds=1, n_rows=FEWER_SAMPLES)
+    few = bench.check_metrics("sap", "mixing", seeds=1, n_rows=FEWER_SAMPLES)
     stored.write_rows(few, tmp_path)
     with pytest.raises(FormatError, match=r"sap\.json\.gz: expected rows of n_samples 20000, got 5000"):
         stored.referred(bench.Characterisation, ["sap"], tmp_path)
@@ -51,7 +51,7 @@ def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -
 
 def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "FEWER", {"sap": 2})
-    few = bench.characterise("sap", "mixing", seeds=2, n_rows=FEWER_SAMPLES)
+    few = bench.check_metrics("sap", "mixing", seeds=2, n_rows=FEWER_SAMPLES)
     (path,) = stored.write_rows(few, tmp_path)
     assert json.loads(gzip.decompress(path.read_bytes()))["n_samples"] == FEWER_SAMPLES
     again = stored.referred(bench.Characterisation, ["sap"], tmp_path)
@@ -76,13 +76,13 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
         taken = "sample_size" if "sample_size" in scenarios else "mixing"
         return whole("tmex", taken, seeds=1, n_rows=200, store=given["store"])
 
-    whole = bench.characterise
-    monkeypatch.setattr(bench, "characterise", small)
+    whole = bench.check_metrics
+    monkeypatch.setattr(bench, "check_metrics", small)
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
     monkeypatch.setattr(
-        "sys.argv", ["characterise", "--only", "tmex", "--jobs", "1", "--store", str(tmp_path / "a.store")]
+        "sys.argv", ["check_metrics", "--only", "tmex", "--jobs", "1", "--store", str(tmp_path / "a.store")]
     )
-    characterise.main()
+    check_metrics.main()
     usual = [item.name for item in SCENARIOS.values() if not item.counts_rows]
     assert [call[:2] for call in calls] == [("tmex", usual), ("tmex", ["sample_size", "chance"])]
     assert [call[4] for call in calls] == [FEWER_SAMPLES, N_SAMPLES]

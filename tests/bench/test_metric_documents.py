@@ -99,7 +99,7 @@ def test_a_scenario_that_expects_nothing_has_curves_and_no_verdicts() -> None:
         severities=(0.0, 1.0),
         draw=SCENARIOS["noise"].draw,
     )
-    found = bench.characterise(lambda codes, factors: 0.5, [scenario], seeds=2, n_rows=100)
+    found = bench.check_metrics(lambda codes, factors: 0.5, [scenario], seeds=2, n_rows=100)
     document = found.document()
     assert document.headline == "No scenario states an expectation, so there are no verdicts."
     (lines,) = figures_of(document)

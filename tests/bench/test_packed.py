@@ -75,7 +75,7 @@ def varied() -> bench.Characterisation:
     metrics: list[Any] = ["mig", "sap", sometimes, own]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemeleWarning)  # one may give no value on the first representation
-        return bench.characterise(metrics, ["mixing", mine()], seeds={"source": 4, "added": 3}, n_rows=100, level=0.9)
+        return bench.check_metrics(metrics, ["mixing", mine()], seeds={"source": 4, "added": 3}, n_rows=100, level=0.9)
 
 
 def without_seconds(found: bench.Characterisation) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def without_seconds(found: bench.Characterisation) -> dict[str, Any]:
 def content() -> dict[str, Any]:
     """Return what is in the file of a run with nothing special, to be damaged."""
     with tempfile.TemporaryDirectory() as folder:
-        path = bench.characterise(mean, "mixing", seeds=1, n_rows=100).save(Path(folder) / "a")
+        path = bench.check_metrics(mean, "mixing", seeds=1, n_rows=100).save(Path(folder) / "a")
         read: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
     return read
 
@@ -160,7 +160,7 @@ def test_functions_are_there_by_name_and_cannot_be_called(tmp_path: Path) -> Non
     again = bench.load(varied().save(tmp_path / "a"))
     function = again.candidates[3].function
     assert callable(function)
-    assert not isinstance(function, demele.Metric)
+    assert not isinstance(function, demele.metrics.Metric)
     with pytest.raises(InputError, match="are not in a saved characterisation; run it again"):
         function(np.zeros((2, 2)), np.zeros((2, 2)))
     with pytest.raises(InputError, match="are not in a saved characterisation"):
@@ -170,7 +170,7 @@ def test_functions_are_there_by_name_and_cannot_be_called(tmp_path: Path) -> Non
 @pytest.mark.parametrize("expectation", EVERY_KIND, ids=lambda item: type(item).__name__)
 def test_every_kind_of_expectation_is_read_back(expectation: Any, tmp_path: Path) -> None:
     own = mine(wanted={"modularity": (expectation,)}, declines=None)
-    found = bench.characterise(mean, own, seeds=2, n_rows=100)
+    found = bench.check_metrics(mean, own, seeds=2, n_rows=100)
     again = bench.load(found.save(tmp_path / "a"))
     assert again.scenarios[0].wanted == {"modularity": (expectation,)}
     assert again.verdict("mean", "mine") == found.verdict("mean", "mine")
@@ -189,7 +189,7 @@ class Middle:
 
 def test_an_expectation_of_an_own_class_is_left_out(tmp_path: Path) -> None:
     own = mine(wanted={"any": (Middle(), bench.Holds(0.1))})
-    found = bench.characterise(mean, own, seeds=2, n_rows=100)
+    found = bench.check_metrics(mean, own, seeds=2, n_rows=100)
     assert bench.load(found.save(tmp_path / "a")).scenarios[0].wanted == {"any": (bench.Holds(0.1),)}
 
 
@@ -260,7 +260,7 @@ def test_a_known_scenario_of_other_severities_is_refused(tmp_path: Path) -> None
 
 
 def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
-    found = bench.characterise(mean, mine(wanted={"any": (bench.Holds(),)}), seeds=1, n_rows=100)
+    found = bench.check_metrics(mean, mine(wanted={"any": (bench.Holds(),)}), seeds=1, n_rows=100)
     told = json.loads(gzip.decompress(found.save(tmp_path / "a").read_bytes()))
     told["scenarios"][0]["wanted"]["any"][0]["type"] = "Contrast"
     (tmp_path / "a").write_bytes(packed(told))
@@ -290,7 +290,7 @@ def test_paths_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     ],
 )
 def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: Any, tmp_path: Path) -> None:
-    path = bench.characterise("mig", "mixing", seeds=1, n_rows=100).save(tmp_path / "a.json.gz")
+    path = bench.check_metrics("mig", "mixing", seeds=1, n_rows=100).save(tmp_path / "a.json.gz")
     content = json.loads(gzip.decompress(path.read_bytes()))
     content[part] = instead_of_it
     path.write_bytes(gzip.compress(json.dumps(content).encode()))
@@ -299,7 +299,7 @@ def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: A
 
 
 def test_too_few_points_and_lists_for_values_are_refused(tmp_path: Path) -> None:
-    path = bench.characterise("mig", "mixing", seeds=1, n_rows=100).save(tmp_path / "a.json.gz")
+    path = bench.check_metrics("mig", "mixing", seeds=1, n_rows=100).save(tmp_path / "a.json.gz")
     whole = gzip.decompress(path.read_bytes())
     for change in (lambda outcomes: outcomes[:-1], lambda outcomes: [[["high"]], *outcomes[1:]]):
         content = json.loads(whole)
@@ -311,7 +311,7 @@ def test_too_few_points_and_lists_for_values_are_refused(tmp_path: Path) -> None
 
 def test_a_part_of_a_sweep_can_be_shown(tmp_path: Path) -> None:
     short = replace(bench.scenario("noise"), severities=(0.0, 0.1), wanted={})
-    found = bench.characterise(
+    found = bench.check_metrics(
         "mig",
         [short, replace(bench.scenario("redundant"), severities=(2.0,), labels=("two",), wanted={})],
         seeds=2,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import characterise
+from benchmarks import check_metrics
 from demele import bench
 from demele.bench import characterisation, stored
 from demele.bench.stored import ENDING, FEWER, FOLDER, fewer_seeds, referred, write_rows
@@ -107,7 +107,7 @@ def test_what_is_written_is_what_was_read(tmp_path: Path) -> None:
 
 
 def test_rows_of_one_metric_are_those_of_a_run_and_no_other_file_is_touched(folder: Path) -> None:
-    found = bench.characterise("sap", "mixing", seeds=1)
+    found = bench.check_metrics("sap", "mixing", seeds=1)
     before = {path.name: path.read_bytes() for path in folder.glob(f"*{ENDING}")}
     assert write_rows(found, folder) == [folder / "sap.json.gz"]
     after = {path.name: path.read_bytes() for path in folder.glob(f"*{ENDING}")}
@@ -135,17 +135,17 @@ def without(scenario: str) -> Callable[[dict[str, Any]], object]:
 def test_rows_of_one_scenario_take_the_place_of_their_own_only(folder: Path) -> None:
     path = folder / "sap.json.gz"
     before = held(path)
-    assert write_rows(bench.characterise("sap", "mixing", seeds=1), folder, keep=True) == [path]
+    assert write_rows(bench.check_metrics("sap", "mixing", seeds=1), folder, keep=True) == [path]
     after = held(path)
     assert after["scenarios"] == before["scenarios"]
     changed_ones = [new for new, old in zip(after["curves"], before["curves"], strict=True) if new != old]
     assert [[len(own) for own in one["outcomes"]] for one in changed_ones] == [[1] * 6]
     assert changed_ones[0]["scenario"] == "mixing"
     damaged(path, without("noise"))
-    write_rows(bench.characterise("sap", "noise", seeds=1), folder, keep=True)  # rows that were not there are added
+    write_rows(bench.check_metrics("sap", "noise", seeds=1), folder, keep=True)  # rows that were not there are added
     assert held(path)["scenarios"] == before["scenarios"]
     with pytest.raises(FormatError, match=r"sap\.json\.gz: its rows were made in another way"):
-        write_rows(bench.characterise("sap", "noise", seeds=1, n_rows=200), folder, keep=True)
+        write_rows(bench.check_metrics("sap", "noise", seeds=1, n_rows=200), folder, keep=True)
 
 
 def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,11 +154,11 @@ def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypat
         assert (seeds, slow_seeds) == (stored.SEEDS, stored.SLOW_SEEDS)
         return whole(metrics, "mixing", seeds=2, n_rows=100, **given)
 
-    whole, store = bench.characterise, tmp_path / "rows.store"
-    monkeypatch.setattr(bench, "characterise", small)
+    whole, store = bench.check_metrics, tmp_path / "rows.store"
+    monkeypatch.setattr(bench, "check_metrics", small)
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
-    monkeypatch.setattr("sys.argv", ["characterise", "--only", "sap", "--jobs", "1", "--store", str(store)])
-    characterise.main()
+    monkeypatch.setattr("sys.argv", ["check_metrics", "--only", "sap", "--jobs", "1", "--store", str(store)])
+    check_metrics.main()
     assert [path.name for path in tmp_path.iterdir()] == ["sap.json.gz"]  # and no store that an edit would not undo
     content = held(tmp_path / "sap.json.gz")
     assert content["n_samples"] == 100

@@ -18,7 +18,7 @@ from demele import bench
 def mean(codes, factors):
     return float(codes.mean())
 
-bench.characterise(["mig", "sap", mean], "source", seeds=2, n_rows=400, store=sys.argv[1])
+bench.check_metrics(["mig", "sap", mean], "source", seeds=2, n_rows=400, store=sys.argv[1])
 """
 
 

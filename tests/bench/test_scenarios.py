@@ -90,7 +90,7 @@ def test_draws_are_finite_of_one_length_and_repeatable() -> None:
         assert not np.array_equal(other_factors, factors)
 
 
-@pytest.mark.filterwarnings("ignore::demele.UndefinedFactorWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.UndefinedFactorWarning")
 def test_what_is_drawn_can_be_read() -> None:
     for name, severity in EVERY:
         found = sample(name, severity)

@@ -43,7 +43,7 @@ def mine(**given: Any) -> bench.Scenario:
 
 
 def reason_of(returned: Any) -> str:
-    found = bench.characterise(lambda codes, factors: returned(), ["mixing"], **SMALL)
+    found = bench.check_metrics(lambda codes, factors: returned(), ["mixing"], **SMALL)
     (curve,) = found.curves.values()
     assert curve.n == [0] * 6
     return curve.reasons[0][0]
@@ -71,7 +71,7 @@ def test_a_function_called_like_a_row_gets_a_row_of_its_own() -> None:
     def dci_lasso(codes: object, factors: object) -> float:
         return 0.5
 
-    found = bench.characterise([dci_lasso, "dci_lasso_modularity"], [mine()], **SMALL)  # of two factors: quick to fit
+    found = bench.check_metrics([dci_lasso, "dci_lasso_modularity"], [mine()], **SMALL)  # of two factors: quick to fit
     assert [row.name for row in found.rows] == ["dci_lasso-2", "dci_lasso"]
     own = [item["printed"] for item in found.to_dict()["verdicts"] if item["row"] == "dci_lasso-2"]
     assert own == [None] * len(found.criteria)
@@ -121,7 +121,7 @@ def test_a_scenario_of_any_kind_is_judged() -> None:
 
 def test_a_draw_that_ends_the_process_is_told() -> None:
     with pytest.raises(InputError, match=r"scenario 'mine', severity 0\.5, seed 0: draw raised SystemExit: 0"):
-        bench.characterise(half, mine(draw=lambda rng, severity, n: sys.exit(0)), **SMALL)
+        bench.check_metrics(half, mine(draw=lambda rng, severity, n: sys.exit(0)), **SMALL)
 
 
 # Files
@@ -130,14 +130,14 @@ def test_a_draw_that_ends_the_process_is_told() -> None:
 def test_what_is_no_path_is_refused_before_anything_is_computed() -> None:
     store: Any = 5
     with pytest.raises(InputTypeError, match="store: expected the path of a file or folder, got int"):
-        bench.characterise(half, "mixing", store=store, **SMALL)
+        bench.check_metrics(half, "mixing", store=store, **SMALL)
     with pytest.raises(InputError, match="store: holds a null byte"):
-        bench.characterise(half, "mixing", store="a\0b", **SMALL)
+        bench.check_metrics(half, "mixing", store="a\0b", **SMALL)
 
 
 @pytest.mark.parametrize("place", [0, 12, 40, -3])
 def test_a_damaged_file_is_told(place: int, tmp_path: Path) -> None:
-    path = bench.characterise(half, "mixing", **SMALL).save(tmp_path / "saved.json.gz")
+    path = bench.check_metrics(half, "mixing", **SMALL).save(tmp_path / "saved.json.gz")
     content = bytearray(path.read_bytes())
     content[place] ^= 0xFF
     path.write_bytes(content)
@@ -149,21 +149,21 @@ def test_a_damaged_file_is_told(place: int, tmp_path: Path) -> None:
 
 
 def test_bins_are_a_matter_of_the_protocol() -> None:
-    binned = bench.characterise("mig", "mixing", seeds=1, n_rows=200)
-    neighbours = bench.characterise("mig", "mixing", seeds=1, n_rows=200, protocol="latte")
+    binned = bench.check_metrics("mig", "mixing", seeds=1, n_rows=200)
+    neighbours = bench.check_metrics("mig", "mixing", seeds=1, n_rows=200, protocol="latte")
     assert binned.verdict("mig", "no_discretisation").status == "fails"
     assert neighbours.verdict("mig", "no_discretisation").status == "holds"
 
 
 def test_sweeps_around_other_settings_are_left_out() -> None:
     with pytest.warns(DemeleWarning, match="'settings' sweeps around the settings of 'review2022'"):
-        found = bench.characterise("irs", ["mixing", "settings"], seeds=1, n_rows=200, protocol="dlib2019")
+        found = bench.check_metrics("irs", ["mixing", "settings"], seeds=1, n_rows=200, protocol="dlib2019")
     assert [item.name for item in found.scenarios] == ["mixing"]
     with (
         pytest.warns(DemeleWarning, match="left out"),
         pytest.raises(InputError, match="scenarios: none is left under the protocol 'robust'"),
     ):
-        bench.characterise("irs", "settings", seeds=1, n_rows=200, protocol="robust")
+        bench.check_metrics("irs", "settings", seeds=1, n_rows=200, protocol="robust")
 
 
 def test_no_metric_gets_more_rows_than_the_run_has() -> None:
@@ -173,7 +173,7 @@ def test_no_metric_gets_more_rows_than_the_run_has() -> None:
         seen.append(len(codes))
         return 0.5
 
-    found = bench.characterise(counting, ["sample_size", "chance"], seeds=1, n_rows=500)
+    found = bench.check_metrics(counting, ["sample_size", "chance"], seeds=1, n_rows=500)
     assert sorted(set(seen)) == [100, 200, 500]
     assert [item.severities for item in found.scenarios] == [(500.0, 200.0, 100.0)] * 2
     figures = figures_of(found.compared_with(bench.reference()).document())
@@ -192,7 +192,7 @@ def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
         return float(len(calls))
 
     with pytest.warns(DemeleWarning, match="drifting gave 1.0 and then 2.0 on scenario 'mixing' at 0.3, on the same"):
-        found = bench.characterise(drifting, "mixing", **SMALL)
+        found = bench.check_metrics(drifting, "mixing", **SMALL)
     assert sum(curve.n[0] for curve in found.curves.values()) == 1
     assert len(calls) == 6 + 1  # one for each severity, and the second look at the first
 
@@ -201,7 +201,7 @@ def test_a_function_without_a_value_is_told_before_the_run() -> None:
     with pytest.warns(
         DemeleWarning, match="metric 'nothing' has no value on scenario 'mixing' at 0.3: nothing returned NaN"
     ):
-        bench.characterise(nothing, "mixing", **SMALL)
+        bench.check_metrics(nothing, "mixing", **SMALL)
 
 
 def nothing(codes: object, factors: object) -> float:
@@ -209,7 +209,7 @@ def nothing(codes: object, factors: object) -> float:
 
 
 def test_a_model_stands_for_its_three_scores() -> None:
-    found = bench.characterise(["dci_lasso", "dci_lasso_modularity"], [mine()], **SMALL)
+    found = bench.check_metrics(["dci_lasso", "dci_lasso_modularity"], [mine()], **SMALL)
     assert [item.name for item in found.candidates] == [
         f"dci_lasso_{name}" for name in ("modularity", "compactness", "explicitness")
     ]
@@ -217,7 +217,7 @@ def test_a_model_stands_for_its_three_scores() -> None:
 
 def test_a_function_that_takes_something_else_is_refused_at_once() -> None:
     with pytest.raises(InputTypeError, match=r"only_codes cannot be called with \(codes, factors\): too many"):
-        bench.characterise(only_codes, "mixing", **SMALL)
+        bench.check_metrics(only_codes, "mixing", **SMALL)
 
 
 def only_codes(codes: object) -> float:
@@ -228,7 +228,7 @@ def test_what_drifts_is_told_wherever_its_rows_are_shown(tmp_path: Path) -> None
     runs = []
     for _ in range(2):  # as its rows are made, and as they are found again
         with pytest.warns(DemeleWarning, match=r"unseeded gave .* on the same arrays"):
-            runs.append(bench.characterise(unseeded, "mixing", store=tmp_path / "rows", **SMALL))
+            runs.append(bench.check_metrics(unseeded, "mixing", store=tmp_path / "rows", **SMALL))
     found = runs[-1]
     runs.append(bench.load(found.save(tmp_path / "a.json.gz")))
     for one in runs:
@@ -245,7 +245,7 @@ def unseeded(codes: object, factors: object) -> float:
 
 
 def test_rows_of_a_scenario_that_draws_its_own_number_are_told(tmp_path: Path) -> None:
-    found = bench.characterise(half, [mine(draw=of_57_rows), "mixing"], store=tmp_path / "rows", **SMALL)
+    found = bench.check_metrics(half, [mine(draw=of_57_rows), "mixing"], store=tmp_path / "rows", **SMALL)
     assert found.rows_of == {"mine": (57, 57)}
     assert [item["rows"] for item in found.to_dict()["scenarios"]] == [[57, 57], None]
     assert bench.load(found.save(tmp_path / "a.json.gz")).rows_of == {"mine": (57, 57)}

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele import evaluation
+from demele import classifiers
 from demele.labels import Audit, estimate_transition
 from tests.cli.conftest import WORDS, Program
 from tests.cli.test_compare import _embedded
@@ -21,7 +21,7 @@ PLAIN = ("data.csv::old", "data.csv::label")
 
 
 def _assess(judged: pd.DataFrame, **known: Any) -> Any:
-    return evaluation.assess(judged["old"], judged["label"], **known)
+    return classifiers.assess(judged["old"], judged["label"], **known)
 
 
 def test_the_numbers_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:

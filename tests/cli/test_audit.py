@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele import evaluation
+from demele import classifiers
 from demele.labels import disagreement, draw_audit
 from tests.cli.conftest import WORDS, Program
 from tests.tolerances import assert_exact
@@ -56,11 +56,11 @@ def test_what_an_expert_fills_in_is_read_back(
     data = judged if source == "data.csv" else pd.DataFrame({name: WORDS[judged[name]] for name in judged})
     audit = plan.answered(true[plan.rows])
     found = json.loads(demele("assess", f"{source}::old", f"{source}::label", "--audit", "audit.csv").out)
-    assert found == evaluation.assess(data["old"], data["label"], audit=audit).to_dict()
+    assert found == classifiers.assess(data["old"], data["label"], audit=audit).to_dict()
     found = json.loads(
         demele("compare", f"{source}::old", f"{source}::new", f"{source}::label", "--audit", "audit.csv").out
     )
-    expected = evaluation.compare(data["old"], data["new"], data["label"], audit=audit, names=("old", "new"))
+    expected = classifiers.compare(data["old"], data["new"], data["label"], audit=audit, names=("old", "new"))
     assert found == expected.to_dict()
     assert found["method"] == "audit"
 

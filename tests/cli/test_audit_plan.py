@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from demele import evaluation
+from demele import classifiers
 from demele.labels import draw_audit
 from tests.cli.conftest import Program
 
@@ -17,7 +17,7 @@ QUICK = ("--sizes", "50,200", "--wrong", "0.05", "--draws", 3)
 def test_the_forecast_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     run = demele("audit", "plan", *FILES, *QUICK, "--quiet")
     assert (run.status, run.err) == (0, "")
-    expected = evaluation.plan_audit(judged[["old", "new"]], judged["label"], sizes=(50, 200), wrong=0.05, draws=3)
+    expected = classifiers.plan_audit(judged[["old", "new"]], judged["label"], sizes=(50, 200), wrong=0.05, draws=3)
     assert json.loads(run.out) == expected.to_dict()
     run = demele("audit", "plan", *FILES, *QUICK, "--quiet", "--format", "csv")
     assert list(pd.read_csv(io.StringIO(run.out))) == list(expected.to_frame())
@@ -73,5 +73,5 @@ def test_rows_for_experts_in_other_formats_are_read_back(
     Path("audit.json").write_text(json.dumps(rows))
     run = demele("assess", "data.csv::old", "data.csv::label", "--audit", "audit.json")
     assert run.status == 0, run.err
-    expected = evaluation.assess(judged["old"], judged["label"], audit=plan.answered(judged["true"][plan.rows]))
+    expected = classifiers.assess(judged["old"], judged["label"], audit=plan.answered(judged["true"][plan.rows]))
     assert json.loads(run.out) == expected.to_dict()

@@ -102,7 +102,7 @@ def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataF
         *("--level", 0.9, "--seed", 3, "--title", "Mine", "--annotations", "data.csv::old,new,label"),
     )
     assert run.status == 0, run.err
-    expected = bench.compare_methods(
+    expected = bench.check_methods(
         *(_models(judged), judged["true"], [0.05, 0.1], methods),
         annotations={name: judged[name] for name in ("old", "new", "label")},
         measures=["accuracy", ("recall", 2)],
@@ -120,7 +120,7 @@ def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: p
         *("--classes", "cat,dog,owl,yak,gnu"),
     )
     assert run.status == 0, run.err
-    expected = bench.compare_methods(
+    expected = bench.check_methods(
         *({name: WORDS[column] for name, column in _models(judged).items()}, WORDS[judged["true"]], [0.1], "overlap"),
         kind="uniform",
         measures=[("precision", "cat"), ("f1", "owl")],
@@ -133,7 +133,7 @@ def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
     asked = ("--noise", "0.05", "--methods", "overlap,worst-case-overlap", "--format", "csv")
     run = demele("bench", "methods", "--label-set", "geirhos_16class_rotation", *asked)
     networks = label_set("geirhos_16class_rotation")
-    expected = bench.compare_methods(
+    expected = bench.check_methods(
         networks.predictions, networks.labels, [0.05], ["overlap", "worst-case-overlap"], classes=networks.classes
     )
     found = pd.read_csv(io.StringIO(run.out))
@@ -166,7 +166,7 @@ def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
 def test_what_is_asked_of_the_library_by_default(
     quick: bool, demele: Program, own: Path, judged: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = bench.compare_methods(_models(judged), judged["true"], [0.05], "overlap")
+    made = bench.check_methods(_models(judged), judged["true"], [0.05], "overlap")
     seen: dict[str, dict[str, Any]] = {}
 
     def kept(name: str) -> Any:
@@ -182,7 +182,7 @@ def test_what_is_asked_of_the_library_by_default(
     extra = ("--quick",) if quick else ()
     assert demele("bench", "methods", *extra, "--measures", "precision:3").status == 0
     assert demele(*GIVEN, *extra, "--quiet").status == 0
-    whole, given = seen["noise_experiment"], seen["compare_methods"]
+    whole, given = seen["noise_experiment"], seen["check_methods"]
     assert whole.pop("measures") == [("precision", 3)]
     assert callable(whole.pop("progress"))
     assert given["progress"] is False
@@ -266,9 +266,7 @@ def test_tables_for_eyes(demele: Program, own: Path) -> None:
 
 def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.DataFrame) -> None:
     asked = (*GIVEN, "--methods", "overlap,agreement", "--noise", "0.1")
-    expected = bench.compare_methods(
-        _models(judged), judged["true"], [0.1], ["overlap", "agreement"], reference="paired"
-    )
+    expected = bench.check_methods(_models(judged), judged["true"], [0.1], ["overlap", "agreement"], reference="paired")
     assert json.loads(demele(*asked, "--reference", "paired").out) == _as_json(expected)
     table = ("--format", "table", "--explain")
     out = " ".join(demele(*asked, "--reference", "paired", *table).out.split())
@@ -299,12 +297,12 @@ def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.Monke
 
 
 def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    @functools.wraps(bench.compare_methods)
+    @functools.wraps(bench.check_methods)
     def stopped(*data: Any, **options: Any) -> Any:
         Path(options["store"]).write_text("", encoding="utf-8")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bench_methods, "compare_methods", stopped)
+    monkeypatch.setattr(bench_methods, "check_methods", stopped)
     run = demele(*GIVEN, "--store", "rows.jsonl")
     assert run.status == 130
     assert run.err.splitlines() == [

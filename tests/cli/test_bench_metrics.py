@@ -130,7 +130,7 @@ def _without_times(content: dict[str, Any]) -> dict[str, Any]:
 def test_the_numbers_of_the_library(demele: Program, own: Path) -> None:
     run = demele(*MIXING, "--metrics", "mig,dlig", "--level", 0.9, "--protocol", "robust")
     assert run.status == 0
-    expected = bench.characterise(
+    expected = bench.check_metrics(
         ["mig", "dlig"], ["mixing"], seeds=2, n_rows=200, level=0.9, protocol="robust"
     ).to_dict()
     assert _without_times(json.loads(run.out)) == _without_times(json.loads(json.dumps(expected)))
@@ -188,7 +188,7 @@ def test_a_changed_file_draws_anew(demele: Program, own: Path) -> None:
 
 def test_a_scenario_of_demele_at_other_severities(demele: Program, own: Path) -> None:
     run = demele("bench", "metrics", "--scenarios", "mine.py::ends", "--metrics", "mig", *TINY)
-    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=200).to_dict()["curves"][0]["mean"]
+    expected = bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=200).to_dict()["curves"][0]["mean"]
     assert json.loads(run.out)["curves"][0]["mean"] == [expected[0], expected[-1]]
 
 
@@ -202,14 +202,14 @@ def test_what_a_file_says_of_its_function(demele: Program, own: Path) -> None:
 
 def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, Any]] = []
-    whole = bench.characterise
+    whole = bench.check_metrics
 
     @functools.wraps(whole)
     def watched(**options: Any) -> Any:
         seen.append(options)
         return whole(["mig"], ["mixing"], seeds=1, n_rows=200)
 
-    monkeypatch.setattr(bench_metrics, "characterise", watched)
+    monkeypatch.setattr(bench_metrics, "check_metrics", watched)
     for arguments in (
         (),
         ("--quick",),
@@ -314,7 +314,7 @@ def test_what_moves_a_score_is_told_of_your_own(demele: Program, own: Path) -> N
 
 def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mig", "--format", "csv").out)))
-    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=200).verdicts
+    expected = bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=200).verdicts
     assert [tuple(row.values()) for row in rows] == [
         (item.row, item.criterion, item.status, item.summary, "measured", "200", "2") for item in expected
     ]
@@ -324,7 +324,7 @@ def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:
 def test_published_metrics_are_shown_under_your_own(
     demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored = bench.characterise(["mig", "dlig"], ["mixing"], seeds=3, n_rows=250)
+    stored = bench.check_metrics(["mig", "dlig"], ["mixing"], seeds=3, n_rows=250)
     monkeypatch.setattr(characterisation, "reference", lambda: stored)
     mine = ("--metrics", "mine.py::half")
     assert [row["name"] for row in json.loads(demele(*MIXING, *mine).out)["rows"]] == ["a_half"]

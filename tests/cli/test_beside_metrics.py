@@ -61,7 +61,7 @@ def test_models_are_ranked(demele: Program, models: list[str]) -> None:
         (("--task", "fairness", "--permutations", "2"), "fairness", "fairness", {"n_permutations": 2}),
     ],
 )
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_predictions(
     demele: Program, folder: Path, options: tuple[str, ...], kind: str, function: str, arguments: dict[str, object]
 ) -> None:

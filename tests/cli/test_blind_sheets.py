@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele import evaluation
+from demele import classifiers
 from demele.labels import Audit, disagreement, draw_audit
 from tests.cli.conftest import WORDS, Program
 
@@ -84,7 +84,7 @@ def test_what_comes_back_in_any_order_is_the_audit(weighted: bool, demele: Progr
     filled(lambda name: f" {questions['true'][int(name[1:])].upper()}")  # people write Cat
     plan = draw_audit(600, 150, disagreement=disagreement(questions[["old", "new", "twin"]]) if weighted else None)
     audit = plan.answered(questions["true"].to_numpy()[plan.rows])
-    assert assess(demele) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+    assert assess(demele) == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
 
 
 def test_unclear_rows_are_left_out_counted_and_told(demele: Program, questions: pd.DataFrame) -> None:
@@ -104,7 +104,7 @@ def test_unclear_rows_are_left_out_counted_and_told(demele: Program, questions: 
         unclear=2,
     )
     found = assess(demele)
-    assert found == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+    assert found == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
     assert "2 of 100 rows were unclear to the expert" in json.dumps(found["notes"])
 
 
@@ -115,7 +115,7 @@ def test_rows_that_are_not_answered_yet(demele: Program, questions: pd.DataFrame
     run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
     assert "the last 10 rows have no answer; the first 20 are used" in run.err
     plan = draw_audit(600, 20)
-    expected = evaluation.assess(
+    expected = classifiers.assess(
         questions["old"], questions["label"], audit=plan.answered(questions["true"].to_numpy()[plan.rows])
     )
     assert json.loads(run.out) == expected.to_dict()
@@ -194,13 +194,13 @@ def test_unclear_is_understood_in_the_other_form_too(demele: Program, questions:
     plan = draw_audit(600, 60)
     rows = np.delete(plan.rows, 7)
     audit = Audit(rows, questions["true"].to_numpy()[rows], design="uniform", unclear=1)
-    assert json.loads(run.out) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+    assert json.loads(run.out) == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
 
 
 def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions: pd.DataFrame) -> None:
     names = ("questions.csv::old", "questions.csv::twin", "questions.csv::label")
     call = ("audit", "next", *names, "--answers", "ask.csv", "--blind", "--keep", "id", "--batch", 10)
-    comparison = evaluation.SequentialComparison(
+    comparison = classifiers.SequentialComparison(
         questions["old"], questions["twin"], questions["label"], names=("old", "twin")
     )
     truth = questions["true"].to_numpy()
@@ -250,7 +250,7 @@ def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.Da
     run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.xlsx")
     plan = draw_audit(600, 40)
     audit = plan.answered(questions["true"].to_numpy()[plan.rows])
-    assert json.loads(run.out) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+    assert json.loads(run.out) == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
 
 
 def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: pd.DataFrame) -> None:
@@ -265,7 +265,7 @@ def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: p
     truth = questions["true"].to_numpy()[plan.rows]
     for options, most in (((), 1.0), (("--unseen-positives", 0.2), 0.2)):
         audit = plan.answered(truth, unseen_positives=most)
-        expected = evaluation.assess(questions["old"].to_numpy(), questions["label"].to_numpy(), audit=audit)
+        expected = classifiers.assess(questions["old"].to_numpy(), questions["label"].to_numpy(), audit=audit)
         assert assess(demele, *options) == json.loads(json.dumps(expected.to_dict()))
     table = sheet()
     table.loc[3, "answer"] = ""

@@ -204,7 +204,7 @@ def test_what_looks_at_models_imports_no_bench_and_no_study(tmp_path: Path) -> N
 
 def test_lists_hold_everything(demele: Program) -> None:
     rows = json.loads(demele("list", "metrics").out)["rows"]
-    assert [row["name"] for row in rows] == library.metric_names()
+    assert [row["name"] for row in rows] == library.list_metrics()
     assert rows[0]["source"] == library.describe("mig").source
     table = demele("list", "metrics", "--format", "table").out
     assert max(map(len, table.splitlines())) <= 80

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele import evaluation
+from demele import classifiers
 from demele.data import label_set
 from demele.labels import Audit, Cleaning, disagreement, draw_audit, estimate_transition
 from tests.cli.conftest import WORDS, Program, Run
@@ -28,7 +28,7 @@ SEVERAL = ("data.csv::old,new,twin", "data.csv::label")
 
 
 def _compare(judged: pd.DataFrame, **known: Any) -> Any:
-    return evaluation.compare(judged["old"], judged["new"], judged["label"], names=("old", "new"), **known).to_dict()
+    return classifiers.compare(judged["old"], judged["new"], judged["label"], names=("old", "new"), **known).to_dict()
 
 
 def _embedded(page: str) -> Any:
@@ -142,7 +142,7 @@ def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: p
         found = json.loads(run.out)
         assert found == expected, options
         reached.add(found["method"])
-    assert reached == set(evaluation.method_names())
+    assert reached == set(classifiers.method_names())
 
 
 def test_names_of_classes_and_of_classifiers(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
@@ -253,7 +253,7 @@ def test_a_classifier_against_itself(demele: Program, labels_folder: Path) -> No
 
 
 def test_the_ranking_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    expected = evaluation.rank(judged[["old", "new", "twin"]], judged["label"], noise=0.02)
+    expected = classifiers.rank(judged[["old", "new", "twin"]], judged["label"], noise=0.02)
     run = demele("compare", *SEVERAL, "--noise", 0.02)
     assert (run.status, run.err) == (0, "")
     found = json.loads(run.out)
@@ -268,7 +268,7 @@ def test_the_ranking_of_the_library(demele: Program, labels_folder: Path, judged
 def test_options_of_a_ranking(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     models = judged[["old", "new", "twin"]]
     run = demele("compare", *SEVERAL, "--correction", "bonferroni", "--true-labels", "true.npy", "--level", 0.9)
-    expected = evaluation.rank(models, judged["label"], correction="bonferroni", true_labels=judged["true"], level=0.9)
+    expected = classifiers.rank(models, judged["label"], correction="bonferroni", true_labels=judged["true"], level=0.9)
     assert json.loads(run.out) == expected.to_dict()
     assert json.loads(run.out)["reference"] is not None
 
@@ -330,7 +330,7 @@ def test_demonstration(demele: Program, labels_folder: Path) -> None:
     questions = label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
     plan = draw_audit(questions.n, 500, disagreement=disagreement(questions.predictions))
-    expected = evaluation.rank(
+    expected = classifiers.rank(
         questions.predictions,
         questions.labels,
         classes=questions.classes,
@@ -381,7 +381,7 @@ def _ask(demele: Program, *options: object, pair: tuple[str, ...] = PAIR) -> Run
 
 def _in_one_go(judged: pd.DataFrame, first: str, second: str, **options: Any) -> Any:
     """Ask the same of the library, one label at a time, until it is decided."""
-    comparison = evaluation.SequentialComparison(
+    comparison = classifiers.SequentialComparison(
         judged[first], judged[second], judged["label"], names=(first, second), **options
     )
     while not comparison.done:
@@ -435,7 +435,7 @@ def test_interrupted_and_resumed(
     before = Path("answers.csv").read_bytes()
     _ask(demele, "--batch", 6)
     assert Path("answers.csv").read_bytes() == before
-    comparison = evaluation.SequentialComparison(judged["old"], judged["new"], judged["label"])
+    comparison = classifiers.SequentialComparison(judged["old"], judged["new"], judged["label"])
     assert_exact(again["row"], comparison.ask(8))
     comparison.tell(again["row"][:2], again["true_label"][:2].astype(int))
     found = json.loads(_ask(demele, "--batch", 6).out)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele import evaluation, labels
+from demele import classifiers, labels
 from demele.files.named import read_table
 from tests.cli.conftest import WORDS, Program
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -252,7 +252,7 @@ def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judge
     )
     assert compared.status == 0, compared.err
     columns = [WORDS[judged[name]] for name in ("old", "new", "label")]
-    expected = evaluation.compare(*columns, method="cleaned", cleaning=found, names=("old", "new"))
+    expected = classifiers.compare(*columns, method="cleaned", cleaning=found, names=("old", "new"))
     assert json.loads(compared.out) == expected.to_dict()
     demele(*base, "--drop", "-o", "kept.npz", "-o", "flags.suspects.csv", "--quiet")
     kept = np.load("kept.npz")

@@ -213,7 +213,7 @@ def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
 def test_agreement(demele: Program, crowd: pd.DataFrame) -> None:
     asked = ("--agreement", "--scale", "ordinal", "--level", 0.9, "--seed", 3, "--classes", "yes,no")
     content = _json(demele, "aggregate", "crowd.csv", *asked)["agreement"]
-    expected = labels.agreement(crowd, scale="ordinal", level=0.9, seed=3, classes=["yes", "no"]).to_dict()
+    expected = labels.annotator_agreement(crowd, scale="ordinal", level=0.9, seed=3, classes=["yes", "no"]).to_dict()
     assert {**content, "signature": ""} == json.loads(json.dumps({**expected, "signature": ""}))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from demele.evaluation import compare
+from demele.classifiers import compare
 from demele.files import read_predictions
 from demele.labels import disagreement, draw_audit
 from tests.cli.conftest import Program

@@ -37,7 +37,7 @@ def dictionary(folder: Path) -> pd.DataFrame:
         (("--task", "absorption", "--screen", "8", "--rows", "900"), "absorption", {"screen": 8, "n_rows": 900}),
     ],
 )
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_numbers_are_those_of_python(
     demele: Program, dictionary: pd.DataFrame, options: tuple[str, ...], function: str, arguments: dict[str, object]
 ) -> None:

@@ -24,7 +24,7 @@ def parts(folder: Path, table: pd.DataFrame) -> Path:
     return folder / "run"
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_a_folder_is_scored_as_one_table(demele: Program, parts: Path, table: pd.DataFrame) -> None:
     expected = library.evaluate(table[["z1", "z2", "z3"]], table[["shape", "size"]], ["mig", "modularity", "irs"])
     run = demele("score", "run::z1,z2,z3", "run/::shape,size", *METRICS, "--quiet")
@@ -48,7 +48,7 @@ def test_a_sample_is_said(demele: Program, parts: Path, table: pd.DataFrame) -> 
     assert json.loads(again.out)["value"] == scores["mcc_rank"]["value"]
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_large_files_are_read_a_piece_at_a_time(
     demele: Program, folder: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ def sparse_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")  # 30 codes are many for 200 rows
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")  # 30 codes are many for 200 rows
 def test_the_numbers_of_the_library(demele: Program, sparse_folder: Path) -> None:
     run = demele("score", "codes.npz", "factors.csv", "--bins", 4, "--seed", 2, "--names", "dictionary")
     assert run.status == 0, run.err

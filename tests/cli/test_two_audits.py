@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele import evaluation
+from demele import classifiers
 from demele.labels import Audit, join_audits
 from tests.cli.conftest import Program
 
@@ -35,7 +35,7 @@ def test_two_audits_are_joined(command: str, demele: Program, labels_folder: Pat
     audit = join_audits(first, second, within=apart)
     asked = {"names": ("old", "new")} if command == "compare" else {}
     columns = (new, label) if command == "assess" else (old, new, label)
-    expected = getattr(evaluation, command)(*columns, audit=audit, **asked)
+    expected = getattr(classifiers, command)(*columns, audit=audit, **asked)
     assert json.loads(run.out) == json.loads(json.dumps(expected.to_dict()))
 
 

@@ -22,11 +22,11 @@ CHEAP: dict[str, dict[str, Any]] = {
     "z_max_variance": {"n_train": 80, "n_test": 80, "batch_size": 10},
 }
 
-NAMES = demele.metric_names()
+NAMES = demele.list_metrics()
 #: Metrics that share one computation, and so need only one call.
 GROUPS: dict[str, list[str]] = {}
 for _name in NAMES:
-    _spec = demele.describe(_name)
+    _spec = demele.metrics.describe(_name)
     GROUPS.setdefault(_name if _spec.group == "information" else _spec.group, []).append(_name)
 
 #: Metrics of which the work of one run is a few milliseconds, whatever the options.
@@ -76,11 +76,11 @@ def public_functions() -> dict[str, Callable[..., Any]]:
 
     def rmig(codes: object, factors: object, **keywords: Any) -> Any:
         keywords.setdefault("codes_std", np.full((40, 4), 0.1))
-        return demele.rmig(codes, keywords.pop("codes_std"), factors, **keywords)
+        return demele.metrics.rmig(codes, keywords.pop("codes_std"), factors, **keywords)
 
     def domain_shift_robustness(codes: object, factors: object, **keywords: Any) -> Any:
         keywords.setdefault("domain", [0])
-        return demele.domain_shift_robustness(codes, factors, **keywords)
+        return demele.metrics.domain_shift_robustness(codes, factors, **keywords)
 
     def evaluate(codes: object, factors: object, **keywords: Any) -> Any:
         keywords.setdefault("metrics", ["mig", "irs", "sap"])

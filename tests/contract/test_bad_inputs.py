@@ -207,7 +207,7 @@ def test_every_function_reads_through_the_same_door(function: str) -> None:
         assert all(part in message for part in parts[1:]), name
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_good_data_is_accepted() -> None:
     # the base of the table, so that every case above has one thing wrong
     for name in ("mig", "rmig", "irs", "sap", "evaluate", "interventional_disentanglement"):
@@ -353,16 +353,16 @@ def test_words_cannot_be_continuous(function: str) -> None:
     [("mgi", "mig"), ("migsup", "mig_sup"), ("Modulrity", "modularity"), ("dci_forrest_modularity", "dci_forest_mod")],
 )
 def test_unknown_metric_suggests_the_nearest(typo: str, suggestion: str) -> None:
-    with pytest.raises(demele.UnknownNameError, match=f"metrics: unknown metric '{typo}'.*{suggestion}"):
+    with pytest.raises(demele.errors.UnknownNameError, match=f"metrics: unknown metric '{typo}'.*{suggestion}"):
         demele.evaluate(CODES, FACTORS, [typo])
 
 
 def test_unknown_names_suggest_the_nearest() -> None:
-    with pytest.raises(demele.UnknownNameError, match=re.escape("'robust'")):
+    with pytest.raises(demele.errors.UnknownNameError, match=re.escape("'robust'")):
         demele.evaluate(CODES, FACTORS, "all", protocol="robbust")
-    with pytest.raises(demele.UnknownNameError, match="'width'"):
-        demele.dmig(TABLE, FACTORS, reg_dim=["length", "widht", "height"])
-    with pytest.raises(demele.UnknownNameError, match="bins"):
+    with pytest.raises(demele.errors.UnknownNameError, match="'width'"):
+        demele.metrics.dmig(TABLE, FACTORS, reg_dim=["length", "widht", "height"])
+    with pytest.raises(demele.errors.UnknownNameError, match="bins"):
         demele.evaluate(CODES, FACTORS, ["irs"], options={"irs": {"binz": 3}})
 
 
@@ -373,12 +373,12 @@ def test_nothing_is_computed_before_everything_is_checked(name: str) -> None:
         demele.evaluate(CODES, FACTORS, [name], options={"z_diff": {"binz": 3}})
 
 
-@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.errors.FragileScoreWarning")
 @pytest.mark.parametrize("name", ["dmig", "dlig", "modularity", "z_diff", "z_min_variance", "z_max_variance"])
 def test_two_factors_are_needed(name: str) -> None:
     one = FACTORS[:, :1]
     if name == "dmig":
-        assert np.isfinite(demele.dmig(CODES, one, bins=3).value)
+        assert np.isfinite(demele.metrics.dmig(CODES, one, bins=3).value)
         return
     assert "at least 2 factors" in refused(name, CODES, one)
 
@@ -399,10 +399,10 @@ def test_neighbours_need_more_rows_than_neighbours() -> None:
     assert "n_neighbors" in refused("mig", CODES, FACTORS, estimator="knn", n_neighbors=N)
 
 
-@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.errors.FragileScoreWarning")
 def test_values_outside_given_edges_are_refused_by_column() -> None:
     wide = np.linspace(-1, 3, 9)
-    assert np.isfinite(demele.mig(TABLE, FACTORS, bins=wide.tolist()).value)
+    assert np.isfinite(demele.metrics.mig(TABLE, FACTORS, bins=wide.tolist()).value)
     message = refused("mig", TABLE, FACTORS, bins=[0, 0.5, 2])
     assert "'length'" in message
     assert "edges" in message
@@ -424,8 +424,8 @@ def test_what_is_no_signature_is_refused(signature: Any) -> None:
         demele.replay(signature, CODES, FACTORS)
 
 
-@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.errors.FragileScoreWarning")
 def test_signature_of_other_rows_is_refused() -> None:
-    signature = str(demele.mig(CODES, FACTORS, bins=3).signature)
-    with pytest.raises(demele.InputError, match="40 rows"):
+    signature = str(demele.metrics.mig(CODES, FACTORS, bins=3).signature)
+    with pytest.raises(demele.errors.InputError, match="40 rows"):
         demele.replay(signature, CODES[1:], FACTORS[1:])

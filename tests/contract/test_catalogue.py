@@ -22,12 +22,12 @@ from tests.contract.cases import CHEAP, NAMES, QUICK, scored, small, with_option
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 CODES, FACTORS, STDS = small()
-STOCHASTIC = [name for name in NAMES if demele.describe(name).stochastic]
+STOCHASTIC = [name for name in NAMES if demele.metrics.describe(name).stochastic]
 DETERMINISTIC = [name for name in NAMES if name not in STOCHASTIC]
 #: One metric of every computation, so that a test of the computation is not run three times.
 ONE_PER_GROUP = list({CATALOGUE[name].group: name for name in NAMES if CATALOGUE[name].group != "information"}.values())
@@ -39,7 +39,7 @@ AFFORDABLE = [name for name in NAMES if not name.startswith(("dci_", "unique"))]
 def whole(**keywords: Any) -> demele.Evaluation:
     """Every metric on the small data, computed once for all tests with the same keywords."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         return demele.evaluate(CODES, FACTORS, NAMES, codes_std=STDS, options=CHEAP, **keywords)
 
 
@@ -63,7 +63,7 @@ def test_names_and_aliases_are_unique_and_resolve() -> None:
     aliases = [alias for spec in CATALOGUE.values() for alias in spec.aliases]
     assert len({*aliases, *NAMES}) == len(aliases) + len(NAMES)
     for spec in CATALOGUE.values():
-        assert demele.describe(spec.name) is spec
+        assert demele.metrics.describe(spec.name) is spec
         for alias in spec.aliases:
             assert resolve(alias) == spec.name
 
@@ -75,7 +75,7 @@ def test_an_alias_gives_the_same_score() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_specification_is_complete(name: str) -> None:
-    spec = demele.describe(name)
+    spec = demele.metrics.describe(name)
     assert spec.properties
     assert set(spec.properties) <= {"modularity", "compactness", "explicitness"}
     assert spec.source
@@ -92,7 +92,7 @@ GATED = ("infom", "infoc", "med_modularity", "med_compactness", "capacity_explic
 
 @pytest.mark.parametrize("name", NAMES)
 def test_value_is_within_the_declared_range(name: str) -> None:
-    low, high = demele.describe(name).range
+    low, high = demele.metrics.describe(name).range
     score = whole()[name]
     for value in (score.value, *score.native.values()):
         assert low <= value <= high or (name in GATED and math.isnan(value) and not math.isnan(score.value))
@@ -118,7 +118,7 @@ def test_perfect_codes_score_more_than_noise(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_native_values_have_the_declared_unit_and_names(name: str) -> None:
     score = whole()[name]
-    assert score.native_unit == demele.describe(name).native
+    assert score.native_unit == demele.metrics.describe(name).native
     expected = {"per factor": list(FACTORS), "per code": list(CODES), "whole": []}[score.native_unit]
     assert list(score.native) == expected
     assert (score.per_factor is None) or (score.per_code is None)
@@ -197,7 +197,7 @@ def test_dict_holds_everything_as_json_can(name: str) -> None:
 
 def test_undefined_values_are_null_in_json() -> None:
     constant = FACTORS.assign(nothing=1)
-    with pytest.warns(demele.UndefinedFactorWarning, match="'nothing'"):
+    with pytest.warns(demele.errors.UndefinedFactorWarning, match="'nothing'"):
         evaluation = demele.evaluate(CODES, constant, ["mig", "irs"], n_bootstrap=3)
     told = strict_json(evaluation.to_json())
     mig = next(score for score in told["scores"] if score["metric"] == "mig")
@@ -266,7 +266,7 @@ def test_a_signature_holds_kinds_and_missing(name: str) -> None:
     assert str(as_classes.signature) != str(score.signature)
 
 
-@pytest.mark.parametrize("protocol", demele.protocol_names())
+@pytest.mark.parametrize("protocol", demele.list_protocols())
 @pytest.mark.parametrize("name", [name for name in QUICK if name != "jemmig"])
 def test_protocols_are_in_the_signature(name: str, protocol: str) -> None:
     score = scored(name, CODES, FACTORS, codes_std=STDS, protocol=protocol, options=None)
@@ -277,7 +277,7 @@ def test_protocols_are_in_the_signature(name: str, protocol: str) -> None:
 
 #: For every option, values that differ from its default, and options that they need to matter.
 OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
-    "bins": [(4, {}), (demele.EqualFrequency(6), {}), (demele.Adaptive(), {}), ([-9, 0, 0.3, 0.6, 9], {})],
+    "bins": [(4, {}), (demele.bins.EqualFrequency(6), {}), (demele.bins.Adaptive(), {}), ([-9, 0, 0.3, 0.6, 9], {})],
     "estimator": [("knn", {}), ("robust", {})],
     "correction": [("miller-madow", {}), ("adjusted", {})],
     "n_neighbors": [(9, {"estimator": "knn"})],
@@ -363,7 +363,7 @@ VARIANTS = [variant for name in NAMES for variant in options_of(name)]
 def test_every_option_matters_and_is_in_the_signature(
     name: str, option: str, value: object, needed: dict[str, object]
 ) -> None:
-    spec = demele.describe(name)
+    spec = demele.metrics.describe(name)
     key = name if spec.group == "information" else spec.group
     codes = CODES[["third", "second", "first", "noise"]]
     differ = []
@@ -412,9 +412,9 @@ def test_one_metric_alone_is_the_same_as_among_all(name: str) -> None:
     function = CATALOGUE[name].call
     if name.startswith("dci_"):
         _, model, prop = name.split("_")
-        alone = getattr(demele.dci(CODES, FACTORS, model=model, **CHEAP.get(f"dci_{model}", {})), prop)  # type: ignore[arg-type]
+        alone = getattr(demele.metrics.dci(CODES, FACTORS, model=model, **CHEAP.get(f"dci_{model}", {})), prop)  # type: ignore[arg-type]
     elif name == "rmig":
-        alone = demele.rmig(CODES, STDS, FACTORS)
+        alone = demele.metrics.rmig(CODES, STDS, FACTORS)
     else:
         alone = function(CODES, FACTORS, **CHEAP.get(name, {}))
     same(alone, whole()[name])
@@ -527,7 +527,7 @@ def test_a_single_factor_is_scored_on_its_annotated_rows(name: str) -> None:
     subset = scored(name, CODES[known], FACTORS.loc[known, ["size"]], codes_std=STDS[known])
     assert omitted.n == subset.n == known.sum()
     assert_close(omitted.value, subset.value, ROUNDING)
-    with pytest.raises(demele.InputError, match="'size'"):
+    with pytest.raises(demele.errors.InputError, match="'size'"):
         scored(name, CODES, holes[["size"]], codes_std=STDS)
 
 
@@ -546,7 +546,7 @@ def test_a_hole_in_one_factor_does_not_concern_the_others(name: str) -> None:
 def test_missing_annotations_are_no_obstacle(name: str) -> None:
     holes, _ = with_holes()
     score = omitted_all(holes)[name]
-    low, high = demele.describe(name).range
+    low, high = demele.metrics.describe(name).range
     assert low <= score.value <= high
 
 
@@ -574,7 +574,7 @@ def with_constant_factor() -> tuple[demele.Evaluation, list[str]]:
         evaluation = demele.evaluate(
             CODES, factors, NAMES, codes_std=STDS, options=CHEAP, reg_dim=["first", "noise", "second", "third"]
         )
-    return evaluation, [str(item.message) for item in caught if item.category is demele.UndefinedFactorWarning]
+    return evaluation, [str(item.message) for item in caught if item.category is demele.errors.UndefinedFactorWarning]
 
 
 def test_a_constant_factor_is_named_in_a_warning() -> None:
@@ -659,14 +659,14 @@ def number_or_refusal(name: str, codes: Any, factors: Any, **keywords: Any) -> d
     stds = np.full(np.shape(codes), 0.2)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", demele.DemeleWarning)
+            warnings.simplefilter("ignore", demele.errors.DemeleWarning)
             score = scored(name, codes, factors, codes_std=stds, **keywords)
     except demele.DemeleError:
         return None
     if math.isnan(score.value):
         assert any(note.severity != "info" for note in score.notes), "undefined without a reason"
         return None
-    low, high = demele.describe(name).range
+    low, high = demele.metrics.describe(name).range
     assert low <= score.value <= high
     return score
 
@@ -674,7 +674,7 @@ def number_or_refusal(name: str, codes: Any, factors: Any, **keywords: Any) -> d
 @pytest.mark.parametrize("name", NAMES)
 def test_a_single_code(name: str) -> None:
     score = number_or_refusal(name, CODES[["third"]].to_numpy(), FACTORS)
-    if demele.describe(name).needs_codes > 1 or name in ("dmig", "xmig", "dlig"):
+    if demele.metrics.describe(name).needs_codes > 1 or name in ("dmig", "xmig", "dlig"):
         assert score is None
     else:
         assert score is not None
@@ -683,7 +683,7 @@ def test_a_single_code(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_single_factor(name: str) -> None:
     score = number_or_refusal(name, CODES.to_numpy(), FACTORS[["size"]])
-    assert (score is None) == (demele.describe(name).needs_factors > 1)
+    assert (score is None) == (demele.metrics.describe(name).needs_factors > 1)
 
 
 @pytest.mark.parametrize("rows", [2, 3, 4, 5])
@@ -692,7 +692,7 @@ def test_a_handful_of_rows(name: str, rows: int) -> None:
     factors = np.column_stack([np.linspace(0, 1, rows), np.arange(rows) % 2, np.arange(rows) // 2])
     codes = np.random.default_rng(rows).standard_normal((rows, 4))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         number_or_refusal(name, codes, factors)
 
 
@@ -703,7 +703,7 @@ def test_a_handful_of_rows_under_other_protocols(name: str, rows: int, protocol:
     factors = np.column_stack([np.linspace(0, 1, rows), np.arange(rows) % 2, np.arange(rows) // 2])
     codes = np.random.default_rng(rows).standard_normal((rows, 4))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         number_or_refusal(name, codes, factors, protocol=protocol, options=None, n_bootstrap=3, n_permutations=2)
 
 
@@ -716,7 +716,7 @@ def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
     assert "at least 2 factors" in left["modularity"]
     told = demele.evaluate(CODES[["first"]], FACTORS[["size"]], "all", options=CHEAP, reg_dim=[0])
     assert "at least 2 codes" in {item.metric: item.reason for item in told.left_out}["xmig"]
-    with pytest.raises(demele.UnknownNameError, match="at least 2 factors"):
+    with pytest.raises(demele.errors.UnknownNameError, match="at least 2 factors"):
         evaluation["modularity"]
     with pytest.raises(demele.DemeleError, match="at least 2 factors"):
         demele.evaluate(CODES[["first"]], FACTORS[["size"]], ["mig", "modularity"])

@@ -37,7 +37,7 @@ LOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("kind", MARKED)
 def test_every_metric_has_a_test_of_each_kind(kind: str) -> None:
-    names = demele.metric_names()
+    names = demele.list_metrics()
     lacking = [name for name in names if name not in MARKED[kind]]
     assert not lacking, f"no test is marked @pytest.mark.{kind}(...) for {', '.join(lacking)}"
     unknown = sorted(set(MARKED[kind]) - set(names))
@@ -53,8 +53,8 @@ def test_oracles_are_independent() -> None:
 
 def test_every_metric_stands_in_the_changelog() -> None:
     lacking = []
-    for name in demele.metric_names():
-        title = demele.describe(name).title
+    for name in demele.list_metrics():
+        title = demele.metrics.describe(name).title
         group = title.partition(" ")[0] if name.startswith("dci_") else title  # the three scores of DCI are one line
         if group not in LOG:
             lacking.append(title)

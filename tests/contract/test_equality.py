@@ -27,7 +27,7 @@ TABLES = small()
 CODES: np.ndarray[Any, np.dtype[np.float64]] = TABLES[0].to_numpy()
 FACTORS = TABLES[1].assign(shape=TABLES[1]["shape"].astype("category").cat.codes).to_numpy(np.float64)
 STDS = TABLES[2]
-FRAME = demele.Frame.of(CODES, FACTORS)
+FRAME = demele.bins.BinEdges.of(CODES, FACTORS)
 #: Rows of each batch; the last are short.
 BATCHES = np.split(np.arange(N), [50, 100, 101, 150])
 
@@ -195,7 +195,7 @@ def test_every_metric_and_every_kind_of_state_is_among_them() -> None:
 def test_float32_batches_are_what_they_are(names: list[str]) -> None:
     codes, factors = CODES.astype(np.float32), FACTORS.astype(np.float32)
     expected = demele.evaluate(codes, factors, names, codes_std=STDS, options=CHEAP)
-    for frame in (demele.Frame.of(codes, factors), None):
+    for frame in (demele.bins.BinEdges.of(codes, factors), None):
         accumulator = demele.Accumulator(names, frame=frame, options=CHEAP)
         for rows in BATCHES:
             accumulator = accumulator.update(codes[rows], factors[rows], STDS[rows])
@@ -205,11 +205,11 @@ def test_float32_batches_are_what_they_are(names: list[str]) -> None:
             equal(found[name].value, expected[name].value)
 
 
-@pytest.mark.parametrize("protocol", demele.protocol_names())
+@pytest.mark.parametrize("protocol", demele.list_protocols())
 def test_protocols_give_the_same_numbers_in_batches(protocol: str) -> None:
     names = [name for name in NAMES if not name.startswith("dci")]
-    rules = [demele.EqualFrequency(10)]
-    frame = demele.Frame.of(CODES, FACTORS, bins=rules)
+    rules = [demele.bins.EqualFrequency(10)]
+    frame = demele.bins.BinEdges.of(CODES, FACTORS, bins=rules)
     expected = numbers(
         demele.evaluate(CODES, FACTORS, names, codes_std=STDS, protocol=protocol, options=CHEAP, kinds=frame.kinds)
     )

@@ -41,7 +41,7 @@ def test_functions_and_formulas_are_found_by_processes(name: str) -> None:
 
 
 def test_a_metric_is_imported_alone() -> None:
-    asked = "import sys, demele; demele.mig; demele.describe('MIG-sup'); print(*sys.modules)"
+    asked = "import sys, demele; demele.metrics.mig; demele.metrics.describe('MIG-sup'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     files = {name.removeprefix("demele.metrics.") for name in loaded}
     assert files & set(FILES.values()) == {"information.gaps"}

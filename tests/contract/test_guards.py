@@ -58,15 +58,15 @@ def scored(metric: str | Metric, codes: Array, factors: Array, **more: Any) -> d
     """Return a score; None where it is refused with a reason."""
     if isinstance(metric, Metric):
         return _all_scored([metric], codes, factors, **more).get(metric.name)
-    found = _of_group(demele.describe(metric).group, codes.tobytes(), factors.tobytes(), len(codes), repr(more))
+    found = _of_group(demele.metrics.describe(metric).group, codes.tobytes(), factors.tobytes(), len(codes), repr(more))
     return found.get(metric)
 
 
 @functools.cache
 def _of_group(group: str, codes: bytes, factors: bytes, n: int, more: str) -> dict[str, demele.Score]:
     """Score what shares a fit, or a table, once."""
-    members = [name for name in NAMES if demele.describe(name).group == group]
-    settings = {"bins": demele.EqualFrequency(10)} if more != "{}" else {}
+    members = [name for name in NAMES if demele.metrics.describe(name).group == group]
+    settings = {"bins": demele.bins.EqualFrequency(10)} if more != "{}" else {}
     first, second = (np.frombuffer(one).reshape(n, -1) for one in (codes, factors))
     return _all_scored(members, first, second, **settings)
 
@@ -77,7 +77,7 @@ def _all_scored(metrics: list[Any], codes: Array, factors: Array, **more: Any) -
         try:
             std = np.full(codes.shape, 0.02)
             found = demele.evaluate(codes, factors, metrics, codes_std=std, options=SETTINGS, **more)
-        except demele.NotEnoughData:
+        except demele.errors.NotEnoughData:
             return {}
     return {score.metric: score for score in found}
 
@@ -132,7 +132,7 @@ DISTURBED: dict[str, tuple[Callable[[Array, Array], Data], Callable[[Array, Arra
     "ties": (as_it_is, tied, {}),
     "12 rows": (as_it_is, first(12), {}),
     "30 rows": (as_it_is, first(30), {}),
-    "bins of skewed columns": (skewed, skewed, {"bins": demele.EqualFrequency(10)}),
+    "bins of skewed columns": (skewed, skewed, {"bins": demele.bins.EqualFrequency(10)}),
     "an outlier among few rows": (first(120), some_with(one_row), {}),
     "an outlier in a factor of few rows": (first(120), some_with(one_factor), {}),
 }
@@ -160,7 +160,7 @@ def silent_move(metric: str | Metric, disturb: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_score_that_moves_says_so(name: str) -> None:
-    metric = demele.describe(name)
+    metric = demele.metrics.describe(name)
     start = scored(name, *moderate(name))
     assert start is not None
     assert 0.05 < start.value < 0.98, "a score at an end of its range cannot show what moves it"
@@ -172,7 +172,7 @@ def test_a_score_that_moves_says_so(name: str) -> None:
 @pytest.mark.parametrize("disturb", [one_code, one_row, one_factor])
 @pytest.mark.parametrize("n", [40, 120, 250])
 def test_no_draw_of_few_rows_hides_an_outlier_in_the_bins(disturb: Callable[[Array, Array], Data], n: int) -> None:
-    names = [name for name in NAMES if demele.describe(name).guards.bins]
+    names = [name for name in NAMES if demele.metrics.describe(name).guards.bins]
     silent = []
     for seed in range(8):
         codes, factors = moderate("mig", n, seed)
@@ -186,7 +186,7 @@ def test_no_draw_of_few_rows_hides_an_outlier_in_the_bins(disturb: Callable[[Arr
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guard_is_decided_and_every_formula_can_be_called(name: str) -> None:
-    metric = demele.describe(name)
+    metric = demele.metrics.describe(name)
     metric.check()
     assert metric.guards.outliers in ("move it", "of factors move it", "leave it")
     assert metric.source
@@ -194,7 +194,7 @@ def test_every_guard_is_decided_and_every_formula_can_be_called(name: str) -> No
 
 
 def test_names_are_those_of_one_metric_each() -> None:
-    names = [one for name in NAMES for one in (name, *demele.describe(name).aliases)]
+    names = [one for name in NAMES for one in (name, *demele.metrics.describe(name).aliases)]
     assert len(names) == len(set(names))
 
 
@@ -220,7 +220,11 @@ def _of_width(codes: Array, factors: Array) -> float:
     ],
 )
 def test_a_wrongly_decided_guard_is_found_out(call: Callable[..., Any], disturb: str) -> None:
-    wrong = demele.Metric("wrong", call, guards=demele.Guards(outliers="leave it", bins=False, fewest_rows=0))
+    wrong = demele.metrics.Metric(
+        "wrong", call, guards=demele.metrics.Guards(outliers="leave it", bins=False, fewest_rows=0)
+    )
     assert silent_move(wrong, disturb)
-    right = demele.Metric("right", call, guards=demele.Guards(outliers="move it", bins=False, fewest_rows=50))
+    right = demele.metrics.Metric(
+        "right", call, guards=demele.metrics.Guards(outliers="move it", bins=False, fewest_rows=50)
+    )
     assert not silent_move(right, disturb)

@@ -37,7 +37,7 @@ def noise_of(name: str, metric: Metric, n: int, d: int, kind: str) -> demele.Sco
         warnings.simplefilter("ignore")
         try:
             return demele.evaluate(codes, factors, [name], options=own, codes_std=codes_std)[name]
-        except demele.NotEnoughData:
+        except demele.errors.NotEnoughData:
             return None
 
 
@@ -65,7 +65,7 @@ def test_noise_is_low_or_undefined_or_noted(n: int, d: int, kind: str) -> None:
 def test_importance_by_permutation_has_no_score_of_noise(model: str, n: int, d: int, kind: str) -> None:
     own = {f"dci_{model}": {"importance": "permutation", **FEWER_TREES.get(f"dci_{model}", {})}}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         found = demele.evaluate(
             *drawn(n, d, kind), [f"dci_{model}_modularity", f"dci_{model}_compactness"], options=own
         )

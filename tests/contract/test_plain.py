@@ -15,7 +15,7 @@ from demele.scoring.bare import Bare, bare_scores, bare_source
 from tests.contract.cases import CHEAP, NAMES, QUICK, small
 from tests.tolerances import assert_exact
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 
 CODES, FACTORS, STDS = small()
 ARRAYS = CODES.to_numpy(), FACTORS[["size", "light"]].to_numpy(dtype=float)
@@ -42,7 +42,7 @@ def test_every_value_is_that_of_evaluate(seed: int) -> None:
         assert_exact(found.values[name], expected[name].value)
 
 
-@pytest.mark.parametrize("protocol", [name for name in demele.protocol_names() if name != "review2022"])
+@pytest.mark.parametrize("protocol", [name for name in demele.list_protocols() if name != "review2022"])
 def test_every_protocol_gives_the_values_of_evaluate(protocol: str) -> None:
     expected = demele.evaluate(CODES, FACTORS, QUICK, codes_std=STDS, options=CHEAP, protocol=protocol, seed=3)
     found = plain(QUICK, seed=3, protocol=protocol)
@@ -83,7 +83,7 @@ def test_what_does_not_apply_has_a_reason() -> None:
 def test_the_reasons_of_evaluate_are_kept_where_a_computation_fails() -> None:
     # two rows: enough to be read, too few to split, to vote and to find neighbours
     codes, factors = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0, 2.5], [1.0, 0.5]])
-    for protocol in demele.protocol_names():
+    for protocol in demele.list_protocols():
         found = bare_scores(bare_source(codes, factors), NAMES, protocol=protocol, seed=0, options=CHEAP)
         assert sorted([*found.values, *found.reasons]) == sorted(NAMES)
         assert all(reason for reason in found.reasons.values())

@@ -75,7 +75,7 @@ def found_of(source: Source, **run: Any) -> Evaluation:
     )
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_one_information_is_the_value_the_interval_the_chance_and_every_probe() -> None:
     found = found_of(KnownInMemory(subject_of(OUTLYING)), n_bootstrap=6, n_permutations=4)
     for score in found:
@@ -90,10 +90,10 @@ def test_one_information_is_the_value_the_interval_the_chance_and_every_probe() 
     assert "crowded-bins" in {note.code for note in probed["mig"].notes}, "the probe is asked for on these rows"
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_counts_under_a_frame_go_through_the_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = {score.metric: score.value for score in found_of(KnownInMemory(subject_of()))}
-    held = demele.Accumulator(NAMES, frame=demele.Frame.of(CODES, FACTORS)).update(CODES, FACTORS)
+    held = demele.Accumulator(NAMES, frame=demele.bins.BinEdges.of(CODES, FACTORS)).update(CODES, FACTORS)
     monkeypatch.setattr(Counted, "information", _Known.information)
     for score in held.compute():
         assert_exact(score.value, expected[score.metric])
@@ -132,7 +132,7 @@ def _numbers(found: Evaluation) -> Iterator[Any]:
         yield [note.message for note in score.notes]
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_rotating_a_source_is_rotating_first() -> None:
     rotation, _ = np.linalg.qr(_RNG.standard_normal((3, 3)))
     rotated = InMemory(subject_of()).transformed(rotation, ("z1", "z2", "z3"))
@@ -149,6 +149,6 @@ def test_standard_deviations_cannot_be_rotated() -> None:
 
 
 def test_sources_without_rows_refuse_other_codes() -> None:
-    frame = demele.Frame.of(CODES, FACTORS)
+    frame = demele.bins.BinEdges.of(CODES, FACTORS)
     with pytest.raises(NotEnoughData, match="an accumulator with a frame has no rows in memory to transform"):
         Counted(frame).transformed(np.eye(3), ("a", "b", "c"))

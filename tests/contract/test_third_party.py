@@ -29,19 +29,21 @@ from demele.metrics.options import BinOptions, Count, Positive, RunOptions
 from tests.tolerances import assert_exact
 
 Array = NDArray[np.float64]
-DECIDED = demele.Guards(outliers="move it", bins=False, fewest_rows=50)
+DECIDED = demele.metrics.Guards(outliers="move it", bins=False, fewest_rows=50)
 
 _RNG = np.random.default_rng(0)
 FACTORS = _RNG.random((120, 2))
 CODES = FACTORS @ _RNG.random((2, 3)) + 0.2 * _RNG.random((120, 3))
 
 
-def mean_correlation(codes: Array, factors: Array, *, power: Count = 1) -> demele.Native:
+def mean_correlation(codes: Array, factors: Array, *, power: Count = 1) -> demele.metrics.Native:
     """Largest absolute correlation of each factor with a code, to a power: the mean, and each."""
     d = codes.shape[1]
     correlation = np.abs(np.corrcoef(codes, factors, rowvar=False)[:d, d:]) ** power
     best = correlation.max(axis=0)
-    return demele.Native(value=best.mean(), per_factor=best, matrix=correlation, matrix_of="absolute correlation")
+    return demele.metrics.Native(
+        value=best.mean(), per_factor=best, matrix=correlation, matrix_of="absolute correlation"
+    )
 
 
 def some_rows(codes: Array, factors: Array, *, rng: np.random.Generator, share: Positive = 0.5) -> float:
@@ -50,26 +52,26 @@ def some_rows(codes: Array, factors: Array, *, rng: np.random.Generator, share: 
     return float(mean_correlation(codes[rows], factors[rows]).value)
 
 
-@demele.Metric(guards=DECIDED)
-def least_information(table: InformationTable, **options: Unpack[BinOptions]) -> demele.Native:
+@demele.metrics.Metric(guards=DECIDED)
+def least_information(table: InformationTable, **options: Unpack[BinOptions]) -> demele.metrics.Native:
     """The smallest information of a code on a factor."""
     value = table.information.min(axis=(-2, -1))
-    return demele.Native(value=value, matrix=table.information, matrix_of=MATRIX)
+    return demele.metrics.Native(value=value, matrix=table.information, matrix_of=MATRIX)
 
 
-@demele.Metric(guards=DECIDED)
-def largest_square(state: Moments | Data, **run: Unpack[RunOptions]) -> demele.Native:
+@demele.metrics.Metric(guards=DECIDED)
+def largest_square(state: Moments | Data, **run: Unpack[RunOptions]) -> demele.metrics.Native:
     """The largest squared correlation of a code and a factor."""
     if isinstance(state, Data):
         codes, factors = state.arrays()
         matrix = np.corrcoef(codes, factors, rowvar=False)[: codes.shape[1], codes.shape[1] :] ** 2
     else:
         matrix = state.squared_correlations()
-    return demele.Native(value=np.asarray(matrix.max()), matrix=matrix)
+    return demele.metrics.Native(value=np.asarray(matrix.max()), matrix=matrix)
 
 
-def metric(name: str, call: Callable[..., Any] = mean_correlation, **more: Any) -> demele.Metric:
-    return demele.Metric(name, call, guards=more.pop("guards", DECIDED), **more)
+def metric(name: str, call: Callable[..., Any] = mean_correlation, **more: Any) -> demele.metrics.Metric:
+    return demele.metrics.Metric(name, call, guards=more.pop("guards", DECIDED), **more)
 
 
 @pytest.fixture(autouse=True)
@@ -79,14 +81,14 @@ def _nothing_stays_registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def registered() -> demele.Metric:
-    return demele.register(metric("own_correlation", native="per factor", range=(0.0, 1.0), aliases=("OC",)))
+def registered() -> demele.metrics.Metric:
+    return demele.register_metric(metric("own_correlation", native="per factor", range=(0.0, 1.0), aliases=("OC",)))
 
 
 # Evaluating ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_registered_metric_has_what_ours_have(registered: demele.Metric) -> None:
+def test_a_registered_metric_has_what_ours_have(registered: demele.metrics.Metric) -> None:
     found = demele.evaluate(
         CODES, FACTORS, ["OC", "mig"], n_bootstrap=8, n_permutations=6, options={"own_correlation": {"power": 2}}
     )
@@ -106,18 +108,18 @@ def test_a_registered_metric_has_what_ours_have(registered: demele.Metric) -> No
     assert len(score.native_intervals) == 2
     assert score.chance is not None
     assert score.chance.mean < score.value
-    assert "own_correlation" in demele.metric_names()
-    assert demele.describe("OC") is registered
+    assert "own_correlation" in demele.list_metrics()
+    assert demele.metrics.describe("OC") is registered
     json.dumps(found.to_dict())
 
 
-def test_its_outliers_and_few_rows_are_told(registered: demele.Metric) -> None:
+def test_its_outliers_and_few_rows_are_told(registered: demele.metrics.Metric) -> None:
     codes, factors = np.vstack([CODES] * 3), np.vstack([FACTORS] * 3)
     codes[3] = 1e4
-    with pytest.warns(demele.FragileScoreWarning, match="outliers of"):
+    with pytest.warns(demele.errors.FragileScoreWarning, match="outliers of"):
         score = demele.evaluate(codes, factors, registered)["own_correlation"]
     assert [note.code for note in score.notes] == ["outliers"]
-    with pytest.warns(demele.FragileScoreWarning, match="are few"):
+    with pytest.warns(demele.errors.FragileScoreWarning, match="are few"):
         few = demele.evaluate(CODES[:30], FACTORS[:30], registered)["own_correlation"]
     assert "few-rows" in [note.code for note in few.notes]
 
@@ -132,7 +134,7 @@ def test_its_outliers_and_few_rows_are_told(registered: demele.Metric) -> None:
     ],
 )
 def test_wrong_options_are_refused_with_a_suggestion(
-    registered: demele.Metric, options: Any, error: type[Exception], told: str
+    registered: demele.metrics.Metric, options: Any, error: type[Exception], told: str
 ) -> None:
     with pytest.raises(error, match=told):
         demele.evaluate(CODES, FACTORS, ["own_correlation"], options=options)
@@ -160,9 +162,9 @@ def _bits(found: Any) -> list[Any]:
     ]
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
-def test_the_bits_are_the_same_in_one_and_in_two_processes(registered: demele.Metric) -> None:
-    demele.register(metric("of_some_rows", some_rows))
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
+def test_the_bits_are_the_same_in_one_and_in_two_processes(registered: demele.metrics.Metric) -> None:
+    demele.register_metric(metric("of_some_rows", some_rows))
     metrics: list[Any] = ["own_correlation", "of_some_rows", lambda codes, factors: float(codes[0, 0] + factors[0, 0])]
     one, two = (
         demele.evaluate(CODES, FACTORS, metrics, n_bootstrap=4, n_permutations=3, n_repeats=2, seed=5, n_jobs=n_jobs)
@@ -176,7 +178,7 @@ def test_the_bits_are_the_same_in_one_and_in_two_processes(registered: demele.Me
 
 
 def test_a_function_that_takes_rng_is_given_numbers_of_its_own() -> None:
-    own = demele.register(metric("of_some_rows", some_rows))
+    own = demele.register_metric(metric("of_some_rows", some_rows))
     assert own.stochastic
     assert own.options == ("share",)
 
@@ -236,8 +238,8 @@ def _three(codes: Array, factors: Array, third: Array) -> float:
 )
 def test_what_would_fail_at_the_call_is_refused_at_registration(wrong: Any, told: str) -> None:
     with pytest.raises((InputError, InputTypeError), match=told):
-        demele.register(wrong)
-    assert "b" not in demele.metric_names()
+        demele.register_metric(wrong)
+    assert "b" not in demele.list_metrics()
 
 
 # Signatures ---------------------------------------------------------------------------------------------------------
@@ -256,7 +258,7 @@ def half(codes: Array, factors: Array, *, power: Count = 1) -> float:
 
 
 def test_a_signature_holds_the_code_and_makes_the_number_again() -> None:
-    demele.register(metric("halved", half))
+    demele.register_metric(metric("halved", half))
     score = demele.evaluate(CODES, FACTORS, ["halved"], options={"halved": {"power": 2}}, n_permutations=3)["halved"]
     minor = f"py{sys.version_info.major}.{sys.version_info.minor}"
     assert re.fullmatch(rf"[0-9a-f]{{12}}/{minor}", score.signature.context["code"])
@@ -270,17 +272,17 @@ def test_a_plain_function_is_signed_as_the_metric_made_of_it() -> None:
     plain = demele.evaluate(CODES, FACTORS, half)["half"].signature
     with pytest.raises(UnknownNameError, match="unknown metric 'half'; it was a function of somebody's own"):
         demele.replay(str(plain), CODES, FACTORS)
-    demele.register(metric("half", half))
+    demele.register_metric(metric("half", half))
     assert_exact(demele.replay(str(plain), CODES, FACTORS).value, 0.5)
     assert "code" not in demele.evaluate(CODES, FACTORS, "mig")["mig"].signature.context
 
 
 def test_other_code_is_refused_naming_both() -> None:
     old, new = metric("halved", half), metric("halved", _recoded(half, 0.5, 0.25))
-    demele.register(old)
+    demele.register_metric(old)
     signature = str(demele.evaluate(CODES, FACTORS, ["halved"])["halved"].signature)
     catalogue.CATALOGUE._others.clear()
-    demele.register(new)
+    demele.register_metric(new)
     with pytest.raises(InputError) as told:
         demele.replay(signature, CODES, FACTORS)
     assert old.code in str(told.value)
@@ -289,7 +291,7 @@ def test_other_code_is_refused_naming_both() -> None:
 
 
 def test_another_python_is_a_warning_since_code_cannot_be_compared() -> None:
-    demele.register(metric("halved", half))
+    demele.register_metric(metric("halved", half))
     signature = str(demele.evaluate(CODES, FACTORS, ["halved"])["halved"].signature)
     other = re.sub(r"code=\w+/py3\.\d+", "code=0123456789ab/py3.99", signature)
     with pytest.warns(DemeleWarning, match="made under py3.99, replayed under py3"):
@@ -313,12 +315,12 @@ from demele.metrics.options import Count
 def paired(codes, factors, *, power: Count = 1):
     d = codes.shape[1]
     found = np.abs(np.corrcoef(codes, factors, rowvar=False)[:d, d:]) ** power
-    return demele.Native(value=found.max(axis=0).mean(), per_factor=found.max(axis=0))
+    return demele.metrics.Native(value=found.max(axis=0).mean(), per_factor=found.max(axis=0))
 
 
-METRIC = demele.Metric(
+METRIC = demele.metrics.Metric(
     "paired", paired, native="per factor", range=(0.0, 1.0), source="a test",
-    guards=demele.Guards(outliers="move it", bins=False, fewest_rows=50),
+    guards=demele.metrics.Guards(outliers="move it", bins=False, fewest_rows=50),
 )
 """
 
@@ -359,14 +361,14 @@ def test_a_package_brings_a_metric_by_its_entry_point(installed: Path) -> None:
     newer = str(score.signature).replace("paired-1.2", "paired-1.1")
     with pytest.warns(DemeleWarning, match=r"made by third-party-paired-1\.1, replayed by third-party-paired-1\.2"):
         demele.replay(newer, CODES, FACTORS)
-    assert demele.describe("paired").package == "third-party-paired-1.2"
+    assert demele.metrics.describe("paired").package == "third-party-paired-1.2"
 
 
 def test_one_that_cannot_be_loaded_is_a_warning_that_names_package_and_error(installed: Path) -> None:
     with pytest.warns(
         DemeleWarning, match=r"the metric 'broken' of third-party-paired-1\.2 could not be loaded: Attrib"
     ):
-        names = demele.metric_names()
+        names = demele.list_metrics()
     assert names[-1] == "paired"
     assert "mig" in names
 
@@ -392,7 +394,7 @@ def test_without_the_package_bytes_and_signatures_say_what_to_install(
 # Batches ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 @pytest.mark.parametrize("way", ["rows", "table", "moments"])
 def test_an_accumulator_takes_it_as_one_of_ours(way: str) -> None:
     kinds = {
@@ -400,8 +402,8 @@ def test_an_accumulator_takes_it_as_one_of_ours(way: str) -> None:
         "table": replace(least_information.metric, name="batched"),
         "moments": replace(largest_square.metric, name="batched"),
     }
-    demele.register(kinds[way])
-    frame = demele.Frame.of(CODES, FACTORS)
+    demele.register_metric(kinds[way])
+    frame = demele.bins.BinEdges.of(CODES, FACTORS)
     parts = [
         demele.Accumulator("batched", frame=frame, stream=index).update(CODES[rows], FACTORS[rows])
         for index, rows in enumerate((slice(0, 50), slice(50, 120)))
@@ -424,8 +426,8 @@ def test_a_function_of_your_own_is_registered_first() -> None:
         demele.Accumulator(half)  # type: ignore[arg-type]
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
-def test_metrics_of_pytorch_take_it(registered: demele.Metric) -> None:
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
+def test_metrics_of_pytorch_take_it(registered: demele.metrics.Metric) -> None:
     pytest.importorskip("torchmetrics")
     from demele.adapters.torchmetrics import TorchMetric
 
@@ -437,8 +439,8 @@ def test_metrics_of_pytorch_take_it(registered: demele.Metric) -> None:
     assert measured.compute().numpy() == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
-def test_metrics_of_keras_take_it(registered: demele.Metric) -> None:
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
+def test_metrics_of_keras_take_it(registered: demele.metrics.Metric) -> None:
     pytest.importorskip("keras")
     from demele.adapters.keras import KerasMetric
 
@@ -465,12 +467,12 @@ def correlation(codes, factors, *, power: Count = 1):
     print("for a person")
     d = codes.shape[1]
     found = np.abs(np.corrcoef(codes, factors, rowvar=False)[:d, d:]) ** power
-    return demele.Native(value=found.max(axis=0).mean(), per_factor=found.max(axis=0))
+    return demele.metrics.Native(value=found.max(axis=0).mean(), per_factor=found.max(axis=0))
 
 
-METRIC = demele.Metric(
+METRIC = demele.metrics.Metric(
     "of_a_file", correlation, family="correlation", definition="a definition to be read",
-    guards=demele.Guards(outliers="move it", bins=False, fewest_rows=50),
+    guards=demele.metrics.Guards(outliers="move it", bins=False, fewest_rows=50),
 )
 """
 
@@ -526,12 +528,12 @@ def test_score_refuses_what_a_file_does_not_have(
 # Bench --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_the_bench_measures_it_in_other_processes_and_its_page_names_it(tmp_path: Path) -> None:
-    own = demele.register(metric("own_correlation", properties=("explicitness",), title="Own correlation"))
+    own = demele.register_metric(metric("own_correlation", properties=("explicitness",), title="Own correlation"))
     scenarios = ["noise"] if "noise" in bench.scenario_names() else bench.scenario_names()[:1]
     found = [
-        bench.characterise(["own_correlation"], scenarios, n_rows=200, seeds=2, n_jobs=n_jobs) for n_jobs in (1, 2)
+        bench.check_metrics(["own_correlation"], scenarios, n_rows=200, seeds=2, n_jobs=n_jobs) for n_jobs in (1, 2)
     ]
     first, second = (item.to_dict()["curves"] for item in found)
     assert json.dumps(first) == json.dumps(second)
@@ -547,7 +549,9 @@ def test_a_state_that_a_source_lacks_is_a_reason() -> None:
     own = replace(largest_square.metric, states=("extremes",))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(demele.NotEnoughData, match="largest_square needs extremes, which data in memory does not"):
+        with pytest.raises(
+            demele.errors.NotEnoughData, match="largest_square needs extremes, which data in memory does not"
+        ):
             demele.evaluate(CODES, FACTORS, [own])
 
 
@@ -558,8 +562,8 @@ def test_a_decorated_formula_of_your_own_is_a_function_with_its_signature() -> N
     for one in (least_information, least_information.formula):
         assert pickle.loads(pickle.dumps(one)) is one
     with pytest.raises(InputTypeError, match="annotate the first parameter of nothing with what it reads: Information"):
-        demele.Metric(guards=DECIDED)(nothing)
+        demele.metrics.Metric(guards=DECIDED)(nothing)
 
 
-def nothing(rows: int) -> demele.Native:
-    return demele.Native(value=np.asarray(rows))
+def nothing(rows: int) -> demele.metrics.Native:
+    return demele.metrics.Native(value=np.asarray(rows))

@@ -17,11 +17,11 @@ from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 Floats = NDArray[np.float64]
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
-QUIET = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+QUIET = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
 def uniform(n: int, m: int, seed: int = 0) -> Floats:
@@ -43,18 +43,18 @@ def test_mig_is_divided_by_the_entropy_of_the_factor(k: int, expected: float) ->
     # z = floor(k v) keeps log k of log 10: 0.301 and 0.699; divided by the entropy of the code it would be 1
     factors = (np.arange(10_000)[:, None] * np.array([1, 37]) % 10_000 + 0.5) / 10_000
     codes = np.floor(k * factors)
-    score = demele.mig(codes, factors)
+    score = demele.metrics.mig(codes, factors)
     assert score.value == pytest.approx(expected / math.log(10), abs=2e-3)
-    assert demele.dcimig(codes, factors).value == pytest.approx(score.value, abs=2e-3)
+    assert demele.metrics.dcimig(codes, factors).value == pytest.approx(score.value, abs=2e-3)
     # MIG-sup is relative to the factors' entropy too
-    assert demele.mig_sup(codes, factors).value == pytest.approx(score.value, abs=2e-3)
+    assert demele.metrics.mig_sup(codes, factors).value == pytest.approx(score.value, abs=2e-3)
 
 
 def test_entropy_of_a_continuous_factor_does_not_grow_with_the_rows() -> None:
     # the neighbour "entropy" of Latte does, and its score of one representation falls with n
     def score(n: int, estimator: Any) -> float:
         factors = uniform(n, 2)
-        return demele.mig(0.8 * factors + 0.2 * uniform(n, 2, seed=1), factors, estimator=estimator).value
+        return demele.metrics.mig(0.8 * factors + 0.2 * uniform(n, 2, seed=1), factors, estimator=estimator).value
 
     few, many = 2000, 8000
     assert abs(score(few, "histogram") - score(many, "histogram")) < 0.02
@@ -65,7 +65,7 @@ def test_entropy_of_a_continuous_factor_does_not_grow_with_the_rows() -> None:
 def test_a_code_that_is_the_factor_but_for_rounding_is_perfect() -> None:
     # JEMMIG reaches 1 with as many bins as values
     levels = grid(4, 2, 5)
-    assert_close(demele.jemmig(levels, levels, bins=4).value, 1.0, ROUNDING)
+    assert_close(demele.metrics.jemmig(levels, levels, bins=4).value, 1.0, ROUNDING)
 
 
 # Dead, constant, permuted codes --------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_a_code_that_is_the_factor_but_for_rounding_is_perfect() -> None:
 def test_a_dead_code_does_not_stop_dci_modularity(model: Any, place: int) -> None:
     factors = uniform(150, 2)
     codes = np.insert(factors, place, 3.0, axis=1)
-    scores = demele.dci(codes, factors, model=model, **CHEAP.get(f"dci_{model}", {}))
+    scores = demele.metrics.dci(codes, factors, model=model, **CHEAP.get(f"dci_{model}", {}))
     assert scores.modularity.value > 0.8
     assert math.isnan(scores.modularity.native[f"z{place + 1}"])
     assert scores.importance.iloc[place].tolist() == [0, 0]
@@ -120,8 +120,8 @@ def test_a_representation_that_is_all_dead_scores_zero() -> None:
 def test_permuted_codes_are_named_not_only_scored_minus_one() -> None:
     factors = uniform(2000, 2)
     swapped = factors[:, ::-1]
-    assert demele.mig(swapped, factors).value > 0.95
-    for metric in (demele.dmig, demele.dlig):
+    assert demele.metrics.mig(swapped, factors).value > 0.95
+    for metric in (demele.metrics.dmig, demele.metrics.dlig):
         assumed, told = metric(swapped, factors), metric(swapped, factors, reg_dim=[1, 0])
         assert assumed.value < -0.95
         assert told.value > 0.95
@@ -151,8 +151,8 @@ def test_nan_is_never_binned(estimator: Any) -> None:
     factors = uniform(100, 2)
     for codes, levels in ((np.where(factors > 0.99, np.nan, factors), factors), (factors, factors.copy())):
         levels[3, 0] = np.nan
-        with pytest.raises(demele.InputError):
-            demele.mig(codes, levels, estimator=estimator)
+        with pytest.raises(demele.errors.InputError):
+            demele.metrics.mig(codes, levels, estimator=estimator)
 
 
 @QUIET
@@ -161,7 +161,7 @@ def test_omitted_annotations_are_no_value() -> None:
     factors = np.random.default_rng(0).integers(0, 2, 1000).astype(float)
     codes = np.where(np.arange(1000) % 2 == 0, 0.0, 1.0)[:, None]
     factors[::2] = np.nan
-    score = demele.mig(codes, factors, missing="omit")
+    score = demele.metrics.mig(codes, factors, missing="omit")
     assert score.value == 0
     assert score.n == 500
 
@@ -210,15 +210,15 @@ def test_noise_explains_nothing_on_unseen_rows(name: str) -> None:
 def test_explicitness_of_noise_on_the_training_rows_is_above_zero() -> None:
     rng = np.random.default_rng(0)
     factors, codes = rng.random((200, 2)), rng.standard_normal((200, 3))
-    assert demele.explicitness(codes, factors, score_on="training").value > 0.15
+    assert demele.metrics.explicitness(codes, factors, score_on="training").value > 0.15
 
 
 def test_useless_codes_have_no_dci_explicitness_unless_an_equation_in_print_is_asked_for() -> None:
     rng = np.random.default_rng(0)
     factors, codes = rng.random((400, 1)), rng.standard_normal((400, 2))
-    assert demele.dci(codes, factors, model="lasso").explicitness.value < 0.05
+    assert demele.metrics.dci(codes, factors, model="lasso").explicitness.value < 0.05
     # 1 - 6 MSE, MSE = 1/12
-    printed = demele.dci(codes, factors, model="lasso", informativeness="uniform-6").explicitness.value
+    printed = demele.metrics.dci(codes, factors, model="lasso", informativeness="uniform-6").explicitness.value
     assert printed == pytest.approx(0.5, abs=0.05)
 
 
@@ -226,7 +226,7 @@ def test_explicitness_does_not_suppose_the_variance_of_a_uniform_factor() -> Non
     # 1 - 12 MSE of a narrow factor is near 1 for useless codes
     rng = np.random.default_rng(0)
     factors, codes = 0.5 + 0.02 * rng.standard_normal((400, 1)), rng.standard_normal((400, 2))
-    assert demele.dci(codes, factors, model="lasso").explicitness.value < 0.05
+    assert demele.metrics.dci(codes, factors, model="lasso").explicitness.value < 0.05
 
 
 def test_z_max_says_how_many_groups_it_had() -> None:
@@ -239,8 +239,8 @@ def test_z_max_says_how_many_groups_it_had() -> None:
 
 def test_z_max_without_a_single_group_is_refused() -> None:
     factors = np.random.default_rng(0).permuted(np.tile(np.arange(12), (4, 1)), axis=1).T
-    with pytest.raises(demele.NotEnoughData, match="factors"):
-        demele.z_max_variance(factors.astype(float), factors, n_train=20, n_test=20, batch_size=5)
+    with pytest.raises(demele.errors.NotEnoughData, match="factors"):
+        demele.metrics.z_max_variance(factors.astype(float), factors, n_train=20, n_test=20, batch_size=5)
 
 
 # Outliers, spikes, ties, few rows ------------------------------------------------------------------------------------
@@ -257,17 +257,17 @@ def with_outliers(n: int = 10_000) -> tuple[Floats, Floats]:
 
 def test_outliers_are_told_where_they_matter() -> None:
     codes, factors = with_outliers()
-    clean = demele.mig(factors, factors)
+    clean = demele.metrics.mig(factors, factors)
     assert clean.value > 0.99
     assert not clean.fragile
-    with pytest.warns(demele.FragileScoreWarning, match="mig.*outlier"):
-        score = demele.mig(codes, factors)
+    with pytest.warns(demele.errors.FragileScoreWarning, match="mig.*outlier"):
+        score = demele.metrics.mig(codes, factors)
     assert score.value < 0.05
     assert score.fragile
     note = next(note for note in score.notes if note.severity == "fragile")
     assert "'z1'" in note.message
     assert "equal-frequency" in note.message
-    with pytest.warns(demele.FragileScoreWarning):
+    with pytest.warns(demele.errors.FragileScoreWarning):
         evaluation = demele.evaluate(codes, factors, ["mig", "dcimig", "modularity", "sap"])
     assert evaluation["dcimig"].fragile
     assert evaluation["modularity"].fragile
@@ -288,7 +288,7 @@ def test_one_outlying_row_is_enough_to_be_told() -> None:
     factors = uniform(5000, 2)
     codes = factors.copy()
     codes[0] = 1000.0
-    score = demele.mig(codes, factors)
+    score = demele.metrics.mig(codes, factors)
     assert score.value < 0.05
     assert score.fragile
 
@@ -299,9 +299,9 @@ def test_spiky_codes_are_told() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((4000, 2))
     codes = np.where(factors < 0.9, 0.02 * factors, 10 * (factors - 0.9))
-    score = demele.mig(codes, factors)
+    score = demele.metrics.mig(codes, factors)
     assert score.fragile
-    assert demele.mig(codes, factors, bins=demele.EqualFrequency(10)).value > score.value + 0.3
+    assert demele.metrics.mig(codes, factors, bins=demele.bins.EqualFrequency(10)).value > score.value + 0.3
 
 
 def test_tied_codes_do_not_inform_through_the_order_of_the_rows() -> None:
@@ -319,8 +319,8 @@ def test_tied_codes_do_not_inform_through_the_order_of_the_rows() -> None:
 def test_few_rows_are_told(n: int) -> None:
     # the plug-in information of noise is (10 - 1)^2 / 2n nats: 1.0 and 0.4, of 2.3, which a perfect code's gap loses
     factors = uniform(n, 2)
-    with pytest.warns(demele.FragileScoreWarning, match="rows are few"):
-        score = demele.mig(factors, factors)
+    with pytest.warns(demele.errors.FragileScoreWarning, match="rows are few"):
+        score = demele.metrics.mig(factors, factors)
     assert score.value < 0.85
     assert any(note.code == "few-rows" for note in score.notes)
 
@@ -340,16 +340,16 @@ def test_enough_ordinary_rows_are_not_called_fragile() -> None:
 def test_fewer_or_more_bins_are_no_reason_to_speak_of_outliers(bins: int) -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((20_000, 2))
-    score = demele.mig(factors + 0.02 * rng.standard_normal(factors.shape), factors, bins=bins)
+    score = demele.metrics.mig(factors + 0.02 * rng.standard_normal(factors.shape), factors, bins=bins)
     assert not score.fragile
 
 
 def test_irs_may_be_negative_and_says_so() -> None:
     # within a value of the factor the code deviates by 7.5 from its mean there, over all rows by 5 from its mean
     codes = np.array([0, 0, 0, 10, 10, 10, 10, 0], dtype=float)[:, None]
-    score = demele.irs(codes, np.repeat([0, 1], 4))
+    score = demele.metrics.irs(codes, np.repeat([0, 1], 4))
     assert_close(score.value, -0.5, ROUNDING)
-    assert demele.describe("irs").range[0] <= -0.5
+    assert demele.metrics.describe("irs").range[0] <= -0.5
 
 
 # Continuous factors where classes are needed --------------------------------------------------------------------------
@@ -367,13 +367,13 @@ def test_whole_numbers_that_may_be_a_quantity_are_asked_about() -> None:
     rng = np.random.default_rng(0)
     age = rng.integers(20, 80, 400)
     table = pd.DataFrame({"age": age, "shape": rng.integers(0, 3, 400)})
-    with pytest.warns(demele.AmbiguousKindWarning, match="'age' holds 60 .* read as categorical"):
-        assumed = demele.sap(table.to_numpy(float), table)
+    with pytest.warns(demele.errors.AmbiguousKindWarning, match="'age' holds 60 .* read as categorical"):
+        assumed = demele.metrics.sap(table.to_numpy(float), table)
     assert any(note.code == "ambiguous-kind" for note in assumed.notes)
-    named = demele.sap(table.to_numpy(float), table, kinds={"age": "continuous"})
+    named = demele.metrics.sap(table.to_numpy(float), table, kinds={"age": "continuous"})
     assert not any(note.code == "ambiguous-kind" for note in named.notes)
     weight = pd.DataFrame({"weight": rng.permutation(400)})  # every value once: nothing but a quantity
-    assert demele.sap(weight.to_numpy(float), weight, kinds="continuous").value == 1.0
+    assert demele.metrics.sap(weight.to_numpy(float), weight, kinds="continuous").value == 1.0
     assert read_factors(weight).columns[0].kind == "continuous"
 
 
@@ -381,9 +381,9 @@ def test_rows_in_another_order_are_not_paired_by_position() -> None:
     rng = np.random.default_rng(0)
     codes = pd.DataFrame(rng.random((100, 2)), columns=["a", "b"])
     shuffled = codes.sample(frac=1, random_state=0)
-    with pytest.raises(demele.InputError, match="same labels in another order"):
-        demele.mig(codes, shuffled)
-    assert demele.mig(codes, shuffled.loc[codes.index]).value == demele.mig(codes, codes).value
+    with pytest.raises(demele.errors.InputError, match="same labels in another order"):
+        demele.metrics.mig(codes, shuffled)
+    assert demele.metrics.mig(codes, shuffled.loc[codes.index]).value == demele.metrics.mig(codes, codes).value
 
 
 FILTERED = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["a", "b"])
@@ -402,22 +402,22 @@ FILTERED = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["a",
 def test_rows_with_other_labels_are_not_paired_by_position(index: Any, row: int) -> None:
     other = FILTERED.set_axis(pd.Index(index), axis=0)
     expected = rf"different labels, first at row {row} .*reset_index\(drop=True\)"
-    for call in (demele.mig, demele.dci, demele.evaluate):
+    for call in (demele.metrics.mig, demele.metrics.dci, demele.evaluate):
         asked: dict[str, Any] = {"metrics": "mig"} if call is demele.evaluate else {}
-        with pytest.raises(demele.InputError, match=rf"{expected}, or pass ignore_index=True"):
+        with pytest.raises(demele.errors.InputError, match=rf"{expected}, or pass ignore_index=True"):
             call(FILTERED, other, **asked)
-    for unable in (demele.Frame.of, demele.Accumulator("mig").update):
-        with pytest.raises(demele.InputError, match=rf"{expected}$"):
+    for unable in (demele.bins.BinEdges.of, demele.Accumulator("mig").update):
+        with pytest.raises(demele.errors.InputError, match=rf"{expected}$"):
             unable(FILTERED, other)
-    same = demele.mig(FILTERED, FILTERED)
-    told = demele.mig(FILTERED, other, ignore_index=True)
+    same = demele.metrics.mig(FILTERED, FILTERED)
+    told = demele.metrics.mig(FILTERED, other, ignore_index=True)
     assert (told.value, told.signature) == (same.value, same.signature)
     assert demele.evaluate(FILTERED, other, "mig", ignore_index=True)["mig"].value == same.value
-    assert demele.mig(FILTERED, other.reset_index(drop=True)).value == same.value
+    assert demele.metrics.mig(FILTERED, other.reset_index(drop=True)).value == same.value
 
 
 def test_rows_without_labels_or_with_equal_ones_are_paired_by_position() -> None:
-    same = demele.mig(FILTERED, FILTERED).value
+    same = demele.metrics.mig(FILTERED, FILTERED).value
     odd = FILTERED.set_axis([*"ab"] * 50, axis=0)
     numbers = FILTERED.set_axis(np.arange(100.0), axis=0)
     for codes, factors in (
@@ -428,9 +428,9 @@ def test_rows_without_labels_or_with_equal_ones_are_paired_by_position() -> None
         (FILTERED, FILTERED.set_axis([str(row) for row in range(100)], axis=0)),
         (FILTERED.rename_axis("row"), FILTERED),
     ):
-        assert demele.mig(codes, factors).value == same
-    with pytest.raises(demele.InputError, match="ignore_index: expected True or False, got 1"):
-        demele.mig(FILTERED, odd, ignore_index=1)  # type: ignore[arg-type]
+        assert demele.metrics.mig(codes, factors).value == same
+    with pytest.raises(demele.errors.InputError, match="ignore_index: expected True or False, got 1"):
+        demele.metrics.mig(FILTERED, odd, ignore_index=1)  # type: ignore[arg-type]
 
 
 def test_a_fragile_note_states_what_the_other_setting_gives() -> None:
@@ -438,22 +438,22 @@ def test_a_fragile_note_states_what_the_other_setting_gives() -> None:
     factors = rng.random((3000, 2))
     codes = factors.copy()
     codes[:3] *= 50
-    score = demele.mig(codes, factors)
+    score = demele.metrics.mig(codes, factors)
     (note,) = [note for note in score.notes if note.code == "crowded-bins"]
     told = float(note.message.partition("it would be ")[2].split()[0])
-    assert abs(told - demele.mig(codes, factors, bins=demele.EqualFrequency(10)).value) < 0.0006
+    assert abs(told - demele.metrics.mig(codes, factors, bins=demele.bins.EqualFrequency(10)).value) < 0.0006
     few = np.column_stack([rng.integers(0, 3, 3000), rng.integers(0, 4, 3000)])
-    assert not demele.modularity(few, few).fragile  # few values are not crowded bins
+    assert not demele.metrics.modularity(few, few).fragile  # few values are not crowded bins
 
 
 def test_robustness_is_not_claimed_where_nothing_was_intervened_on() -> None:
     rng = np.random.default_rng(0)
     shape = rng.integers(0, 4, 2000)
     table = pd.DataFrame({"shape": shape, "light": shape})
-    with pytest.raises(demele.NotEnoughData, match="one value of the nuisance factors only"):
-        demele.interventional_robustness(table[["shape"]] * 1.5, table, factors_of_interest="shape")
+    with pytest.raises(demele.errors.NotEnoughData, match="one value of the nuisance factors only"):
+        demele.metrics.interventional_robustness(table[["shape"]] * 1.5, table, factors_of_interest="shape")
     table["light"] = np.where(shape == 0, 0, rng.integers(0, 4, 2000))
-    score = demele.interventional_robustness(table[["light"]] * 1.5, table, factors_of_interest="shape")
+    score = demele.metrics.interventional_robustness(table[["light"]] * 1.5, table, factors_of_interest="shape")
     assert score.details["coverage"]["combinations"] == 13 / 16
     assert any(note.code == "combinations-missing" for note in score.notes)
 
@@ -463,7 +463,7 @@ def test_an_outlier_in_the_general_form_is_told() -> None:
     table = pd.DataFrame({"shape": rng.integers(0, 4, 5000), "light": rng.integers(0, 4, 5000)})
     codes = pd.DataFrame({"mixed": table["shape"] + table["light"] + 0.0})
     codes.iloc[0] = 1e5
-    score = demele.interventional_robustness(codes, table, factors_of_interest="shape")
+    score = demele.metrics.interventional_robustness(codes, table, factors_of_interest="shape")
     assert any(note.code == "outliers" and note.severity == "fragile" for note in score.notes)
 
 
@@ -480,16 +480,16 @@ def test_an_outlier_in_a_factor_is_told_by_trees() -> None:
 
 def test_few_rows_are_told_by_predictors_and_groups_too() -> None:
     rng = np.random.default_rng(0)
-    with pytest.warns(demele.FragileScoreWarning, match="are few: codes of noise may score as well"):
-        score = demele.irs(rng.random((20, 2)), rng.random((20, 2)))
+    with pytest.warns(demele.errors.FragileScoreWarning, match="are few: codes of noise may score as well"):
+        score = demele.metrics.irs(rng.random((20, 2)), rng.random((20, 2)))
     assert score.fragile
 
 
 def test_a_signature_refuses_other_columns_and_tells_other_versions() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((300, 3))
-    signature = str(demele.mig(factors, factors).signature)
-    with pytest.raises(demele.InputError, match="made from 3 codes, the data have 2"):
+    signature = str(demele.metrics.mig(factors, factors).signature)
+    with pytest.raises(demele.errors.InputError, match="made from 3 codes, the data have 2"):
         demele.replay(signature, factors[:, :2], factors)
     other = signature.replace(f"demele={demele.__version__}", "demele=0.0.1")
     with pytest.warns(demele.core.errors.DemeleWarning, match="made by demele 0.0.1"):
@@ -506,8 +506,8 @@ def test_the_identity_on_ten_factors() -> None:
     codes = factors.astype(float)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert demele.mig(codes, factors).value >= 0.9
-        assert demele.mig(0 * codes, factors).value <= 1e-12
-        assert demele.mig(np.hstack([codes, codes]), factors).value <= 0.1
-    twice = demele.dci(np.hstack([codes, codes])[:300], factors[:300], model="boosting", n_trees=5, max_depth=3)
+        assert demele.metrics.mig(codes, factors).value >= 0.9
+        assert demele.metrics.mig(0 * codes, factors).value <= 1e-12
+        assert demele.metrics.mig(np.hstack([codes, codes]), factors).value <= 0.1
+    twice = demele.metrics.dci(np.hstack([codes, codes])[:300], factors[:300], model="boosting", n_trees=5, max_depth=3)
     assert twice.modularity.value >= 0.9

@@ -7,13 +7,25 @@ import numpy as np
 import pytest
 
 import demele
-from demele.evaluation import bias, corrected_t_test
+from demele.classifiers.stats import bias, corrected_t_test
 from demele.models.fabric.planning import Pruning
 
-HOMES = ("", ".evaluation", ".labels", ".lab", ".bench", ".data")
+HOMES = (
+    "",
+    ".metrics",
+    ".probes",
+    ".classifiers",
+    ".classifiers.stats",
+    ".explain",
+    ".labels",
+    ".lab",
+    ".bench",
+    ".data",
+)
 #: What is given to functions, drawn by them, or part of a result that says it.
 NO_RESULTS = {
     "Annotations",
+    "BinEdges",
     "Audit",
     "AuditPlan",
     "CrowdSet",
@@ -22,7 +34,6 @@ NO_RESULTS = {
     "FabricAnnotators",
     "FabricCounts",
     "FactorSpace",
-    "Frame",
     "ImageSetFacts",
     "PruningConfiguration",
     "VAE",
@@ -76,6 +87,6 @@ def test_a_t_test_says_who_is_better(shift: float, said: str) -> None:
 
 def test_a_table_says_its_first_line_and_its_warnings() -> None:
     rng = np.random.default_rng(0)
-    found = demele.udr({name: rng.normal(size=(60, 2)) for name in "ab"})
+    found = demele.probes.udr({name: rng.normal(size=(60, 2)) for name in "ab"})
     assert found.sentence.startswith("The other models agree most with")
     assert found.sentences[0] == found.sentence

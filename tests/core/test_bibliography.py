@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import demele
+from demele.classifiers.comparison.methods import METHODS
 from demele.core.bibliography import bibliography, bibtex_of, parse, plain_text, referenced, software
 from demele.core.errors import FormatError, InputError
-from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
 from demele.metrics.standalone import WORKS
@@ -109,13 +109,13 @@ def test_a_metric_of_your_own_brings_its_entry() -> None:
     def spread(codes: object, factors: object) -> float:
         return 1.0
 
-    guards = demele.Guards(outliers="leave it", bins=False, fewest_rows=1)
-    metric = demele.Metric("mine_cited", spread, guards=guards, references=(GOOD, "chen2018isolating"))
+    guards = demele.metrics.Guards(outliers="leave it", bins=False, fewest_rows=1)
+    metric = demele.metrics.Metric("mine_cited", spread, guards=guards, references=(GOOD, "chen2018isolating"))
     metric.check()
     assert metric.bibtex.startswith(GOOD + "\n\n@inproceedings{chen2018isolating,")
     for wrong, error in (("chen2019", InputError), ("@misc{me, title = me}", FormatError)):
         with pytest.raises(error):
-            demele.Metric("mine_cited", spread, guards=guards, references=(wrong,)).check()
+            demele.metrics.Metric("mine_cited", spread, guards=guards, references=(wrong,)).check()
 
 
 def test_demele_is_cited_as_its_citation_file_says() -> None:
@@ -147,7 +147,7 @@ def test_cite_gives_each_work_once_in_order() -> None:
     ]
     assert demele.cite() == software().bibtex
     assert demele.cite("holm1979simple", format="text") == bibliography()["holm1979simple"].text
-    with pytest.raises(demele.UnknownNameError, match=r"did you mean .*'mig'"):
+    with pytest.raises(demele.errors.UnknownNameError, match=r"did you mean .*'mig'"):
         demele.cite("migg")
     with pytest.raises(InputError, match="format"):
         demele.cite("mig", format="apa")  # type: ignore[arg-type]

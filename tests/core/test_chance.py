@@ -37,7 +37,7 @@ def test_each_native_value_has_a_chance_level_of_its_own() -> None:
 
 def test_few_shuffles_say_how_small_a_p_value_can_be() -> None:
     codes = np.random.default_rng(0).random((300, 2))
-    few, enough = (demele.mig(codes, codes, n_permutations=shuffles) for shuffles in (4, 20))
+    few, enough = (demele.metrics.mig(codes, codes, n_permutations=shuffles) for shuffles in (4, 20))
     assert few.chance is not None
     assert_close(few.chance.p_value, 0.2, ROUNDING)
     told = [note.message for note in few.notes if note.code == "few-shuffles"]
@@ -58,7 +58,7 @@ def test_a_score_below_its_chance_level_is_marked_wherever_it_is_shown() -> None
     assert "below-chance" in {note.code for note in worse.notes}
     for shown in (repr(worse), found.to_latex(), found.to_markdown(), worse.sentence):
         assert "orse than" in shown
-    better = demele.mig(factors, factors, kinds="categorical", n_permutations=20)
+    better = demele.metrics.mig(factors, factors, kinds="categorical", n_permutations=20)
     assert not better.fragile
     assert "worse than" not in repr(better)
 
@@ -133,12 +133,12 @@ def test_p_values() -> None:
     assert math.isnan(Chance((0.1, NAN, NAN), 0.9).p_value)
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_an_evaluation_has_a_table_of_it() -> None:
     rng = np.random.default_rng(0)
     factors = np.column_stack([rng.random((300, 3)), np.ones(300)])
     codes = factors[:, :3] + 0.2 * rng.random((300, 3))
-    with pytest.warns(demele.UndefinedFactorWarning):
+    with pytest.warns(demele.errors.UndefinedFactorWarning):
         found = demele.evaluate(codes, factors, ["mig", "mig_sup"], n_permutations=12)
     mig = found["mig"]
     assert mig.chance is not None

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 import demele
-from demele import evaluation
+from demele import classifiers
 from demele.core.errors import InputError
 from demele.core.written_numbers import notation_doubt
 from demele.files import read_predictions
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 CODES: Any = np.random.default_rng(0).random((60, 3))
 LARGE = 2**53
 TOLD = "from 2\\*\\*53 on cannot be distinguished as floats, first 9007199254740992"
@@ -40,33 +40,33 @@ def test_large_classes_with_a_gap_do_not_merge(form: str) -> None:
     with pytest.raises(InputError, match=f"factors: column 'v1': 1 number {TOLD}"):
         demele.evaluate(CODES, given, "mig", missing="omit")
     whole = np.array([LARGE + row % 2 for row in range(60)])
-    assert demele.mig(CODES, whole).value == demele.mig(CODES, whole - LARGE).value
+    assert demele.metrics.mig(CODES, whole).value == demele.metrics.mig(CODES, whole - LARGE).value
 
 
 def test_the_smallest_float_that_may_be_two_numbers_is_no_class() -> None:
     values = np.array([float(LARGE), 0.0] * 30)
     with pytest.raises(InputError, match=f"labels: 30 numbers {TOLD}"):
-        evaluation.assess(values, values)
-    assert evaluation.assess(values % LARGE, values % LARGE).n == 60
+        classifiers.assess(values, values)
+    assert classifiers.assess(values % LARGE, values % LARGE).n == 60
 
 
 def test_truth_values_beside_numbers_are_noted() -> None:
     truths = np.array([True, False] * 30)
     for predictions, labels in ((truths, truths.astype(int)), (truths.astype(int).tolist(), truths.tolist())):
         for found in (
-            evaluation.assess(predictions, labels),
-            evaluation.compare(predictions, predictions, labels, noise=0.1),
+            classifiers.assess(predictions, labels),
+            classifiers.compare(predictions, predictions, labels, noise=0.1),
         ):
             assert "truths-as-numbers" in [note.code for note in found.notes]
-    alike = evaluation.assess(truths, truths)
+    alike = classifiers.assess(truths, truths)
     assert "truths-as-numbers" not in [note.code for note in alike.notes]
 
 
 @pytest.mark.parametrize("odd", ["1_00", "0x1", "\u0661\u0662", "-0b1"])
 def test_numbers_in_another_notation_are_noted(odd: str) -> None:
     classes = np.array([odd, "cat"] * 30, dtype=object)
-    assert "number-notation" in [note.code for note in evaluation.assess(classes, classes).notes]
-    with pytest.warns(demele.AmbiguousKindWarning, match="hold numbers in another notation"):
+    assert "number-notation" in [note.code for note in classifiers.assess(classes, classes).notes]
+    with pytest.warns(demele.errors.AmbiguousKindWarning, match="hold numbers in another notation"):
         demele.evaluate(CODES, classes, "mig")
 
 

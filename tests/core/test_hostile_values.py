@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele import bench, data, evaluation, lab
+from demele import bench, classifiers, data, lab
 from demele.core.errors import InputError, InputTypeError, MissingExtraError
 from demele.core.extras import require
 from demele.core.reading import path_of
@@ -29,31 +29,31 @@ FACTOR: Any = np.arange(40) % 3
 
 def test_codes_of_16_bits_are_probed() -> None:
     small = CODES.astype(np.float16)
-    found = demele.splitting(small, FACTOR == 0)
-    assert found.to_dict() == demele.splitting(small.astype(np.float32), FACTOR == 0).to_dict()
+    found = demele.probes.splitting(small, FACTOR == 0)
+    assert found.to_dict() == demele.probes.splitting(small.astype(np.float32), FACTOR == 0).to_dict()
 
 
 def test_lengths_are_compared_before_a_view_is_copied() -> None:
     """A view of 10^11 rows takes no memory; its copy would take 800 GB."""
     view = np.broadcast_to(np.float64(1), (10**11, 3))
     with pytest.raises(InputError, match="expected the same number of rows, got 100000000000 rows of codes and 40"):
-        demele.mig(view, FACTOR)
+        demele.metrics.mig(view, FACTOR)
     with pytest.raises(InputError, match="got 40 rows of codes and 100000000000 rows of factors"):
         demele.evaluate(CODES, np.broadcast_to(np.int64(1), (10**11,)), "mig")
     for labels, predictions in ((view[:, 0], FACTOR), (FACTOR, view[:, 0])):
         with pytest.raises(InputError, match="100000000000"):
-            evaluation.assess(predictions, labels)
+            classifiers.assess(predictions, labels)
 
 
 def test_a_list_that_holds_itself_is_refused() -> None:
     own: list[Any] = []
     own.append(own)
     for call in (
-        lambda: demele.mig(own, FACTOR),
-        lambda: demele.mig(CODES, own),
+        lambda: demele.metrics.mig(own, FACTOR),
+        lambda: demele.metrics.mig(CODES, own),
         lambda: demele.evaluate(CODES, FACTOR, own),
-        lambda: evaluation.compare(own, FACTOR, FACTOR),
-        lambda: evaluation.compare(FACTOR, FACTOR, FACTOR, names=own),  # type: ignore[arg-type]
+        lambda: classifiers.compare(own, FACTOR, FACTOR),
+        lambda: classifiers.compare(FACTOR, FACTOR, FACTOR, names=own),  # type: ignore[arg-type]
     ):
         with pytest.raises(InputError):
             call()
@@ -64,11 +64,11 @@ def test_halves_of_characters_are_refused(classes: Any) -> None:
     values = classes[FACTOR % 2]
     told = r"a text holds half a character, '\\ud800', which no file can store"
     with pytest.raises(InputError, match=f"factors: {told}"):
-        demele.mig(CODES, values)
+        demele.metrics.mig(CODES, values)
     with pytest.raises(InputError, match=f"factors: {told}"):
         demele.Accumulator("sap").update(CODES, values)
     with pytest.raises(InputError, match=f"labels: {told}"):
-        evaluation.assess(FACTOR, values)
+        classifiers.assess(FACTOR, values)
 
 
 def test_image_factors_beyond_the_largest_exact_float_stay_apart() -> None:
@@ -93,7 +93,7 @@ def test_image_factors_beyond_the_largest_exact_float_stay_apart() -> None:
 )
 def test_odd_options_of_comparisons_are_refused(options: Mapping[str, Any], argument: str) -> None:
     with pytest.raises(InputError) as caught:
-        evaluation.compare(FACTOR, 1 - FACTOR % 2, FACTOR, **options)
+        classifiers.compare(FACTOR, 1 - FACTOR % 2, FACTOR, **options)
     assert caught.value.argument == argument
 
 
@@ -138,7 +138,7 @@ def test_whatever_a_metric_raises_is_a_reason(error: BaseException) -> None:
     def mine(codes: Any, factors: Any) -> float:
         raise error
 
-    with pytest.warns(demele.DemeleWarning):
+    with pytest.warns(demele.errors.DemeleWarning):
         found = demele.evaluate(CODES, FACTOR, mine)
     told = str(found.to_dict())
     assert " raised " in told

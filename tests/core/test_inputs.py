@@ -21,8 +21,8 @@ from demele.core.inputs import read_codes, read_factors, read_pair
 from tests.tolerances import assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 CODES = np.random.default_rng(0).standard_normal((30, 3))
@@ -181,10 +181,10 @@ MISSING_NUMBERS: dict[str, Any] = {
 
 def test_rows_that_are_omitted_are_of_factors() -> None:
     codes = np.array([[0.0], [np.nan], [1.0]])
-    with pytest.raises(demele.InputError, match=r"1 non-finite value .* row 1; drop or impute them$"):
-        demele.mig(codes, [0, 1, 1])
-    with pytest.raises(demele.InputError, match=r"drop those rows of both, .*missing='omit' is for factors"):
-        demele.mig(codes, [0, 1, 1], missing="omit")
+    with pytest.raises(demele.errors.InputError, match=r"1 non-finite value .* row 1; drop or impute them$"):
+        demele.metrics.mig(codes, [0, 1, 1])
+    with pytest.raises(demele.errors.InputError, match=r"drop those rows of both, .*missing='omit' is for factors"):
+        demele.metrics.mig(codes, [0, 1, 1], missing="omit")
 
 
 @pytest.mark.parametrize("name", MISSING)
@@ -193,7 +193,7 @@ def test_missing_words_are_left_out(name: str) -> None:
     assert levels_by_row(factor) == ["b", None, "a"]
     assert factor.n_annotated == 2
     assert_exact(factor.annotated(), [True, False, True])
-    with pytest.raises(demele.InputError, match=r"1 missing annotation .* first at row 1"):
+    with pytest.raises(demele.errors.InputError, match=r"1 missing annotation .* first at row 1"):
         one(MISSING[name])
 
 
@@ -202,7 +202,7 @@ def test_missing_numbers_are_left_out() -> None:
         factor = one(MISSING_NUMBERS[name], missing="omit")
         assert factor.levels == ("0", "1")
         assert factor.values.tolist() == [1, -1, 0]
-        with pytest.raises(demele.InputError, match=r"1 missing annotation .* first at row 1"):
+        with pytest.raises(demele.errors.InputError, match=r"1 missing annotation .* first at row 1"):
             one(MISSING_NUMBERS[name])
 
 
@@ -343,11 +343,11 @@ def test_codes_of_every_library() -> None:
 def test_large_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_ENTRIES", CODES.size - 1)
     factor = np.arange(len(CODES)) % 2
-    with pytest.warns(demele.DemeleWarning, match=r"entries is made dense .*demele\.evaluate_sparse") as caught:
+    with pytest.warns(demele.errors.DemeleWarning, match=r"entries is made dense .*demele\.evaluate_sparse") as caught:
         found = demele.evaluate(sparse.csr_array(CODES), factor, "mig")
     assert sum("made dense" in str(one.message) for one in caught) == 1
     assert caught[0].filename == __file__
-    with pytest.warns(demele.FragileScoreWarning, match="no code is seen to tell anything"):
+    with pytest.warns(demele.errors.FragileScoreWarning, match="no code is seen to tell anything"):
         assert_exact(found["mig"].value, demele.evaluate(CODES, factor, "mig")["mig"].value)
     monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_ENTRIES", CODES.size)
     read_codes(sparse.csr_array(CODES))  # no warning: they are errors here
@@ -360,10 +360,10 @@ def test_sparse_codes_that_would_fill_the_memory_are_refused() -> None:
         r"a sparse matrix of 72,000,000 entries takes 549 MiB as a dense array, more than 512 MiB; "
         r"score it with demele\.evaluate_sparse, or pass codes\.toarray\(\)"
     )
-    with pytest.raises(demele.InputError, match=told):
+    with pytest.raises(demele.errors.InputError, match=told):
         demele.evaluate(wide, np.arange(8) % 2, "mig")
-    with pytest.raises(demele.InputError, match="takes 549 MiB as a dense array"):
-        demele.mig(wide.tolil(), np.arange(8) % 2)
+    with pytest.raises(demele.errors.InputError, match="takes 549 MiB as a dense array"):
+        demele.metrics.mig(wide.tolil(), np.arange(8) % 2)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "int8", "uint16", "int64", "bool"])
@@ -391,7 +391,7 @@ def test_memory_mapped_input(tmp_path: Path) -> None:
     for name, array in (("codes", CODES), ("factors", factors)):
         np.save(tmp_path / f"{name}.npy", array)
         mapped.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
-    assert_exact(demele.irs(*mapped, bins=2).value, demele.irs(CODES, factors, bins=2).value)
+    assert_exact(demele.metrics.irs(*mapped, bins=2).value, demele.metrics.irs(CODES, factors, bins=2).value)
 
 
 def test_input_is_not_changed() -> None:
@@ -484,7 +484,7 @@ def test_arrays_do_not_import_frame_libraries(monkeypatch: pytest.MonkeyPatch) -
 
 def test_many_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_CODES", CODES.shape[1] - 1)
-    with pytest.warns(demele.DemeleWarning, match=r"demele\.evaluate_sparse scores it"):
+    with pytest.warns(demele.errors.DemeleWarning, match=r"demele\.evaluate_sparse scores it"):
         read_codes(sparse.csr_array(CODES))
 
 
@@ -498,7 +498,7 @@ def test_many_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.Mon
 def test_one_value_is_not_told_in_the_plural(wrong: list[float], message: str) -> None:
     factors = np.random.default_rng(0).random((20, 2))
     factors[: len(wrong), 0] = wrong
-    with pytest.raises(demele.InputError, match=f"factors: {message}"):
+    with pytest.raises(demele.errors.InputError, match=f"factors: {message}"):
         read_factors(factors)
 
 
@@ -508,5 +508,5 @@ def test_one_value_is_not_told_in_the_plural(wrong: list[float], message: str) -
 def test_other_columns_are_counted(columns: int, message: str) -> None:
     factors = np.random.default_rng(0).random((20, 3))
     factors[4, :columns] = np.nan
-    with pytest.raises(demele.InputError, match=f"1 missing annotation in column 'v1'{message}, first at row 4"):
+    with pytest.raises(demele.errors.InputError, match=f"1 missing annotation in column 'v1'{message}, first at row 4"):
         read_factors(factors)

@@ -85,12 +85,12 @@ def test_a_loop_of_links_a_folder_and_a_null_byte_are_told(tmp_path: Path) -> No
         (tmp_path / "none" / "x", os.strerror(errno.ENOENT)),
         (tmp_path / ("x" * 300), os.strerror(errno.ENAMETOOLONG)),
     ]:
-        with pytest.raises(demele.OutputError) as caught:
+        with pytest.raises(demele.errors.OutputError) as caught:
             write_whole(path, b"")
         assert str(caught.value) == f"cannot write {path}: {reason}"
-    with pytest.raises(demele.OutputError, match="null"):
+    with pytest.raises(demele.errors.OutputError, match="null"):
         write_whole(f"{tmp_path}/a\0b", b"")
-    with pytest.raises(demele.OutputError, match=r"'\\ud800' cannot be encoded as UTF-8"):
+    with pytest.raises(demele.errors.OutputError, match=r"'\\ud800' cannot be encoded as UTF-8"):
         write_whole(tmp_path / "x", "a\ud800")
     assert names(tmp_path) == ["loop"]
 
@@ -106,7 +106,7 @@ def test_the_error_is_of_both_kinds_and_keeps_the_number(tmp_path: Path) -> None
     with pytest.raises(OSError, match="cannot write") as caught:
         write_whole(tmp_path, b"")
     assert caught.value.errno == errno.EISDIR
-    assert isinstance(caught.value, demele.InputError)
+    assert isinstance(caught.value, demele.errors.InputError)
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace", "fdopen"])
@@ -126,7 +126,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(
     monkeypatch.setattr(os, call, fails)
     expected = "cannot write .*No space left on device; the file that was there is untouched"
     if isinstance(error, OSError):
-        with pytest.raises(demele.OutputError, match=expected):
+        with pytest.raises(demele.errors.OutputError, match=expected):
             write_whole(path, b"new")
     else:
         with pytest.raises(KeyboardInterrupt):
@@ -160,7 +160,7 @@ def test_a_file_made_meanwhile_is_kept_and_so_is_the_new_one(tmp_path: Path) -> 
     path = tmp_path / "out"
     write_whole(path, b"first", replace=False)
     assert names(tmp_path) == ["out"]
-    with pytest.raises(demele.OutputError, match=r"made meanwhile; it is untouched.*\.out\.tmp-[0-9a-f]{8}$"):
+    with pytest.raises(demele.errors.OutputError, match=r"made meanwhile; it is untouched.*\.out\.tmp-[0-9a-f]{8}$"):
         write_whole(path, b"second", replace=False)
     assert path.read_bytes() == b"first"
     beside, _ = names(tmp_path)
@@ -173,7 +173,7 @@ def test_without_hard_links_nothing_is_replaced_either(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(os, "link", refused)
     write_whole(tmp_path / "out", b"first", replace=False)
-    with pytest.raises(demele.OutputError, match="made meanwhile"):
+    with pytest.raises(demele.errors.OutputError, match="made meanwhile"):
         write_whole(tmp_path / "out", b"second", replace=False)
     assert (tmp_path / "out").read_bytes() == b"first"
 
@@ -186,7 +186,7 @@ def test_a_command_replaces_only_what_it_was_told_to(tmp_path: Path) -> None:
         (tmp_path / "out").write_bytes(b"theirs")
         (tmp_path / "pictures" / "a.png").write_bytes(b"theirs")
         for name in ("out", "pictures/a.png"):
-            with pytest.raises(demele.OutputError, match="made meanwhile"):
+            with pytest.raises(demele.errors.OutputError, match="made meanwhile"):
                 write_whole(tmp_path / name, b"ours")
             assert (tmp_path / name).read_bytes() == b"theirs"
         write_whole(tmp_path / "other", b"1")
@@ -203,7 +203,7 @@ def test_what_cannot_be_written_is_told_before(tmp_path: Path, as_a_user: None) 
     assert why_not_writable(path) is None
     path.chmod(0o444)
     assert why_not_writable(path) == "no permission to write there"
-    with pytest.raises(demele.OutputError, match=r"Permission denied; the file that was there is untouched"):
+    with pytest.raises(demele.errors.OutputError, match=r"Permission denied; the file that was there is untouched"):
         write_whole(path, b"new")
     path.chmod(0o644)
     tmp_path.chmod(0o555)
@@ -233,7 +233,7 @@ def test_pipes_and_devices_are_written_to_as_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
 def test_a_full_device_is_told() -> None:
-    with pytest.raises(demele.OutputError, match=r"cannot write /dev/full: No space left on device$"):
+    with pytest.raises(demele.errors.OutputError, match=r"cannot write /dev/full: No space left on device$"):
         write_whole("/dev/full", b"x")
 
 
@@ -310,9 +310,9 @@ def test_pieces_that_do_not_fit_on_the_disk(tmp_path: Path) -> None:
 
 def test_pieces_do_not_go_to_a_pipe_a_folder_or_over_a_file_that_was_made_meanwhile(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(demele.OutputError, match="it is no file"), writing_whole(tmp_path / "pipe"):
+    with pytest.raises(demele.errors.OutputError, match="it is no file"), writing_whole(tmp_path / "pipe"):
         pass
-    with pytest.raises(demele.OutputError, match="Is a directory"), writing_whole(tmp_path):
+    with pytest.raises(demele.errors.OutputError, match="Is a directory"), writing_whole(tmp_path):
         pass
     path = tmp_path / "images.npy"
 
@@ -321,7 +321,9 @@ def test_pieces_do_not_go_to_a_pipe_a_folder_or_over_a_file_that_was_made_meanwh
             whole.write(b"new")
             path.write_bytes(b"theirs")
 
-    with pytest.raises(demele.OutputError, match="made meanwhile; it is untouched, and the new content") as caught:
+    with pytest.raises(
+        demele.errors.OutputError, match="made meanwhile; it is untouched, and the new content"
+    ) as caught:
         overtaken()
     assert path.read_bytes() == b"theirs"
     assert Path(str(caught.value).rpartition(" ")[2]).read_bytes() == b"new"

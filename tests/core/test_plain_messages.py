@@ -39,7 +39,7 @@ def test_no_message_shows_how_numpy_writes_a_number() -> None:
         lambda: labels.Annotations.from_matrix({0: [0], 1: [1]}, annotators=[ONE, ONE]),
         lambda: labels.dawid_skene(ANSWERS).transition(np.int64(7)),
         lambda: labels.dawid_skene(ANSWERS, smoothing=-HALF),
-        lambda: labels.agreement(ANSWERS, level=HALF),
+        lambda: labels.annotator_agreement(ANSWERS, level=HALF),
         lambda: labels.cleaning_harm(labels.Cleaning([True, False]), [0, 1], level=HALF),
         lambda: labels.add_uniform_noise([0, 1], HALF, seed=0),
         lambda: labels.add_model_noise([0, 1], {ONE: [0]}),
@@ -73,4 +73,4 @@ def test_classes_in_one_string() -> None:
 )
 def test_values_of_codes_are_told_without_their_type(codes: object, told: str) -> None:
     with pytest.raises(DemeleError, match=told):
-        demele.mig(codes, [0, 1, 0, 1])
+        demele.metrics.mig(codes, [0, 1, 0, 1])

@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 
 import demele
-from demele import bench, evaluation, lab, labels
+from demele import bench, classifiers, explain, lab, labels
 from demele.core.bibliography import bibliography
 from demele.core.errors import UnknownNameError
 from demele.core.result import Result, TableResult, about, plain
@@ -154,17 +154,17 @@ def of_codes() -> list[Result]:
     factors = pd.DataFrame(values.astype(str), columns=["shape", "<b>", "a|b_c"])
     few: Any = {"probe": "logistic", "n_test": 80}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         return [
-            demele.udr({"a": codes, "</script>": codes**3}),
-            demele.unsupervised_scores(codes, n_permutations=2),
-            demele.stochastic_scores(codes, np.full(codes.shape, 0.3), n_draws=50),
-            demele.downstream(codes, factors, sizes=(20, 80), **few),
-            demele.reduced_downstream(codes, factors, **few),
-            demele.strong_downstream(codes, factors, **few),
-            demele.fairness(codes, factors, **few),
-            demele.subspace_scores(codes, factors),
-            demele.breakdown(codes, codes + rng.normal(size=codes.shape), factors),
+            demele.probes.udr({"a": codes, "</script>": codes**3}),
+            demele.probes.unsupervised_scores(codes, n_permutations=2),
+            demele.metrics.stochastic_scores(codes, np.full(codes.shape, 0.3), n_draws=50),
+            demele.probes.downstream(codes, factors, sizes=(20, 80), **few),
+            demele.probes.reduced_downstream(codes, factors, **few),
+            demele.probes.strong_downstream(codes, factors, **few),
+            demele.metrics.fairness(codes, factors, **few),
+            demele.metrics.subspace_scores(codes, factors),
+            demele.probes.breakdown(codes, codes + rng.normal(size=codes.shape), factors),
             *scored(codes, factors),
         ]
 
@@ -182,7 +182,7 @@ def scored(codes: np.ndarray[Any, Any], factors: pd.DataFrame) -> list[Result]:
     return [
         *(found, found["mig"], found.verdict, found["mig"].alignment, found["mig"].corrected, several),
         demele.evaluate_sparse(sparse.csr_matrix(codes > 1), factors, ["mig"]),
-        demele.ScoreCurve([(1, found), (2, found)]),
+        demele.probes.ScoreCurve([(1, found), (2, found)]),
     ]
 
 
@@ -202,17 +202,19 @@ def results() -> list[Result]:
     return [
         *of_codes(),
         labels.dawid_skene({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "</script>": [None, 1, 1, 0]}),
-        labels.agreement({"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100),
+        labels.annotator_agreement(
+            {"ann": [0, 1, 1, 0], "<b>": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100
+        ),
         *of_a_cleaning(),
         labels.TransitionMatrix([[0.9, 0.1], [0.2, 0.8]], ["</script>", "a|b_c"]),
         labels.add_uniform_noise(["</script>", "a|b_c"] * 50, 0.1, seed=0),
         labels.artificial_annotators(np.eye(2)[[0, 1] * 50], [0, 1] * 50, n_annotators=2, seed=0),
         labels.estimate_transition([0, 0, 1, 1], [0, 1, 1, 1]),
-        demele.interpolatability(steps, steps**2, names=["size", "</script>"]),
+        demele.metrics.interpolatability(steps, steps**2, names=["size", "</script>"]),
         lab.pruning_demo(),
         lab.study_demo(),
         demele.data.FactorSpace({"shape": ["<b>", "x"], "hue": [0.0, 0.5]}, period={"hue": 1.0}),
-        bench.characterise([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_rows=300),
+        bench.check_metrics([own_metric, "mig"], ["mixing", "noise", "rotation"], seeds=3, n_rows=300),
         measured(),
         sample_agreement(),
         *of_classifiers(),
@@ -227,7 +229,7 @@ def perturbed() -> Result:
     def predict(batch: Any) -> Any:
         return batch[:, 0, :2, 0].astype(float) / 255
 
-    return evaluation.perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0, n_repeats=3)
+    return explain.perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0, n_repeats=3)
 
 
 def of_classifiers() -> list[Result]:
@@ -239,25 +241,25 @@ def of_classifiers() -> list[Result]:
     audit = plan.answered(truth[plan.rows])
     every: tuple[Any, ...] = ("accuracy", "macro-f1")
     return [
-        evaluation.compare(first, third, truth, noise=0.01, names=("a", "<b>")),
-        evaluation.compare(first, second, truth, noise=0.2),
-        evaluation.compare(first, third, truth, audit=audit, errors="undirected"),
-        evaluation.compare(first, third, truth, audit=audit, measure=every),
-        evaluation.compare(first, third, truth, method="agreement", reference=second),
-        evaluation.compare(first, third, truth, method="worst-case-overlap", measure="f1", of="<b>", noise=0.01),
-        evaluation.rank(several, truth, true_labels=truth),
-        evaluation.rank(several, truth, audit=audit, measure="error"),
-        evaluation.assess(third, truth, noise=0.02),
-        evaluation.SequentialComparison(first, third, truth),
-        evaluation.bias(first, third, truth),
-        evaluation.confusion(first, truth),
+        classifiers.compare(first, third, truth, noise=0.01, names=("a", "<b>")),
+        classifiers.compare(first, second, truth, noise=0.2),
+        classifiers.compare(first, third, truth, audit=audit, errors="undirected"),
+        classifiers.compare(first, third, truth, audit=audit, measure=every),
+        classifiers.compare(first, third, truth, method="agreement", reference=second),
+        classifiers.compare(first, third, truth, method="worst-case-overlap", measure="f1", of="<b>", noise=0.01),
+        classifiers.rank(several, truth, true_labels=truth),
+        classifiers.rank(several, truth, audit=audit, measure="error"),
+        classifiers.assess(third, truth, noise=0.02),
+        classifiers.SequentialComparison(first, third, truth),
+        classifiers.stats.bias(first, third, truth),
+        classifiers.stats.confusion(first, truth),
         perturbed(),
-        evaluation.pseudo_supervised(several, labels=truth),
-        evaluation.corrected_t_test([0.1, 0.2, 0.3], [0.2, 0.25, 0.5], test_fraction=0.1),
-        evaluation.plan_audit({"<b>": first, "x": third}, truth, draws=3, sizes=(50, 200), wrong=[0.01, 0.3]),
-        evaluation.plan_audit(several, truth, draws=2, sizes=(50, 200), wrong=0.01),
-        evaluation.plan_audit({"<b>": first, "x": third}, truth, draws=3, audit=audit),
-        evaluation.assess(third, truth, per_class=False, average=()),
+        classifiers.stats.pseudo_supervised(several, labels=truth),
+        classifiers.stats.corrected_t_test([0.1, 0.2, 0.3], [0.2, 0.25, 0.5], test_fraction=0.1),
+        classifiers.plan_audit({"<b>": first, "x": third}, truth, draws=3, sizes=(50, 200), wrong=[0.01, 0.3]),
+        classifiers.plan_audit(several, truth, draws=2, sizes=(50, 200), wrong=0.01),
+        classifiers.plan_audit({"<b>": first, "x": third}, truth, draws=3, audit=audit),
+        classifiers.assess(third, truth, per_class=False, average=()),
     ]
 
 

@@ -86,7 +86,7 @@ def test_a_value_is_computed_without_pandas() -> None:
     program = (
         "import sys, numpy, demele\n"
         "codes = numpy.random.default_rng(0).random((2000, 2))\n"
-        "score = demele.mig(codes, codes)\n"
+        "score = demele.metrics.mig(codes, codes)\n"
         "assert 'pandas' not in sys.modules, 'loaded for a table that nobody asked for'\n"
         "assert score.matrix.shape == (2, 2)\n"
     )
@@ -95,13 +95,13 @@ def test_a_value_is_computed_without_pandas() -> None:
 
 def test_columns_with_names_keep_them_in_the_matrix() -> None:
     codes = pd.DataFrame(np.random.default_rng(0).random((5000, 2)), columns=["left", "right"])
-    matrix = _table(demele.mig(codes, codes.rename(columns=str.upper)))
+    matrix = _table(demele.metrics.mig(codes, codes.rename(columns=str.upper)))
     assert (list(matrix.index), list(matrix.columns)) == (["left", "right"], ["LEFT", "RIGHT"])
 
 
 def test_what_has_no_value_is_not_called_fragile() -> None:
     rng = np.random.default_rng(0)
-    with pytest.warns(demele.DemeleWarning):
+    with pytest.warns(demele.errors.DemeleWarning):
         found = demele.evaluate(rng.normal(size=(10, 3)), rng.integers(0, 3, (10, 3)), ["infom"])["infom"]
     assert np.isnan(found.value)
     assert found.fragile

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele import ScoreCurve
+from demele.probes import ScoreCurve
 from demele.report.document import Lines
 from demele.report.renderers.tables import figures_of
 from tests.tolerances import assert_exact
@@ -47,13 +47,13 @@ def test_it_is_written_as_plain_values() -> None:
 def test_a_curve_without_points_is_empty() -> None:
     empty = ScoreCurve([])
     assert empty.to_frame().shape == (0, 0)
-    with pytest.raises(demele.UnknownNameError, match="'mig' has no score in this curve"):
+    with pytest.raises(demele.errors.UnknownNameError, match="'mig' has no score in this curve"):
         empty.best("mig")
 
 
 @pytest.mark.parametrize("points", [[3], [("a", CURVE.points[0][1])], [(1, 0.5)], [(True, CURVE.points[0][1])]])
 def test_anything_but_moments_and_evaluations_is_refused(points: Any) -> None:
-    with pytest.raises(demele.InputTypeError, match="evaluations: expected pairs of a number and an Evaluation"):
+    with pytest.raises(demele.errors.InputTypeError, match="evaluations: expected pairs of a number and an Evaluation"):
         ScoreCurve(points)
 
 

@@ -32,7 +32,7 @@ def evaluated(name: str = "codes", **options: Any) -> Evaluation:
     codes = values + 0.3 * rng.normal(size=(120, 2))
     factors = pd.DataFrame({"shape": values[:, 0].astype(str), "size": values[:, 1].astype(str)})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         return demele.evaluate(codes, factors, name=name, **options)
 
 
@@ -177,7 +177,7 @@ def audited(metrics: list[str], **noise: Any) -> Evaluation:
     drawn = np.sort(rng.choice(900, 300, replace=False))
     known = noise or {f"v{i + 1}": demele.labels.FactorAudit(drawn, true[drawn, i]) for i in range(2)}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         return demele.evaluate(codes, given, metrics, factor_noise=known)
 
 
@@ -239,7 +239,7 @@ def test_sparse_scores_say_which_codes_inform_most() -> None:
     truth = rng.integers(0, 3, 300)
     codes = sparse.csr_matrix(np.column_stack([(rng.random((300, 4)) < 0.2) * 1.0, np.zeros(300), np.eye(3)[truth]]))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         found = demele.evaluate_sparse(codes, pd.DataFrame({"digit": truth.astype(str)}), ["mig"], seed=0)
     assert found.sentence.startswith("7 codes of 8 are active; z8 carries most of a factor: ")
     assert [section.title for section in found.document().sections][:2] == ["Scores", "Code-factor matrix"]
@@ -258,7 +258,7 @@ def compared(**options: Any) -> RepresentationComparison:
     codes = {name: factors + noise * rng.normal(size=(500, 2)) for name, noise in (("noisy", 0.3), ("clean", 0.05))}
     codes["odd"] = rng.random((500, 3))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         return demele.compare_representations(codes, factors, ["mig", "irs"], **options)
 
 
@@ -342,7 +342,7 @@ def test_methods_name_no_setting_that_no_metric_used() -> None:
 def changed_options(protocol: str) -> Iterator[tuple[str, object]]:
     for group, options in PROTOCOLS[protocol].options.items():
         if group in ("information", "irs", "z_diff", "sap"):
-            table = demele.describe({"information": "mig"}.get(group, group)).option_table
+            table = demele.metrics.describe({"information": "mig"}.get(group, group)).option_table
             for name, value in options.items():
                 if name != "bins" and value != table[name].default:
                     yield name, value

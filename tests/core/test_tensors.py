@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele import evaluation
+from demele import classifiers
 from demele.core.errors import InputTypeError
 from tests.tolerances import assert_exact
 
@@ -27,17 +27,17 @@ TENSOR = torch.tensor(CODES)
 )
 def test_tensors_without_plain_numbers_are_refused(tensor: Any) -> None:
     with pytest.raises(InputTypeError, match="codes: expected a dense tensor of numbers, got one of torch"):
-        demele.mig(tensor, FACTOR)
+        demele.metrics.mig(tensor, FACTOR)
     with pytest.raises(InputTypeError, match="labels: expected a dense tensor of numbers, got one of torch"):
-        evaluation.assess(FACTOR, tensor)
+        classifiers.assess(FACTOR, tensor)
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_tensors_that_are_views_of_others_are_read() -> None:
-    expected = demele.mig(CODES, FACTOR).value
+    expected = demele.metrics.mig(CODES, FACTOR).value
     negative = torch.complex(TENSOR, -TENSOR).conj().imag
     assert negative.is_neg()
     for tensor in (torch._neg_view(-TENSOR), negative, TENSOR.clone().requires_grad_()):
-        assert_exact(demele.mig(tensor, FACTOR).value, expected)
+        assert_exact(demele.metrics.mig(tensor, FACTOR).value, expected)
     small = TENSOR.to(torch.float8_e4m3fn)
-    assert_exact(demele.mig(small, FACTOR).value, demele.mig(small.float(), FACTOR).value)
+    assert_exact(demele.metrics.mig(small, FACTOR).value, demele.metrics.mig(small.float(), FACTOR).value)

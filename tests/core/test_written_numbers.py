@@ -113,7 +113,7 @@ def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: 
     files = [f"{row}.png" for row in range(60)]
     for column, said in ((COMMAS, "decimal comma"), (files, "like an identifier")):
         with pytest.raises(InputError, match=said):
-            demele.Frame.of(codes, column)
+            demele.bins.BinEdges.of(codes, column)
         with pytest.raises(InputError, match=said):
             demele.Accumulator("mig").update(codes, column).compute()
         pd.DataFrame({"z": codes[:, 0], "v": column}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
@@ -132,10 +132,10 @@ def test_a_categorical_type_makes_no_classes_of_row_numbers(column: Any) -> None
     sparse = scipy.sparse.csr_array(codes)
     for call in (
         lambda: demele.evaluate(codes, factors, "mig"),
-        lambda: demele.mig(codes, factors),
-        lambda: demele.sap(codes, factors),
+        lambda: demele.metrics.mig(codes, factors),
+        lambda: demele.metrics.sap(codes, factors),
         lambda: demele.evaluate_sparse(sparse, factors, "mig"),
-        lambda: demele.Frame.of(codes, factors),
+        lambda: demele.bins.BinEdges.of(codes, factors),
     ):
         with pytest.raises(InputError, match=r"'id' holds 60 different values in 60 rows.*leave the column out"):
             call()
@@ -155,7 +155,7 @@ def test_declared_classes_that_each_occur_once_are_told_of_pieces_too(tmp_path: 
     files = [f"{row}.png" for row in range(60)]
     pd.DataFrame({"z": RNG.random(60), "file": files}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
     own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "file"))
-    with pytest.warns(demele.AmbiguousKindWarning, match="each of its 60 rows has its own class"):
+    with pytest.warns(demele.errors.AmbiguousKindWarning, match="each of its 60 rows has its own class"):
         demele.evaluate(own, factors, "mig_sup", kinds={"file": "categorical"})
 
 
@@ -168,4 +168,4 @@ def test_no_number_and_no_word_is_mistaken() -> None:
 def test_many_dead_codes_are_counted() -> None:
     """They take no cells, and so went into one table of more dimensions than an array can have."""
     codes = np.column_stack([RNG.normal(size=(60, 2)), np.zeros((60, 200))])
-    assert demele.mig(codes, VALUES).value == demele.mig(codes[:, :3], VALUES).value
+    assert demele.metrics.mig(codes, VALUES).value == demele.metrics.mig(codes[:, :3], VALUES).value

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import demele
+from demele.classifiers.comparison.methods import METHODS
 from demele.cli.main import COMMANDS
 from demele.core.bibliography import bibliography, parse, referenced
-from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
 from tools import (
@@ -31,7 +31,7 @@ from tools import (
 from tools.docs_snippets import ROOT, corrected_page, pages
 
 DOCS = ROOT / "docs"
-ROOMS = ("bench", "data", "evaluation", "labels", "metrics", "models", "studies")
+ROOMS = ("bench", "bins", "classifiers", "data", "errors", "explain", "lab", "labels", "metrics", "probes")
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 GENERATED = {
     "reference/metrics.md",
@@ -159,7 +159,7 @@ def test_metrics_page_holds_definition_source_and_defaults() -> None:
         for work in referenced(spec.references):
             assert docs_metrics.reference(work) in entry
         assert docs_metrics.escaped(spec.definition) in entry
-        for parameter in inspect.signature(demele.describe(name).call).parameters.values():
+        for parameter in inspect.signature(demele.metrics.describe(name).call).parameters.values():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
                 assert f"| `{parameter.name}` | `" in entry
 
@@ -247,13 +247,13 @@ def test_formulas_become_html() -> None:
 
 def test_docstrings_become_markdown() -> None:
     text = docs_docstrings.to_markdown(
-        "See :func:`mig`, :func:`unknown`, ``x``.\n\n    .. math:: a_1\n", frozenset({"demele.mig"})
+        "See :func:`mig`, :func:`unknown`, ``x``.\n\n    .. math:: a_1\n", frozenset({"demele.metrics.mig"})
     )
-    assert text == "See [`mig`][demele.mig], `unknown`, `x`.\n\n    <p><i>a</i><sub>1</sub></p>\n"
+    assert text == "See [`mig`][demele.metrics.mig], `unknown`, `x`.\n\n    <p><i>a</i><sub>1</sub></p>\n"
     same_name = docs_docstrings.to_markdown(
-        ":func:`demele.evaluation.bias`", frozenset({"demele.evaluation.bias.bias"})
+        ":func:`demele.classifiers.stats.bias`", frozenset({"demele.classifiers.stats.bias.bias"})
     )
-    assert same_name == "[`demele.evaluation.bias`][demele.evaluation.bias.bias]"
+    assert same_name == "[`demele.classifiers.stats.bias`][demele.classifiers.stats.bias.bias]"
 
 
 # The project's own papers --------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import demele
-from demele import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
+from demele.bins import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
 from demele.estimation.discretise import cut
 from demele.metrics.options import as_binning
 from tests.oracles import information as oracle
@@ -115,7 +115,7 @@ def test_bins_of_tied_codes_do_not_follow_the_order_of_the_rows() -> None:
     codes = np.maximum(rng.standard_normal((2000, 1)) - 0.25, 0)
     factor = np.repeat(np.arange(10), 200)
     assert 0.55 < (codes == 0).mean() < 0.65
-    score = demele.mig(codes, factor[:, None], bins=EqualFrequency(20), correction="miller-madow")
+    score = demele.metrics.mig(codes, factor[:, None], bins=EqualFrequency(20), correction="miller-madow")
     assert score.matrix is not None
     assert abs(score.matrix.to_numpy()[0, 0]) < 0.02
 
@@ -143,7 +143,7 @@ def test_edges_are_half_open_and_the_last_bin_is_closed() -> None:
 
 @pytest.mark.parametrize("outside", [-0.001, 5.001])
 def test_values_outside_the_edges_are_refused(outside: float) -> None:
-    with pytest.raises(demele.InputError, match="widen the edges"):
+    with pytest.raises(demele.errors.InputError, match="widen the edges"):
         labels([0.5, outside], Edges((0.0, 5.0)))
 
 
@@ -196,7 +196,7 @@ def test_bad_numbers_of_bins_are_refused() -> None:
     make_cases: Any = [EqualWidth, EqualFrequency, Adaptive]
     for bins in bins_cases:
         for make in make_cases:
-            with pytest.raises(demele.InputError, match="bins"):
+            with pytest.raises(demele.errors.InputError, match="bins"):
                 make(bins)
 
 
@@ -231,7 +231,7 @@ def test_a_rule_of_the_user() -> None:
             return "Sign()"
 
     codes = np.array([[-3.0], [-0.1], [0.1], [5.0]] * 20)
-    score = demele.mig(codes, np.array([0, 0, 1, 1] * 20)[:, None], bins=Sign())  # type: ignore[arg-type]
+    score = demele.metrics.mig(codes, np.array([0, 0, 1, 1] * 20)[:, None], bins=Sign())  # type: ignore[arg-type]
     assert score.value == pytest.approx(1.0)
 
 

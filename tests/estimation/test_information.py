@@ -16,8 +16,8 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 # sixteen rows are few, and a warning says so
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 LOG2 = math.log(2)
@@ -63,7 +63,7 @@ DEPENDENT_FACTORS = np.column_stack([2 * A + B, 2 * B + C])
 
 
 def test_matrix_holds_informations_in_nats_with_names() -> None:
-    score = demele.mig(CODES, FACTORS, bins=BINS)
+    score = demele.metrics.mig(CODES, FACTORS, bins=BINS)
     assert score.matrix is not None
     assert_close(score.matrix.to_numpy(), MATRIX * LOG2, ROUNDING)
     assert list(score.matrix.index) == ["z1", "z2", "z3"]
@@ -73,42 +73,42 @@ def test_matrix_holds_informations_in_nats_with_names() -> None:
 @pytest.mark.worked("mig")
 def test_mig() -> None:
     # (2 - 1) / 3 and (1 - T) / 1
-    score = demele.mig(CODES, FACTORS, bins=BINS)
+    score = demele.metrics.mig(CODES, FACTORS, bins=BINS)
     assert_close(native(score), [1 / 3, 1 - T], ROUNDING)
     assert_close(score.value, (1 / 3 + 1 - T) / 2, ROUNDING)
 
 
 def test_mig_of_one_code_has_no_rival() -> None:
     # 2/3 and 0
-    score = demele.mig(CODES[:, :1], FACTORS, bins=BINS)
+    score = demele.metrics.mig(CODES[:, :1], FACTORS, bins=BINS)
     assert_close(native(score), [2 / 3, 0], ROUNDING)
 
 
 def test_mig_with_named_codes_may_be_negative() -> None:
     # the second code for v1: (1 - 2) / 3; the third for v2: (T - 1) / 1
-    score = demele.mig(CODES, FACTORS, bins=BINS, reg_dim=["z2", "z3"])
+    score = demele.metrics.mig(CODES, FACTORS, bins=BINS, reg_dim=["z2", "z3"])
     assert_close(native(score), [-1 / 3, T - 1], ROUNDING)
 
 
 def test_mig_with_code_i_for_factor_i() -> None:
     # the first code for v1: (2 - 1) / 3; the second for v2: (1 - T) / 1
-    in_order = demele.mig(CODES, FACTORS, bins=BINS, reg_dim="in order")
+    in_order = demele.metrics.mig(CODES, FACTORS, bins=BINS, reg_dim="in order")
     assert_close(native(in_order), [1 / 3, 1 - T], ROUNDING)
     # first two codes swapped: (1 - 2) / 3 and (0 - 1) / 1
-    swapped = demele.mig(CODES[:, [1, 0, 2]], FACTORS, bins=BINS, reg_dim="in order")
+    swapped = demele.metrics.mig(CODES[:, [1, 0, 2]], FACTORS, bins=BINS, reg_dim="in order")
     assert_close(native(swapped), [-1 / 3, -1], ROUNDING)
 
 
 @pytest.mark.worked("mig_sup")
 def test_mig_sup_ranks_normalised_values() -> None:
     # 2/3 - 0; for (e, c) the informations tie at 1 bit but 1/1 - 1/3 = 2/3; T/1 - T/3
-    score = demele.mig_sup(CODES, FACTORS, bins=BINS)
+    score = demele.metrics.mig_sup(CODES, FACTORS, bins=BINS)
     assert_close(native(score), [2 / 3, 2 / 3, 2 * T / 3], ROUNDING)
     assert_close(score.value, (4 / 3 + 2 * T / 3) / 3, ROUNDING)
 
 
 def test_mig_sup_of_one_factor_has_no_rival() -> None:
-    score = demele.mig_sup(CODES, FACTORS[:, :1], bins=BINS)
+    score = demele.metrics.mig_sup(CODES, FACTORS[:, :1], bins=BINS)
     assert_close(native(score), [2 / 3, 1 / 3, T / 3], ROUNDING)
 
 
@@ -117,7 +117,7 @@ def test_modularity() -> None:
     # factors (a, b), c, e. Code (a, b, c) informs by 2, 1, 0 bits: 1 - 1 / (2 * 4) = 7/8.
     # Code (a, c) by 1, 1, 0: 1 - 1/2 = 1/2. A constant code informs on nothing: 0.
     codes = columns(4 * A + 2 * B + C, 2 * A + C, 0 * A)
-    score = demele.modularity(codes, np.column_stack([2 * A + B, C, E]), bins=8)
+    score = demele.metrics.modularity(codes, np.column_stack([2 * A + B, C, E]), bins=8)
     assert_close(native(score), [7 / 8, 1 / 2, 0], ROUNDING)
     assert_close(score.value, (7 / 8 + 1 / 2) / 3, ROUNDING)
 
@@ -126,7 +126,7 @@ def test_modularity() -> None:
 def test_dcimig_takes_the_largest_gap_of_a_factor_not_their_sum() -> None:
     # Gaps: (a, b): 2 for v1; b: 1 for v1; (e, c) and (a and c): 0. v1 gets max(2, 1) = 2 of 3 bits, v2 none of 1.
     codes = np.column_stack([CODES, B])
-    score = demele.dcimig(codes, FACTORS, bins=BINS)
+    score = demele.metrics.dcimig(codes, FACTORS, bins=BINS)
     assert_close(score.value, 2 / 4, ROUNDING)
     assert_close(native(score), [2 / 3, 0], ROUNDING)
 
@@ -135,7 +135,7 @@ def test_dcimig_takes_the_largest_gap_of_a_factor_not_their_sum() -> None:
 def test_jemmig() -> None:
     # v1: z_* = (a, b), H(v1, z_*) = 3: 3 - 2 + 1 = 2 bits of at most 3 + log2(4) = 5.
     # v2: z_* = (e, c), H(v2, z_*) = 2: 2 - 1 + T = 1 + T bits of at most 1 + 2 = 3.
-    score = demele.jemmig(CODES, FACTORS, bins=BINS)
+    score = demele.metrics.jemmig(CODES, FACTORS, bins=BINS)
     assert_close(native(score), [1 - 2 / 5, 1 - (1 + T) / 3], ROUNDING)
     assert_close(score.details["raw_per_factor"], [2 * LOG2, (1 + T) * LOG2], ROUNDING)
     assert_close(score.details["raw"], (3 + T) / 2 * LOG2, ROUNDING)
@@ -146,7 +146,7 @@ def test_jemmig_of_tied_codes_does_not_depend_on_their_order() -> None:
     # H(v, z_*) = 1, so 1 - 1 + 1 = 1 bit of at most 1 + 3 = 4.
     codes = columns(A, 4 * A + 2 * B + C)
     for order in ([0, 1], [1, 0]):
-        assert_close(demele.jemmig(codes[:, order], A[:, None], bins=8).value, 3 / 4, ROUNDING)
+        assert_close(demele.metrics.jemmig(codes[:, order], A[:, None], bins=8).value, 3 / 4, ROUNDING)
 
 
 def test_jemmig_of_codes_tied_but_for_rounding() -> None:
@@ -155,7 +155,7 @@ def test_jemmig_of_codes_tied_but_for_rounding() -> None:
     v = np.tile(np.arange(3), 7 * 5)
     codes = columns(v, 7 * v + np.repeat(np.arange(7), 15))
     for order in ([0, 1], [1, 0]):
-        score = demele.jemmig(codes[:, order], v[:, None], bins=21)
+        score = demele.metrics.jemmig(codes[:, order], v[:, None], bins=21)
         assert_close(score.value, 1 - math.log(3) / math.log(63), ROUNDING)
 
 
@@ -163,14 +163,14 @@ def test_jemmig_of_codes_tied_but_for_rounding() -> None:
 def test_dmig_divides_by_what_the_factor_of_the_rival_leaves() -> None:
     # v1: own 1 + T, best other (b, c) with 1, which regularises v2: T / H(v1|v2) = T / 1.
     # v2: own 2, best other c with 1, which regularises nothing: 1 / H(v2) = 1/2.
-    score = demele.dmig(DEPENDENT_CODES, DEPENDENT_FACTORS, bins=BINS, reg_dim=[0, 1])
+    score = demele.metrics.dmig(DEPENDENT_CODES, DEPENDENT_FACTORS, bins=BINS, reg_dim=[0, 1])
     assert_close(native(score), [T, 1 / 2], ROUNDING)
 
 
 def test_dmig_assumes_code_i_for_factor_i_and_says_so() -> None:
     # codes 1 and 2 swapped. v1: own (b, c) 1, best other 1 + T, which "regularises" v2: -T / 1.
     # v2: own (a, b and e) T, best other (b, c) 2, which "regularises" v1: (T - 2) / H(v2|v1) = T - 2.
-    score = demele.dmig(DEPENDENT_CODES[:, [1, 0, 2]], DEPENDENT_FACTORS, bins=BINS)
+    score = demele.metrics.dmig(DEPENDENT_CODES[:, [1, 0, 2]], DEPENDENT_FACTORS, bins=BINS)
     assert_close(native(score), [-T, T - 2], ROUNDING)
     assert "assumed-reg-dim" in {note.code for note in score.notes}
 
@@ -180,21 +180,21 @@ def test_dmig_of_tied_rivals_does_not_depend_on_their_order() -> None:
     # H(v1) = 2: T / 2. v2: own 2, the copy 2: 0.
     codes = DEPENDENT_CODES[:, [0, 1, 1]]
     for reg_dim in ([0, 1], [0, 2]):
-        score = demele.dmig(codes, DEPENDENT_FACTORS, bins=BINS, reg_dim=reg_dim)
+        score = demele.metrics.dmig(codes, DEPENDENT_FACTORS, bins=BINS, reg_dim=reg_dim)
         assert_close(native(score), [T / 2, 0], ROUNDING)
 
 
 def test_dmig_is_undefined_where_another_factor_determines_one() -> None:
     # v1 = v2: nothing is left of either once the other is known
     factors = np.column_stack([A, A])
-    score = demele.dmig(columns(A, 2 * B + A), factors, bins=BINS, reg_dim=[0, 1])
+    score = demele.metrics.dmig(columns(A, 2 * B + A), factors, bins=BINS, reg_dim=[0, 1])
     assert_exact(native(score), [np.nan, np.nan])
 
 
 @pytest.mark.worked("xmig")
 def test_xmig_looks_only_at_codes_that_regularise_nothing() -> None:
     # free is c: v1: (1 + T - 0) / 2; v2: (2 - 1) / 2
-    score = demele.xmig(DEPENDENT_CODES, DEPENDENT_FACTORS, bins=BINS, reg_dim=[0, 1])
+    score = demele.metrics.xmig(DEPENDENT_CODES, DEPENDENT_FACTORS, bins=BINS, reg_dim=[0, 1])
     assert_close(native(score), [(1 + T) / 2, 1 / 2], ROUNDING)
 
 
@@ -203,7 +203,7 @@ def test_dlig() -> None:
     # z1 = (b, a and e): I(v1) = 1 + T, I(v2) = 1: T / H(v1|v2) = T.
     # z2 = (c and e, a and b): I(v2) = 2T; I(v1) = H(a and b) = h(1/4), all of it: (2T - h(1/4)) / 1 < 0.
     codes = columns(2 * B + (A & E), 2 * (C & E) + (A & B))
-    score = demele.dlig(codes, DEPENDENT_FACTORS, bins=BINS)
+    score = demele.metrics.dlig(codes, DEPENDENT_FACTORS, bins=BINS)
     assert_close(native(score), [T, 2 * T - h(1 / 4)], ROUNDING)
 
 
@@ -213,7 +213,7 @@ def test_dlig_of_tied_factors_does_not_depend_on_their_order() -> None:
     code = columns(A, B, C)
     factors = np.column_stack([A, 2 * A + B, 4 * A + 2 * B + C])
     for order in ([0, 1, 2], [0, 2, 1]):
-        score = demele.dlig(code, factors[:, order], bins=2, reg_dim=[0, 1, 2])
+        score = demele.metrics.dlig(code, factors[:, order], bins=2, reg_dim=[0, 1, 2])
         assert score.per_factor is not None
         assert np.isnan(score.per_factor[0])
 
@@ -225,7 +225,7 @@ def test_rmig() -> None:
     codes = columns(2 * A - 1, 2 * A - 1)
     stds = np.tile([1.0, 2.0], (16, 1))
     phi = [0.5 * (1 + math.erf(1 / (std * math.sqrt(2)))) for std in (1, 2)]
-    score = demele.rmig(codes, stds, A[:, None], bins=2)
+    score = demele.metrics.rmig(codes, stds, A[:, None], bins=2)
     assert_close(score.value, (1 - h(phi[0])) - (1 - h(phi[1])), ROUNDING)
     assert 0.2 < score.value < 0.3
 
@@ -234,7 +234,9 @@ def test_rmig_without_spread_is_mig() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((200, 2))
     codes = factors + 0.2 * rng.standard_normal((200, 2))
-    assert_close(demele.rmig(codes, 0 * codes, factors).value, demele.mig(codes, factors).value, ROUNDING)
+    assert_close(
+        demele.metrics.rmig(codes, 0 * codes, factors).value, demele.metrics.mig(codes, factors).value, ROUNDING
+    )
 
 
 # Closed forms on matrices ------------------------------------------------------------------------------------------
@@ -314,34 +316,34 @@ CASES = [Case(0, 120, 4, 5), Case(1, 60, 5, 10), Case(2, 200, 4, 2)]
 REG_DIM = [3, 0, 1]
 
 AGAINST_ORACLE: dict[str, tuple[Callable[[Case], demele.Score], Callable[[Case], list[float]]]] = {
-    "mig": (lambda c: demele.mig(c.codes, c.factors, bins=c.bins), lambda c: oracle.mig(c.z, c.v)),
+    "mig": (lambda c: demele.metrics.mig(c.codes, c.factors, bins=c.bins), lambda c: oracle.mig(c.z, c.v)),
     "mig reg_dim": (
-        lambda c: demele.mig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
+        lambda c: demele.metrics.mig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
         lambda c: oracle.mig_with_reg_dim(c.z, c.v, REG_DIM),
     ),
-    "mig_sup": (lambda c: demele.mig_sup(c.codes, c.factors, bins=c.bins), lambda c: oracle.mig_sup(c.z, c.v)),
+    "mig_sup": (lambda c: demele.metrics.mig_sup(c.codes, c.factors, bins=c.bins), lambda c: oracle.mig_sup(c.z, c.v)),
     "modularity": (
-        lambda c: demele.modularity(c.codes, c.factors, bins=c.bins),
+        lambda c: demele.metrics.modularity(c.codes, c.factors, bins=c.bins),
         lambda c: oracle.modularity(c.z, c.v),
     ),
     "jemmig": (
-        lambda c: demele.jemmig(c.codes, c.factors, bins=c.bins),
+        lambda c: demele.metrics.jemmig(c.codes, c.factors, bins=c.bins),
         lambda c: oracle.jemmig(c.z, c.v, [c.bins] * len(c.z))[0],
     ),
     "dmig": (
-        lambda c: demele.dmig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
+        lambda c: demele.metrics.dmig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
         lambda c: oracle.dmig(c.z, c.v, REG_DIM),
     ),
     "xmig": (
-        lambda c: demele.xmig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
+        lambda c: demele.metrics.xmig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
         lambda c: oracle.xmig(c.z, c.v, REG_DIM),
     ),
     "dlig": (
-        lambda c: demele.dlig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
+        lambda c: demele.metrics.dlig(c.codes, c.factors, bins=c.bins, reg_dim=REG_DIM),
         lambda c: oracle.dlig(c.z, c.v, REG_DIM),
     ),
     "rmig": (
-        lambda c: demele.rmig(c.codes, c.stds, c.factors, bins=c.bins),
+        lambda c: demele.metrics.rmig(c.codes, c.stds, c.factors, bins=c.bins),
         lambda c: oracle.rmig(c.codes.T.tolist(), c.stds.T.tolist(), c.v, c.bins),
     ),
 }
@@ -360,11 +362,11 @@ def test_agrees_with_oracle() -> None:
 @pytest.mark.oracle("dcimig", "jemmig")
 @pytest.mark.parametrize("case", CASES, ids=["5 bins", "10 bins", "2 bins"])
 def test_dcimig_and_raw_jemmig_agree_with_oracle(case: Case) -> None:
-    score = demele.dcimig(case.codes, case.factors, bins=case.bins)
+    score = demele.metrics.dcimig(case.codes, case.factors, bins=case.bins)
     value, per_factor = oracle.dcimig(case.z, case.v)
     assert_close(score.value, value, ROUNDING)
     assert_close(native(score), per_factor, ROUNDING)
-    raw = demele.jemmig(case.codes, case.factors, bins=case.bins).details["raw_per_factor"]
+    raw = demele.metrics.jemmig(case.codes, case.factors, bins=case.bins).details["raw_per_factor"]
     assert_close(raw, oracle.jemmig(case.z, case.v, [case.bins] * len(case.z))[1], ROUNDING)
 
 
@@ -373,7 +375,7 @@ def test_many_columns_agree_with_oracle() -> None:
     rng = np.random.default_rng(3)
     factors = np.column_stack([rng.integers(0, levels, 80) for levels in (2, 3, 5, 7, 2, 11)])
     codes = factors[:, [0, 1, 2, 3, 4, 5, 0, 2]] + rng.integers(0, 3, (80, 8))
-    matrix = demele.mig_sup(codes, factors, bins=13).matrix
+    matrix = demele.metrics.mig_sup(codes, factors, bins=13).matrix
     assert matrix is not None
     z = [oracle.equal_width(column.tolist(), 13) for column in codes.T.astype(float)]
     assert_close(matrix.to_numpy(), oracle.information_matrix(z, factors.T.tolist()), ROUNDING)
@@ -398,7 +400,7 @@ def test_corrected_scores_of_noise_stay_within_range() -> None:
 def test_perfect_codes_of_few_rows_are_perfect_once_corrected() -> None:
     # the plug-in gap of 40 rows is 0.48, its rival's bias being 81 cells over 80
     factors = np.random.default_rng(0).random((400, 2))
-    for metric in (demele.mig, demele.dcimig, demele.mig_sup):
+    for metric in (demele.metrics.mig, demele.metrics.dcimig, demele.metrics.mig_sup):
         assert metric(factors[:40], factors[:40]).value < 0.6
         assert metric(factors[:40], factors[:40], correction="adjusted").value > 0.8
         assert metric(factors, factors, correction="miller-madow").value > 0.97
@@ -415,7 +417,7 @@ def test_robust_dmig_is_in_the_unit_of_its_own_factor() -> None:
     factors = np.column_stack([first, first % 2])
     codes = factors + rng.uniform(-0.2, 0.2, (2000, 2))
     for estimator in ("histogram", "robust"):
-        score = demele.dmig(codes, factors, estimator=estimator)
+        score = demele.metrics.dmig(codes, factors, estimator=estimator)
         assert native(score)[0] == pytest.approx(1, abs=0.02)
         assert np.isnan(native(score)[1])
 

@@ -22,7 +22,7 @@ import scipy.sparse
 import torch
 
 import demele
-from demele import bench, data, evaluation, lab, labels
+from demele import bench, classifiers, data, lab, labels
 from tests.fuzz.makers import TOKENS
 
 N = 30
@@ -69,7 +69,7 @@ def public() -> dict[str, Callable[..., Any]]:
             bare = dataclasses.is_dataclass(one) and not hasattr(one, "__post_init__")  # of results: nothing is read
             if callable(one) and not (known or error or bare) and name not in LEFT_OUT:
                 found[f"{module.__name__}.{name}"] = one
-    for holder in (demele.Frame, labels.Annotations, lab.Fabric, data.FactorSpace):
+    for holder in (demele.bins.BinEdges, labels.Annotations, lab.Fabric, data.FactorSpace):
         for name, member in vars(holder).items():
             if isinstance(member, classmethod) and not name.startswith("_"):
                 found[f"{holder.__name__}.{name}"] = getattr(holder, name)
@@ -83,24 +83,24 @@ def objects() -> dict[str, Callable[[], Any]]:
     images: data.ImageSet = good["images"]
     return {
         "Evaluation": cache(lambda: demele.evaluate(good["codes"], good["factors"], ["mig", "sap"])),
-        "Score": cache(lambda: demele.mig(good["codes"], good["factors"])),
+        "Score": cache(lambda: demele.metrics.mig(good["codes"], good["factors"])),
         "RepresentationComparison": cache(
             lambda: demele.compare_representations(
                 {"a": good["codes"], "b": good["codes"][:, :2]}, good["factors"], metrics=["mig"], n_bootstrap=20
             )
         ),
-        "Accumulator": lambda: demele.Accumulator("mig", frame=demele.Frame.of(good["codes"], good["factors"])),
-        "Frame": lambda: demele.Frame.of(good["codes"], good["factors"]),
-        "Decision": cache(lambda: evaluation.compare(good["established"], good["candidate"], good["labels"])),
-        "Assessment": cache(lambda: evaluation.assess(good["predictions"], good["labels"], noise=0.1)),
-        "Ranking": cache(lambda: evaluation.rank(good["models"], good["labels"], noise=0.1)),
-        "ConfusionCounts": cache(lambda: evaluation.confusion(good["predictions"], good["labels"])),
-        "PseudoEvaluation": cache(lambda: evaluation.pseudo_supervised(good["models"])),
-        "SequentialComparison": lambda: evaluation.SequentialComparison(
+        "Accumulator": lambda: demele.Accumulator("mig", frame=demele.bins.BinEdges.of(good["codes"], good["factors"])),
+        "BinEdges": lambda: demele.bins.BinEdges.of(good["codes"], good["factors"]),
+        "Decision": cache(lambda: classifiers.compare(good["established"], good["candidate"], good["labels"])),
+        "Assessment": cache(lambda: classifiers.assess(good["predictions"], good["labels"], noise=0.1)),
+        "Ranking": cache(lambda: classifiers.rank(good["models"], good["labels"], noise=0.1)),
+        "ConfusionCounts": cache(lambda: classifiers.stats.confusion(good["predictions"], good["labels"])),
+        "PseudoEvaluation": cache(lambda: classifiers.stats.pseudo_supervised(good["models"])),
+        "SequentialComparison": lambda: classifiers.SequentialComparison(
             good["established"], good["candidate"], good["labels"]
         ),
         "Consensus": cache(lambda: labels.consensus(good["annotations"])),
-        "Agreement": cache(lambda: labels.agreement(good["annotations"], n_resamples=40)),
+        "Agreement": cache(lambda: labels.annotator_agreement(good["annotations"], n_resamples=40)),
         "Annotations": lambda: labels.Annotations([0, 0, 1, 1], ["a", "b"] * 2, ["x", "y", "x", "x"]),
         "NoisyLabels": cache(lambda: labels.add_uniform_noise(good["labels"], rate=0.1, seed=0)),
         "TransitionMatrix": lambda: labels.symmetric_transition([0, 1], 0.1),
@@ -188,10 +188,10 @@ def good_values() -> dict[str, Any]:
 
 #: Where a name means something else to one function.
 OWN: dict[str, dict[str, Any]] = {
-    "demele.evaluation.rank": {"predictions": "models"},
-    "demele.evaluation.forecast_audits": {"predictions": "models"},
-    "demele.evaluation.pseudo_supervised": {"predictions": "models"},
-    "demele.bench.compare_methods": {"predictions": "models"},
+    "demele.classifiers.rank": {"predictions": "models"},
+    "demele.classifiers.forecast_audits": {"predictions": "models"},
+    "demele.classifiers.stats.pseudo_supervised": {"predictions": "models"},
+    "demele.bench.check_methods": {"predictions": "models"},
     "demele.labels.add_model_noise": {"predictions": "models"},
     "demele.labels.doubt": {"predictions": "models"},
 }
@@ -306,8 +306,8 @@ def odd_value(rng: np.random.Generator, good: Any) -> Any:
         lambda: data.sprites(size=16),
         lambda: labels.symmetric_transition(["a", "b", "c"], 0.1),
         lambda: labels.Audit([0, 10**6], ["x", "y"], design="uniform"),
-        lambda: evaluation.assess([0, 1], [0, 1]),
-        lambda: demele.EqualWidth(),
+        lambda: classifiers.assess([0, 1], [0, 1]),
+        lambda: demele.bins.EqualWidth(),
         lambda: np.random.default_rng(0),
     ]  # fmt: skip
     return spoiled(rng, good) if rng.random() < 0.35 else plain[int(rng.integers(0, len(plain)))]()
@@ -480,13 +480,13 @@ SAME: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         *("mig", "sap", "dci", "dcimig", "modularity", "jemmig", "mig_sup", "irs", "infoc", "infom", "omes", "snc", "mcc", "r2_affine"),
         *("med_compactness", "sufficiency", "explicitness", "downstream", "tmex"),
     )},
-    "rmig": (demele.rmig, ("codes", "codes_std", "factors")),
-    "unsupervised_scores": (demele.unsupervised_scores, ("codes",)),
-    "stream": (lambda codes, factors: demele.Accumulator("mig", frame=demele.Frame.of(*_good("codes", "factors"))).update(codes, factors).compute(), ("codes", "factors")),
-    "assess": (evaluation.assess, ("predictions", "labels")),
-    "compare": (evaluation.compare, ("established", "candidate", "labels")),
+    "rmig": (demele.metrics.rmig, ("codes", "codes_std", "factors")),
+    "unsupervised_scores": (demele.probes.unsupervised_scores, ("codes",)),
+    "stream": (lambda codes, factors: demele.Accumulator("mig", frame=demele.bins.BinEdges.of(*_good("codes", "factors"))).update(codes, factors).compute(), ("codes", "factors")),
+    "assess": (classifiers.assess, ("predictions", "labels")),
+    "compare": (classifiers.compare, ("established", "candidate", "labels")),
     "clean": (partial(labels.clean, seed=0), ("y", "features")),
-    "confusion": (evaluation.confusion, ("predictions", "labels")),
+    "confusion": (classifiers.stats.confusion, ("predictions", "labels")),
     "estimate_transition": (labels.estimate_transition, ("true_labels", "given_labels")),
     "add_uniform_noise": (partial(labels.add_uniform_noise, rate=0.1, seed=0), ("y",)),
 }  # fmt: skip

@@ -539,7 +539,7 @@ def _dumped(data: Any) -> bytes:
 def _frame(rng: np.random.Generator) -> Input:
     import demele
 
-    plain = demele.Frame.of(makers.frame("z1", "z2"), makers.frame("shape", "size")).to_dict()
+    plain = demele.bins.BinEdges.of(makers.frame("z1", "z2"), makers.frame("shape", "size")).to_dict()
     return Input("frame", "forged", ("api:frame",), {"input": _dumped(changed_json(plain, rng))})
 
 

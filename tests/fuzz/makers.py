@@ -166,7 +166,7 @@ def npy_header(shape: object, descr: object = "<f8", *, order: object = False, v
 def accumulator_bytes() -> tuple[bytes, ...]:
     """Accumulators of a metric that counts, of one that sums, of one that samples, and an empty one."""
     codes, factors = frame("z1", "z2"), frame("shape", "size")
-    ranges = demele.Frame.of(codes, factors)
+    ranges = demele.bins.BinEdges.of(codes, factors)
     return tuple(
         demele.Accumulator(names, frame=ranges if fixed else None).update(codes, factors).to_bytes()
         for names, fixed in ((["mig"], True), (["mig", "sap"], True), (["sap"], False), (["irs"], True))
@@ -187,7 +187,7 @@ def store_bytes() -> bytes:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.jsonl"
-        bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=100, store=path)
+        bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=100, store=path)
         return path.read_bytes()
 
 
@@ -198,7 +198,7 @@ def saved_bench() -> bytes:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mig.json.gz"
-        bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=100).save(path)
+        bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=100).save(path)
         return path.read_bytes()
 
 

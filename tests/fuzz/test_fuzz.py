@@ -48,11 +48,11 @@ def test_what_is_made_where_it_is_read_is_known() -> None:
 
 def test_every_public_function_is_called() -> None:
     called = set(arguments.public())
-    assert {"demele.evaluate", "demele.evaluation.compare", "demele.labels.clean", "demele.lab.load_vae"} <= called
+    assert {"demele.evaluate", "demele.classifiers.compare", "demele.labels.clean", "demele.lab.load_vae"} <= called
     assert len(called) > 150
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_another_result_of_the_same_values_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of forms can fail: a function that looks at the layout of its arguments is found."""
     arguments.check_same(1)

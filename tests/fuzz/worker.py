@@ -55,7 +55,7 @@ def _api(name: str, content: bytes) -> None:
     if name == "frame":
         import json as plain
 
-        ranges = demele.Frame.from_dict(plain.loads(content))
+        ranges = demele.bins.BinEdges.from_dict(plain.loads(content))
         demele.Accumulator("mig", frame=ranges).update(codes, factors).compute()
     elif name == "accumulator":
         found = demele.Accumulator.from_bytes(content)
@@ -67,7 +67,7 @@ def _api(name: str, content: bytes) -> None:
         images.images(range(len(images)))
         images.factors()
     else:
-        empty = demele.Accumulator("mig", frame=demele.Frame.of(codes, factors)).update(codes, factors)
+        empty = demele.Accumulator("mig", frame=demele.bins.BinEdges.of(codes, factors)).update(codes, factors)
         with_state(empty, content).compute()
         state_to_bytes(empty)
 

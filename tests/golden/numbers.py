@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import demele
-from demele import bench, data, evaluation, labels
+from demele import bench, classifiers, data, labels
 
 FILE = Path(__file__).with_name("numbers.json")
 #: Relative difference that sums in another order, on another processor, can make.
@@ -41,7 +41,7 @@ def scores() -> Named:
     factors = rng.integers(0, [3, 4, 5], size=(150, 3))
     codes = factors @ rng.normal(size=(3, 5)) + 0.3 * rng.normal(size=(150, 5))
     codes[:, 0] = factors[:, 0] + 0.1 * rng.normal(size=150)
-    for protocol in demele.protocol_names():
+    for protocol in demele.list_protocols():
         found = demele.evaluate(codes, factors, metrics="all", protocol=protocol, seed=1, reg_dim=[0, 1, 2])
         for score in found.scores:
             name = score.metric
@@ -65,7 +65,7 @@ def decided(decision: Any) -> list[float]:
     return [math.nan if value is None else float(value) for value in found]
 
 
-def classifiers() -> Named:
+def decisions() -> Named:
     """Yield decisions, rankings and assessments by every method that needs nothing but labels."""
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 4, 600)
@@ -76,18 +76,18 @@ def classifiers() -> Named:
     }
     for method in (None, "overlap", "worst-case-overlap", "worst-case"):
         noise = 0.1 if method in ("worst-case-overlap", "worst-case") else None
-        decision = evaluation.compare(models["a"], models["c"], given, method=method, noise=noise)
+        decision = classifiers.compare(models["a"], models["c"], given, method=method, noise=noise)
         yield f"compare, {method}", decided(decision)
-        ranking = evaluation.rank(models, given, method=method, noise=noise)
+        ranking = classifiers.rank(models, given, method=method, noise=noise)
         yield f"rank, {method}", ranking.to_frame()
     for measure in ("precision", "recall", "f1"):
-        decision = evaluation.compare(models["a"], models["c"], given, measure=measure, of=1)
+        decision = classifiers.compare(models["a"], models["c"], given, measure=measure, of=1)
         yield f"compare by {measure}", decided(decision)
-    yield "assess", evaluation.assess(models["a"], given).to_frame()
+    yield "assess", classifiers.assess(models["a"], given).to_frame()
     transition = labels.estimate_transition(truth, given)
     yield "transition", transition.counts
-    yield "assess with a transition", evaluation.assess(models["a"], given, noise=transition).to_frame()
-    yield "pseudo-supervised", evaluation.pseudo_supervised(models, labels=given).to_frame()
+    yield "assess with a transition", classifiers.assess(models["a"], given, noise=transition).to_frame()
+    yield "pseudo-supervised", classifiers.stats.pseudo_supervised(models, labels=given).to_frame()
 
 
 def consensus() -> Named:
@@ -104,7 +104,7 @@ def consensus() -> Named:
 
 def judged() -> Named:
     """Yield the scores that two metrics get on scenarios."""
-    found = bench.characterise(["mig", "sap"], ["rotation", "noise"], seeds=2, n_rows=500)
+    found = bench.check_metrics(["mig", "sap"], ["rotation", "noise"], seeds=2, n_rows=500)
     yield "bench", found.value_frame()
     yield "demonstration", data.demo().codes[:3]
 

@@ -62,7 +62,7 @@ def test_the_message_names_what_is_needed_and_the_command(
     monkeypatch: pytest.MonkeyPatch, module: str, purpose: str, message: str
 ) -> None:
     without(monkeypatch, module.partition(".")[0])
-    with pytest.raises(demele.MissingExtraError) as caught:
+    with pytest.raises(demele.errors.MissingExtraError) as caught:
         require(module, purpose=purpose)
     assert str(caught.value) == message
     assert isinstance(caught.value, ImportError)
@@ -79,7 +79,7 @@ def test_a_broken_installation_is_not_called_a_missing_one(monkeypatch: pytest.M
     (tmp_path / "matplotlib.py").write_text("import something_that_matplotlib_needs\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(
-        demele.MissingExtraError, match="needs matplotlib, which needs something_that_matplotlib_needs"
+        demele.errors.MissingExtraError, match="needs matplotlib, which needs something_that_matplotlib_needs"
     ) as caught:
         require("matplotlib", purpose="a picture for print")
     assert "demele[" not in str(caught.value)  # the extra is there
@@ -137,7 +137,7 @@ sys.modules |= dict.fromkeys({absent})  # which looks as if they were not instal
 import demele
 try:
     importlib.import_module("demele.adapters.{adapter}")
-except demele.MissingExtraError as error:
+except demele.errors.MissingExtraError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

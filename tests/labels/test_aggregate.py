@@ -7,7 +7,7 @@ import pytest
 
 from demele.core.errors import DemeleError, InputError, NotConvergedWarning
 from demele.core.proportions import exact_interval
-from demele.labels import Annotations, aggregate, agreement, bayesian_consensus, consensus, dawid_skene
+from demele.labels import Annotations, aggregate, annotator_agreement, bayesian_consensus, consensus, dawid_skene
 from demele.noise.sample import count_labels
 from tests.tolerances import ROUNDING, assert_close
 
@@ -58,7 +58,7 @@ def test_noise_of_given_labels() -> None:
 def test_everything_is_in_one_document() -> None:
     found = aggregate(NAMED, gold=TRUE, given=TRUE, agreement=True, scale="ordinal")
     assert found.agreement is not None
-    assert found.agreement.raw == agreement(NAMED, scale="ordinal").raw
+    assert found.agreement.raw == annotator_agreement(NAMED, scale="ordinal").raw
     document = found.document()
     for said in ("mean confidence", "taken as true", "given labels are wrong", "Krippendorff"):
         assert said in document.headline
@@ -70,7 +70,7 @@ def test_everything_is_in_one_document() -> None:
     [
         ({"smoothing": 1.0}, "smoothing: is for method='dawid-skene', not blend"),
         ({"method": "majority", "n_chains": 2}, "n_chains: is for method='bayesian', not majority"),
-        ({"scale": "ratio"}, "scale: is for agreement, which is not asked for"),
+        ({"scale": "ratio"}, "scale: is for annotator_agreement, which is not asked for"),
         ({"method": "bayesian", "feature_model": "normal"}, "feature_model: says what features are"),
         ({"gold": [0, 1]}, "gold: expected 6 labels, one per item in their order, got 2"),
         ({"gold": {"z": 1}}, "gold: none of its 1 items has an answer, first 'z'"),

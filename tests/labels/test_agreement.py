@@ -18,7 +18,14 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.labels.joined.agreement_coefficients import COEFFICIENTS, Scale, Sums, _weights, agreement, vote_rows
+from demele.labels.joined.agreement_coefficients import (
+    COEFFICIENTS,
+    Scale,
+    Sums,
+    _weights,
+    annotator_agreement,
+    vote_rows,
+)
 from demele.labels.joined.annotations import Annotations
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
@@ -44,7 +51,7 @@ def of_votes(votes: Any) -> Annotations:
 
 
 def plain_values(table: object, **options: Any) -> dict[str, float]:
-    found = agreement(table, n_resamples=0, **options)
+    found = annotator_agreement(table, n_resamples=0, **options)
     return {name: getattr(found, name) for name in (*COEFFICIENTS, "cohen")}
 
 
@@ -66,7 +73,7 @@ def tables(draw: st.DrawFn) -> Table:
 
 def test_fleiss_psychiatrists() -> None:
     votes = [[int(digit) for digit in row] for row in PSYCHIATRISTS.split()]
-    found = agreement(of_votes(votes), n_resamples=0)
+    found = annotator_agreement(of_votes(votes), n_resamples=0)
     assert round(found.fleiss, 3) == 0.430
     assert_exact(found.per_class["answers"], [26, 26, 30, 55, 43])
     # The kappas of the categories in the paper's table 2.
@@ -79,7 +86,7 @@ def test_fleiss_psychiatrists() -> None:
 )
 def test_krippendorff_observers(scale: Scale, alpha: float) -> None:
     table = Annotations.from_matrix([[int(digit) for digit in row] for row in OBSERVERS], no_answer=0)
-    found = agreement(table, scale=scale, n_resamples=0)
+    found = annotator_agreement(table, scale=scale, n_resamples=0)
     assert round(found.krippendorff, 3) == alpha
     assert (found.n_items, found.n_answers) == (11, 41)
 
@@ -87,7 +94,7 @@ def test_krippendorff_observers(scale: Scale, alpha: float) -> None:
 def test_cohen_two_by_two() -> None:
     # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: 0.7 observed, 0.5 expected.
     one, other = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], [20, 5, 10, 15], axis=1)
-    found = agreement({"ann": one, "bob": other}, n_resamples=0)
+    found = annotator_agreement({"ann": one, "bob": other}, n_resamples=0)
     assert_close([found.raw, found.cohen], [0.7, 0.4], ROUNDING)
     assert_exact(found.shared_matrix(), [[0, 50], [50, 0]])
     assert_close(found.cohen_matrix(), [[math.nan, 0.4], [0.4, math.nan]], ROUNDING)
@@ -101,7 +108,9 @@ def test_cohen_two_by_two() -> None:
 
 @given(tables(), st.sampled_from(SCALES))
 def test_alpha_is_that_of_krippendorff(table: Table, scale: Scale) -> None:
-    found = agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0)
+    found = annotator_agreement(
+        Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0
+    )
     compared = table[:, (table >= 0).sum(axis=0) >= 2]
     if np.unique(compared[compared >= 0]).size < 2:
         assert math.isnan(found.krippendorff)
@@ -113,7 +122,7 @@ def test_alpha_is_that_of_krippendorff(table: Table, scale: Scale) -> None:
 def test_fleiss_is_that_of_statsmodels(m: int, n: int, k: int, seed: int) -> None:
     answers = np.random.default_rng(seed).integers(0, k, size=(m, n))
     votes = (answers.T[:, :, None] == np.arange(k)).sum(axis=1)
-    found = agreement(Annotations.from_matrix(answers, classes=range(k)), n_resamples=0)
+    found = annotator_agreement(Annotations.from_matrix(answers, classes=range(k)), n_resamples=0)
     if (votes.sum(axis=0) > 0).sum() == 1:
         assert math.isnan(found.fleiss)
         return
@@ -129,7 +138,9 @@ def test_fleiss_is_that_of_statsmodels(m: int, n: int, k: int, seed: int) -> Non
 @given(tables(), st.sampled_from(SCALES))
 def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
     weights = {"nominal": None, "ordinal": "linear"}.get(scale, "quadratic")
-    found = agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0)
+    found = annotator_agreement(
+        Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0
+    )
     kappas, shares = found.cohen_matrix(), found.shared_matrix()
     names = list(found.per_annotator.index)
     summed = weighed = 0.0
@@ -153,7 +164,7 @@ def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
 
 @given(tables())
 def test_raw_generalised_kappa_and_rest_by_loops(table: Table) -> None:
-    found = agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), n_resamples=0)
+    found = annotator_agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), n_resamples=0)
     same: list[float] = []
     shares = []
     right, compared = np.zeros(len(table)), np.zeros(len(table))
@@ -206,7 +217,7 @@ def test_many_classes_need_no_shared_rows_of_votes() -> None:
     # 200 classes do not fit into one number per item: the same coefficients without collapsing equal rows.
     answers = np.random.default_rng(3).integers(0, 200, size=(4, 60))
     answers[1] = answers[0]
-    found = agreement(answers, scale="ordinal", n_resamples=100, seed=1)
+    found = annotator_agreement(answers, scale="ordinal", n_resamples=100, seed=1)
     assert_close(found.krippendorff, krippendorff.alpha(answers, level_of_measurement="ordinal"), ROUNDING)
     assert found.intervals["krippendorff"].low < found.krippendorff < found.intervals["krippendorff"].high
 
@@ -242,7 +253,7 @@ def test_names_do_not_matter(table: Table, new: list[int]) -> None:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_perfect_agreement(scale: Scale) -> None:
-    found = agreement([[0, 1, 2, 1, 0]] * 3, scale=scale, seed=4)
+    found = annotator_agreement([[0, 1, 2, 1, 0]] * 3, scale=scale, seed=4)
     assert_close([found.raw, found.cohen, found.fleiss, found.krippendorff], [1, 1, 1, 1], ROUNDING)
     assert_close(found.per_annotator["with_rest"], [1, 1, 1], ROUNDING)
     assert_close([[one.low, one.high] for one in found.intervals.values()], np.ones((3, 2)), ROUNDING)
@@ -262,7 +273,7 @@ def test_chance_is_zero(scale: Scale) -> None:
 def test_intervals_are_bca_by_hand(scale: Scale) -> None:
     # Item 0 alone has class 2, in thirds: without it, its share must be nothing, not what rounding leaves of thirds.
     table = np.array([[2, 0, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0], [2, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0], [0] * 5 + [1] * 7])
-    found = agreement(table, scale=scale, n_resamples=300, seed=7)
+    found = annotator_agreement(table, scale=scale, n_resamples=300, seed=7)
     votes, times = vote_rows(Annotations.from_matrix(table))
     sums = Sums.of(votes, scale, np.arange(3.0))
     drawn = np.concatenate([sums.coefficients(sums.weighted(part)) for part in _weights(times, 300, 7, 1000)])
@@ -302,7 +313,7 @@ def test_intervals_cover() -> None:
         answers = np.where(rng.random((4, 60)) < 0.6, classes, rng.choice(3, size=(4, 60), p=shares))
         answers[rng.random((4, 60)) < 0.2] = -1
         table = Annotations.from_matrix(answers, no_answer=-1)
-        found = agreement(table, n_resamples=400, seed=trial)
+        found = annotator_agreement(table, n_resamples=400, seed=trial)
         for name, value in truth.items():
             missed[name] += not found.intervals[name].low <= value <= found.intervals[name].high
     for name in truth:
@@ -312,10 +323,10 @@ def test_intervals_cover() -> None:
 
 def test_the_seed_makes_the_intervals() -> None:
     answers = np.random.default_rng(0).integers(0, 3, size=(3, 40))
-    one, again, other = (agreement(answers, seed=seed).intervals for seed in (1, 1, 2))
+    one, again, other = (annotator_agreement(answers, seed=seed).intervals for seed in (1, 1, 2))
     assert one == again != other
     assert one["raw"].method == "BCa, 1000 resamples of the items, seed 1"
-    wide = agreement(answers, seed=1, level=0.99).intervals["krippendorff"]
+    wide = annotator_agreement(answers, seed=1, level=0.99).intervals["krippendorff"]
     assert wide.low < one["krippendorff"].low < one["krippendorff"].high < wide.high
 
 
@@ -323,14 +334,14 @@ def test_the_seed_makes_the_intervals() -> None:
 
 
 def codes(table: object, **options: Any) -> set[str]:
-    return {note.code for note in agreement(table, **{"n_resamples": 0, **options}).notes}
+    return {note.code for note in annotator_agreement(table, **{"n_resamples": 0, **options}).notes}
 
 
 def test_repeated_answers() -> None:
     # About item 0, ann says 0 and later 1, bob 0: Cohen and the rest take her first answer, the others all three.
     rows = [(0, "ann", 0), (0, "bob", 0), (1, "ann", 1), (1, "bob", 1), (0, "ann", 1)]
     table = Annotations(*zip(*rows, strict=True))
-    found = agreement(table, n_resamples=0)
+    found = annotator_agreement(table, n_resamples=0)
     assert found.cohen == 1
     assert_exact(found.per_annotator["with_rest"], [1, 1])
     assert_close(found.raw, (1 / 3 + 1) / 2, ROUNDING)
@@ -338,7 +349,7 @@ def test_repeated_answers() -> None:
 
 
 def test_one_class_has_no_kappa() -> None:
-    found = agreement({"ann": [1, 1, 1], "bob": [1, 1, 1]}, classes=[0, 1], n_resamples=200)
+    found = annotator_agreement({"ann": [1, 1, 1], "bob": [1, 1, 1]}, classes=[0, 1], n_resamples=200)
     assert found.raw == 1
     assert all(math.isnan(value) for value in (found.cohen, found.fleiss, found.krippendorff))
     assert set(found.intervals) == {"raw"}
@@ -348,7 +359,7 @@ def test_one_class_has_no_kappa() -> None:
 def test_the_paradox_is_noted() -> None:
     ann, bob = np.zeros((2, 100), dtype=int)
     ann[:4] = bob[4:8] = 1
-    found = agreement([ann, bob], n_resamples=0)
+    found = annotator_agreement([ann, bob], n_resamples=0)
     assert found.raw == 0.92
     assert found.fleiss < 0
     assert "kappa-paradox" in {note.code for note in found.notes}
@@ -370,16 +381,18 @@ def test_other_notes() -> None:
 
 def test_the_order_of_named_classes_counts() -> None:
     grades = {"ann": ["low", "high", "mid"], "bob": ["low", "mid", "mid"]}
-    found = agreement(grades, scale="ordinal", classes=["low", "mid", "high"], n_resamples=0)
+    found = annotator_agreement(grades, scale="ordinal", classes=["low", "mid", "high"], n_resamples=0)
     expected = krippendorff.alpha([[0, 2, 1], [0, 1, 1]], level_of_measurement="ordinal")
     assert_close(found.krippendorff, expected, ROUNDING)
     halves = {"ann": ["1.5", "3", "2"], "bob": ["1.5", "2", "2"]}
     expected = krippendorff.alpha([[1.5, 3, 2], [1.5, 2, 2]], level_of_measurement="interval")
-    assert_close(agreement(halves, scale="interval", n_resamples=0).krippendorff, expected, ROUNDING)
+    assert_close(annotator_agreement(halves, scale="interval", n_resamples=0).krippendorff, expected, ROUNDING)
 
 
 def test_outputs(tmp_path: Path) -> None:
-    found = agreement({"ann": [0, 1, 1, 0], "bob": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100, seed=2)
+    found = annotator_agreement(
+        {"ann": [0, 1, 1, 0], "bob": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100, seed=2
+    )
     frame = found.to_frame().set_index("coefficient")
     assert list(frame.index) == ["raw", "cohen", "fleiss", "krippendorff"]
     assert frame.loc["raw", "low"] == found.intervals["raw"].low
@@ -398,7 +411,7 @@ def test_outputs(tmp_path: Path) -> None:
     assert found.signature.metric == "agreement"
     assert found.pairs["shared"].tolist() == [4, 1, 1]
     long = pd.DataFrame({"task": [0, 0, 1, 1], "worker": ["a", "b", "a", "b"], "label": [0, 0, 1, 1]})
-    assert agreement(long, n_resamples=0).cohen == 1
+    assert annotator_agreement(long, n_resamples=0).cohen == 1
 
 
 GOOD = [[0, 1, 1], [0, 1, 0]]
@@ -425,16 +438,16 @@ def test_refusals() -> None:
     ]
     for table, options, error, message in table_cases:
         with pytest.raises(error, match=message):
-            agreement(table, **options)
+            annotator_agreement(table, **options)
 
 
 def test_a_great_many_pairs_are_counted_not_written() -> None:
     answers = np.random.default_rng(3).integers(0, 2, size=(700, 2))
-    found = agreement(answers, n_resamples=0)
+    found = annotator_agreement(answers, n_resamples=0)
     written = found.to_dict()
     assert len(found.pairs) == 700 * 699 // 2
     assert written["pairs"] is None
     assert "many-pairs" in [note.code for note in found.notes]
-    few = agreement(answers[:600], n_resamples=0)
+    few = annotator_agreement(answers[:600], n_resamples=0)
     assert len(few.to_dict()["pairs"]) == 600 * 599 // 2
     assert "many-pairs" not in [note.code for note in few.notes]

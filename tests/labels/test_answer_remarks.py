@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from demele.core.errors import InputError, NotEnoughData
-from demele.labels import Annotations, agreement, bayesian_consensus, dawid_skene, majority_vote
+from demele.labels import Annotations, annotator_agreement, bayesian_consensus, dawid_skene, majority_vote
 from demele.labels.joined.annotations import read_annotations
 from tests.tolerances import assert_exact
 
 WIDE = np.array([[0, 1, 1, -1, 1], [0, 1, 0, 1, -1], [0, -1, 1, 1, 1]])
-JOINS: list[Callable[..., Any]] = [majority_vote, dawid_skene, agreement, bayesian_consensus]
+JOINS: list[Callable[..., Any]] = [majority_vote, dawid_skene, annotator_agreement, bayesian_consensus]
 
 
 def codes(found: Any) -> set[str]:

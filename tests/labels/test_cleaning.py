@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from demele.classifiers import compare
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.evaluation import compare
 from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
 from demele.labels.cleaned.cleaning import label_digest
 from demele.report.words import plain

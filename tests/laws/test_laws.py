@@ -13,7 +13,7 @@ import demele
 from tests.contract.cases import CHEAP, GROUPS
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 Floats = NDArray[np.float64]
 INFORMATION = ["mig", "rmig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "xmig", "dlig"]
@@ -45,7 +45,7 @@ units = st.sampled_from([2.0**-10, 0.5, 4.0, 1024.0])
 shifts = st.sampled_from([-64.0, 0.0, 8.0])
 laws = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 
-BINS: list[Any] = [4, demele.EqualFrequency(4)]
+BINS: list[Any] = [4, demele.bins.EqualFrequency(4)]
 
 
 def value_and_native(
@@ -92,7 +92,7 @@ def test_order_of_codes_orders_only_the_details(name: str, case: Case, seed: int
     plain = value_and_native(name, case.codes, case.factors, case.stds, case.reg_dim, bins=4)
     other = value_and_native(name, case.codes[:, order], case.factors, case.stds[:, order], place[case.reg_dim], bins=4)
     assert_close(other[0], plain[0], ROUNDING)
-    assert_close(other[1], reordered(plain[1], demele.describe(name).native, order, range(3)), ROUNDING)
+    assert_close(other[1], reordered(plain[1], demele.metrics.describe(name).native, order, range(3)), ROUNDING)
     assert_close(other[2], plain[2][order], ROUNDING)
 
 
@@ -104,7 +104,7 @@ def test_order_of_factors_orders_only_the_details(name: str, case: Case) -> None
     plain = value_and_native(name, case.codes, case.factors, case.stds, case.reg_dim, bins=4)
     other = value_and_native(name, case.codes, case.factors[:, order], case.stds, case.reg_dim[order], bins=4)
     assert_close(other[0], plain[0], ROUNDING)
-    assert_close(other[1], reordered(plain[1], demele.describe(name).native, range(4), order), ROUNDING)
+    assert_close(other[1], reordered(plain[1], demele.metrics.describe(name).native, range(4), order), ROUNDING)
     assert_close(other[2], plain[2][:, order], ROUNDING)
 
 
@@ -152,7 +152,7 @@ def test_names_of_levels_do_not_matter(name: str, case: Case) -> None:
 @given(case=cases)
 @laws
 def test_scores_stay_within_their_range(name: str, case: Case) -> None:
-    low, high = demele.describe(name).range
+    low, high = demele.metrics.describe(name).range
     value, native, matrix = value_and_native(name, case.codes, case.factors, case.stds, case.reg_dim, bins=4)
     for number in (value, *native):
         assert np.isnan(number) or low - 1e-12 <= number <= high + 1e-12
@@ -177,7 +177,7 @@ def test_more_spread_informs_less(case: Case) -> None:
     # blurring a single code can only lose information
     matrices = []
     for spread in (0.0, 0.3, 3.0):
-        score = demele.rmig(case.codes[:, :1], np.full((case.n, 1), spread), case.factors[:, 1], bins=4)
+        score = demele.metrics.rmig(case.codes[:, :1], np.full((case.n, 1), spread), case.factors[:, 1], bins=4)
         matrices.append(score.value)
     assert matrices[0] >= matrices[2] - 1e-12
 
@@ -194,7 +194,7 @@ def certain(n: int = 240) -> tuple[Floats, Floats, Floats]:
 
 def drawn_scores(group: str, codes: Floats, factors: Floats, stds: Floats, repeats: int = 1) -> dict[str, float]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.DemeleWarning)
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         evaluation = demele.evaluate(codes, factors, GROUPS[group], codes_std=stds, options=CHEAP, n_repeats=repeats)
     return {score.metric: score.value for score in evaluation}
 

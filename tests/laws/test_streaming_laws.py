@@ -18,12 +18,12 @@ from tests.contract.cases import CHEAP, GROUPS, small
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 CODES, FACTORS, STDS = small()
-FRAME = demele.Frame.of(CODES, FACTORS)
+FRAME = demele.bins.BinEdges.of(CODES, FACTORS)
 #: All continuous, so that SAP is summed.
 CONTINUOUS = FACTORS[["size"]].assign(first=CODES["first"] ** 2, noise=CODES["noise"])
 #: Three streams of rows, of other lengths each.
@@ -45,7 +45,7 @@ def table(group: str) -> pd.DataFrame:
 
 
 def empty(group: str, framed: bool, stream: str | int = 0) -> demele.Accumulator:
-    frame = (demele.Frame.of(CODES, CONTINUOUS) if group == "summed" else FRAME) if framed else None
+    frame = (demele.bins.BinEdges.of(CODES, CONTINUOUS) if group == "summed" else FRAME) if framed else None
     return demele.Accumulator(METRICS[group], frame=frame, stream=stream, options=CHEAP)
 
 
@@ -199,7 +199,7 @@ def test_reset_is_empty(group: str, framed: bool) -> None:
 def test_a_batch_written_over_later_stays_what_it_was(group: str, framed: bool) -> None:
     own = CONTINUOUS if group == "summed" else FACTORS[["light"]]
     codes, factors, stds = CODES.to_numpy(copy=True), own.to_numpy(copy=True), STDS.copy()
-    frame = demele.Frame.of(codes, factors) if framed else None
+    frame = demele.bins.BinEdges.of(codes, factors) if framed else None
     accumulator = demele.Accumulator(METRICS[group], frame=frame, options=CHEAP).update(codes, factors, stds)
     before = held(accumulator)
     codes[:], factors[:], stds[:] = 0.0, 0, 1.0
@@ -281,7 +281,7 @@ def test_streams_decide_which_rows_a_sampled_metric_sees_not_the_order_of_mergin
 
 
 def test_frames_of_parts_merge_to_the_frame_of_all_rows() -> None:
-    frames = [demele.Frame.of(CODES.iloc[rows], FACTORS.iloc[rows]) for rows in PARTS]
+    frames = [demele.bins.BinEdges.of(CODES.iloc[rows], FACTORS.iloc[rows]) for rows in PARTS]
     for a, b, c in itertools.permutations(frames):
         assert a.merge(b).merge(c) == a.merge(b.merge(c)) == FRAME
         assert pd.Series(a.merge(b.merge(c)).kinds).equals(pd.Series(FRAME.kinds))

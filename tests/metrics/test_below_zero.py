@@ -8,7 +8,7 @@ import demele
 FACTORS = np.random.default_rng(0).random((400, 2))
 
 
-@pytest.mark.parametrize("metric", [demele.dmig, demele.mig])
+@pytest.mark.parametrize("metric", [demele.metrics.dmig, demele.metrics.mig])
 def test_a_score_below_0_says_that_another_code_informs_more(metric: object) -> None:
     assert callable(metric)
     swapped = metric(FACTORS[:, ::-1], FACTORS, reg_dim=[0, 1])
@@ -21,10 +21,12 @@ def test_a_score_below_0_says_that_another_code_informs_more(metric: object) -> 
 
 
 def test_where_the_order_was_assumed_that_note_says_it() -> None:
-    swapped = demele.dmig(FACTORS[:, ::-1], FACTORS)
+    swapped = demele.metrics.dmig(FACTORS[:, ::-1], FACTORS)
     assert [note.code for note in swapped.notes if note.severity == "warning"] == ["assumed-reg-dim"]
 
 
 def test_a_dict_of_columns_is_refused_with_the_remedy() -> None:
-    with pytest.raises(demele.InputTypeError, match=r"got dict; of columns by name, pass pandas.DataFrame\(columns\)"):
+    with pytest.raises(
+        demele.errors.InputTypeError, match=r"got dict; of columns by name, pass pandas.DataFrame\(columns\)"
+    ):
         demele.evaluate({"z1": FACTORS[:, 0], "z2": FACTORS[:, 1]}, FACTORS, ["mig"])

@@ -20,7 +20,7 @@ TWO_OF_THREE = math.log(2) / math.log(3)
 def test_dci_modularity_of_a_code_that_holds_two_factors(model: str, tolerance: dict[str, float]) -> None:
     """The first code holds two factors equally, 1 - log_3 2, with 2/3 of the importance; the second holds one."""
     factors = np.column_stack([FIRST, FIRST, SECOND])
-    found = demele.dci(GRID[:, :2], factors, model=model, kinds="categorical")  # type: ignore[arg-type]
+    found = demele.metrics.dci(GRID[:, :2], factors, model=model, kinds="categorical")  # type: ignore[arg-type]
     assert_close(found.modularity.value, (2 * (1 - TWO_OF_THREE) + 1) / 3, tolerance)
 
 
@@ -31,7 +31,7 @@ def test_dci_modularity_of_a_code_that_holds_two_factors(model: str, tolerance: 
 def test_dci_compactness_of_a_factor_that_two_codes_hold(model: str, tolerance: dict[str, float]) -> None:
     """Two of three codes hold the first factor equally, 1 - log_3 2; one holds the second."""
     factors = np.column_stack([FIRST + SECOND, THIRD])
-    found = demele.dci(GRID, factors, model=model, kinds="continuous")  # type: ignore[arg-type]
+    found = demele.metrics.dci(GRID, factors, model=model, kinds="continuous")  # type: ignore[arg-type]
     assert_close(found.compactness.value, (1 - TWO_OF_THREE + 1) / 2, tolerance)
 
 
@@ -40,7 +40,7 @@ def test_dci_compactness_of_a_factor_that_two_codes_hold(model: str, tolerance: 
 def test_dci_explicitness_of_a_factor_that_no_code_holds(model: str) -> None:
     """The codes tell one factor without an error, and nothing of the other: as many rows of either value wherever."""
     factors = np.column_stack([FIRST, THIRD])
-    found = demele.dci(GRID[:, :2], factors, model=model, kinds="categorical")  # type: ignore[arg-type]
+    found = demele.metrics.dci(GRID[:, :2], factors, model=model, kinds="categorical")  # type: ignore[arg-type]
     assert_close(found.explicitness.value, 0.5, SOLVER)
 
 
@@ -49,14 +49,14 @@ def test_explicitness_of_a_code_that_tells_one_class_of_three() -> None:
     """AUC of the class that it tells: 1. Of the others: half of the rest is below and half is tied, 1/2 + 1/4."""
     classes = np.repeat([0, 1, 2], 40)
     code = (classes > 0).astype(float)[:, None]
-    score = demele.explicitness(code, classes, score_on="training")
+    score = demele.metrics.explicitness(code, classes, score_on="training")
     assert_close(score.value, (1 + 0.5 + 0.5) / 3, ROUNDING)
 
 
 @pytest.mark.worked("sap")
 def test_sap_of_a_code_beside_one_that_holds_half() -> None:
     """Squared correlations with the factor: 1, and 1/2 for its sum with something as varied and unrelated."""
-    score = demele.sap(np.column_stack([FIRST, FIRST + SECOND]), FIRST, kinds="continuous")
+    score = demele.metrics.sap(np.column_stack([FIRST, FIRST + SECOND]), FIRST, kinds="continuous")
     assert_close(score.value, 0.5, ROUNDING)
 
 
@@ -66,7 +66,7 @@ def test_irs_of_a_code_that_another_factor_moves() -> None:
 
     Weights are these largest deviations in standard deviations: 3 / sqrt(5) and 1.
     """
-    score = demele.irs(np.column_stack([FIRST + 0.5 * SECOND, SECOND]), GRID[:, :2])
+    score = demele.metrics.irs(np.column_stack([FIRST + 0.5 * SECOND, SECOND]), GRID[:, :2])
     assert score.per_code is not None
     assert_close(score.per_code, [2 / 3, 1.0], ROUNDING)
     assert_close(score.value, (2 + math.sqrt(5)) / (3 + math.sqrt(5)), ROUNDING)
@@ -94,7 +94,7 @@ def test_votes_for_a_factor_that_no_code_holds() -> None:
     factors = rng.integers(0, 4, (2000, 3))
     codes = factors[:, :2].astype(float)
     values = [
-        demele.z_max_variance(codes, factors, seed=seed, n_train=300, n_test=300, batch_size=50).value
+        demele.metrics.z_max_variance(codes, factors, seed=seed, n_train=300, n_test=300, batch_size=50).value
         for seed in range(12)
     ]
     assert_mean(values, 0.5)

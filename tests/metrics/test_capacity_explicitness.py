@@ -12,7 +12,7 @@ from demele.estimation.capacity import area_explicitness, fourier_features, ridg
 from tests.oracles import capacity as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
 def scored(codes: Any, factors: Any, *, kinds: Any = None, missing: Any = "raise", **options: Any) -> demele.Score:
@@ -142,7 +142,7 @@ def test_another_draw_of_features_is_told_on_few_rows() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((400, 2))
     curved = np.column_stack([factors[:, 0] + np.sin(12 * factors[:, 1]) / 2, factors[:, 1]])
-    found = demele.capacity_explicitness(curved, factors[:, 0])
+    found = demele.metrics.capacity_explicitness(curved, factors[:, 0])
     (note,) = (note for note in found.notes if note.code == "one-draw")
     second = float(found.details["second_draw"][0])
     assert f"{second:.3f} instead of {found.value:.3f}" in note.message
@@ -153,7 +153,7 @@ def test_another_draw_of_features_is_told_on_few_rows() -> None:
     above = above - above[-1]
     expected = 1 - 2 * float(((above[1:] + above[:-1]) / 2 * np.diff(x)).sum()) / (x[-1] - x[0])
     assert_close(found.value, expected, ROUNDING)
-    linear = demele.capacity_explicitness(factors, factors[:, 0], largest=64)
+    linear = demele.metrics.capacity_explicitness(factors, factors[:, 0], largest=64)
     assert "one-draw" not in {note.code for note in linear.notes}
-    many = demele.capacity_explicitness(np.tile(curved, (6, 1)), np.tile(factors[:, 0], 6), largest=64)
+    many = demele.metrics.capacity_explicitness(np.tile(curved, (6, 1)), np.tile(factors[:, 0], 6), largest=64)
     assert np.isnan(many.details["second_draw"]).all()

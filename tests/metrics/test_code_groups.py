@@ -14,7 +14,7 @@ from demele.core.seeds import rng_for
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 #: A circle on whole numbers: eight angles, four values of another factor, every pair ten times.
 THETA, OTHER = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
 CIRCLE = np.array([(2, 0), (1, 1), (0, 2), (-1, 1), (-2, 0), (-1, -1), (0, -2), (1, -1)], dtype=float)
@@ -63,7 +63,7 @@ def test_each_slot_of_an_array_of_three_dimensions_is_a_group(given: Any) -> Non
     found, flat = scored(given(slots), ["mig", "sap"]), scored(slots.reshape(-1, 4), ["mig", "sap"], code_groups=labels)
     assert found.code_names == ("slot0", "slot1")
     assert [score.value for score in found] == [score.value for score in flat]
-    assert demele.mig(given(slots), FACTORS, kinds="categorical").value == flat["mig"].value
+    assert demele.metrics.mig(given(slots), FACTORS, kinds="categorical").value == flat["mig"].value
     assert demele.replay(found["mig"].signature, given(slots), FACTORS).value == flat["mig"].value
     numbered = scored(given(slots), ["mig"], code_groups={"circle": [0, 1]})
     assert numbered.code_names == ("circle", "z3", "z4")
@@ -112,7 +112,7 @@ def test_the_order_of_columns_within_a_group_changes_nothing() -> None:
 
 def test_all_columns_in_one_group() -> None:
     twice, factors = np.tile(CODES, (2, 1)), np.tile(FACTORS, (2, 1))  # 100 joint cells need 500 rows
-    together = demele.mig(twice, factors, kinds="categorical", code_groups=["all"] * 3)
+    together = demele.metrics.mig(twice, factors, kinds="categorical", code_groups=["all"] * 3)
     assert together.value == pytest.approx(1.0)  # there is no rival
     with pytest.raises(NotEnoughData, match="needs at least 2 codes, got 1"):
         scored(CODES, ["dci_forest_compactness"], code_groups=["all"] * 3)
@@ -139,7 +139,7 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     note = next(note for note in found["mig"].notes if note.code == "lower-bound")
     assert note.subject == ("wide",)
     assert "lower bound" in note.message
-    told = demele.mig(wide, OTHER, kinds="categorical", code_groups={"wide": range(7)}).matrix
+    told = demele.metrics.mig(wide, OTHER, kinds="categorical", code_groups={"wide": range(7)}).matrix
     assert told is not None
     assert 0.8 * np.log(4) < told.iloc[0, 0] <= np.log(4)
     for name, reason in (("jemmig", "joint entropies"), ("minimality", "entropies of codes"), ("snc", "joint counts")):
@@ -182,7 +182,7 @@ def test_a_signature_makes_the_number_again() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for reduce in (None, "pca1"):
-            score = demele.mig(CODES, FACTORS, code_groups=IN_GROUPS, reduce_groups=reduce)
+            score = demele.metrics.mig(CODES, FACTORS, code_groups=IN_GROUPS, reduce_groups=reduce)
             assert demele.replay(str(score.signature), CODES, FACTORS).value == score.value
         with pytest.raises(InputError, match="2 codes, the data have 3"):
             demele.replay(str(score.signature), np.column_stack([CODES, OTHER]), FACTORS)
@@ -257,19 +257,19 @@ def test_a_group_depends_on_what_any_of_its_columns_does() -> None:
     noise = 0.2 * rng.standard_normal((1000, 3))
     codes = np.column_stack([np.cos(first), np.sin(first), factors[:, 1]]) + noise
     groups = {"circle": [0, 1], "line": [2]}
-    found = demele.tmex(codes, factors, code_groups=groups)
+    found = demele.metrics.tmex(codes, factors, code_groups=groups)
     assert found.matrix is not None
     assert found.matrix.to_numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert found.value == 1.0
-    alone = np.array(demele.tmex(codes, factors).details["p_values"])
+    alone = np.array(demele.metrics.tmex(codes, factors).details["p_values"])
     together = np.array(found.details["p_values"])
     assert_close(together[0], np.minimum(2 * alone[:2].min(axis=0), 1.0), ROUNDING)
     assert_close(together[1], alone[2], ROUNDING)
-    wrong = demele.tmex(codes, factors, code_groups=groups, intended=[[0, 1], [1, 0]])
+    wrong = demele.metrics.tmex(codes, factors, code_groups=groups, intended=[[0, 1], [1, 0]])
     assert wrong.value == 0.0
     # a column that does not vary is no test of its own
     dead = np.insert(codes, 1, 3.0, axis=1)
-    with_dead = demele.tmex(dead, factors, code_groups={"circle": [0, 1, 2], "line": [3]})
+    with_dead = demele.metrics.tmex(dead, factors, code_groups={"circle": [0, 1, 2], "line": [3]})
     assert_close(np.array(with_dead.details["p_values"]), together, ROUNDING)
 
 

@@ -149,10 +149,10 @@ def test_options_that_read_lines_are_refused(metric: str, options: dict[str, str
 @pytest.mark.parametrize(
     "call",
     [
-        lambda codes, factors: demele.downstream(codes, factors, kinds=KINDS),
+        lambda codes, factors: demele.probes.downstream(codes, factors, kinds=KINDS),
         lambda codes, factors: demele.evaluate_sparse(csc_array(codes), factors, kinds=KINDS),
-        lambda codes, factors: demele.sparse_probing(codes, factors, kinds=KINDS),
-        lambda codes, factors: demele.Frame.of(codes, factors, kinds=KINDS),
+        lambda codes, factors: demele.probes.sparse_probing(codes, factors, kinds=KINDS),
+        lambda codes, factors: demele.bins.BinEdges.of(codes, factors, kinds=KINDS),
         lambda codes, factors: demele.evaluate(codes, factors, ["mig"], kinds=KINDS, factor_noise={"turn": 0.1}),
     ],
 )
@@ -227,11 +227,11 @@ def test_the_command_takes_cyclic_kinds(tmp_path: Path) -> None:
 def test_columns_that_span_a_circle_are_pointed_out(start: float, width: float) -> None:
     turn = start + width * np.random.default_rng(0).random(500)
     with pytest.warns(AmbiguousKindWarning, match=rf"as angles do.*'cyclic:{str(width)[:4]}"):
-        demele.mig(np.column_stack([turn, turn]), turn)
+        demele.metrics.mig(np.column_stack([turn, turn]), turn)
     with warnings.catch_warnings():
         warnings.simplefilter("error", AmbiguousKindWarning)
         for kind in ("continuous", "cyclic"):
-            demele.mig(np.column_stack([turn, turn]), turn, kinds=kind)
+            demele.metrics.mig(np.column_stack([turn, turn]), turn, kinds=kind)
 
 
 def test_whole_degrees_are_pointed_out_once() -> None:

@@ -19,6 +19,6 @@ def test_only_the_whole_is_fitted_under_a_second_penalty(monkeypatch: pytest.Mon
 
     plain = logistic.explicitness_by_value
     monkeypatch.setattr(logistic, "explicitness_by_value", counted)
-    demele.explicitness(codes, factor, kinds="categorical", n_bootstrap=3)
+    demele.metrics.explicitness(codes, factor, kinds="categorical", n_bootstrap=3)
     # a note of the score says what a freer fit would give: values of half-samples have no notes
     assert sorted(fitted) == [1.0] * 4 + [100.0]

@@ -11,7 +11,7 @@ import demele
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
 def test_of_noise_there_is_no_score_where_adjusted_information_alone_gives_one_near_the_best() -> None:
@@ -19,12 +19,12 @@ def test_of_noise_there_is_no_score_where_adjusted_information_alone_gives_one_n
     for seed in range(25):
         rng = np.random.default_rng(seed)
         codes, factors = rng.random((100, 8)), rng.random((100, 4))
-        gated = demele.modularity(codes, factors, correction="adjusted", gate=True)
+        gated = demele.metrics.modularity(codes, factors, correction="adjusted", gate=True)
         alive.append(gated.details["share_alive"])
         if alive[-1] == 0:
             assert math.isnan(gated.value)
             assert any(note.code == "undefined-value" and note.severity == "warning" for note in gated.notes)
-        adjusted.append(demele.modularity(codes, factors, correction="adjusted").value)
+        adjusted.append(demele.metrics.modularity(codes, factors, correction="adjusted").value)
     assert np.mean(alive) <= 0.03
     assert 0.75 < np.mean(adjusted) < 1.0
     assert min(adjusted) >= 0.0
@@ -42,9 +42,9 @@ def test_codes_with_noise_score_as_on_many_rows() -> None:
     gated, raw = [], []
     for seed in range(10):
         codes, factors = noisy(seed, 200)
-        score = demele.modularity(codes, factors, gate=True)
+        score = demele.metrics.modularity(codes, factors, gate=True)
         gated.append(score.value)
-        raw.append(demele.modularity(codes, factors).value)
+        raw.append(demele.metrics.modularity(codes, factors).value)
         assert abs(score.details["share_alive"] - 0.8) < 0.11
     assert abs(np.mean(gated) - 1.0) <= 0.01
     assert np.mean(raw) < 0.9
@@ -52,8 +52,8 @@ def test_codes_with_noise_score_as_on_many_rows() -> None:
 
 def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
     codes, factors = noisy(0, 300)
-    gated = demele.modularity(codes, factors, gate=True)
-    every = demele.modularity(codes, factors, correction="adjusted")
+    gated = demele.metrics.modularity(codes, factors, gate=True)
+    every = demele.metrics.modularity(codes, factors, correction="adjusted")
     assert gated.per_code is not None
     assert every.per_code is not None
     assert_exact(np.isnan(gated.per_code), [False] * 8 + [True] * 2)
@@ -66,10 +66,10 @@ def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
 
 def test_the_signature_names_the_correction_that_was_used() -> None:
     codes, factors = noisy(1, 200)
-    gated = demele.modularity(codes, factors, gate=True)
+    gated = demele.metrics.modularity(codes, factors, gate=True)
     assert gated.signature.arguments["correction"] == "adjusted"
     assert_exact(demele.replay(str(gated.signature), codes, factors).value, gated.value)
-    other = demele.modularity(codes, factors, gate=True, correction="miller-madow")
+    other = demele.metrics.modularity(codes, factors, gate=True, correction="miller-madow")
     assert other.signature.arguments["correction"] == "miller-madow"
 
 
@@ -78,8 +78,8 @@ def test_without_the_gate_nothing_changes_and_the_catalogue_takes_the_option() -
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = demele.evaluate(codes, factors, ["modularity"], options={"modularity": {"gate": True}}, n_bootstrap=20)
-    assert_exact(found["modularity"].value, demele.modularity(codes, factors, gate=True).value)
-    assert "share_alive" not in demele.modularity(codes, factors).details
+    assert_exact(found["modularity"].value, demele.metrics.modularity(codes, factors, gate=True).value)
+    assert "share_alive" not in demele.metrics.modularity(codes, factors).details
     interval = found["modularity"].interval
     assert interval is not None
     assert interval.low <= found["modularity"].value <= interval.high
@@ -103,7 +103,7 @@ def test_a_code_that_passes_at_the_level_of_the_gate_alone_is_noted() -> None:
         for name in names:
             assert found[name].value == found[name].value
             assert ("barely-beyond-chance" in {note.code for note in found[name].notes}) is noted
-    published = demele.infom(codes, factors, kinds="categorical", active="range")
+    published = demele.metrics.infom(codes, factors, kinds="categorical", active="range")
     assert "barely-beyond-chance" not in {note.code for note in published.notes}
 
 
@@ -115,7 +115,7 @@ def test_noise_passes_the_gate_as_often_as_its_level_says_and_is_noted(n: int) -
         codes, factors = rng.integers(0, 4, (n, 3)).astype(float), rng.integers(0, 4, (n, 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = demele.infom(codes, factors, kinds="categorical")
+            found = demele.metrics.infom(codes, factors, kinds="categorical")
         if found.value == found.value:
             passed += 1
             unnoted += "barely-beyond-chance" not in {note.code for note in found.notes}

@@ -13,7 +13,7 @@ from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
 FIRST, SECOND = GRID.T
@@ -86,7 +86,10 @@ def test_slow_definition(active: Any) -> None:
     )
     codes = codes - codes.min(axis=0)
     modular, compact = by_definition(codes, factors)
-    m, c = (score(codes, factors, active=active, kinds="categorical") for score in (demele.infom, demele.infoc))
+    m, c = (
+        score(codes, factors, active=active, kinds="categorical")
+        for score in (demele.metrics.infom, demele.metrics.infoc)
+    )
     assert m.per_code is not None
     assert c.per_factor is not None
     assert_close(m.per_code, modular, ROUNDING)
@@ -134,7 +137,7 @@ def test_exactly_independent_codes_have_no_score_where_published_code_gives_one(
     bits = np.array([(a, b, c, d) for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)] * 20, dtype=float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for score in (demele.infom(bits[:, :2], bits[:, 2:]), demele.infoc(bits[:, :2], bits[:, 2:])):
+        for score in (demele.metrics.infom(bits[:, :2], bits[:, 2:]), demele.metrics.infoc(bits[:, :2], bits[:, 2:])):
             assert math.isnan(score.value)
             assert any(note.code == "undefined-value" and note.severity == "warning" for note in score.notes)
 
@@ -145,7 +148,7 @@ def test_where_shuffles_have_no_score_a_note_says_why() -> None:
     codes = factors + 0.05 * rng.normal(size=(150, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        score = demele.infom(codes, factors, n_permutations=20)
+        score = demele.metrics.infom(codes, factors, n_permutations=20)
     assert score.chance is not None
     assert math.isnan(score.chance.p_value)
     (told,) = (note.message for note in score.notes if note.code == "undefined-chance")
@@ -166,7 +169,7 @@ def test_a_larger_unit_leaves_one_code_only_where_ranges_are_asked_for() -> None
 def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     other = np.tile(np.repeat([0, 1], 16), 13)[:400].astype(float)
     factors = np.column_stack([FIRST, other, SECOND])
-    score = demele.infoc(GRID, factors, kinds="categorical")
+    score = demele.metrics.infoc(GRID, factors, kinds="categorical")
     assert score.per_factor is not None
     assert_exact(np.isnan(score.per_factor), [False, True, False])
     assert any("'factor_1'" in note.message or len(note.subject) == 1 for note in score.notes)
@@ -205,7 +208,7 @@ def test_batches_and_sparse_codes_give_what_all_rows_give() -> None:
     rng = np.random.default_rng(5)
     factors = rng.integers(0, 3, (300, 2)).astype(float)
     codes = np.column_stack([factors[:, 0], factors.sum(axis=1), rng.integers(0, 3, 300)]).astype(float)
-    frame = demele.Frame.of(codes, factors, kinds="categorical")
+    frame = demele.bins.BinEdges.of(codes, factors, kinds="categorical")
     part = [demele.Accumulator(["infom", "infoc"], frame=frame, stream=stream) for stream in (0, 1)]
     merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
     dense = demele.evaluate(codes, factors, ["infom", "infoc"], kinds="categorical")

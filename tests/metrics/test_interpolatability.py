@@ -27,7 +27,7 @@ SCALES = np.array([1.0, -2.0, 0.0])[:, None]
     ],
 )
 def test_powers_by_hand(exponent: int, options: dict[str, Any], expected: float) -> None:
-    found = demele.interpolatability(Z, Z**exponent * SCALES, **options)
+    found = demele.metrics.interpolatability(Z, Z**exponent * SCALES, **options)
     assert_close(found.to_frame()["smoothness"], [expected, expected, 1], ROUNDING)
     assert_close(found.to_frame()["monotonicity"], [1, -1, np.nan], ROUNDING)
     assert [note.code for note in found.notes] == ["monotonicity-undefined"]
@@ -35,46 +35,51 @@ def test_powers_by_hand(exponent: int, options: dict[str, Any], expected: float)
 
 def test_the_central_share_of_the_slopes() -> None:
     """Slopes of squares at steps of 0.1, times 10, are 1, 3, ... 29: the central 80% of them range over 22.4."""
-    found = demele.interpolatability(0.1 * Z, 10 * (0.1 * Z) ** 2, share=0.8, power=None)
+    found = demele.metrics.interpolatability(0.1 * Z, 10 * (0.1 * Z) ** 2, share=0.8, power=None)
     assert_close(found.smoothness, np.full((8, 3), 1 - 2 / 22.4), SOLVER)
 
 
 def test_steps_and_units_do_not_matter() -> None:
     wave = np.sin(Z / 3)
-    one = demele.interpolatability(Z, wave).smoothness
-    assert_close(demele.interpolatability(0.1 * Z - 5, 1e-9 * wave).smoothness, one, SOLVER)
+    one = demele.metrics.interpolatability(Z, wave).smoothness
+    assert_close(demele.metrics.interpolatability(0.1 * Z - 5, 1e-9 * wave).smoothness, one, SOLVER)
     assert 0.5 < one[0, 0] < 0.95
 
 
 @pytest.mark.parametrize("step", [0.1, 1 / 3, 1e-5])
 def test_a_straight_line_is_smooth_in_spite_of_rounding(step: float) -> None:
-    found = demele.interpolatability(step * Z, 7 + 3 * step * Z, threshold=0)
+    found = demele.metrics.interpolatability(step * Z, 7 + 3 * step * Z, threshold=0)
     assert_close(found.smoothness, np.ones((8, 3)), ROUNDING)
 
 
 def test_one_code_and_codes_that_are_named() -> None:
-    alone = demele.interpolatability(STEPS[None], STEPS[None] ** 2)
+    alone = demele.metrics.interpolatability(STEPS[None], STEPS[None] ** 2)
     assert alone.smoothness.shape == (1, 1)
     codes = np.stack([STEPS, 2 * STEPS, -STEPS])[None]
-    found = demele.interpolatability(codes, STEPS[None, None] ** 3, reg_dim=[2], names=["size"])
+    found = demele.metrics.interpolatability(codes, STEPS[None, None] ** 3, reg_dim=[2], names=["size"])
     assert found.to_frame().loc["size", "monotonicity"] == -1
     assert found.sentence == "Mean smoothness is 0.908 and mean monotonicity -1.000 over 1 attribute."
     assert str(found).splitlines()[-1].split() == ["size", "0.908", "-1.000"]
 
 
 def test_one_axis_is_one_traversal_of_one_code() -> None:
-    one, two = demele.interpolatability(STEPS, STEPS**2), demele.interpolatability(STEPS[None], STEPS[None] ** 2)
+    one, two = (
+        demele.metrics.interpolatability(STEPS, STEPS**2),
+        demele.metrics.interpolatability(STEPS[None], STEPS[None] ** 2),
+    )
     assert one.smoothness.shape == (1, 1)
     assert_exact(one.smoothness, two.smoothness)
     assert_exact(one.monotonicity, two.monotonicity)
-    assert_exact(demele.interpolatability(STEPS, STEPS[None, None] ** 2).smoothness, two.smoothness)
+    assert_exact(demele.metrics.interpolatability(STEPS, STEPS[None, None] ** 2).smoothness, two.smoothness)
 
 
 def test_flat_slopes_are_not_counted() -> None:
     attribute = np.array([[0.0, 1.0, 1.0005, 2.0, 1.0]])
-    found = demele.interpolatability(np.arange(5.0)[None], attribute)
+    found = demele.metrics.interpolatability(np.arange(5.0)[None], attribute)
     assert_close(found.monotonicity, [[1 / 3]], ROUNDING)
-    assert_close(demele.interpolatability(np.arange(5.0)[None], attribute, threshold=0).monotonicity, [[0.5]], ROUNDING)
+    assert_close(
+        demele.metrics.interpolatability(np.arange(5.0)[None], attribute, threshold=0).monotonicity, [[0.5]], ROUNDING
+    )
 
 
 def test_lehmer_means_lean_to_the_largest_and_do_not_overflow() -> None:
@@ -101,5 +106,5 @@ def test_what_is_no_traversal_is_refused() -> None:
         (STEPS, Z[0], {}, r"shape \(16,\) and \(3, 16\); give both as \(traversals, columns, points\)"),
     ]
     for codes, attributes, options, message in codes_cases:
-        with pytest.raises(demele.InputError, match=message):
-            demele.interpolatability(codes, attributes, **options)
+        with pytest.raises(demele.errors.InputError, match=message):
+            demele.metrics.interpolatability(codes, attributes, **options)

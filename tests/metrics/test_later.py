@@ -89,7 +89,7 @@ def test_shuffles_of_packed_rows_count_what_shuffled_rows_do() -> None:
     factors[:7, 0] = np.nan
     read = read_pair(codes, factors, missing="omit")
     memory = source.InMemory(source.Subject.of(*read))
-    settings = TableSettings(binning=demele.EqualWidth(10))
+    settings = TableSettings(binning=demele.bins.EqualWidth(10))
     tables = list(memory.tables(settings, "permutations", 3, 11, pairs=True))
     for index, table in enumerate(tables):
         wanted = memory._table(memory.data.shuffled(11, index), settings, True)

@@ -17,7 +17,7 @@ from tests.oracles import recovery
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_mean
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 NAMES = ("mcc", "mcc_rank", "mcc_weak", "r2_affine")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
@@ -84,7 +84,7 @@ def test_curves_and_turns() -> None:
 
 
 def test_lost_factors_count_unless_the_published_mean_is_asked_for() -> None:
-    score = demele.mcc(FIRST[:, None], GRID, kinds="continuous")
+    score = demele.metrics.mcc(FIRST[:, None], GRID, kinds="continuous")
     assert_close(score.value, 0.5, ROUNDING)
     assert score.per_factor is not None
     assert_close(score.per_factor, [1, 0], ROUNDING)
@@ -195,15 +195,15 @@ def test_noise_is_low_or_says_so(name: str, n: int, d: int) -> None:
 
 def test_noise_explains_as_many_rows_as_there_are_codes() -> None:
     rng = np.random.default_rng(0)
-    scores = [demele.r2_affine(rng.random((101, 10)), rng.random((101, 1))) for _ in range(40)]
+    scores = [demele.metrics.r2_affine(rng.random((101, 10)), rng.random((101, 1))) for _ in range(40)]
     assert_mean([score.value for score in scores], 10 / 100)
     assert_mean([score.details["adjusted"]["value"] for score in scores], 0.0)
 
 
 def test_as_many_codes_as_rows_have_no_affine_r2() -> None:
     rng = np.random.default_rng(0)
-    with pytest.warns(demele.DemeleWarning):
-        score = demele.r2_affine(rng.random((20, 25)), rng.random((20, 1)))
+    with pytest.warns(demele.errors.DemeleWarning):
+        score = demele.metrics.r2_affine(rng.random((20, 25)), rng.random((20, 1)))
     assert math.isnan(score.value)
     assert any(note.code == "undefined-value" for note in score.notes)
 
@@ -212,11 +212,11 @@ def test_batches_give_what_all_rows_give() -> None:
     rng = np.random.default_rng(2)
     factors = rng.random((300, 3))
     codes = factors @ rng.random((3, 4)) + 0.1 * rng.random((300, 4)) + 100
-    frame = demele.Frame.of(codes, factors)
+    frame = demele.bins.BinEdges.of(codes, factors)
     parts = [demele.Accumulator(["mcc"], frame=frame) for _ in range(2)]
     for index, part in enumerate(parts):
         parts[index] = part.update(codes[index::2], factors[index::2])
-    whole = demele.mcc(codes, factors)
+    whole = demele.metrics.mcc(codes, factors)
     merged = parts[0].merge(parts[1]).compute()["mcc"]
     assert_close(merged.value, whole.value, ROUNDING)
     assert merged.per_factor is not None
@@ -229,5 +229,5 @@ def test_newer_metrics_are_asked_for_by_name() -> None:
     assert not set(NAMES) & set(names_of_all())
     assert "mig" in names_of_all()
     assert not set(NAMES) & set(chosen_metrics(None))
-    assert set(NAMES) <= set(demele.metric_names())
+    assert set(NAMES) <= set(demele.list_metrics())
     assert_at_most(0.9, value("mcc", GRID, GRID), ROUNDING)

@@ -14,7 +14,7 @@ from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 NAMES = ("med_modularity", "med_compactness", "minimality", "sufficiency")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
@@ -99,7 +99,7 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     for name in ("med_modularity", "med_compactness"):
         with_it, without = (value(name, codes, one, kinds="categorical") for one in (factors, factors[:, [0, 2]]))
         assert_close(with_it, without, ROUNDING)
-    score = demele.med_compactness(codes, factors, kinds="categorical")
+    score = demele.metrics.med_compactness(codes, factors, kinds="categorical")
     assert score.per_factor is not None
     assert_exact(np.isnan(score.per_factor), [False, True, False])
     assert any(note.code == "undefined-value" and len(note.subject) == 1 for note in score.notes)
@@ -108,7 +108,7 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
 
 def test_a_code_that_does_not_vary_is_said_to_be_constant() -> None:
     still = np.column_stack([GRID, np.zeros(len(GRID))])
-    score = demele.med_modularity(still, np.column_stack([FIRST, SECOND]), kinds="categorical")
+    score = demele.metrics.med_modularity(still, np.column_stack([FIRST, SECOND]), kinds="categorical")
     (told,) = (note for note in score.notes if note.code == "undefined-value")
     assert told.subject == ("z3",)
     assert told.message == "not defined for 'z3': it is constant"
@@ -146,7 +146,7 @@ def test_the_best_codes_are_chosen_on_other_rows_than_those_that_are_scored() ->
     rng = np.random.default_rng(3)
     mixed = np.column_stack([noisy(0.5, FIRST + SECOND, rng) for _ in range(300)])
     split = value("med_modularity", mixed, GRID, options={"top_k": 1}, kinds="categorical")
-    table = split_tables(rows_of(mixed, GRID), demele.EqualWidth(10))[0]
+    table = split_tables(rows_of(mixed, GRID), demele.bins.EqualWidth(10))[0]
     best = best_codes(table, 1, "informative")
     same_rows = value("med_modularity", mixed[:, best], GRID, kinds="categorical")
     assert len(best) == 2
@@ -172,24 +172,24 @@ def test_the_best_codes_of_many() -> None:
 
 
 def test_choosing_codes_wants_counts() -> None:
-    with pytest.raises(demele.InputError, match="counts"):
-        demele.med_modularity(GRID, GRID, top_k=1, estimator="knn")
+    with pytest.raises(demele.errors.InputError, match="counts"):
+        demele.metrics.med_modularity(GRID, GRID, top_k=1, estimator="knn")
 
 
 def test_the_bins_of_a_continuous_code_are_its_entropy_and_that_is_said() -> None:
     rng = np.random.default_rng(5)
     factor = rng.integers(0, 4, 4000)
     code = factor + rng.random(4000)
-    scores = [demele.minimality(code[:, None], factor, bins=bins, kinds="categorical") for bins in (5, 15)]
+    scores = [demele.metrics.minimality(code[:, None], factor, bins=bins, kinds="categorical") for bins in (5, 15)]
     for score, wanted in zip(scores, (0.639, 0.470), strict=True):
         assert abs(score.value - wanted) < 0.01
         assert any(note.code == "finer-bins" and note.severity == "fragile" for note in score.notes)
-    quantised = demele.minimality(GRID, GRID, kinds="categorical")
+    quantised = demele.metrics.minimality(GRID, GRID, kinds="categorical")
     assert not any(note.code == "finer-bins" for note in quantised.notes)
 
 
 def test_a_constant_code_is_left_out_of_minimality() -> None:
-    score = demele.minimality(CODES["one"], GRID, kinds="categorical")
+    score = demele.metrics.minimality(CODES["one"], GRID, kinds="categorical")
     assert score.per_code is not None
     assert_exact(np.isnan(score.per_code), [False, True])
 
@@ -207,21 +207,21 @@ def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() ->
     factor = np.where(rng.random(6000) < 0.5, np.digitize(means[:, 0], [-0.5, 0, 0.5]), factor)
     std = np.full_like(means, 0.5)
     for bins, tolerance in ((20, 0.05), (60, 0.02)):
-        score = demele.minimality(means, factor, std, bins=bins, relative_to="channel", kinds="categorical")
+        score = demele.metrics.minimality(means, factor, std, bins=bins, relative_to="channel", kinds="categorical")
         held = float(score.matrix.to_numpy()[0, 0] / score.value)  # type: ignore[union-attr]
         assert abs(held + math.log(0.5)) < tolerance
-    sure = demele.minimality(GRID, GRID, 0 * GRID, relative_to="channel", kinds="categorical")
+    sure = demele.metrics.minimality(GRID, GRID, 0 * GRID, relative_to="channel", kinds="categorical")
     assert_close(float(sure.value), value("minimality", GRID, GRID, kinds="categorical"), ROUNDING)
-    with pytest.raises(demele.NotEnoughData, match="codes_std"):
-        demele.minimality(GRID, GRID, relative_to="channel", kinds="categorical")
+    with pytest.raises(demele.errors.NotEnoughData, match="codes_std"):
+        demele.metrics.minimality(GRID, GRID, relative_to="channel", kinds="categorical")
 
 
 def test_each_factor_on_its_own_rows() -> None:
     holes = GRID.copy()
     holes[::3, 0] = np.nan
     rows = np.arange(400) % 3 != 0
-    score = demele.minimality(GRID[:, [1]], holes, missing="omit", kinds="categorical")
-    alone = demele.minimality(GRID[rows][:, [1]], GRID[rows][:, [0]], kinds="categorical")
+    score = demele.metrics.minimality(GRID[:, [1]], holes, missing="omit", kinds="categorical")
+    alone = demele.metrics.minimality(GRID[rows][:, [1]], GRID[rows][:, [0]], kinds="categorical")
     assert_close(float(score.matrix.to_numpy()[0, 0]), float(alone.matrix.to_numpy()[0, 0]), ROUNDING)  # type: ignore[union-attr]
     assert_close(score.value, 1.0, ROUNDING)
 
@@ -242,7 +242,7 @@ def test_batches_and_sparse_codes_give_what_all_rows_give() -> None:
     rng = np.random.default_rng(7)
     factors = rng.integers(0, 3, (300, 2)).astype(float)
     codes = np.column_stack([factors[:, 0], factors.sum(axis=1), rng.integers(0, 3, 300)]).astype(float)
-    frame = demele.Frame.of(codes, factors, kinds="categorical")
+    frame = demele.bins.BinEdges.of(codes, factors, kinds="categorical")
     part = [demele.Accumulator(NAMES, frame=frame, stream=stream) for stream in (0, 1)]
     merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
     dense = demele.evaluate(codes, factors, NAMES, kinds="categorical")

@@ -5,7 +5,7 @@ import pytest
 
 import demele
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 RNG = np.random.default_rng(0)
 CODES, CLASSES = RNG.normal(size=(60, 20)), RNG.integers(0, 2, (60, 2)).astype(str)
 

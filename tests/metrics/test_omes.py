@@ -15,7 +15,7 @@ from tests.oracles import effects as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
 FIRST, SECOND = GRID.T
@@ -43,7 +43,7 @@ ON_GRID = {
 def score(codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.omes(codes, factors, kinds=kinds, **options)
+        return demele.metrics.omes(codes, factors, kinds=kinds, **options)
 
 
 @pytest.mark.worked("omes")
@@ -150,7 +150,7 @@ def test_rows_without_an_annotation_are_left_out() -> None:
 
 def test_factors_that_never_vary_alone_are_refused_and_few_rows_told() -> None:
     codes, levels = sampled()
-    with pytest.raises(demele.NotEnoughData, match="agree on all factors but 'v1'"):
+    with pytest.raises(demele.errors.NotEnoughData, match="agree on all factors but 'v1'"):
         score(codes, np.column_stack([levels[:, 0], np.arange(60) // 2, np.arange(60) % 2]))
     notes = {note.code: note for note in score(codes[:30], levels[:30]).notes}
     assert notes["usable-rows"].severity == "fragile"

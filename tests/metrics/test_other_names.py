@@ -29,16 +29,16 @@ SUGGESTED = {
 
 def test_a_name_of_theirs_suggests_ours() -> None:
     for name in SUGGESTED:
-        with pytest.raises(demele.UnknownNameError, match="did you mean") as told:
-            demele.describe(name)
+        with pytest.raises(demele.errors.UnknownNameError, match="did you mean") as told:
+            demele.metrics.describe(name)
         for ours in SUGGESTED[name]:
             assert f"'{ours}'" in str(told.value)
-        with pytest.raises(demele.UnknownNameError, match=f"'{SUGGESTED[name][0]}'"):
+        with pytest.raises(demele.errors.UnknownNameError, match=f"'{SUGGESTED[name][0]}'"):
             demele.cite(name)
 
 
 def test_all_that_is_suggested_is_there() -> None:
-    known = {*demele.metric_names(), "dci_boosting"}
+    known = {*demele.list_metrics(), "dci_boosting"}
     for meant in other_names._MEANT.values():
         assert set(meant.split("'")[1::2]) <= known, meant
     for call in other_names._FUNCTIONS.values():
@@ -46,8 +46,10 @@ def test_all_that_is_suggested_is_there() -> None:
 
 
 def test_what_is_no_metric_names_its_function() -> None:
-    with pytest.raises(demele.UnknownNameError, match=r"a function of its own in Python, demele\.unsupervised_scores"):
-        demele.describe("unsupervised_metrics")
+    with pytest.raises(
+        demele.errors.UnknownNameError, match=r"a function of its own in Python, demele\.unsupervised_scores"
+    ):
+        demele.metrics.describe("unsupervised_metrics")
 
 
 def test_commands_that_are_named_are_there(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,8 +65,8 @@ def test_commands_that_are_named_are_there(capsys: pytest.CaptureFixture[str]) -
 
 def test_names_of_nobody_have_the_nearest_as_before() -> None:
     assert other_names.elsewhere("migg") == ""
-    with pytest.raises(demele.UnknownNameError, match="did you mean 'mig'"):
-        demele.describe("migg")
+    with pytest.raises(demele.errors.UnknownNameError, match="did you mean 'mig'"):
+        demele.metrics.describe("migg")
 
 
 def test_the_program_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from demele.metrics import dci_compactness, dci_modularity, fitted_importances
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 Floats = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 MODELS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "forest": (forest_importance, {"n_trees": 4}, "impurity"),
     "boosting": (boosting_importance, {"n_trees": 10}, "impurity"),
@@ -180,8 +180,8 @@ def test_printed_values_of_permutation_are_met_by_our_forests(name: str) -> None
 def test_the_metric_sees_that_noise_is_not_needed() -> None:
     codes, factors = constructed("noisy", np.random.default_rng(4))
     for model in ("forest", "boosting"):
-        by_impurity = demele.dci(codes, factors, model=model)
-        by_permutation = demele.dci(codes, factors, model=model, importance="permutation")
+        by_impurity = demele.metrics.dci(codes, factors, model=model)
+        by_permutation = demele.metrics.dci(codes, factors, model=model, importance="permutation")
         assert by_impurity.compactness.value < 0.8
         assert by_permutation.compactness.value > 0.9
         assert by_impurity.explicitness.value == by_permutation.explicitness.value
@@ -216,7 +216,7 @@ def test_of_noise_there_is_no_score(categorical: bool) -> None:
         if categorical:
             factors = np.digitize(factors, [0.0]).astype(float)
         kinds = "categorical" if categorical else "continuous"
-        found = demele.dci(codes, factors, model="lasso", importance="permutation", kinds=kinds)
+        found = demele.metrics.dci(codes, factors, model="lasso", importance="permutation", kinds=kinds)
         scored += bool(found.modularity.value == found.modularity.value)
         if found.modularity.value != found.modularity.value:
             assert found.compactness.value != found.compactness.value
@@ -236,7 +236,7 @@ def test_a_factor_that_nothing_predicts_is_named_and_drops_out() -> None:
     known = rng.random((600, 2))
     factors = np.column_stack([known, rng.random(600)])
     codes = np.hstack([known, rng.random((600, 3))])
-    found = demele.dci(codes, factors, model="lasso", importance="permutation")
+    found = demele.metrics.dci(codes, factors, model="lasso", importance="permutation")
     matrix = found.importance.to_numpy()
     assert not matrix[:, 2].any()
     (note,) = (note for note in found.modularity.notes if note.code == "unread-factor")
@@ -257,13 +257,13 @@ def test_groups_are_shuffled_together(model: Any) -> None:
     own: dict[str, Any] = {"forest": {"n_trees": 5}, "boosting": {"n_trees": 50}, "lasso": {}}[model]
     own |= {"model": model, "importance": "permutation"}
     codes = np.column_stack([factors[:, 0], factors[:, 0] + 1e-3 * rng.random(400), factors[:, 1]])
-    together = demele.dci(codes, factors, **own, code_groups={"a": [0, 1], "b": [2]}).importance.to_numpy()
+    together = demele.metrics.dci(codes, factors, **own, code_groups={"a": [0, 1], "b": [2]}).importance.to_numpy()
     # The values of a shuffled group are independent of the truth: 1 - E(v - v')^2 / Var is -1, a loss of 2 from 1.
     assert_close(np.diag(together), [2.0, 2.0], {"rtol": 0, "atol": 0.35})
-    singly = demele.dci(codes, factors, **own)
+    singly = demele.metrics.dci(codes, factors, **own)
     if model == "boosting":
         assert singly.importance.to_numpy()[:2, 0].max() < together[0, 0] - 0.2
-    alone = demele.dci(codes, factors, **own, code_groups={"z1": [0], "z2": [1], "z3": [2]})
+    alone = demele.metrics.dci(codes, factors, **own, code_groups={"z1": [0], "z2": [1], "z3": [2]})
     assert_exact(alone.importance.to_numpy(), singly.importance.to_numpy())
 
 
@@ -315,8 +315,8 @@ def test_importance_is_in_the_unit_of_the_explicitness() -> None:
     codes = np.column_stack([classes + 0.3 * rng.normal(size=500), rng.normal(size=500)])
     factors = np.column_stack([classes, rng.integers(0, 2, 500)])
     own: dict[str, Any] = {"n_trees": 5, "importance": "permutation", "kinds": "categorical"}
-    scaled = demele.dci(codes, factors, **own).importance.to_numpy()
-    unscaled = demele.dci(codes, factors, **own, report="unscaled").importance.to_numpy()
+    scaled = demele.metrics.dci(codes, factors, **own).importance.to_numpy()
+    unscaled = demele.metrics.dci(codes, factors, **own, report="unscaled").importance.to_numpy()
     assert unscaled[0, 0] > 0.3
     majority = np.bincount(classes).max() / 500  # every row is scored once
     assert_close(scaled[0, 0], unscaled[0, 0] / (1 - majority), ROUNDING)

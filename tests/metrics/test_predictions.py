@@ -57,7 +57,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_rows_make_predictions_better_and_sizes_are_nested() -> None:
-    found = demele.downstream(CODES, FACTORS, sizes=(10, 300), n_repeats=2, **CHEAP)
+    found = demele.probes.downstream(CODES, FACTORS, sizes=(10, 300), n_repeats=2, **CHEAP)
     assert found.sizes == (10, 300)
     assert found.measures == ("accuracy", "accuracy", "R2")
     assert (found.scores[1] > 0.9).all()
@@ -65,15 +65,15 @@ def test_rows_make_predictions_better_and_sizes_are_nested() -> None:
     assert_close(found.efficiency[10], found.means[10] / found.means[300], ROUNDING)
     assert_close(found.worst[10], found.scores[0].min(), ROUNDING)
     assert (found.spread[0] > 0).all()
-    assert_exact(found.scores, demele.downstream(CODES, FACTORS, sizes=(10, 300), n_repeats=2, **CHEAP).scores)
-    assert found.scores[0, 0] != demele.downstream(CODES, FACTORS, sizes=(10, 300), seed=1, **CHEAP).scores[0, 0]
+    assert_exact(found.scores, demele.probes.downstream(CODES, FACTORS, sizes=(10, 300), n_repeats=2, **CHEAP).scores)
+    assert found.scores[0, 0] != demele.probes.downstream(CODES, FACTORS, sizes=(10, 300), seed=1, **CHEAP).scores[0, 0]
     assert found.sentences[1].startswith("This share of the mean score from 300 rows is reached: ")
     assert json.loads(found.to_json())["sizes"] == [10, 300]
 
 
 def test_codes_of_noise_score_chance() -> None:
     noise = np.random.default_rng(3).normal(size=(600, 2))
-    found = demele.downstream(noise, FACTORS[["kind", "size"]], sizes=(400,), **CHEAP)
+    found = demele.probes.downstream(noise, FACTORS[["kind", "size"]], sizes=(400,), **CHEAP)
     assert abs(found.scores[0, 0] - found.chance[0]) < 0.1
     assert abs(found.scores[0, 1]) < 0.05
     assert found.chance[1] == 0
@@ -93,7 +93,7 @@ def test_codes_of_noise_score_chance() -> None:
 def test_rows_that_were_not_asked_for_are_what_is_left(
     options: dict[str, Any], sizes: tuple[int, ...], n_test: int, scaled: bool
 ) -> None:
-    found = demele.downstream(CODES, FACTORS, probe="logistic", **options)
+    found = demele.probes.downstream(CODES, FACTORS, probe="logistic", **options)
     assert (found.sizes, found.n_test) == (sizes, n_test)
     assert ("scaled-split" in {note.code for note in found.notes}) == scaled
     assert "mixed-measures" in {note.code for note in found.notes}
@@ -103,18 +103,18 @@ def test_rows_without_annotation_are_left_out_of_that_factor() -> None:
     marked = FACTORS[["kind", "size"]].astype(float)
     marked.loc[::3, "size"] = np.nan
     kinds = {"kind": "categorical"}
-    found = demele.downstream(CODES, marked, sizes=(100,), missing="omit", kinds=kinds, **CHEAP)
-    whole = demele.downstream(CODES, FACTORS[["kind", "size"]], sizes=(100,), **CHEAP)
+    found = demele.probes.downstream(CODES, marked, sizes=(100,), missing="omit", kinds=kinds, **CHEAP)
+    whole = demele.probes.downstream(CODES, FACTORS[["kind", "size"]], sizes=(100,), **CHEAP)
     assert found.scores[0, 1] > 0.9
     assert_exact(found.scores[0, 0], whole.scores[0, 0])
-    with pytest.raises(demele.InputError, match="missing annotations"):
-        demele.downstream(CODES, marked, sizes=(100,), kinds=kinds, **CHEAP)
+    with pytest.raises(demele.errors.InputError, match="missing annotations"):
+        demele.probes.downstream(CODES, marked, sizes=(100,), kinds=kinds, **CHEAP)
 
 
 @pytest.mark.parametrize("by", ["importance", "information"])
 def test_the_best_code_alone_knows_a_factor_and_the_others_do_not(by: Any) -> None:
     codes = CODES[:, [2, 0, 1]]
-    found = demele.reduced_downstream(codes, FACTORS, by=by, n_train=400, **CHEAP)
+    found = demele.probes.reduced_downstream(codes, FACTORS, by=by, n_train=400, **CHEAP)
     assert found.removed == (("z2",), ("z3",), ("z1",))
     assert (found.alone > 0.9).all()
     assert (found.without < 0.5).all()
@@ -125,8 +125,8 @@ def test_the_best_code_alone_knows_a_factor_and_the_others_do_not(by: Any) -> No
 def test_a_copy_leaks_what_its_code_knows_until_both_are_taken() -> None:
     twice = np.column_stack([CODES, CODES[:, 0] + 0.01])
     kind = FACTORS[["kind", "place"]]
-    one = demele.reduced_downstream(twice, kind, by="information", n_train=400, **CHEAP)
-    two = demele.reduced_downstream(twice, kind, remove=2, by="importance", n_train=400, **CHEAP)
+    one = demele.probes.reduced_downstream(twice, kind, by="information", n_train=400, **CHEAP)
+    two = demele.probes.reduced_downstream(twice, kind, remove=2, by="importance", n_train=400, **CHEAP)
     assert one.without[0] > 0.9
     assert set(two.removed[0]) == {"z1", "z4"}
     assert two.without[0] < 0.5
@@ -134,12 +134,12 @@ def test_a_copy_leaks_what_its_code_knows_until_both_are_taken() -> None:
 
 def test_codes_of_their_own_hold_on_values_that_were_not_seen() -> None:
     pair = FACTORS[["kind", "place"]]
-    apart = demele.strong_downstream(CODES[:, :2], pair, n_train=400, **CHEAP)
+    apart = demele.probes.strong_downstream(CODES[:, :2], pair, n_train=400, **CHEAP)
     assert abs(apart.gap) < 0.05
     mixed = CODES[:, :2] @ [[1.0, 1.0], [1.0, -1.0]] + [0.0, 3.0]
-    found = demele.strong_downstream(mixed, pair, n_train=400, n_test=200)
+    found = demele.probes.strong_downstream(mixed, pair, n_train=400, n_test=200)
     assert found.gap > 0.2
-    lacking_one = demele.strong_downstream(mixed, pair, train_on="others", n_train=400, n_test=200)
+    lacking_one = demele.probes.strong_downstream(mixed, pair, train_on="others", n_train=400, n_test=200)
     assert lacking_one.gap > 0.2
     assert {shift.shifted for shift in found.shifts if shift.target == "kind"} == {"place"}
     frame = found.shifts_frame()
@@ -148,8 +148,10 @@ def test_codes_of_their_own_hold_on_values_that_were_not_seen() -> None:
 
 def test_training_rows_have_one_value_and_test_rows_the_others() -> None:
     pair = FACTORS[["kind", "place"]]
-    found = demele.strong_downstream(CODES[:, :2], pair, experiments=2, n_train=400, **CHEAP)
-    lacking = demele.strong_downstream(CODES[:, :2], pair, experiments=2, train_on="others", n_train=400, **CHEAP)
+    found = demele.probes.strong_downstream(CODES[:, :2], pair, experiments=2, n_train=400, **CHEAP)
+    lacking = demele.probes.strong_downstream(
+        CODES[:, :2], pair, experiments=2, train_on="others", n_train=400, **CHEAP
+    )
     assert len(found.shifts) == 4
     for shift in found.shifts:
         assert shift.n_train < 200 < 2 * shift.n_test
@@ -174,9 +176,9 @@ def test_total_variation_by_hand(counts: Any, mean: float, largest: float) -> No
 
 def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
     pair = FACTORS[["kind", "place"]]
-    fair = demele.fairness(CODES[:, :2], pair, n_train=400, n_permutations=5, **CHEAP)
+    fair = demele.metrics.fairness(CODES[:, :2], pair, n_train=400, n_permutations=5, **CHEAP)
     assert fair.unfairness < 2 * np.nanmean(fair.chance) + 0.02
-    mixed = demele.fairness(CODES[:, :2].sum(axis=1, keepdims=True), pair, n_train=400, **CHEAP)
+    mixed = demele.metrics.fairness(CODES[:, :2].sum(axis=1, keepdims=True), pair, n_train=400, **CHEAP)
     assert mixed.unfairness > fair.unfairness + 0.1
     assert np.isnan(np.diag(mixed.mean)).all()
     assert (mixed.largest >= mixed.mean)[~np.eye(2, dtype=bool)].all()
@@ -186,7 +188,7 @@ def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
 def test_factors_that_go_together_make_true_values_unfair_as_well() -> None:
     place = np.where(_RNG.random(600) < 0.8, FACTORS["kind"], FACTORS["place"])
     factors = np.column_stack([FACTORS["kind"], place])
-    found = demele.fairness(factors + 0.01 * _RNG.normal(size=factors.shape), factors, n_train=400, **CHEAP)
+    found = demele.metrics.fairness(factors + 0.01 * _RNG.normal(size=factors.shape), factors, n_train=400, **CHEAP)
     assert_close(found.mean, found.of_labels, {"rtol": 0, "atol": 0.02})
     assert found.unfairness > 0.3
     assert "factors-go-together" in {note.code for note in found.notes}
@@ -199,7 +201,7 @@ def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
     kinds = np.where(kinds == "other", _RNG.choice(["round", "flat"], 600), kinds)
     factors = pd.DataFrame({"kind": kinds, "place": places})
     codes = np.column_stack([kinds == "rare", kinds == "flat"]) + 0.01 * _RNG.normal(size=(600, 2))
-    found = demele.fairness(codes, factors, n_train=400, n_permutations=39, **CHEAP)
+    found = demele.metrics.fairness(codes, factors, n_train=400, n_permutations=39, **CHEAP)
     (most,) = (one for one in found.rates if one.target == "kind")
     assert (most.sensitive, most.value) == ("place", "= rare")
     rare = {"= north": 0.0, "= south": 1 / 2}
@@ -217,11 +219,11 @@ def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
 
 
 def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:
-    fair = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, n_permutations=5, **CHEAP)
+    fair = demele.metrics.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, n_permutations=5, **CHEAP)
     assert "no pair is shown to be above chance" in fair.sentence
     assert fair.document().next == []
     assert "few-shuffles" in {note.code for note in fair.notes}
-    unasked = demele.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
+    unasked = demele.metrics.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
     assert np.isnan(unasked.p_value_of_any)
     assert unasked.document().next[0][1].endswith("--fairness --permutations 20")
 
@@ -242,11 +244,11 @@ def test_pairs_that_say_the_same_do_not_make_a_p_value_small() -> None:
 
 
 def test_numbers_are_cut_as_targets_and_as_sensitive_factors() -> None:
-    found = demele.fairness(CODES, FACTORS, bins=4, n_train=400, **CHEAP)
+    found = demele.metrics.fairness(CODES, FACTORS, bins=4, n_train=400, **CHEAP)
     assert found.mean.shape == (3, 3)
     assert found.unfairness < 0.15
     leaking = np.column_stack([CODES[:, 0], CODES[:, 1], FACTORS["size"] + FACTORS["kind"]])
-    worse = demele.fairness(leaking[:, 2:], FACTORS, bins=4, n_train=400, **CHEAP)
+    worse = demele.metrics.fairness(leaking[:, 2:], FACTORS, bins=4, n_train=400, **CHEAP)
     assert worse.mean[2, 0] > found.mean[2, 0] + 0.1
 
 
@@ -267,16 +269,16 @@ def test_what_cannot_be_asked_is_refused() -> None:
         ("fairness", {"seed": -1}, "seed: expected at least 0"),
     ]
     for name, options, message in name_cases:
-        with pytest.raises(demele.InputError, match=message):
+        with pytest.raises(demele.errors.InputError, match=message):
             getattr(demele, name)(CODES, FACTORS, **options)
 
 
 @pytest.mark.parametrize("name", ["strong_downstream", "fairness"])
 def test_one_factor_is_too_few(name: str) -> None:
-    with pytest.raises(demele.NotEnoughData, match="at least 2 factors that vary, got 1"):
+    with pytest.raises(demele.errors.NotEnoughData, match="at least 2 factors that vary, got 1"):
         getattr(demele, name)(CODES, FACTORS[["kind"]])
 
 
 def test_values_with_too_few_rows_make_no_experiment() -> None:
-    with pytest.raises(demele.NotEnoughData, match="no value of a factor has 20 rows"):
-        demele.strong_downstream(CODES[:40], FACTORS[:40], probe="logistic")
+    with pytest.raises(demele.errors.NotEnoughData, match="no value of a factor has 20 rows"):
+        demele.probes.strong_downstream(CODES[:40], FACTORS[:40], probe="logistic")

@@ -12,7 +12,7 @@ from demele.core.row_blocks import read_blocks
 from tests.tolerances import assert_exact, assert_mean
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 N_BLOCKS, LENGTH = 20, 30
 BLOCKS = np.repeat(np.arange(N_BLOCKS), LENGTH)
 
@@ -84,8 +84,8 @@ def test_every_metric_sees_whole_blocks() -> None:
     # a factor that is constant in each block: some permutation of blocks is all that can be, and the codes tell it
     level = BLOCKS % 4
     codes = np.column_stack([level, np.arange(level.size) % 3]).astype(float)
-    by_block = demele.mig(codes, level, n_permutations=20, blocks=BLOCKS, kinds="categorical").chance
-    by_row = demele.mig(codes, level, n_permutations=20, kinds="categorical").chance
+    by_block = demele.metrics.mig(codes, level, n_permutations=20, blocks=BLOCKS, kinds="categorical").chance
+    by_row = demele.metrics.mig(codes, level, n_permutations=20, kinds="categorical").chance
     assert by_block is not None
     assert by_row is not None
     assert by_block.mean > 10 * by_row.mean
@@ -98,7 +98,7 @@ def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() ->
         rng = np.random.default_rng(draw)
         codes, factors = walks(rng, 1), walks(rng, 1)
         for name, blocks in (("blocks", BLOCKS), ("rows", None)):
-            chance = demele.mcc(codes, factors, n_permutations=19, seed=draw, blocks=blocks).chance
+            chance = demele.metrics.mcc(codes, factors, n_permutations=19, seed=draw, blocks=blocks).chance
             assert chance is not None
             small[name].append(float(chance.p_value <= 0.1))
     assert_mean(small["blocks"], expected=0.1)
@@ -109,8 +109,8 @@ def test_codes_in_groups_too() -> None:
     rng = np.random.default_rng(1)
     codes, factors = walks(rng, 3), walks(rng, 2)
     given: dict[str, Any] = {"n_permutations": 19, "code_groups": {"both": [0, 1]}}
-    by_block = demele.mcc(codes, factors, blocks=BLOCKS, **given).chance
-    by_row = demele.mcc(codes, factors, **given).chance
+    by_block = demele.metrics.mcc(codes, factors, blocks=BLOCKS, **given).chance
+    by_row = demele.metrics.mcc(codes, factors, **given).chance
     assert by_block is not None
     assert by_row is not None
     assert by_block.mean > 2 * by_row.mean
@@ -119,7 +119,7 @@ def test_codes_in_groups_too() -> None:
 def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
     rng = np.random.default_rng(2)
     codes, factors = walks(rng, 2), walks(rng, 2)
-    score = demele.mig(codes, factors, n_permutations=5, blocks=BLOCKS)
+    score = demele.metrics.mig(codes, factors, n_permutations=5, blocks=BLOCKS)
     assert "blocks=20" in str(score.signature).replace(":", "=").replace(" ", "")
     again = demele.replay(str(score.signature), codes, factors, blocks=BLOCKS)
     assert again.chance is not None
@@ -127,7 +127,7 @@ def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
     assert_exact(again.chance.values, score.chance.values)
     with pytest.raises(InputError, match="its chance level permuted 20 blocks of rows; pass blocks"):
         demele.replay(str(score.signature), codes, factors)
-    plain = demele.mig(codes, factors, n_permutations=5)
+    plain = demele.metrics.mig(codes, factors, n_permutations=5)
     with pytest.raises(InputError, match="blocks: the signature's chance level permuted single rows"):
         demele.replay(str(plain.signature), codes, factors, blocks=BLOCKS)
 
@@ -151,10 +151,10 @@ def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> Non
         demele.evaluate(rows, rows, "mig", **{"n_permutations": 5, "blocks": blocks, **more})
     if set(more) <= {"n_permutations", "n_bootstrap"}:
         with pytest.raises(error, match=message):
-            demele.mig(rows, rows, **{"n_permutations": 5, "blocks": blocks, **more})
+            demele.metrics.mig(rows, rows, **{"n_permutations": 5, "blocks": blocks, **more})
 
 
 def test_blocks_of_one_row_each_are_warned_of() -> None:
-    with pytest.warns(demele.DemeleWarning, match="every row is its own block"):
+    with pytest.warns(demele.errors.DemeleWarning, match="every row is its own block"):
         read_blocks(np.arange(9), 9)
     read_blocks([0, 0, 1, 2, 3, 4], 6)  # no warning: they are errors here

@@ -51,7 +51,7 @@ def test_values_of_published_code_on_the_same_arrays() -> None:
 def test_noise_beside_dead_codes_scores_nothing() -> None:
     for living, dead in [(1, 9), (1, 1), (2, 3), (1, 0)]:
         for classes in CLASSES:
-            for protocol in demele.protocol_names():
+            for protocol in demele.list_protocols():
                 codes, factor = arrays(classes, living, dead)
                 codes[:, living:] = 7.5
                 found = demele.evaluate(codes, factor, "sap", protocol=protocol, kinds="categorical")["sap"]
@@ -61,12 +61,12 @@ def test_noise_beside_dead_codes_scores_nothing() -> None:
 def test_a_dead_code_is_the_guess_of_the_majority_of_the_training_rows() -> None:
     codes, factor = arrays("skewed", 1, 1)
     labels = np.array(["rare", "usual", "odd"])[[1, 0, 2]][factor]
-    found = demele.sap(codes, labels, score_on="training")
+    found = demele.metrics.sap(codes, labels, score_on="training")
     assert found.matrix is not None
     share = float(np.mean(factor == 0))
     assert_exact(found.matrix.to_numpy()[1, 0], share)
     assert dict(found.details["majority"]) == {"v1": share}
-    unseen = demele.sap(codes, labels)
+    unseen = demele.metrics.sap(codes, labels)
     assert unseen.matrix is not None
     assert unseen.matrix.to_numpy()[1, 0] == unseen.details["majority"]["v1"] != share
 
@@ -75,7 +75,7 @@ def test_a_single_code_scores_as_beside_a_dead_one() -> None:
     """A mixed set: the squared correlation of a dead code is 0, its accuracy is not."""
     codes, factor = arrays("skewed", 1, 1, informed=True)
     factors = pd.DataFrame({"size": codes[:, 0] ** 2, "kind": factor.astype(str)})
-    alone, beside = demele.sap(codes[:, :1], factors), demele.sap(codes, factors)
+    alone, beside = demele.metrics.sap(codes[:, :1], factors), demele.metrics.sap(codes, factors)
     assert alone.per_factor is not None
     assert beside.per_factor is not None
     assert_close(alone.per_factor, beside.per_factor, ROUNDING)
@@ -97,7 +97,7 @@ def test_a_balanced_classifier_that_is_worse_than_the_guess_scores_nothing() -> 
         found.append(scores[0].value)
     assert found[:3] == [0.0, 0.0, 0.0]
     assert 0.03 < found[3] < found[4] < 0.11
-    standard = demele.sap(noise[:, None], factor, class_weight="balanced", seed=1)
+    standard = demele.metrics.sap(noise[:, None], factor, class_weight="balanced", seed=1)
     assert_exact(standard.value, 0.0)
 
 
@@ -118,7 +118,7 @@ def test_every_route_agrees(classes: str, tmp_path: Path) -> None:
     codes, factor = arrays(classes, 1, 4)
     labels = np.array(["a", "b", "c"])[factor]
     labels[:50] = labels[50]
-    whole = demele.sap(codes, labels)
+    whole = demele.metrics.sap(codes, labels)
     assert abs(whole.value) < 0.05
     accumulator = demele.Accumulator("sap", bound=4000)
     for start in range(0, 4000, 1000):
@@ -133,7 +133,7 @@ def test_every_route_agrees(classes: str, tmp_path: Path) -> None:
     )
     assert abs(read["sap"].value) < 0.05
     missing = pd.Series(labels, dtype=object).mask(np.arange(4000) % 3 == 0)
-    assert abs(demele.sap(codes, missing.to_frame("kind"), missing="omit").value) < 0.05
+    assert abs(demele.metrics.sap(codes, missing.to_frame("kind"), missing="omit").value) < 0.05
 
 
 def test_dead_codes_are_not_ahead_of_others_for_metrics_that_fit() -> None:
@@ -149,7 +149,7 @@ def test_the_code_that_is_meant_comes_first_whatever_its_rank(kinds: str) -> Non
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 3, (300, 2))
     codes = np.column_stack([factors[:, ::-1] + 0.3 * rng.normal(size=(300, 2)), np.ones(300)])
-    plain, meant = (demele.sap(codes, factors, kinds=kinds, reg_dim=given) for given in (None, ["z1", "z2"]))
+    plain, meant = (demele.metrics.sap(codes, factors, kinds=kinds, reg_dim=given) for given in (None, ["z1", "z2"]))
     told = np.asarray(plain.matrix_values)
     assert_close(
         np.asarray(meant.per_factor), [told[0, 0] - told[[1, 2], 0].max(), told[1, 1] - told[[0, 2], 1].max()], ROUNDING
@@ -158,7 +158,7 @@ def test_the_code_that_is_meant_comes_first_whatever_its_rank(kinds: str) -> Non
     assert "reg_dim" in str(meant.signature)
     assert "reg_dim" not in str(plain.signature)
     assert demele.replay(meant.signature, codes, factors).value == meant.value
-    alone = demele.sap(codes[:, :1], factors[:, :1], kinds=kinds, reg_dim=[0])
+    alone = demele.metrics.sap(codes[:, :1], factors[:, :1], kinds=kinds, reg_dim=[0])
     guess = alone.details["majority"]["v1"] if kinds == "categorical" else 0.0
     assert_close(alone.value, np.asarray(alone.matrix_values)[0, 0] - guess, ROUNDING)
 
@@ -167,6 +167,6 @@ def test_the_matrix_of_robust_information_says_its_unit() -> None:
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(2000, 1))
     codes = 0.6 * factors + 0.8 * rng.normal(size=(2000, 1))
-    score = demele.mig(codes, factors, estimator="robust")
+    score = demele.metrics.mig(codes, factors, estimator="robust")
     assert_close(np.asarray(score.matrix_values), [[0.36]], {"rtol": 0, "atol": 0.03})  # 1 - exp(-2 I) = rho^2
     assert score.matrix_of == "information from 0 to 1: 1 - exp(-2 I) of quantities, I / H of classes"

@@ -10,9 +10,9 @@ RNG = np.random.default_rng(0)
 
 def test_what_became_of_missing_annotations_is_signed_where_it_was_asked_for() -> None:
     codes, factors = RNG.random((200, 2)), RNG.random((200, 2))
-    assert "missing" not in demele.mig(codes, factors).signature.arguments
+    assert "missing" not in demele.metrics.mig(codes, factors).signature.arguments
     factors[3, 0] = np.nan
-    assert demele.mig(codes, factors, missing="omit").signature.arguments["missing"] == "omit"
+    assert demele.metrics.mig(codes, factors, missing="omit").signature.arguments["missing"] == "omit"
 
 
 @pytest.mark.parametrize(("codes", "shown"), [(3, 6), (201, 0)])

@@ -15,7 +15,7 @@ from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
 FIRST, SECOND = GRID.T
@@ -96,7 +96,7 @@ def test_codes_of_noise_are_flattered_on_the_training_rows_alone() -> None:
     trained, published, unseen = [], [], []
     for _ in range(6):
         codes, factors = rng.random((1000, 4)), rng.random((1000, 4))
-        given: dict[str, Any] = {"kinds": "continuous", "report": "unscaled", "bins": demele.EqualFrequency(10)}
+        given: dict[str, Any] = {"kinds": "continuous", "report": "unscaled", "bins": demele.bins.EqualFrequency(10)}
         trained.append(scored("snc", codes, factors, **given, **ALL_ROWS).value)
         published.append(scored("snc", codes, factors, mapping="one-to-one", **given, **ALL_ROWS).value)
         unseen.append(scored("snc", codes, factors, **given).value)
@@ -128,7 +128,7 @@ def test_order_units_and_further_columns_change_no_bit() -> None:
 def test_each_factor_on_its_own_rows() -> None:
     holes = GRID.copy()
     holes[::3, 0] = np.nan
-    found = demele.snc(GRID, holes, missing="omit", kinds="categorical", score_on="training")
+    found = demele.metrics.snc(GRID, holes, missing="omit", kinds="categorical", score_on="training")
     assert_close(found.value, 1.0, ROUNDING)
     half = np.where(np.arange(400) < 200, np.nan, SECOND)
     assert_close(scored("snc", GRID[200:, [1]], half[200:], **ALL_ROWS).value, 1.0, ROUNDING)
@@ -139,13 +139,13 @@ def test_batches_give_what_all_rows_give_and_sparse_codes_are_refused() -> None:
     rng = np.random.default_rng(3)
     factors = rng.integers(0, 3, (300, 2)).astype(float)
     codes = np.column_stack([factors[:, 0], factors.sum(axis=1) + rng.integers(0, 2, 300), rng.integers(0, 3, 300)])
-    frame = demele.Frame.of(codes, factors, kinds="categorical")
+    frame = demele.bins.BinEdges.of(codes, factors, kinds="categorical")
     part = [demele.Accumulator(["snc"], frame=frame, stream=stream) for stream in (0, 1)]
     merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
     whole = scored("snc", codes, factors)
     assert_exact(merged["snc"].value, whole.value)
     assert_exact(list(merged["snc"].native.values()), list(whole.native.values()))
-    with pytest.raises(demele.InputError, match="snc is not computed of sparse codes; there are mig"):
+    with pytest.raises(demele.errors.InputError, match="snc is not computed of sparse codes; there are mig"):
         demele.evaluate_sparse(sparse.csr_array(codes.astype(float)), factors, ["snc"], kinds="categorical")
 
 

@@ -22,7 +22,7 @@ def independent(n: int, d: int, deviation: float, seed: int = 0) -> tuple[Array,
 
 
 def test_independent_codes_tell_what_single_ones_do() -> None:
-    found = demele.stochastic_scores(*independent(2000, 2, 0.5), n_draws=3000)
+    found = demele.metrics.stochastic_scores(*independent(2000, 2, 0.5), n_draws=3000)
     assert abs(found.wsepin - math.log(2)) < 5 * found.error + 0.02
     assert found.windin == found.wsepin
     assert abs(found.wsep) < 0.02
@@ -32,7 +32,9 @@ def test_independent_codes_tell_what_single_ones_do() -> None:
 
 def test_two_codes_of_one_mean_share_most_of_what_they_tell() -> None:
     means, deviations = independent(2000, 1, 0.5)
-    found = demele.stochastic_scores(np.hstack([means, means]), np.hstack([deviations, deviations]), n_draws=4000)
+    found = demele.metrics.stochastic_scores(
+        np.hstack([means, means]), np.hstack([deviations, deviations]), n_draws=4000
+    )
     assert abs(found.information.mean() - math.log(2)) < 0.06
     assert abs(found.wsepin - math.log(7 / 4) / 2) < 5 * found.error
     assert_close(found.information + found.information[::-1] - found.total, found.sep, ROUNDING)
@@ -53,7 +55,7 @@ def test_densities_in_loops() -> None:
 @pytest.mark.parametrize(("d", "at_most"), [(4, 1.0), (8, 0.01)])
 def test_sharp_codes_on_few_rows_say_that_the_rows_are_the_limit(d: int, at_most: float) -> None:
     """Their WSEPIN is 2.30; the row finds itself among 1000."""
-    found = demele.stochastic_scores(*independent(1000, d, 0.1), n_draws=300)
+    found = demele.metrics.stochastic_scores(*independent(1000, d, 0.1), n_draws=300)
     assert found.wsepin < at_most
     assert found.total <= math.log(1000)
     (note,) = found.notes
@@ -63,26 +65,28 @@ def test_sharp_codes_on_few_rows_say_that_the_rows_are_the_limit(d: int, at_most
 def test_densities_of_many_codes_are_not_floored() -> None:
     """Of 40 codes at once a density is far below 1e-8, which public code takes for all smaller ones."""
     means, deviations = independent(300, 40, 0.98)
-    found = demele.stochastic_scores(means, deviations, n_draws=500)
+    found = demele.metrics.stochastic_scores(means, deviations, n_draws=500)
     assert abs(found.total + 40 * math.log(0.98)) < 0.3
 
 
 def test_noise_tells_nothing_and_dead_codes_weigh_nothing() -> None:
     means, deviations = independent(1500, 2, 0.5)
-    with_dead = demele.stochastic_scores(
+    with_dead = demele.metrics.stochastic_scores(
         np.column_stack([means, np.zeros(1500)]), np.column_stack([deviations, np.ones(1500)]), n_draws=2000
     )
     assert abs(with_dead.information[2]) < 1e-9
     assert with_dead.weights[2] < 1e-9
-    nothing = demele.stochastic_scores(np.zeros((50, 2)), np.ones((50, 2)))
+    nothing = demele.metrics.stochastic_scores(np.zeros((50, 2)), np.ones((50, 2)))
     assert abs(nothing.total) < 1e-9
 
 
 def test_units_order_and_seeds() -> None:
     means, deviations = independent(400, 2, 0.4)
-    plain, same, other = (demele.stochastic_scores(means, deviations, n_draws=200, seed=seed) for seed in (0, 0, 1))
+    plain, same, other = (
+        demele.metrics.stochastic_scores(means, deviations, n_draws=200, seed=seed) for seed in (0, 0, 1)
+    )
     assert plain.wsepin == same.wsepin != other.wsepin
-    scaled = demele.stochastic_scores(means * 1e3, deviations * 1e3, n_draws=200)
+    scaled = demele.metrics.stochastic_scores(means * 1e3, deviations * 1e3, n_draws=200)
     assert abs(scaled.wsepin - plain.wsepin) < 1e-9
     told = json.loads(plain.to_json())
     assert (told["kind"], told["n"], told["wsepin"]) == ("stochastic scores", 400, plain.wsepin)
@@ -94,11 +98,11 @@ def test_codes_without_noise_and_wrong_shapes_are_refused() -> None:
     means, deviations = independent(20, 2, 0.5)
     sharp = deviations.copy()
     sharp[3, 1] = 0
-    with pytest.raises(demele.InputError, match="row 3 of code 'z2'"):
-        demele.stochastic_scores(means, sharp)
-    with pytest.raises(demele.InputError, match="shape"):
-        demele.stochastic_scores(means, deviations[:, :1])
-    with pytest.raises(demele.NotEnoughData):
-        demele.stochastic_scores(means[:1], deviations[:1])
+    with pytest.raises(demele.errors.InputError, match="row 3 of code 'z2'"):
+        demele.metrics.stochastic_scores(means, sharp)
+    with pytest.raises(demele.errors.InputError, match="shape"):
+        demele.metrics.stochastic_scores(means, deviations[:, :1])
+    with pytest.raises(demele.errors.NotEnoughData):
+        demele.metrics.stochastic_scores(means[:1], deviations[:1])
     with pytest.raises(demele.DemeleError, match="stochastic_scores"):
         demele.evaluate(means, means, ["wsepin"])

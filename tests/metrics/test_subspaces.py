@@ -32,8 +32,8 @@ TURNS = np.array(list(itertools.product(range(12), repeat=2)))
 ANGLES = TURNS * np.pi / 6
 
 
-def score(codes: Any, factors: Any, **options: Any) -> demele.SubspaceScores:
-    return demele.subspace_scores(codes, factors, kinds="categorical", **options)
+def score(codes: Any, factors: Any, **options: Any) -> demele.metrics.SubspaceScores:
+    return demele.metrics.subspace_scores(codes, factors, kinds="categorical", **options)
 
 
 def circles(*angles: Array) -> Array:
@@ -140,15 +140,15 @@ def test_missing_rows_frames_and_what_is_written() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(demele.UnknownNameError, match="v3"):
+    with pytest.raises(demele.errors.UnknownNameError, match="v3"):
         score(GRID, GRID, cyclic=["v3"])
-    with pytest.raises(demele.InputTypeError, match="cyclic"):
+    with pytest.raises(demele.errors.InputTypeError, match="cyclic"):
         score(GRID, GRID, cyclic="v1")
-    with pytest.raises(demele.NotEnoughData, match="two that vary"):
+    with pytest.raises(demele.errors.NotEnoughData, match="two that vary"):
         score(GRID, GRID[:, :1])
-    with pytest.raises(demele.NotEnoughData, match="agree on all factors but"):
+    with pytest.raises(demele.errors.NotEnoughData, match="agree on all factors but"):
         score(GRID[:16], np.column_stack([np.arange(16), np.arange(16) % 2]))
-    with pytest.raises(demele.NotEnoughData, match="never goes through"):
+    with pytest.raises(demele.errors.NotEnoughData, match="never goes through"):
         score(GRID, np.column_stack([FIRST // 2, SECOND]), cyclic=["v1"])
     with pytest.raises(demele.DemeleError, match="subspace_scores"):
         demele.evaluate(GRID, GRID, ["d_lsbd"])
@@ -159,11 +159,13 @@ def test_levels_called_by_texts_turn_in_the_order_of_their_names_and_that_is_sai
     other = np.tile([0, 1], 60)
     codes = np.column_stack([circles(levels * 2 * np.pi / 3), other])
     factors = np.column_stack([np.array(["a", "b", "c"])[levels], np.array(["x", "y"])[other]])
-    found = demele.subspace_scores(codes, factors, cyclic=["v1"])
+    found = demele.metrics.subspace_scores(codes, factors, cyclic=["v1"])
     assert abs(found.turns["v1"].frequency) == 1  # of three levels 2, 4, 5, 7, 8 and 10 turns are the same points
     assert [note.message for note in found.notes if note.code == "order-of-names"] == [
         "the levels of 'v1' are taken for equal angles in the order of their names ('a', 'b', 'c')"
     ]
-    numbered = demele.subspace_scores(codes, np.column_stack([levels, other]), cyclic=["v1"], kinds="categorical")
+    numbered = demele.metrics.subspace_scores(
+        codes, np.column_stack([levels, other]), cyclic=["v1"], kinds="categorical"
+    )
     assert "order-of-names" not in {note.code for note in numbered.notes}
     assert numbered.turns["v1"] == found.turns["v1"]

@@ -13,14 +13,14 @@ from tests.oracles import dependence as oracle
 from tests.tolerances import SOLVER, assert_close
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 IDENTITY = np.eye(3, dtype=int)
 
 
 def score(codes: Any, factors: Any, **options: Any) -> demele.Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.tmex(codes, factors, **options)
+        return demele.metrics.tmex(codes, factors, **options)
 
 
 def along(n: int = 1000, seed: int = 0) -> tuple[Array, Array]:
@@ -108,9 +108,9 @@ def test_classes_missing_rows_and_constant_codes() -> None:
         found = score(codes, values, kinds="categorical", missing=missing)
         assert found.details["intended"] == [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
         assert found.details["mismatches"] == 0
-    with pytest.raises(demele.NotEnoughData, match="no code varies"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no code varies"):
         score(0 * noise, factors)
-    with pytest.raises(demele.NotEnoughData, match="columns"):
+    with pytest.raises(demele.errors.NotEnoughData, match="columns"):
         score(noise[:40], factors[:40])
 
 
@@ -125,7 +125,7 @@ def test_classes_missing_rows_and_constant_codes() -> None:
 )
 def test_a_graph_of_other_shape_or_values_is_refused(wrong: Any, got: str) -> None:
     factors, noise = along(200)
-    with pytest.raises(demele.InputError, match=f"intended: expected zeros and ones of shape .* got {got}$"):
+    with pytest.raises(demele.errors.InputError, match=f"intended: expected zeros and ones of shape .* got {got}$"):
         score(noise, factors, intended=wrong)
 
 

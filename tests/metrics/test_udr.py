@@ -30,15 +30,15 @@ def test_relative_strength_by_hand(similarity: Any, expected: float) -> None:
 
 def test_order_sign_and_scale_of_codes_do_not_matter() -> None:
     models = [CUBE, -3.0 * CUBE[:, [2, 0, 1]], CUBE * [1.0, -1.0, 1e-3]]
-    assert_close(demele.udr(models, similarity="spearman").scores, [1, 1, 1], ROUNDING)
-    assert_close(demele.udr(models).scores, [0.9, 0.9, 0.9], SOLVER)  # the Lasso takes 0.1 off each weight
+    assert_close(demele.probes.udr(models, similarity="spearman").scores, [1, 1, 1], ROUNDING)
+    assert_close(demele.probes.udr(models).scores, [0.9, 0.9, 0.9], SOLVER)  # the Lasso takes 0.1 off each weight
 
 
 def test_mixed_codes_by_hand() -> None:
     """Two of three codes are a rotation by 45 degrees: the weights are 1/sqrt(2) - 0.1, twice."""
     weight = np.sqrt(0.5) - 0.1
     expected = (2 * weight / 2 + 0.9) / 3
-    assert_close(demele.udr([CUBE, MIXED]).scores, [expected, expected], SOLVER)
+    assert_close(demele.probes.udr([CUBE, MIXED]).scores, [expected, expected], SOLVER)
 
 
 def test_spearman_is_that_of_scipy_with_ties() -> None:
@@ -46,7 +46,7 @@ def test_spearman_is_that_of_scipy_with_ties() -> None:
     first, second = rng.integers(0, 4, (60, 2)).astype(float), rng.normal(size=(60, 3))
     second[:, 0] += first[:, 1]
     ranks = np.array([[abs(spearmanr(a, b).statistic) for b in second.T] for a in first.T])
-    found = demele.udr([first, second], similarity="spearman")
+    found = demele.probes.udr([first, second], similarity="spearman")
     assert_close(found.pairs[0, 1], relative_strength(ranks), SOLVER)
     assert_close(found.pairs[1, 0], found.pairs[0, 1], ROUNDING)
 
@@ -55,7 +55,7 @@ def test_a_score_is_the_median_of_the_pairs_in_its_column() -> None:
     rng = np.random.default_rng(1)
     base = rng.normal(size=(300, 3))
     models = [base, base + rng.normal(size=base.shape), base @ rng.normal(size=(3, 3)), base**3]
-    found = demele.udr(models)
+    found = demele.probes.udr(models)
     assert np.isnan(np.diag(found.pairs)).all()
     assert_exact(found.scores, [np.median(np.delete(found.pairs[:, j], j)) for j in range(4)])
     assert abs(found.pairs[0, 2] - found.pairs[2, 0]) > 1e-6, "the Lasso has a direction"
@@ -65,11 +65,11 @@ def test_codes_without_divergence_are_left_out() -> None:
     rng = np.random.default_rng(2)
     noise = rng.normal(size=(8, 1))
     models = {"one": np.hstack([CUBE, noise]), "other": np.hstack([noise[::-1], CUBE])}
-    gated = demele.udr(models, similarity="spearman", kl={"one": [1, 1, 1, 0.01], "other": [0, 1, 1, 1]})
+    gated = demele.probes.udr(models, similarity="spearman", kl={"one": [1, 1, 1, 0.01], "other": [0, 1, 1, 1]})
     assert_close(gated.scores, [1, 1], ROUNDING)
     assert gated.informative == (("z1", "z2", "z3"), ("z2", "z3", "z4"))
     assert [note.code for note in gated.notes] == ["few-models"]
-    free = demele.udr(models, similarity="spearman")
+    free = demele.probes.udr(models, similarity="spearman")
     assert (free.scores < 0.95).all()
     assert "no-gate" in {note.code for note in free.notes}
 
@@ -78,20 +78,20 @@ def test_divergences_follow_from_deviations() -> None:
     codes = np.column_stack([CUBE[:, :2], np.zeros(8) + 0.1 * CUBE[:, 2]])
     deviations = np.full(codes.shape, 0.5)
     deviations[:, 2] = 1.0  # divergence 0.5 * 0.01 = 0.005 nats
-    found = demele.udr([codes, CUBE], codes_std=[deviations, deviations * 0 + 0.5])
+    found = demele.probes.udr([codes, CUBE], codes_std=[deviations, deviations * 0 + 0.5])
     assert found.informative[0] == ("z1", "z2")
-    lower = demele.udr([codes, CUBE], codes_std=[deviations, deviations * 0 + 0.5], threshold=0.0049)
+    lower = demele.probes.udr([codes, CUBE], codes_std=[deviations, deviations * 0 + 0.5], threshold=0.0049)
     assert len(lower.informative[0]) == 3
 
 
 def test_models_without_informative_codes_have_no_value() -> None:
-    found = demele.udr([CUBE, CUBE, CUBE * 0], similarity="spearman")
+    found = demele.probes.udr([CUBE, CUBE, CUBE * 0], similarity="spearman")
     assert_close(found.scores, [1, 1, np.nan], ROUNDING)
     assert found.best() == "model 0"
     assert "no-informative-code" in {note.code for note in found.notes}
     assert found.to_frame()["informative_codes"].tolist() == [3, 3, 0]
-    with pytest.raises(demele.NotEnoughData, match="no model has a score"):
-        demele.udr([CUBE * 0, CUBE * 0]).best()
+    with pytest.raises(demele.errors.NotEnoughData, match="no model has a score"):
+        demele.probes.udr([CUBE * 0, CUBE * 0]).best()
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
@@ -109,5 +109,5 @@ def test_what_cannot_be_compared_is_refused() -> None:
         ([CUBE, CUBE * np.inf], {}, "codes of model 1: .*non-finite"),
     ]
     for codes, options, message in codes_cases:
-        with np.errstate(invalid="ignore"), pytest.raises(demele.InputError, match=message):
-            demele.udr(codes, **options)
+        with np.errstate(invalid="ignore"), pytest.raises(demele.errors.InputError, match=message):
+            demele.probes.udr(codes, **options)

@@ -12,7 +12,7 @@ from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
 FIRST, SECOND = GRID.T
@@ -30,7 +30,7 @@ CODES = {
 def score(codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.unique_information(codes, factors, kinds=kinds, **options)
+        return demele.metrics.unique_information(codes, factors, kinds=kinds, **options)
 
 
 @pytest.mark.worked("unique_information")
@@ -69,7 +69,7 @@ def test_slow_definition() -> None:
 def test_a_mixture_that_replaces_a_code_is_seen_where_mig_sees_nothing() -> None:
     """The two other codes give the first one back; neither does alone."""
     parity = np.column_stack([FIRST, SECOND, (FIRST + SECOND) % 4])
-    assert_close(demele.mig(parity, GRID, kinds="categorical").value, 1.0, ROUNDING)
+    assert_close(demele.metrics.mig(parity, GRID, kinds="categorical").value, 1.0, ROUNDING)
     assert_close(score(parity, GRID).value, 0.0, ROUNDING)
 
 
@@ -78,7 +78,7 @@ def test_rare_combinations_do_not_make_perfect_codes_dispensable() -> None:
     rng = np.random.default_rng(1)
     factors = rng.integers(0, 3, (300, 2)).astype(float)
     codes = np.column_stack([factors, rng.random((300, 3))])
-    with pytest.raises(demele.NotEnoughData, match="any code could be spared"):
+    with pytest.raises(demele.errors.NotEnoughData, match="any code could be spared"):
         score(codes, factors, joint="cells")
     found = score(codes, factors)
     assert found.details == {"joint": "boosting", "code": [0, 1]}

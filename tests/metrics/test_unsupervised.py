@@ -31,14 +31,14 @@ def test_two_codes_by_hand(variances: tuple[float, float], r: float) -> None:
 
 
 def test_a_result_by_hand() -> None:
-    found = demele.unsupervised_scores(CORRELATED)
+    found = demele.probes.unsupervised_scores(CORRELATED)
     scale = 200 / 199  # covariances divide by n - 1
     assert_close(found.gaussian_total_correlation, -0.5 * math.log(0.64), ROUNDING)
     assert_close(found.gaussian_wasserstein_correlation, scale * (4 - 2 * math.sqrt(3.6)), ROUNDING)
     assert_close(found.gaussian_wasserstein_correlation_norm, (4 - 2 * math.sqrt(3.6)) / 2, ROUNDING)
     assert_close(found.mutual_info_score, math.log(2), ROUNDING)  # the second has four values, which tell the first
     assert_close(found.information, [[np.nan, math.log(2)], [math.log(2), np.nan]], ROUNDING)
-    assert_close(demele.unsupervised_scores(SIGNS).to_frame()["value"], [0, 0, 0, 0], ROUNDING)
+    assert_close(demele.probes.unsupervised_scores(SIGNS).to_frame()["value"], [0, 0, 0, 0], ROUNDING)
 
 
 def test_published_definitions_of_many_codes() -> None:
@@ -48,7 +48,7 @@ def test_published_definitions_of_many_codes() -> None:
     covariance = np.cov(codes.T)
     root = scipy.linalg.sqrtm(covariance)
     inner = scipy.linalg.sqrtm(root @ np.diag(np.diag(covariance)) @ root).real
-    found = demele.unsupervised_scores(codes)
+    found = demele.probes.unsupervised_scores(codes)
     distance = 2 * np.trace(covariance) - 2 * np.trace(inner)
     assert_close(found.gaussian_wasserstein_correlation, distance, SOLVER)
     assert_close(found.gaussian_wasserstein_correlation_norm, distance / np.trace(covariance), SOLVER)
@@ -57,7 +57,7 @@ def test_published_definitions_of_many_codes() -> None:
 
 
 def test_units_matter_to_the_distance_alone() -> None:
-    one, other = (demele.unsupervised_scores(CORRELATED * scale) for scale in (1.0, 1e-3))
+    one, other = (demele.probes.unsupervised_scores(CORRELATED * scale) for scale in (1.0, 1e-3))
     assert_close(other.gaussian_wasserstein_correlation, one.gaussian_wasserstein_correlation * 1e-6, SOLVER)
     assert_close(other.gaussian_wasserstein_correlation_norm, one.gaussian_wasserstein_correlation_norm, SOLVER)
     assert_close(other.gaussian_total_correlation, one.gaussian_total_correlation, SOLVER)
@@ -65,31 +65,31 @@ def test_units_matter_to_the_distance_alone() -> None:
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])
 def test_codes_of_any_size_have_scores(scale: float) -> None:
-    one, other = demele.unsupervised_scores(CORRELATED), demele.unsupervised_scores(CORRELATED * scale)
+    one, other = demele.probes.unsupervised_scores(CORRELATED), demele.probes.unsupervised_scores(CORRELATED * scale)
     assert_close(other.gaussian_wasserstein_correlation_norm, one.gaussian_wasserstein_correlation_norm, SOLVER)
     assert_close(other.gaussian_total_correlation, one.gaussian_total_correlation, SOLVER)
 
 
 def test_dead_codes_are_left_out_and_copies_are_said() -> None:
     with_dead = np.column_stack([CORRELATED[:, 0], np.full(200, 7.0), CORRELATED[:, 1]])
-    found = demele.unsupervised_scores(with_dead)
-    assert_exact(found.mutual_info_score, demele.unsupervised_scores(CORRELATED).mutual_info_score)
+    found = demele.probes.unsupervised_scores(with_dead)
+    assert_exact(found.mutual_info_score, demele.probes.unsupervised_scores(CORRELATED).mutual_info_score)
     assert np.isnan(found.information[1]).all()
     assert [note.code for note in found.notes] == ["constant-code"]
-    copies = demele.unsupervised_scores(np.column_stack([SIGNS, SIGNS.sum(axis=1)]))
+    copies = demele.probes.unsupervised_scores(np.column_stack([SIGNS, SIGNS.sum(axis=1)]))
     assert math.isinf(copies.gaussian_total_correlation)
     assert [note.code for note in copies.notes] == ["collinear-codes"]
     assert json.loads(copies.to_json())["gaussian_total_correlation"] is None
 
 
 def test_shuffled_codes_score_what_independent_ones_do() -> None:
-    found = demele.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
+    found = demele.probes.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
     assert set(found.chance) == set(SCORES)
     assert found.chance["gaussian_total_correlation"] < 0.05 < found.gaussian_total_correlation
     assert found.chance["mutual_info_score"] < 0.1 < found.mutual_info_score
-    again = demele.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
+    again = demele.probes.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
     assert again.chance == found.chance
-    assert demele.unsupervised_scores(CORRELATED, n_permutations=5, seed=4).chance != found.chance
+    assert demele.probes.unsupervised_scores(CORRELATED, n_permutations=5, seed=4).chance != found.chance
     assert f"{found.mutual_info_score:.3f} nats" in found.sentence
 
 
@@ -105,5 +105,5 @@ def test_shuffled_codes_score_what_independent_ones_do() -> None:
     ],
 )
 def test_what_cannot_be_scored_is_refused(codes: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
-        demele.unsupervised_scores(codes, **options)
+    with pytest.raises(demele.errors.InputError, match=message):
+        demele.probes.unsupervised_scores(codes, **options)

@@ -77,7 +77,7 @@ def test_a_verdict_stands_first_in_an_evaluation_and_in_its_json() -> None:
     rng = np.random.default_rng(0)
     factors = pd.DataFrame({"size": rng.random(600), "hue": rng.integers(0, 3, 600), "same": 1})
     codes = pd.DataFrame({"a": -factors["size"], "b": factors["hue"] + 0.1 * rng.normal(size=600), "c": 0.0})
-    with pytest.warns(demele.UndefinedFactorWarning):
+    with pytest.warns(demele.errors.UndefinedFactorWarning):
         evaluation = demele.evaluate(codes, factors, ["mig", "dci_forest_modularity"])
     found = evaluation.verdict
     assert found is not None

@@ -89,14 +89,14 @@ def test_one_array_is_taken_for_means() -> None:
 
 def test_what_two_arrays_are_is_asked_for() -> None:
     with pytest.raises(
-        demele.InputError, match=r"output: the encoder returns 2 arrays.*output='mean_logvar', 'mean_variance'"
+        demele.errors.InputError, match=r"output: the encoder returns 2 arrays.*output='mean_logvar', 'mean_variance'"
     ):
         encode(Encoder(lambda m, v: (m, v)), IMAGES)
-    with pytest.raises(demele.InputError, match=r"'mean_std' is 2 arrays \(mean, std\), the encoder returns 3"):
+    with pytest.raises(demele.errors.InputError, match=r"'mean_std' is 2 arrays \(mean, std\), the encoder returns 3"):
         encode(Encoder(lambda m, v: (m, v, m)), IMAGES, output="mean_std")
-    with pytest.raises(demele.InputError, match=r"expected an even number of columns, .* got shape \(8, 3\)"):
+    with pytest.raises(demele.errors.InputError, match=r"expected an even number of columns, .* got shape \(8, 3\)"):
         encode(Encoder(lambda m, v: torch.cat([m, v[:, :1]], dim=1)), IMAGES, output="mean_logvar")
-    with pytest.raises(demele.InputError, match=r"expected a dictionary with a key 'mean', .* got the keys 'z'"):
+    with pytest.raises(demele.errors.InputError, match=r"expected a dictionary with a key 'mean', .* got the keys 'z'"):
         encode(Encoder(lambda m, v: {"z": m}), IMAGES)
 
 
@@ -204,10 +204,10 @@ def test_memory_is_bounded_by_the_batch(batch: int) -> None:
 
 def test_an_encoder_that_samples_is_refused() -> None:
     draws = Encoder(lambda m, v: m + torch.randn_like(m) / 100)
-    with pytest.raises(demele.InputError, match=r"two calls .* the encoder samples, .* output='mean_logvar'"):
+    with pytest.raises(demele.errors.InputError, match=r"two calls .* the encoder samples, .* output='mean_logvar'"):
         encode(draws, IMAGES)
     model = Encoder(lambda m, v: m)
-    with pytest.raises(demele.InputError, match="or dropout is on"):  # the function hides the module from eval()
+    with pytest.raises(demele.errors.InputError, match="or dropout is on"):  # the function hides the module from eval()
         encode(lambda x: model(torch.from_numpy(x)), IMAGES)
 
 
@@ -215,16 +215,22 @@ def test_batch_norm_in_training_mode_is_refused() -> None:
     norm = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(256), nn.Linear(256, 2))
     encode(norm, IMAGES)  # evaluates
     norm.train()
-    with pytest.raises(demele.InputError, match="depend on the rest of its batch, as with batch norm in training mode"):
+    with pytest.raises(
+        demele.errors.InputError, match="depend on the rest of its batch, as with batch norm in training mode"
+    ):
         encode(lambda x: norm(torch.from_numpy(x)), IMAGES)
 
 
 def test_rows_that_are_missing_are_refused() -> None:
-    with pytest.raises(demele.InputError, match="expected 64 rows of codes, one per image, got 63 from image 0 on"):
+    with pytest.raises(
+        demele.errors.InputError, match="expected 64 rows of codes, one per image, got 63 from image 0 on"
+    ):
         encode(lambda x: x.reshape(len(x), -1)[: 63 if len(x) == 64 else None] @ WEIGHTS, IMAGES)
-    with pytest.raises(demele.InputError, match="expected 4 codes as before, got 3 from image 128 on"):
+    with pytest.raises(demele.errors.InputError, match="expected 4 codes as before, got 3 from image 128 on"):
         encode(lambda x: x.reshape(len(x), -1) @ WEIGHTS[:, : 3 if len(x) == 16 else 4], IMAGES)
-    with pytest.raises(demele.InputError, match=r"expected mean of shape \(n_images, n_codes\), got \(8, 1, 16, 16\)"):
+    with pytest.raises(
+        demele.errors.InputError, match=r"expected mean of shape \(n_images, n_codes\), got \(8, 1, 16, 16\)"
+    ):
         encode(lambda x: x, IMAGES, layout="NCHW")
 
 
@@ -237,23 +243,23 @@ def test_codes_that_are_not_finite_are_told_with_their_factors() -> None:
 
     side, column, row = IMAGES.factors([133]).iloc[0]
     message = f"codes of 1 of 144 images are not finite, first of image 133 .side {side}, x {column}, y {row}."
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         encode(codes, IMAGES)
-    with pytest.raises(demele.InputError, match="standard deviations of 1 of 144 images are not finite"):
+    with pytest.raises(demele.errors.InputError, match="standard deviations of 1 of 144 images are not finite"):
         encode(lambda x: (np.zeros((len(x), 4)), codes(x)), IMAGES, output="mean_std")
 
 
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"output": "mean_logvars"}, demele.UnknownNameError, "did you mean 'mean_logvar'"),
-        ({"layout": "NWHC"}, demele.UnknownNameError, "layout: expected 'NCHW' or 'NHWC', got 'NWHC'"),
-        ({"value_range": 255}, demele.InputTypeError, r"value_range: expected \(black, white\)"),
-        ({"value_range": (1, 1)}, demele.InputTypeError, r"value_range: expected \(black, white\)"),
-        ({"batch": 0}, demele.InputError, "batch: expected a whole number >= 1"),
-        ({"model": "encoder"}, demele.InputTypeError, "model: expected a module of PyTorch, .* got str"),
-        ({"images": PIXELS}, demele.InputTypeError, "images: expected an image set, got ndarray; wrap an array"),
-        ({"rows": [144]}, demele.InputError, "rows: expected 0 to 143"),
+        ({"output": "mean_logvars"}, demele.errors.UnknownNameError, "did you mean 'mean_logvar'"),
+        ({"layout": "NWHC"}, demele.errors.UnknownNameError, "layout: expected 'NCHW' or 'NHWC', got 'NWHC'"),
+        ({"value_range": 255}, demele.errors.InputTypeError, r"value_range: expected \(black, white\)"),
+        ({"value_range": (1, 1)}, demele.errors.InputTypeError, r"value_range: expected \(black, white\)"),
+        ({"batch": 0}, demele.errors.InputError, "batch: expected a whole number >= 1"),
+        ({"model": "encoder"}, demele.errors.InputTypeError, "model: expected a module of PyTorch, .* got str"),
+        ({"images": PIXELS}, demele.errors.InputTypeError, "images: expected an image set, got ndarray; wrap an array"),
+        ({"rows": [144]}, demele.errors.InputError, "rows: expected 0 to 143"),
     ],
 )
 def test_arguments_that_cannot_be_used(given: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -313,7 +319,7 @@ WAYS: dict[str, Callable[[nn.Module], Any]] = {
 def test_running_statistics_are_put_back(way: str) -> None:
     net = NET if way == "global" else with_batch_norm()
     before = {name: held.clone() for name, held in net.state_dict().items()}
-    with pytest.raises(demele.InputError, match="batch norm in training mode") as error:
+    with pytest.raises(demele.errors.InputError, match="batch norm in training mode") as error:
         encode(WAYS[way](net), IMAGES)
     assert "load its weights again" not in str(error.value)
     assert net.training
@@ -327,16 +333,16 @@ def test_a_network_that_no_variable_holds_is_told_to_be_loaded_again() -> None:
 
     registry: Any = Registry()
     registry.nets = [with_batch_norm()]
-    with pytest.raises(demele.InputError, match=r"no variable of the function holds .*: load its weights again"):
+    with pytest.raises(demele.errors.InputError, match=r"no variable of the function holds .*: load its weights again"):
         encode(lambda x: registry.nets[0](torch.from_numpy(x)), IMAGES)
     assert registry.nets[0][1].running_mean.abs().max() > 0  # as the message says
 
 
 def test_images_that_a_model_cannot_take_are_told_with_their_shape() -> None:
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(2 * 14 * 14, 2)).eval()
-    with pytest.raises(demele.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass layout='NCHW'"):
+    with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass layout='NCHW'"):
         encode(lambda x: net(torch.from_numpy(x)), IMAGES)
-    with pytest.raises(demele.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*now NHWC"):
+    with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*now NHWC"):
         encode(net, IMAGES, layout="NHWC")
     assert encode(lambda x: net(torch.from_numpy(x)), IMAGES, layout="NCHW").codes.shape == (144, 2)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from demele.core.errors import DemeleError, InputError, MissingExtraError
-from demele.evaluation import perturbation_test
-from demele.lab import Fabric, importance_maps, predictor
+from demele.explain import importance_maps, perturbation_test, predictor
+from demele.lab import Fabric
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
 torch = pytest.importorskip("torch")

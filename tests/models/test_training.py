@@ -166,7 +166,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(demele.InputError, match="No space left on device; the file that was there is untouched"):
+    with pytest.raises(demele.errors.InputError, match="No space left on device; the file that was there is untouched"):
         fitted(steps=40, fit=fit)
     assert (tmp_path / "run").read_bytes() == before
     assert os.listdir(tmp_path) == ["run"]
@@ -190,7 +190,7 @@ def test_a_file_of_another_training_is_refused(
     path = tmp_path / "run"
     fitted("beta_vae", beta=2, steps=2, fit={"checkpoint": path})
     before = path.read_bytes()
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         fitted(steps=4, fit={**fit, "checkpoint": path}, **model)
     assert path.read_bytes() == before
 
@@ -198,10 +198,10 @@ def test_a_file_of_another_training_is_refused(
 def test_a_file_of_other_images_or_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run"
     vae, _ = fitted(steps=2, fit={"checkpoint": path})
-    with pytest.raises(demele.InputError, match="was trained with other images"):
+    with pytest.raises(demele.errors.InputError, match="was trained with other images"):
         vae.fit(squares().subset(np.arange(144)[::-1]), steps=4, batch=8, checkpoint=path)
     monkeypatch.setattr("demele.models.training.__version__", "9.9")
-    with pytest.raises(demele.InputError, match=r"was trained by demele .*, this is 9\.9"):
+    with pytest.raises(demele.errors.InputError, match=r"was trained by demele .*, this is 9\.9"):
         vae.fit(squares(), steps=4, batch=8, checkpoint=path)
     assert load_vae(path).run is not None
 
@@ -209,7 +209,7 @@ def test_a_file_of_other_images_or_another_version_is_refused(tmp_path: Path, mo
 def test_a_file_that_another_run_writes_to_is_refused(tmp_path: Path) -> None:
     with (
         locked(tmp_path / "run", "checkpoint"),
-        pytest.raises(demele.InputError, match="checkpoint: another run is writing to"),
+        pytest.raises(demele.errors.InputError, match="checkpoint: another run is writing to"),
     ):
         fitted(fit={"checkpoint": tmp_path / "run"})
     assert os.listdir(tmp_path) == []
@@ -225,7 +225,7 @@ def test_files_with_more_than_tensors_and_plain_values_are_refused(tmp_path: Pat
     path = tmp_path / "run"
     fitted(steps=2, fit={"checkpoint": path})
     changed(path, status=nn.Linear(2, 2))
-    with pytest.raises(demele.FormatError, match="loading anything else can run code"):
+    with pytest.raises(demele.errors.FormatError, match="loading anything else can run code"):
         load_vae(path)
 
 
@@ -245,7 +245,7 @@ def test_files_that_were_changed_are_refused(values: dict[str, Any], message: st
     path = tmp_path / "run"
     fitted(steps=2, fit={"checkpoint": path})
     changed(path, **values)
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         load_vae(path)
 
 
@@ -260,7 +260,7 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         try:
             load_vae(path)
-        except demele.FormatError:
+        except demele.errors.FormatError:
             refused += 1
     assert refused > 10
 
@@ -269,12 +269,12 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     fitted(steps=2, fit={"checkpoint": path})
     path.write_bytes(path.read_bytes()[:-2000])
-    with pytest.raises(demele.FormatError, match="not a training of demele"):
+    with pytest.raises(demele.errors.FormatError, match="not a training of demele"):
         load_vae(path)
     path.write_text("weights")
-    with pytest.raises(demele.FormatError, match="not a training of demele"):
+    with pytest.raises(demele.errors.FormatError, match="not a training of demele"):
         fitted(fit={"checkpoint": path})
-    with pytest.raises(demele.InputError, match=r"checkpoint: cannot read .*No such file"):
+    with pytest.raises(demele.errors.InputError, match=r"checkpoint: cannot read .*No such file"):
         load_vae(tmp_path / "none")
 
 
@@ -283,14 +283,14 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
 
 def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
     fit: dict[str, Any] = {"checkpoint": tmp_path / "run", "lr": 50.0}
-    with pytest.warns(demele.NotConvergedWarning, match="not finite at step .*lower lr"):
+    with pytest.warns(demele.errors.NotConvergedWarning, match="not finite at step .*lower lr"):
         vae, run = fitted(steps=200, fit=fit)
     assert run.status == "diverged"
     assert run.steps < 200
     assert "the largest log-variance" in run.problem
     assert all(np.isfinite(one).all() for one in weights(vae))
     assert np.isfinite(run.history["loss"]).all()
-    with pytest.warns(demele.NotConvergedWarning):
+    with pytest.warns(demele.errors.NotConvergedWarning):
         again = fitted(steps=200, fit=fit)
     assert again[1].steps == run.steps
 
@@ -391,5 +391,5 @@ def test_what_an_optimiser_did_not_keep_is_refused(kept: Any, tmp_path: Path) ->
     content = torch.load(path, weights_only=True)
     content["optimiser"]["state"][0] = kept
     torch.save(content, path)
-    with pytest.raises(demele.FormatError, match="its networks are not those of its spec"):
+    with pytest.raises(demele.errors.FormatError, match="its networks are not those of its spec"):
         fitted(steps=6, fit={"checkpoint": path})

@@ -79,7 +79,7 @@ def test_saving_takes_weights_as_they_are_and_refuses_a_model_without_any(tmp_pa
     with torch.no_grad():
         next(vae.encoder.parameters()).zero_()
     assert not weights(load_vae(vae.save(tmp_path / "model")))[0].any()
-    with pytest.raises(demele.InputError, match="the model is not fitted"):
+    with pytest.raises(demele.errors.InputError, match="the model is not fitted"):
         VAE("vae", latents=2).save(tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
@@ -111,19 +111,21 @@ def test_networks_of_ones_own_are_trained_and_read(tmp_path: Path) -> None:
     assert not np.array_equal(weights(vae)[0], own[0].mean.weight.detach().numpy())  # type: ignore[union-attr,operator]
     read = load_vae(tmp_path / "run", network=own_networks(seed=1))
     assert_exact(read.encode(squares()).codes, vae.encode(squares()).codes)
-    with pytest.raises(demele.InputError, match=r"a file holds no classes; pass network=\(encoder, decoder\)"):
+    with pytest.raises(demele.errors.InputError, match=r"a file holds no classes; pass network=\(encoder, decoder\)"):
         load_vae(tmp_path / "run")
-    with pytest.raises(demele.FormatError, match="its networks are not those of its spec"):
+    with pytest.raises(demele.errors.FormatError, match="its networks are not those of its spec"):
         load_vae(tmp_path / "run", network=(nn.Linear(2, 2), nn.Linear(2, 2)))
     assert_exact(weights(fitted(network=own)[0])[0], weights(vae)[0])  # the modules that were given are as they were
 
 
 def test_networks_that_do_not_fit_are_refused() -> None:
     encoder, decoder = own_networks()
-    with pytest.raises(demele.InputError, match=r"expected the encoder to return \(n, 8\) or a pair of \(n, 4\)"):
+    with pytest.raises(
+        demele.errors.InputError, match=r"expected the encoder to return \(n, 8\) or a pair of \(n, 4\)"
+    ):
         fitted(network=(encoder, decoder), latents=4)
     with pytest.raises(
-        demele.InputError, match=r"expected the decoder to return logits .* \(8, 1, 16, 16\), got \(8, 256\)"
+        demele.errors.InputError, match=r"expected the decoder to return logits .* \(8, 1, 16, 16\), got \(8, 256\)"
     ):
         fitted(network=(encoder, nn.Linear(3, 256)))
 
@@ -134,14 +136,14 @@ def test_networks_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"objective": "beta_vea"}, demele.UnknownNameError, "did you mean 'beta_vae'"),
-        ({"network": "conv"}, demele.UnknownNameError, "did you mean 'conv16'"),
-        ({"latents": 0}, demele.InputError, "latents: expected a whole number >= 1"),
-        ({"beta_scale": "pixel"}, demele.UnknownNameError, "expected 'raw' or 'per_pixel', got 'pixel'"),
-        ({"init": "normal"}, demele.UnknownNameError, "init: expected 'torch' or 'glorot'"),
-        ({"likelihood": "gaussian:0"}, demele.InputError, "std: expected a number above 0"),
-        ({"logvar_bounds": (1, -1)}, demele.InputError, "logvar_bounds: expected"),
-        ({"gamma": 1}, demele.InputTypeError, "gamma: it is an option of capacity, factor_vae, not of vae"),
+        ({"objective": "beta_vea"}, demele.errors.UnknownNameError, "did you mean 'beta_vae'"),
+        ({"network": "conv"}, demele.errors.UnknownNameError, "did you mean 'conv16'"),
+        ({"latents": 0}, demele.errors.InputError, "latents: expected a whole number >= 1"),
+        ({"beta_scale": "pixel"}, demele.errors.UnknownNameError, "expected 'raw' or 'per_pixel', got 'pixel'"),
+        ({"init": "normal"}, demele.errors.UnknownNameError, "init: expected 'torch' or 'glorot'"),
+        ({"likelihood": "gaussian:0"}, demele.errors.InputError, "std: expected a number above 0"),
+        ({"logvar_bounds": (1, -1)}, demele.errors.InputError, "logvar_bounds: expected"),
+        ({"gamma": 1}, demele.errors.InputTypeError, "gamma: it is an option of capacity, factor_vae, not of vae"),
     ],
 )
 def test_models_that_cannot_be_made(given: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -161,36 +163,38 @@ def test_models_that_cannot_be_made(given: dict[str, Any], error: type[Exception
     ],
 )
 def test_trainings_that_cannot_be_made(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.InputError, match=message):
+    with pytest.raises(demele.errors.InputError, match=message):
         VAE("vae", latents=3, network="mlp").fit(squares(), **{"steps": 2, "batch": 8, **given})
 
 
 def test_images_that_cannot_be_used() -> None:
     vae = VAE("vae", latents=3)
-    with pytest.raises(demele.InputTypeError, match="expected an image set, got ndarray; wrap an array"):
+    with pytest.raises(demele.errors.InputTypeError, match="expected an image set, got ndarray; wrap an array"):
         vae.fit(np.zeros((4, 16, 16)), steps=1)  # type: ignore[arg-type]
-    with pytest.raises(demele.InputError, match=r"takes images of 16 x 16, 32 x 32, 64 x 64, got 20 x 20"):
+    with pytest.raises(demele.errors.InputError, match=r"takes images of 16 x 16, 32 x 32, 64 x 64, got 20 x 20"):
         vae.fit(ArrayImages(np.zeros((40, 20, 20), np.uint8)), steps=1)
     pairs = VAE("ada_gvae", latents=3, network="mlp")
-    with pytest.raises(demele.InputError, match="not a grid"):
+    with pytest.raises(demele.errors.InputError, match="not a grid"):
         pairs.fit(ArrayImages(np.zeros((40, 16, 16), np.uint8)), steps=1)
-    with pytest.raises(demele.InputError, match="at least 2 images for dip_vae_i"):
+    with pytest.raises(demele.errors.InputError, match="at least 2 images for dip_vae_i"):
         VAE("dip_vae_i", latents=3, network="mlp").fit(squares(), steps=1, batch=1)
     fit, _ = fitted(steps=1)
-    with pytest.raises(demele.InputError, match=r"expected 16 x 16 x 1, .* got 32 x 32 x 1; images.resized\(16\)"):
+    with pytest.raises(
+        demele.errors.InputError, match=r"expected 16 x 16 x 1, .* got 32 x 32 x 1; images.resized\(16\)"
+    ):
         fit.encode(squares(32))
 
 
 def test_a_model_must_be_fitted() -> None:
     vae = VAE("vae", latents=3)
     for use in (lambda: vae.encode(squares()), lambda: vae.decode([[0.0] * 3]), lambda: vae.encoder):
-        with pytest.raises(demele.InputError, match="the model is not fitted; call fit first"):
+        with pytest.raises(demele.errors.InputError, match="the model is not fitted; call fit first"):
             use()
     assert repr(vae) == "VAE('vae', latents=3, network='conv16'; not fitted)"
 
 
 def test_codes_of_another_size_are_refused() -> None:
-    with pytest.raises(demele.InputError, match=r"codes: expected shape \(n, 3\), got \(2, 4\)"):
+    with pytest.raises(demele.errors.InputError, match=r"codes: expected shape \(n, 3\), got \(2, 4\)"):
         fitted(steps=1)[0].decode(np.zeros((2, 4)))
 
 
@@ -202,13 +206,17 @@ def test_deviations_of_a_sample_are_those_of_its_codes() -> None:
     sample = vae.encode(squares())
     assert sample.codes_std is not None
     std = sample.codes_std
-    with pytest.raises(demele.InputError, match=r"codes_std: expected the rows and columns of the codes, \(144, 3\)"):
+    with pytest.raises(
+        demele.errors.InputError, match=r"codes_std: expected the rows and columns of the codes, \(144, 3\)"
+    ):
         replace(sample, codes_std=std.iloc[1:])
-    with pytest.raises(demele.InputError, match="codes_std: expected the rows and columns"):
+    with pytest.raises(demele.errors.InputError, match="codes_std: expected the rows and columns"):
         replace(sample, codes_std=std.rename(columns={"z1": "a"}))
     negative = std.copy()
     negative.iloc[5, 1] = -0.5
-    with pytest.raises(demele.InputError, match=r"expected standard deviations >= 0, got -0.5 in column 'z2', row 5"):
+    with pytest.raises(
+        demele.errors.InputError, match=r"expected standard deviations >= 0, got -0.5 in column 'z2', row 5"
+    ):
         replace(sample, codes_std=negative)
 
 

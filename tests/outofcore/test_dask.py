@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import demele
-from demele import InputError, InputTypeError, NotEnoughData
 from demele.core.errors import AmbiguousKindWarning
+from demele.errors import InputError, InputTypeError, NotEnoughData
 from demele.runtime.dask import is_collection, mapped, reduced
 from tests.outofcore.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
 
@@ -21,7 +21,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 NUMBERS = ["size", "turn", "stored"]
 METRICS = [*COUNTED, "sap", "irs", "z_diff"]
 #: Of unequal lengths, one of them empty.
@@ -84,7 +84,7 @@ def test_a_cluster_works_on_what_it_is_given(rows: pd.DataFrame, client: Any, tm
 
     codes = partitioned(rows[CODES]).map_partitions(noting, meta=rows[CODES][:0])
     with client.as_current():
-        demele.mig(codes, partitioned(rows[FACTORS]))
+        demele.metrics.mig(codes, partitioned(rows[FACTORS]))
     notes = list(tmp_path.iterdir())
     assert len(notes) == 2 * (len(CUTS) - 1)
     assert {note.name.partition(" ")[0] for note in notes} <= {"0", "1"}
@@ -131,16 +131,16 @@ def test_missing_annotations(rows: pd.DataFrame) -> None:
     with pytest.raises(
         InputError, match=r"5 missing annotations in column 'shape' \(and in 2 other columns\), first at row 3"
     ):
-        demele.mig(partitioned(rows[CODES]), partitioned(holed[FACTORS]))
+        demele.metrics.mig(partitioned(rows[CODES]), partitioned(holed[FACTORS]))
 
 
 def test_a_series_and_a_flat_array_are_one_factor(rows: pd.DataFrame) -> None:
-    expected = demele.jemmig(rows[CODES], rows["size"])
-    found = demele.jemmig(partitioned(rows[CODES]), partitioned(rows[FACTORS])["size"])
+    expected = demele.metrics.jemmig(rows[CODES], rows["size"])
+    found = demele.metrics.jemmig(partitioned(rows[CODES]), partitioned(rows[FACTORS])["size"])
     assert found.value == expected.value
     assert found.factor_names == ("size",)
     flat = da.from_array(rows["size"].to_numpy(), chunks=100)
-    assert demele.jemmig(da.from_array(rows[CODES].to_numpy(), chunks=(70, 5)), flat).value == expected.value
+    assert demele.metrics.jemmig(da.from_array(rows[CODES].to_numpy(), chunks=(70, 5)), flat).value == expected.value
 
 
 def test_whole_numbers_of_all_partitions(rows: pd.DataFrame) -> None:
@@ -234,7 +234,7 @@ def test_values_that_change_between_passes_are_refused(rows: pd.DataFrame) -> No
 
     codes = da.from_array(rows[CODES].to_numpy(), chunks=(N, 5)).map_blocks(moved, meta=np.empty((0, 0)))
     with pytest.raises(InputError, match="values changed between two passes"):
-        demele.mig(codes, da.from_array(rows[NUMBERS].to_numpy(), chunks=(N, 3)))
+        demele.metrics.mig(codes, da.from_array(rows[NUMBERS].to_numpy(), chunks=(N, 3)))
 
 
 def test_a_tree_of_merges_keeps_the_order() -> None:

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele import (
+from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
+from demele.errors import (
     FormatError,
     FragileScoreWarning,
     InputError,
@@ -22,7 +23,6 @@ from demele import (
     NotEnoughData,
     UnknownNameError,
 )
-from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
 from demele.estimation.discretise import ColumnBins, EqualWidth, cut
 from demele.outofcore import tables
 from demele.outofcore.passes import Instructions, counted
@@ -97,7 +97,7 @@ def assert_same(found: Any, expected: Any) -> None:
 # Same bits ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_every_metric_of_a_parquet_folder_is_that_of_memory(rows: pd.DataFrame, tmp_path: Path) -> None:
     folder = in_files(rows, tmp_path, [100, 101, 430], 90)
     options = {"dci_forest": {"n_trees": 5}, "dci_boosting": {"n_trees": 5}}
@@ -107,7 +107,7 @@ def test_every_metric_of_a_parquet_folder_is_that_of_memory(rows: pd.DataFrame, 
     assert_same(found, demele.evaluate(rows[CODES], rows[FACTORS], "all", options=options, seed=3))
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_neither_cuts_nor_workers_change_a_sample(
     rows: pd.DataFrame, tmp_path: Path, n_jobs: int, monkeypatch: pytest.MonkeyPatch
@@ -178,9 +178,11 @@ def test_fragile_counts_are_told_from_the_sample(tmp_path: Path) -> None:
     assert_same(found, expected)
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 @pytest.mark.parametrize(
-    "bins", [5, demele.EqualFrequency(6), demele.Adaptive(), demele.Edges((-50.0, 0.0, 1.0, 60.0))], ids=repr
+    "bins",
+    [5, demele.bins.EqualFrequency(6), demele.bins.Adaptive(), demele.bins.Edges((-50.0, 0.0, 1.0, 60.0))],
+    ids=repr,
 )
 def test_bins_are_those_of_memory(rows: pd.DataFrame, tmp_path: Path, bins: Any) -> None:
     folder = in_files(rows, tmp_path, [300], 100)
@@ -193,7 +195,7 @@ def test_edges_at_quantiles_of_a_sample(tmp_path: Path) -> None:
     rows = make_rows(4000)
     folder = in_files(rows, tmp_path, [1000], 1000)
     tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
-    for bins in (demele.EqualFrequency(8), demele.Adaptive()):
+    for bins in (demele.bins.EqualFrequency(8), demele.bins.Adaptive()):
         found = demele.evaluate(*tables, ["mig"], bins=bins, sample=1000, seed=2)["mig"]
         assert found.n == 4000
         assert "the edges of the bins are quantiles of a random sample of 1,000 of 4,000 rows" in [
@@ -205,7 +207,7 @@ def test_edges_at_quantiles_of_a_sample(tmp_path: Path) -> None:
         assert_exact(demele.replay(found.signature, *tables).value, found.value)
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_missing_annotations(rows: pd.DataFrame, tmp_path: Path) -> None:
     holed = rows.copy()
     holed.loc[holed.index[5:90], "size"] = np.nan
@@ -223,7 +225,7 @@ def test_missing_annotations(rows: pd.DataFrame, tmp_path: Path) -> None:
     assert str(mine.value) == str(theirs.value)
 
 
-@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_mapped_arrays_larger_than_the_limit(
     rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,7 +241,7 @@ def test_mapped_arrays_larger_than_the_limit(
     found = demele.evaluate(codes, factors, metrics)
     assert_same(found, expected)
     assert [note.code for note in demele.evaluate(codes, factors, ["sap"], sample=100)["sap"].notes][-1] == "sampled"
-    assert demele.sap(codes, factors).value == expected["sap"].value
+    assert demele.metrics.sap(codes, factors).value == expected["sap"].value
     assert_same(
         demele.evaluate(codes, factors, ["mig", "irs"], n_jobs=2), demele.evaluate(codes, factors, ["mig", "irs"])
     )
@@ -247,10 +249,10 @@ def test_mapped_arrays_larger_than_the_limit(
 
 def test_parquet_codes_with_factors_in_memory(rows: pd.DataFrame, tmp_path: Path) -> None:
     folder = in_files(rows, tmp_path / "one", [100, 430], 90)
-    expected = demele.mig(rows[CODES], rows[FACTORS])
-    assert_exact(demele.mig(demele.scan_parquet(folder, CODES), rows[FACTORS]).value, expected.value)
+    expected = demele.metrics.mig(rows[CODES], rows[FACTORS])
+    assert_exact(demele.metrics.mig(demele.scan_parquet(folder, CODES), rows[FACTORS]).value, expected.value)
     other = in_files(rows, tmp_path / "other", [7, 350], 200)  # row groups that do not match
-    found = demele.mig(demele.scan_parquet(folder, CODES), demele.scan_parquet(other, FACTORS))
+    found = demele.metrics.mig(demele.scan_parquet(folder, CODES), demele.scan_parquet(other, FACTORS))
     assert found.matrix is not None
     assert expected.matrix is not None
     assert_exact(found.matrix, expected.matrix)
@@ -430,7 +432,7 @@ def test_packed_counts_are_those_of_a_loop(data: st.DataObject) -> None:
     ],
 )
 def test_values_that_change_between_two_passes_are_refused(codes: Any, size: Any) -> None:
-    frame = demele.Frame.fixed([(0, 1)], {"size": (0.0, 1.0)})
+    frame = demele.bins.BinEdges.fixed([(0, 1)], {"size": (0.0, 1.0)})
     wanted = Instructions(frame, (("table", EqualWidth(10)),), 0, 0, (False,))
     span = tables.Span(tables.ArrayTable([codes], ("z1",)), tables.ArrayTable([size], ("size",)), 0, 2)
     with pytest.raises(InputError, match="changed between two passes"):

@@ -13,7 +13,7 @@ from demele.outofcore import tables
 from tests.outofcore.test_out_of_core import in_files
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 N = 1500
 SAMPLE = 200
 CODES, FACTORS = ["z1", "z2", "z3"], ["size", "turn", "tilt"]

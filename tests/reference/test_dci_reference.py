@@ -41,7 +41,7 @@ def theirs(make: Any, codes: Array, factors: Array) -> list[float]:
 @pytest.mark.oracle("dci_lasso_modularity", "dci_lasso_compactness", "dci_lasso_explicitness")
 def test_dci_of_the_lasso() -> None:
     codes, factors = mixed()
-    ours = [score.value for score in demele.dci(codes, factors, model="lasso")]
+    ours = [score.value for score in demele.metrics.dci(codes, factors, model="lasso")]
     assert_close(ours, theirs(lambda: LassoCV(cv=5), codes, factors), PUBLISHED)
 
 
@@ -49,7 +49,7 @@ def test_dci_of_the_lasso() -> None:
 def test_dci_of_a_forest() -> None:
     """Its importances follow depth and columns per split, which it chooses; how good they are: test_trees_reference."""
     codes, factors = mixed()
-    ours = demele.dci(codes, factors, model="forest")
+    ours = demele.metrics.dci(codes, factors, model="forest")
     share = ours.importance.to_numpy()
     share = (share / share.sum(axis=0)).tolist()
     concentrated = [oracle.dci_modularity(share), oracle.dci_compactness(share)]

@@ -34,7 +34,7 @@ def test_information_is_that_of_scikit_learn(seed: int) -> None:
     expected = mutual_info_score(a, b)
     assert_close(mutual_information(table_of(a, b)), expected, ROUNDING)
     assert_close(oracle.mutual_information(a.tolist(), b.tolist()), expected, ROUNDING)
-    score = demele.mig(a[:, None], b[:, None], bins=4)
+    score = demele.metrics.mig(a[:, None], b[:, None], bins=4)
     assert score.matrix is not None
     assert_close(score.matrix.to_numpy()[0, 0], expected, ROUNDING)
 
@@ -44,7 +44,7 @@ def test_mig_of_one_code_is_information_over_entropy(seed: int) -> None:
     # normalised by the smallest of both entropies: that of the factor, which has fewer values
     b, a = labelled(seed)
     expected = normalized_mutual_info_score(a, b, average_method="min")
-    assert_close(demele.mig(a[:, None], b[:, None], bins=6).value, expected, ROUNDING)
+    assert_close(demele.metrics.mig(a[:, None], b[:, None], bins=6).value, expected, ROUNDING)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -95,7 +95,7 @@ def test_sap_of_continuous_factors_is_theirs() -> None:
     score = dlib("sap", codes, factors)
     assert_close(score.value, oracle.sap_continuous(codes, factors), ROUNDING)
     assert_exact(matrix(score)[2:], np.zeros((2, 2)))
-    assert demele.sap(codes, factors).value < score.value - 0.5  # in standard deviations they are perfect
+    assert demele.metrics.sap(codes, factors).value < score.value - 0.5  # in standard deviations they are perfect
 
 
 @pytest.mark.oracle("explicitness")
@@ -160,7 +160,7 @@ def test_codes_below_the_threshold_do_not_vote_and_a_note_says_so() -> None:
     assert score.value == 0.0
     (note,) = [note for note in score.notes if note.code == "pruned-codes"]
     assert note.severity == "fragile"
-    assert demele.z_min_variance(1e-4 * codes, factors, n_train=200, n_test=200).value > 0.8
+    assert demele.metrics.z_min_variance(1e-4 * codes, factors, n_train=200, n_test=200).value > 0.8
 
 
 @pytest.mark.parametrize("metric", ["sap", "z_diff", "irs"])
@@ -238,7 +238,7 @@ def test_sums_and_samples_follow_the_protocol(kind: str) -> None:
     codes = np.hstack([factors + 0.1 * rng.standard_normal((400, 2)), 1e-7 * factors])
     for protocol in ("dlib2019", "latte"):
         metrics = ["sap", "irs"]
-        frame = demele.Frame.of(codes, factors, kinds=kind)
+        frame = demele.bins.BinEdges.of(codes, factors, kinds=kind)
         state = demele.Accumulator(metrics, frame=frame, protocol=protocol, kinds=kind)
         for rows in np.array_split(np.arange(400), 3):
             state = state.update(codes[rows], factors[rows])

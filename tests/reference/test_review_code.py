@@ -59,7 +59,7 @@ def test_the_review_draws_every_combination_of_values_alike() -> None:
     codes, factors = noisy_codes()
     by_rows = expected_z_max(codes, factors, every_combination_alike=False)
     alike = expected_z_max(codes, factors, every_combination_alike=True)
-    assert_mean([demele.z_max_variance(codes, factors, seed=seed).value for seed in range(20)], by_rows)
+    assert_mean([demele.metrics.z_max_variance(codes, factors, seed=seed).value for seed in range(20)], by_rows)
     mean, error = Z_MAX
     assert abs(mean - alike) < 2 * error < 4 * error < abs(mean - by_rows)
 
@@ -92,5 +92,5 @@ def test_the_review_has_no_penalty_for_these_codes() -> None:
     listed = [0.0001, 0.001, 0.01, 0.1, 0.2, 0.4, 0.8, 1]
     assert_close(lasso_compactness(codes, factors, penalties=listed), LASSO[1], SOLVER)
     fitted = lasso_compactness(codes, factors, penalties=None)
-    ours = demele.dci(codes, factors, model="lasso").compactness.value
+    ours = demele.metrics.dci(codes, factors, model="lasso").compactness.value
     assert abs(ours - fitted) < 0.005 < 0.025 < ours - LASSO[1]

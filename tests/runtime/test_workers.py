@@ -33,7 +33,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.dummy import DummyClassifier
 
-from demele.evaluation import repeated_scores
+from demele.classifiers.stats import repeated_scores
 from demele.runtime.dask import mapped, reduced
 from demele.runtime.processes import settled_backend
 from demele.runtime.work import completed, ordered
@@ -187,7 +187,7 @@ def dies(place: int, *_: object) -> int:
 def test_a_killed_worker_is_told(how: str) -> None:
     calls = [(place,) for place in range(4)]
     results = completed(dies, range(4), n_jobs=2) if how == "completed" else ordered(dies, calls, n_jobs=2)
-    with pytest.raises(demele.WorkerError, match=r"^n_jobs: .*SIGKILL.*.*fewer rows\. With a store"):
+    with pytest.raises(demele.errors.WorkerError, match=r"^n_jobs: .*SIGKILL.*.*fewer rows\. With a store"):
         list(results)
     assert sorted(completed(abs, [-1, 2, -3], n_jobs=2)) == [1, 2, 3]  # the next call has workers again
 
@@ -196,7 +196,7 @@ def test_a_killed_worker_of_dask_is_told() -> None:
     dask = pytest.importorskip("dask")
     with (
         dask.config.set(scheduler="processes", num_workers=2),
-        pytest.raises(demele.WorkerError, match=r"^dask: .*partitions smaller"),
+        pytest.raises(demele.errors.WorkerError, match=r"^dask: .*partitions smaller"),
     ):
         reduced(mapped(dies, [(0,), (1,)]), list)
 
@@ -204,7 +204,7 @@ def test_a_killed_worker_of_dask_is_told() -> None:
 def test_a_killed_worker_of_a_cluster_is_told() -> None:
     distributed = pytest.importorskip("distributed")
     lost = distributed.scheduler.KilledWorker("task", SimpleNamespace(address="here"), 3)
-    with pytest.raises(demele.WorkerError, match=r"^dask: "), lost_workers_told("dask"):
+    with pytest.raises(demele.errors.WorkerError, match=r"^dask: "), lost_workers_told("dask"):
         raise lost
     with pytest.raises(KeyError), lost_workers_told("dask"):
         raise KeyError("another")
@@ -214,7 +214,7 @@ def test_an_executor_stays_its_owners() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert sorted(completed(abs, [-1, 2], executor=pool)) == [1, 2]
         assert pool.submit(watching).result() is False
-        with pytest.raises(demele.WorkerError, match=r"^executor: .*; give the executor fewer processes"):
+        with pytest.raises(demele.errors.WorkerError, match=r"^executor: .*; give the executor fewer processes"):
             list(completed(dies, range(4), executor=pool))
 
 
@@ -230,5 +230,5 @@ def test_a_killed_worker_of_a_metric_is_told() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         return 0.0
 
-    with pytest.raises(demele.WorkerError, match="n_jobs"):
+    with pytest.raises(demele.errors.WorkerError, match="n_jobs"):
         demele.evaluate(codes, factors, [metric], n_repeats=2, n_permutations=2, n_jobs=2)

@@ -65,7 +65,9 @@ def test_the_value_stays_and_both_scores_are_means_of_the_same_halves() -> None:
     assert plain.alignment is None
     assert score.value == plain.value
     order = rng_for(0, "alignment", "halves").permutation(1000)
-    halves = [demele.mig(codes[rows], factors[rows]).value for rows in (np.sort(order[500:]), np.sort(order[:500]))]
+    halves = [
+        demele.metrics.mig(codes[rows], factors[rows]).value for rows in (np.sort(order[500:]), np.sort(order[:500]))
+    ]
     found = score.alignment
     assert found is not None
     assert [half.raw for half in found.halves] == halves
@@ -92,7 +94,7 @@ def test_what_every_metric_chooses_by_itself_and_what_goes_by_the_gaps() -> None
         assert score.alignment.aligned > score.alignment.raw + 0.1, score.metric
     sap = found["sap"].alignment
     assert sap is not None
-    assert sap.aligned == pytest.approx(demele.sap(factors, factors).value, rel=0.05)
+    assert sap.aligned == pytest.approx(demele.metrics.sap(factors, factors).value, rel=0.05)
 
 
 def test_noise_has_no_gap() -> None:

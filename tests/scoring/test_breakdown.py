@@ -14,7 +14,7 @@ from demele.report.words import at_most
 from tests.tolerances import ROUNDING, assert_close
 
 Floats = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
 @pytest.fixture(autouse=True)
@@ -34,11 +34,11 @@ def drawn() -> tuple[Floats, Floats, pd.DataFrame]:
 
 def test_the_order_lies_between_guarantee_and_attack() -> None:
     better, worse, factors = drawn()
-    found = demele.breakdown(worse, better, factors, names=("old", "new"))
+    found = demele.probes.breakdown(worse, better, factors, names=("old", "new"))
     assert (found.metric, found.ahead, found.behind, found.n) == ("mig", "new", "old", 300)
     assert_close(
         [found.value_ahead, found.value_behind],
-        [demele.mig(better, factors).value, demele.mig(worse, factors).value],
+        [demele.metrics.mig(better, factors).value, demele.metrics.mig(worse, factors).value],
         ROUNDING,
     )
     assert 0.01 < found.guaranteed < found.attained < 0.3
@@ -55,7 +55,9 @@ def test_the_order_lies_between_guarantee_and_attack() -> None:
 
 def test_it_is_said_in_a_sentence_and_written_as_json() -> None:
     better, worse, factors = drawn()
-    found = demele.breakdown(better[:200, :1], worse[:200, :1], factors["shape"][:200], "dcimig", names=("new", "old"))
+    found = demele.probes.breakdown(
+        better[:200, :1], worse[:200, :1], factors["shape"][:200], "dcimig", names=("new", "old")
+    )
     assert found.sentence.startswith("By DCIMIG, new (0.")
     assert found.sentence.endswith(
         f"if at most {at_most(found.guaranteed)} of the annotations of each factor are wrong."
@@ -66,7 +68,7 @@ def test_it_is_said_in_a_sentence_and_written_as_json() -> None:
 
 def test_equal_representations_have_no_order_to_lose() -> None:
     better, _, factors = drawn()
-    found = demele.breakdown(better, better, factors)
+    found = demele.probes.breakdown(better, better, factors)
     assert (found.guaranteed, found.attained) == (0.0, 0.0)
     assert "score the same" in found.sentence
 
@@ -83,7 +85,7 @@ def missing_some() -> tuple[Floats, Floats, pd.DataFrame]:
 @pytest.mark.parametrize("metric", ["mig", "mig_sup", "dcimig"])
 def test_factors_are_taken_on_the_rows_annotated_for_them(metric: str) -> None:
     better, worse, factors = missing_some()
-    found = demele.breakdown(better, worse, factors, metric, missing="omit")
+    found = demele.probes.breakdown(better, worse, factors, metric, missing="omit")
     whole = [demele.evaluate(codes, factors, [metric], missing="omit")[metric].value for codes in (better, worse)]
     assert_close([found.value_ahead, found.value_behind], whole, ROUNDING)
     assert 0 < found.guaranteed < found.attained < 0.3
@@ -94,20 +96,24 @@ def test_rows_that_lack_every_annotation_change_nothing() -> None:
     better, worse, factors = drawn()
     more = pd.concat([factors, factors[:60].map(lambda value: None)], ignore_index=True)
     longer, other = (np.concatenate([codes, codes[:60]]) for codes in (better, worse))
-    found = demele.breakdown(longer, other, more, missing="omit")
-    assert found == demele.breakdown(better, worse, factors)
+    found = demele.probes.breakdown(longer, other, more, missing="omit")
+    assert found == demele.probes.breakdown(better, worse, factors)
 
 
 def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
     better, worse, factors = missing_some()
-    with pytest.raises(demele.InputError, match=r"30 missing annotations in column 'shape'.* pass missing='omit'"):
-        demele.breakdown(better, worse, factors)
+    with pytest.raises(
+        demele.errors.InputError, match=r"30 missing annotations in column 'shape'.* pass missing='omit'"
+    ):
+        demele.probes.breakdown(better, worse, factors)
 
 
 def test_a_metric_without_bounds_is_refused() -> None:
     better, worse, factors = drawn()
-    with pytest.raises(demele.UnknownNameError, match=r"metric: expected one of mig, mig_sup, dcimig, got 'sap'"):
-        demele.breakdown(better, worse, factors, "sap")
+    with pytest.raises(
+        demele.errors.UnknownNameError, match=r"metric: expected one of mig, mig_sup, dcimig, got 'sap'"
+    ):
+        demele.probes.breakdown(better, worse, factors, "sap")
 
 
 def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> None:

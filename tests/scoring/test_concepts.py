@@ -43,16 +43,16 @@ def parted(*shares: float, n: int = 1000) -> tuple[Array, NDArray[np.int_]]:
     ],
 )
 def test_probes_on_a_grid(codes: Array, expected: dict[int, float]) -> None:
-    found = demele.sparse_probing(codes, UPPER, top=(1, 2), **ON_TRAINING)
+    found = demele.probes.sparse_probing(codes, UPPER, top=(1, 2), **ON_TRAINING)
     assert_close([found.details["by_k"][k] for k in expected], list(expected.values()), ROUNDING)
     assert found.value == found.details["by_k"][1]
-    unseen = demele.sparse_probing(codes, UPPER, top=(1, 2)).details["by_k"]
+    unseen = demele.probes.sparse_probing(codes, UPPER, top=(1, 2)).details["by_k"]
     assert_close(list(unseen.values()), list(expected.values()), {"rtol": 0, "atol": 0.2})
 
 
 def test_copies_waste_a_place() -> None:
     both = np.column_stack([FIRST, FIRST, SECOND])
-    rows = demele.sparse_probing(both, UPPER, top=2, **ON_TRAINING).details["classes"]
+    rows = demele.probes.sparse_probing(both, UPPER, top=2, **ON_TRAINING).details["classes"]
     assert rows[0]["codes"] == ("z1", "z2")
 
 
@@ -61,7 +61,7 @@ def test_raw_differences_prefer_large_noise() -> None:
     noise = 100 * np.concatenate([np.zeros(200), rng_for(0, "noise").normal(size=200) + 0.2])
     codes = np.column_stack([concept, noise])
     picked = {
-        ranking: demele.sparse_probing(codes, concept, top=1, ranking=ranking, **ON_TRAINING)
+        ranking: demele.probes.sparse_probing(codes, concept, top=1, ranking=ranking, **ON_TRAINING)
         for ranking in ("standardised", "raw")
     }
     assert [one.details["classes"][0]["codes"] for one in picked.values()] == [("z1",), ("z2",)]
@@ -72,11 +72,11 @@ def test_codes_that_chance_picks_do_not_score_on_unseen_rows() -> None:
     rng = rng_for(0, "many codes")
     codes, concept = rng.normal(size=(300, 2000)), np.repeat([0, 1], 150)
     rng.shuffle(concept)
-    unseen = demele.sparse_probing(codes, concept, top=5, n_permutations=2)
+    unseen = demele.probes.sparse_probing(codes, concept, top=5, n_permutations=2)
     assert abs(unseen.value) < 0.4
     assert unseen.chance is not None
     assert max(map(abs, unseen.chance.values)) < 0.4
-    seen = demele.sparse_probing(codes, concept, top=5, n_permutations=2, **ON_TRAINING)
+    seen = demele.probes.sparse_probing(codes, concept, top=5, n_permutations=2, **ON_TRAINING)
     assert seen.value > 0.3
     assert seen.chance is not None
     assert min(seen.chance.values) > 0.2  # the ranking is made again, so chance knows of it
@@ -105,7 +105,7 @@ def test_sums_from_non_zeros_are_those_of_dense_columns(monkeypatch: pytest.Monk
 def test_sparse_codes_score_as_dense_ones() -> None:
     codes, concept = parted(0.7, 0.2, 0.05)
     sparse = scipy.sparse.csr_array(codes)
-    for function in (demele.sparse_probing, demele.splitting, demele.absorption):
+    for function in (demele.probes.sparse_probing, demele.probes.splitting, demele.probes.absorption):
         one, other = function(codes, concept), function(sparse, concept)
         assert_exact(one.value, other.value)
         assert demele.replay(str(other.signature), sparse, concept).value == other.value
@@ -114,10 +114,10 @@ def test_sparse_codes_score_as_dense_ones() -> None:
 def test_a_quantity_is_scored_by_its_explained_share() -> None:
     size = rng_for(0, "size").random(2000)
     codes = np.column_stack([size + 0.1, rng_for(1, "size").random(2000)])
-    found = demele.sparse_probing(codes, size, kinds="continuous")
+    found = demele.probes.sparse_probing(codes, size, kinds="continuous")
     assert found.value == pytest.approx(1.0)
     with pytest.raises(NotEnoughData, match="at least one categorical factor"):
-        demele.splitting(codes, size, kinds="continuous")
+        demele.probes.splitting(codes, size, kinds="continuous")
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_a_quantity_is_scored_by_its_explained_share() -> None:
 def test_a_single_absorber_is_splitting_beyond_a_share(taken: float, split: int, full: float) -> None:
     """Without false positives F1 rises by t / (2 - t): 0.03 at t = 1 - 0.97 / 1.03 = 0.0583."""
     codes, concept = parted(1 - taken, taken)
-    found = demele.absorption(codes, concept, **ON_TRAINING)
+    found = demele.probes.absorption(codes, concept, **ON_TRAINING)
     assert_close([found.value, found.details["fraction"], found.details["splitting"]], [full, full, split], ROUNDING)
-    assert demele.splitting(codes, concept, **ON_TRAINING).value == split
+    assert demele.probes.splitting(codes, concept, **ON_TRAINING).value == split
     row = found.details["classes"][0]
     assert_close(row["f1"][0], 2 * (1 - taken) / (2 - taken), ROUNDING)
     assert "splitting" in found.notes[0].message
@@ -137,7 +137,7 @@ def test_a_single_absorber_is_splitting_beyond_a_share(taken: float, split: int,
 
 def test_a_larger_jump_counts_fewer_codes() -> None:
     codes, concept = parted(0.6, 0.3, 0.1)
-    found = [demele.splitting(codes, concept, jump=jump, **ON_TRAINING).value for jump in (0.03, 0.1, 0.5)]
+    found = [demele.probes.splitting(codes, concept, jump=jump, **ON_TRAINING).value for jump in (0.03, 0.1, 0.5)]
     assert found == [3.0, 2.0, 1.0]
 
 
@@ -168,19 +168,19 @@ def test_a_decoder_counts_with_its_length() -> None:
     activations[:1000, 0] = 1.0
     decoder = np.array([[1.0, 0.0], [1.02, math.sqrt(100 - 1.02**2)]])
     given: dict[str, Any] = {"decoder": decoder, "activations": activations, **ON_TRAINING}
-    assert demele.absorption(codes, concept, **given).value == pytest.approx(0.04)
+    assert demele.probes.absorption(codes, concept, **given).value == pytest.approx(0.04)
     slight = {**given, "decoder": np.array([[1.0, 0.0], [1.0, 60.0]])}  # a cosine of 0.017 with the probe
-    assert demele.absorption(codes, concept, **slight).value == 0.0
+    assert demele.probes.absorption(codes, concept, **slight).value == 0.0
 
 
 def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
     noise = rng_for(0, "left out").normal(size=(400, 3))
     labels = np.repeat(["a", "b"], 200)
-    found = demele.absorption(noise, labels)
+    found = demele.probes.absorption(noise, labels)
     assert math.isnan(found.value)
     assert any(note.code == "unrecognised-class" and note.subject == ("a", "b") for note in found.notes)
     assert [row["codes"] for row in found.details["classes"] if np.isnan(row["splitting"])] == [()]
-    rare = demele.sparse_probing(noise, np.array(["a"] * 200 + ["b"] * 197 + ["c"] * 3))
+    rare = demele.probes.sparse_probing(noise, np.array(["a"] * 200 + ["b"] * 197 + ["c"] * 3))
     assert any(note.code == "rare-class" and note.subject == ("c",) for note in rare.notes)
 
 
@@ -220,23 +220,23 @@ def test_both_of_two_named_classes_are_split() -> None:
     """Which codes fire on German text says nothing of those that fire on English; False and 0 are no concepts."""
     codes, concept = parted(0.6, 0.4)
     language = np.where(concept == 1, "de", "en")  # the class that codes fire on is the first of the two
-    for function in (demele.splitting, demele.absorption):
+    for function in (demele.probes.splitting, demele.probes.absorption):
         rows = function(codes, language, **ON_TRAINING).details["classes"]
         assert [row["class"] for row in rows] == ["de", "en"]
         assert rows[0]["splitting"] == 2.0
         assert math.isnan(rows[1]["splitting"])
         for alone in (concept, concept == 1, np.where(concept == 1, "Yes", "No")):
             assert len(function(codes, alone, **ON_TRAINING).details["classes"]) == 1
-    assert demele.splitting(codes, language, **ON_TRAINING).value == 2.0
+    assert demele.probes.splitting(codes, language, **ON_TRAINING).value == 2.0
 
 
 def test_a_quantity_has_no_accuracy() -> None:
-    rows = demele.sparse_probing(GRID + 0.5, FIRST, top=1, kinds="continuous", **ON_TRAINING).details["classes"]
+    rows = demele.probes.sparse_probing(GRID + 0.5, FIRST, top=1, kinds="continuous", **ON_TRAINING).details["classes"]
     assert_close(rows[0]["score"], 1.0, ROUNDING)
     assert math.isnan(rows[0]["accuracy"])
 
 
 def test_more_codes_than_there_are() -> None:
-    found = demele.sparse_probing(GRID, UPPER, top=(1, 9))
+    found = demele.probes.sparse_probing(GRID, UPPER, top=(1, 9))
     assert [note.message for note in found.notes] == ["k = 9 is more than the codes that differ: probes read 2 of them"]
-    assert not demele.sparse_probing(GRID, UPPER, top=(1, 2)).notes
+    assert not demele.probes.sparse_probing(GRID, UPPER, top=(1, 2)).notes

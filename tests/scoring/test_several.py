@@ -12,7 +12,7 @@ from demele.core.results import Interval
 from demele.estimation.differences import run_difference
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 N = 600
 RNG = np.random.default_rng(0)
 FACTORS = RNG.random((N, 2))
@@ -53,7 +53,9 @@ def test_every_representation_is_scored_as_by_itself() -> None:
     assert_exact([score.value for score in FOUND["clean"]], [score.value for score in alone])
     assert [str(score.interval) for score in FOUND["clean"]] == [str(score.interval) for score in alone]
     assert FOUND.names == ("noisy", "again", "clean")
-    with pytest.raises(demele.UnknownNameError, match="'other' is not among the representations: noisy, again, clean"):
+    with pytest.raises(
+        demele.errors.UnknownNameError, match="'other' is not among the representations: noisy, again, clean"
+    ):
         FOUND["other"]
 
 
@@ -283,7 +285,7 @@ def test_undefined_scores_are_not_compared() -> None:
     def own(codes: Any, factors: Any) -> float:
         return float("nan") if codes.std() > 0.32 else 1.0
 
-    with pytest.warns(demele.DemeleWarning, match="noisy, again: no score of own"):
+    with pytest.warns(demele.errors.DemeleWarning, match="noisy, again: no score of own"):
         found = compared(metrics=["mig", own], n_bootstrap=5)
     each = by(found, "own", "noisy", "clean")
     assert np.isnan(each.value)
@@ -343,5 +345,5 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
 
 
 def test_evaluate_leads_to_the_function_for_several() -> None:
-    with pytest.raises(demele.InputTypeError, match=r"got 3 in a dict; demele\.compare_representations"):
+    with pytest.raises(demele.errors.InputTypeError, match=r"got 3 in a dict; demele\.compare_representations"):
         demele.evaluate(CODES, FACTORS, "all")

@@ -18,6 +18,14 @@ from numpy.typing import NDArray
 import demele
 from demele.core.inputs import read_factors
 from demele.core.sparse_inputs import read_sparse_codes
+from demele.errors import (
+    AmbiguousKindWarning,
+    InputError,
+    InputTypeError,
+    NotEnoughData,
+    UndefinedFactorWarning,
+    UnknownNameError,
+)
 from demele.estimation.discretise import EqualFrequency, EqualWidth, cut
 from demele.estimation.information import information_table
 from demele.estimation.sparse_counts import (
@@ -33,7 +41,7 @@ from demele.scoring.sparse import sparse_metrics
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 OF_COUNTS = ["mig", "mig_sup", "modularity", "dcimig", "jemmig"]
 LOG2 = math.log(2)
@@ -125,7 +133,7 @@ def test_equals_the_dense_metrics_on_the_same_bins(correction: Literal["none", "
     codes, factors = sparse_case()
     codes[:, 2] *= np.arange(300) % 2  # so that each code but the dead one has all bins, and JEMMIG the same number
     found = demele.evaluate_sparse(sp.csc_array(codes), factors, OF_COUNTS, bins=4, correction=correction)
-    edges = demele.Edges(tuple(np.arange(-0.5, 5)))
+    edges = demele.bins.Edges(tuple(np.arange(-0.5, 5)))
     dense = demele.evaluate(
         zero_apart(codes, 4), factors, OF_COUNTS, bins=edges, options={"information": {"correction": correction}}
     )
@@ -160,7 +168,7 @@ def test_active_or_not() -> None:
 
 def test_bins_of_equal_frequency_are_those_of_the_nonzeros() -> None:
     codes, factors = sparse_case()
-    found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["mig"], bins=demele.EqualFrequency(3))
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["mig"], bins=demele.bins.EqualFrequency(3))
     binned = np.zeros(codes.shape, dtype=np.intp)
     for column in range(codes.shape[1]):
         filled = codes[:, column] != 0
@@ -193,7 +201,7 @@ def test_sap_is_the_dense_one_where_all_codes_are_screened(missing: bool) -> Non
     if missing:
         factors[::7, 1] = np.nan
     found = demele.evaluate_sparse(sp.csr_array(codes), factors, "sap", missing="omit")["sap"]
-    dense = demele.sap(codes, factors, missing="omit")
+    dense = demele.metrics.sap(codes, factors, missing="omit")
     assert_exact(matrix_of(found)[:, 0], matrix_of(dense)[:, 0])  # accuracies
     assert_close(matrix_of(found), matrix_of(dense), ROUNDING)  # squared correlations from sums over the non-zeros
     assert_close(found.value, dense.value, ROUNDING)
@@ -377,14 +385,14 @@ def test_missing_annotations_are_left_out_factor_by_factor() -> None:
     top = found.top_codes("v2", 1)[0]
     active = (codes[:, int(top.code[1:]) - 1] != 0) & (holes[:, 1] == float(top.direction))
     assert_close(top.activity_there, active.sum() / (holes[:, 1] == float(top.direction)).sum(), ROUNDING)
-    with pytest.raises(demele.InputError, match="missing annotations in column 'v2'"):
+    with pytest.raises(InputError, match="missing annotations in column 'v2'"):
         demele.evaluate_sparse(sp.csc_array(codes), holes)
 
 
 def test_a_constant_factor_is_left_out_with_a_note() -> None:
     codes, factors = sparse_case()
     factors[:, 1] = 4
-    with pytest.warns(demele.UndefinedFactorWarning, match="factor 'v2' is constant"):
+    with pytest.warns(UndefinedFactorWarning, match="factor 'v2' is constant"):
         found = demele.evaluate_sparse(sp.csc_array(codes), factors)
     without = demele.evaluate_sparse(sp.csc_array(codes), factors[:, [0, 2]])
     assert found.information["v2"].isna().all()
@@ -420,15 +428,15 @@ def test_a_single_code() -> None:
     found = demele.evaluate_sparse(sp.csr_array(v[:, None]), v)
     assert found["mig"].value == pytest.approx(1.0)
     assert [item.metric for item in found.left_out] == ["modularity"]  # a single factor
-    with pytest.raises(demele.UnknownNameError, match="modularity has no score here: factors: modularity needs"):
+    with pytest.raises(UnknownNameError, match="modularity has no score here: factors: modularity needs"):
         _ = found["modularity"]
 
 
 def test_what_needs_more_factors_is_refused_by_name() -> None:
     codes, factors = sparse_case()
-    with pytest.raises(demele.NotEnoughData, match="modularity needs at least 2 factors that vary, got 1"):
+    with pytest.raises(NotEnoughData, match="modularity needs at least 2 factors that vary, got 1"):
         demele.evaluate_sparse(sp.csr_array(codes), factors[:, 0], ["modularity"])
-    with pytest.raises(demele.NotEnoughData, match="dci_lasso_modularity needs at least"):
+    with pytest.raises(NotEnoughData, match="dci_lasso_modularity needs at least"):
         demele.evaluate_sparse(sp.csr_array(codes), factors[:, 0], ["dci_lasso_modularity"])
 
 
@@ -493,14 +501,14 @@ def test_signature_is_the_call_that_makes_the_number_again() -> None:
     [
         (
             lambda e: e.top_codes("v9"),
-            demele.UnknownNameError,
+            UnknownNameError,
             "factor: unknown factor 'v9'; there are v1, v2, v3",
         ),
-        (lambda e: e.top_codes(3), demele.InputError, "factor: expected a position from 0 to 2, got 3"),
-        (lambda e: e.top_codes(0, 6), demele.InputError, "k: expected 1 to 5, as many codes as were kept, got 6"),
-        (lambda e: e.top_codes(0, 0), demele.InputError, "k: expected 1 to 5"),
-        (lambda e: e.top_frame(1.5), demele.InputTypeError, "k: expected a whole number, got 1.5"),
-        (lambda e: e["irs"], demele.UnknownNameError, "'irs' is not among the scores of this evaluation: mig"),
+        (lambda e: e.top_codes(3), InputError, "factor: expected a position from 0 to 2, got 3"),
+        (lambda e: e.top_codes(0, 6), InputError, "k: expected 1 to 5, as many codes as were kept, got 6"),
+        (lambda e: e.top_codes(0, 0), InputError, "k: expected 1 to 5"),
+        (lambda e: e.top_frame(1.5), InputTypeError, "k: expected a whole number, got 1.5"),
+        (lambda e: e["irs"], UnknownNameError, "'irs' is not among the scores of this evaluation: mig"),
     ],
 )
 def test_bad_questions_to_a_result(call: Callable[[Any], Any], error: type[Exception], text: str) -> None:
@@ -525,54 +533,54 @@ def spoilt(value: float) -> Any:
 @pytest.mark.parametrize(
     ("codes", "factors", "options", "error", "text"),
     [
-        (np.eye(4), V, {}, demele.InputTypeError, "got ndarray; dense codes are scored by demele.evaluate, or made"),
-        (None, V, {}, demele.InputTypeError, "codes: expected a SciPy sparse matrix or array, got NoneType"),
-        (pd.DataFrame(np.eye(4)), V, {}, demele.InputTypeError, "got DataFrame; dense codes are scored by"),
+        (np.eye(4), V, {}, InputTypeError, "got ndarray; dense codes are scored by demele.evaluate, or made"),
+        (None, V, {}, InputTypeError, "codes: expected a SciPy sparse matrix or array, got NoneType"),
+        (pd.DataFrame(np.eye(4)), V, {}, InputTypeError, "got DataFrame; dense codes are scored by"),
         (
-            *(pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0, 0.0, 0.0])}), V, {}, demele.InputTypeError),
+            *(pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0, 0.0, 0.0])}), V, {}, InputTypeError),
             "got DataFrame; convert it: codes.sparse.to_coo(), with code_names=",
         ),
         (
-            *(SimpleNamespace(layout="torch.sparse_csr"), V, {}, demele.InputTypeError),
+            *(SimpleNamespace(layout="torch.sparse_csr"), V, {}, InputTypeError),
             "convert it: t = codes.detach().cpu().to_sparse_coo().coalesce()",
         ),
-        (spoilt(np.nan), V, {}, demele.InputError, "2 non-finite values (NaN or infinite) in column 'z2', first"),
-        (spoilt(-np.inf), V, {}, demele.InputError, "codes: 2 non-finite values"),
-        (GOOD.astype(complex), V, {}, demele.InputTypeError, "codes: expected real numbers, got complex numbers"),
+        (spoilt(np.nan), V, {}, InputError, "2 non-finite values (NaN or infinite) in column 'z2', first"),
+        (spoilt(-np.inf), V, {}, InputError, "codes: 2 non-finite values"),
+        (GOOD.astype(complex), V, {}, InputTypeError, "codes: expected real numbers, got complex numbers"),
         pytest.param(
-            *(sp.coo_array(np.arange(4)), V, {}, demele.InputError, "(n_samples, n_codes), got shape (4,)"),
+            *(sp.coo_array(np.arange(4)), V, {}, InputError, "(n_samples, n_codes), got shape (4,)"),
             marks=pytest.mark.skipif(
                 sp.coo_array(np.arange(4)).ndim != 1, reason="SciPy before 1.13 has no sparse arrays of one dimension"
             ),
         ),
-        (sp.csr_array((4, 0)), V, {}, demele.NotEnoughData, "codes: expected at least 1 column, got none"),
-        (sp.csr_array((0, 3)), [], {}, demele.NotEnoughData, "codes: expected at least 2 rows, got none"),
-        (sp.csr_array((1, 3)), [1], {}, demele.NotEnoughData, "codes: expected at least 2 rows, got 1"),
-        (GOOD, [0, 1, 0], {}, demele.InputError, "got 4 rows of codes and 3 rows of factors; row r of both"),
-        (GOOD, [0, 1], {}, demele.InputError, "is one of them transposed?"),
-        (GOOD, [1, 1, 1, 1], {}, demele.NotEnoughData, "factors: every factor is constant ('v1')"),
-        (sp.csr_array([[1e308], [-1e308], [0], [0]]), V, {}, demele.InputError, "the range of column 'z1' exceeds"),
-        (GOOD, V, {"metrics": ["irs"]}, demele.InputError, "metrics: irs is not computed of sparse codes; there"),
-        (GOOD, V, {"metrics": ["mgi"]}, demele.UnknownNameError, "mgi"),
-        (GOOD, V, {"metrics": [lambda z, v: 0.0]}, demele.InputTypeError, "metrics: expected names, got"),
-        (GOOD, V, {"bins": 0}, demele.InputError, "bins: expected a whole number from 2 to"),
-        (GOOD, V, {"bins": True}, demele.InputTypeError, "bins: expected a number"),
-        (GOOD, V, {"bins": [0.0, 1.0, 2.0]}, demele.InputError, "non-zeros of 'z2': bins: values from 1 to 3"),
-        (GOOD, V, {"factor_bins": 1}, demele.InputError, "factor_bins: expected a whole number from 2"),
-        (GOOD, V, {"correction": "adjusted"}, demele.InputError, "got 'adjusted'; 'adjusted' is for dense"),
-        (GOOD, V, {"screen": 1}, demele.InputError, "screen: expected at least 2, got 1"),
-        (GOOD, V, {"n_rows": 10}, demele.InputError, "n_rows: expected at least 50, got 10"),
-        (GOOD, V, {"top": 0}, demele.InputError, "top: expected at least 1, got 0"),
-        (GOOD, V, {"top": 2.0}, demele.InputTypeError, "top: expected a whole number, got 2.0"),
-        (GOOD, V, {"seed": -1}, demele.InputError, "seed: expected at least 0, got -1"),
-        (GOOD, V, {"n_jobs": 0}, demele.InputError, "n_jobs: expected a number of processes"),
-        (GOOD, V, {"missing": "drop"}, demele.InputError, "missing: expected 'raise' or 'omit', got 'drop'"),
-        (GOOD, V, {"name": 3}, demele.InputTypeError, "name: expected a string, got 3"),
-        (GOOD, V, {"code_names": ["a"]}, demele.InputError, "expected one name for each of the 2 codes, got 1"),
-        (GOOD, V, {"code_names": ["a", "a"]}, demele.InputError, "expected different names, got 'a' more"),
-        (GOOD, V, {"code_names": "ab"}, demele.InputTypeError, "code_names: expected one string for each"),
-        (GOOD, V, {"options": {"mig": {"bins": 3}}}, demele.InputError, "options: 'mig' has none here; sparse"),
-        (GOOD, V, {"options": {"sap": {"penaltie": 3}}}, demele.UnknownNameError, "sap has no option 'penaltie'"),
+        (sp.csr_array((4, 0)), V, {}, NotEnoughData, "codes: expected at least 1 column, got none"),
+        (sp.csr_array((0, 3)), [], {}, NotEnoughData, "codes: expected at least 2 rows, got none"),
+        (sp.csr_array((1, 3)), [1], {}, NotEnoughData, "codes: expected at least 2 rows, got 1"),
+        (GOOD, [0, 1, 0], {}, InputError, "got 4 rows of codes and 3 rows of factors; row r of both"),
+        (GOOD, [0, 1], {}, InputError, "is one of them transposed?"),
+        (GOOD, [1, 1, 1, 1], {}, NotEnoughData, "factors: every factor is constant ('v1')"),
+        (sp.csr_array([[1e308], [-1e308], [0], [0]]), V, {}, InputError, "the range of column 'z1' exceeds"),
+        (GOOD, V, {"metrics": ["irs"]}, InputError, "metrics: irs is not computed of sparse codes; there"),
+        (GOOD, V, {"metrics": ["mgi"]}, UnknownNameError, "mgi"),
+        (GOOD, V, {"metrics": [lambda z, v: 0.0]}, InputTypeError, "metrics: expected names, got"),
+        (GOOD, V, {"bins": 0}, InputError, "bins: expected a whole number from 2 to"),
+        (GOOD, V, {"bins": True}, InputTypeError, "bins: expected a number"),
+        (GOOD, V, {"bins": [0.0, 1.0, 2.0]}, InputError, "non-zeros of 'z2': bins: values from 1 to 3"),
+        (GOOD, V, {"factor_bins": 1}, InputError, "factor_bins: expected a whole number from 2"),
+        (GOOD, V, {"correction": "adjusted"}, InputError, "got 'adjusted'; 'adjusted' is for dense"),
+        (GOOD, V, {"screen": 1}, InputError, "screen: expected at least 2, got 1"),
+        (GOOD, V, {"n_rows": 10}, InputError, "n_rows: expected at least 50, got 10"),
+        (GOOD, V, {"top": 0}, InputError, "top: expected at least 1, got 0"),
+        (GOOD, V, {"top": 2.0}, InputTypeError, "top: expected a whole number, got 2.0"),
+        (GOOD, V, {"seed": -1}, InputError, "seed: expected at least 0, got -1"),
+        (GOOD, V, {"n_jobs": 0}, InputError, "n_jobs: expected a number of processes"),
+        (GOOD, V, {"missing": "drop"}, InputError, "missing: expected 'raise' or 'omit', got 'drop'"),
+        (GOOD, V, {"name": 3}, InputTypeError, "name: expected a string, got 3"),
+        (GOOD, V, {"code_names": ["a"]}, InputError, "expected one name for each of the 2 codes, got 1"),
+        (GOOD, V, {"code_names": ["a", "a"]}, InputError, "expected different names, got 'a' more"),
+        (GOOD, V, {"code_names": "ab"}, InputTypeError, "code_names: expected one string for each"),
+        (GOOD, V, {"options": {"mig": {"bins": 3}}}, InputError, "options: 'mig' has none here; sparse"),
+        (GOOD, V, {"options": {"sap": {"penaltie": 3}}}, UnknownNameError, "sap has no option 'penaltie'"),
     ],
 )  # fmt: skip
 def test_bad_input(codes: Any, factors: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
@@ -584,10 +592,8 @@ def test_bad_input(codes: Any, factors: Any, options: dict[str, Any], error: typ
 def test_a_factor_with_too_many_values_for_the_tables() -> None:
     codes = sp.csr_array(np.eye(3000, 2))
     with (
-        pytest.warns(demele.AmbiguousKindWarning, match="each of its 3000 rows has its own class"),
-        pytest.raises(
-            demele.InputError, match=re.escape("make tables too large (at most 50,000,000 cells for a code)")
-        ),
+        pytest.warns(AmbiguousKindWarning, match="each of its 3000 rows has its own class"),
+        pytest.raises(InputError, match=re.escape("make tables too large (at most 50,000,000 cells for a code)")),
     ):
         demele.evaluate_sparse(
             codes,
@@ -606,7 +612,7 @@ def test_a_factor_in_a_single_bin_has_no_entropy_to_be_relative_to() -> None:
 
 
 def test_evaluate_names_the_way_for_matrices_too_large_to_be_dense() -> None:
-    with pytest.raises(demele.InputError, match=re.escape("score it with demele.evaluate_sparse")):
+    with pytest.raises(InputError, match=re.escape("score it with demele.evaluate_sparse")):
         demele.evaluate(sp.csr_array((100_000, 65_536)), np.zeros(100_000), "all")
 
 

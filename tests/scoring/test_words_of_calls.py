@@ -14,7 +14,7 @@ CODES, FACTORS = RNG.normal(size=(60, 6)), RNG.random((60, 2))
 ADVICE = "gives the level of chance"
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 @pytest.mark.parametrize("groups", [None, {"pair": [0, 1]}])
 def test_who_asked_for_chance_is_not_told_to_ask(groups: object) -> None:
     without = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups)
@@ -27,12 +27,12 @@ def test_who_asked_for_chance_is_not_told_to_ask(groups: object) -> None:
 
 def test_an_option_of_evaluate_is_no_option_of_a_metric() -> None:
     with pytest.raises(InputTypeError, match=r"demele\.evaluate\(codes, factors, \['mig'\], aligned=\.\.\.\)"):
-        demele.mig(CODES, FACTORS, aligned=True)  # type: ignore[call-arg]
+        demele.metrics.mig(CODES, FACTORS, aligned=True)  # type: ignore[call-arg]
     with pytest.raises(InputTypeError, match=r"mcc has no such option; its own options are average, cross_fit; every"):
-        demele.mcc(CODES, FACTORS, correction="adjusted")  # type: ignore[call-arg]
+        demele.metrics.mcc(CODES, FACTORS, correction="adjusted")  # type: ignore[call-arg]
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_a_protocol_of_metrics_that_must_be_named() -> None:
     def notes(metrics: object, protocol: str) -> list[str]:
         found = demele.evaluate(CODES, FACTORS, metrics, protocol=protocol)  # type: ignore[arg-type]
@@ -46,7 +46,7 @@ def test_a_protocol_of_metrics_that_must_be_named() -> None:
     assert about == {"mcc2020", "infomec2023", "med2022", "dcies2023"}
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_without_names_one_metric_of_each_property_is_scored_with_intervals_and_chance() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((300, 2))
@@ -60,7 +60,7 @@ def test_without_names_one_metric_of_each_property_is_scored_with_intervals_and_
     assert all(score.chance is None for score in every)
 
 
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_metrics_that_need_the_order_of_the_codes_are_scored_where_it_is_told() -> None:
     factors = np.random.default_rng(0).random((300, 2))
     codes, ordered = np.c_[factors, factors[:, 0] ** 2], {"dmig", "xmig", "dlig"}

@@ -12,7 +12,7 @@ import demele
 from benchmarks.few_rows import classes, covered
 from tests.tolerances import ROUNDING, assert_close, assert_mean, assert_rate_at_most
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 LEVEL = 0.9
 DATA_SETS = 60
@@ -59,7 +59,7 @@ def test_of_few_rows_the_shown_interval_or_the_noted_one_holds_the_score_of_many
 def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     codes, factors = classes(np.random.default_rng(0), 150)
     found = demele.evaluate(codes, factors, ["mig", "sap"], kinds="categorical", n_bootstrap=50)
-    score, adjusted = found["mig"], demele.mig(codes, factors, kinds="categorical", correction="adjusted")
+    score, adjusted = found["mig"], demele.metrics.mig(codes, factors, kinds="categorical", correction="adjusted")
     (note,) = (note for note in score.notes if note.code == "few-rows")
     few = score.details["adjusted_for_chance"]
     assert score.interval is not None
@@ -74,8 +74,8 @@ def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     for shown in (found.to_latex(), str(found.to_dict())):
         assert told in shown.replace("{[}", "[").replace("{]}", "]")
     assert "adjusted_for_chance" not in found["sap"].details
-    assert not demele.mig(codes, factors, kinds="categorical").notes
-    many = demele.mig(*classes(np.random.default_rng(0), 20_000), kinds="categorical", n_bootstrap=40)
+    assert not demele.metrics.mig(codes, factors, kinds="categorical").notes
+    many = demele.metrics.mig(*classes(np.random.default_rng(0), 20_000), kinds="categorical", n_bootstrap=40)
     assert not many.notes
 
 
@@ -83,7 +83,7 @@ def test_intervals_shrink_with_the_square_root_of_the_rows() -> None:
     rng = np.random.default_rng(0)
     widths = []
     for n in (250, 4000):
-        scores = [demele.sap(*drawn(rng, n, 0.3), n_bootstrap=40, seed=seed) for seed in range(8)]
+        scores = [demele.metrics.sap(*drawn(rng, n, 0.3), n_bootstrap=40, seed=seed) for seed in range(8)]
         widths.append(np.mean([score.interval.high - score.interval.low for score in scores if score.interval]))
     assert 3 < widths[0] / widths[1] < 5.5  # 4 = sqrt(4000 / 250)
 
@@ -103,7 +103,7 @@ def test_p_values_of_independent_codes_are_uniform(name: str) -> None:
 
 def test_codes_that_know_their_factors_are_beyond_chance() -> None:
     rng = np.random.default_rng(3)
-    score = demele.mig(*drawn(rng, 200, 0.2), n_permutations=19)
+    score = demele.metrics.mig(*drawn(rng, 200, 0.2), n_permutations=19)
     assert score.chance is not None
     assert score.chance.p_value == 1 / 20
     assert score.chance.mean < 0.05 < score.value
@@ -113,8 +113,8 @@ def test_the_spread_over_seeds_is_that_of_single_runs() -> None:
     rng = np.random.default_rng(4)
     codes, factors = drawn(rng, 200, 0.5)
     small: dict[str, Any] = {"n_train": 60, "n_test": 60, "batch_size": 10}
-    together = demele.z_min_variance(codes, factors, n_repeats=30, seed=1, **small)
-    alone = [demele.z_min_variance(codes, factors, seed=100 + seed, **small).value for seed in range(30)]
+    together = demele.metrics.z_min_variance(codes, factors, n_repeats=30, seed=1, **small)
+    alone = [demele.metrics.z_min_variance(codes, factors, seed=100 + seed, **small).value for seed in range(30)]
     assert together.spread is not None
     assert 0.5 < together.spread.std / np.std(alone, ddof=1) < 2
     assert abs(together.value - np.mean(alone)) < 5 * together.spread.std / math.sqrt(15)

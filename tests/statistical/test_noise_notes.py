@@ -24,7 +24,7 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Data
 from tests.tolerances import assert_rate_at_most
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 CODES, FACTORS = [f"z{j}" for j in range(200)], ["number", "other", "class"]
 
 
@@ -63,7 +63,7 @@ def test_scores_of_noise_do_not_go_without_a_note() -> None:
         codes, factors = codes[:500, :50], factors[:500]
         try:
             found = demele.evaluate(codes, factors, applicable(names, codes.shape[1], factors.shape[1]))
-        except demele.NotEnoughData:
+        except demele.errors.NotEnoughData:
             continue
         high += sum(score.value > ABOVE for score in found)
         missed += sum(score.value > ABOVE and not marks(score) for score in found)
@@ -174,7 +174,7 @@ def test_no_route_loses_the_note(route: str, tmp_path: Path) -> None:
         )
     else:
         metric = {"counts": ["modularity", "jemmig"], "sums": ["irs"], "sampled": ["z_min_variance"]}[route]
-        frame = None if route == "sampled" else demele.Frame.of(codes, factors)
+        frame = None if route == "sampled" else demele.bins.BinEdges.of(codes, factors)
         state = demele.Accumulator(metric, frame=frame, bound=600) if frame else demele.Accumulator(metric, bound=600)
         found = state.update(codes, factors).compute()
     scores = [found] if isinstance(found, demele.Score) else list(found)
@@ -190,7 +190,7 @@ def test_dci_whose_predictors_explain_nothing_says_so() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((800, 3))
     codes = np.abs(factors - 0.5) + 0.02 * rng.normal(size=(800, 3))
-    triple = demele.dci(codes, factors, model="lasso")
+    triple = demele.metrics.dci(codes, factors, model="lasso")
     assert triple.explicitness.value < 0.05
     high = [score for score in (triple.modularity, triple.compactness) if score.value > ABOVE]
     assert all("unexplained" in marks(score) for score in high)

@@ -27,12 +27,12 @@ from tests.contract.cases import CHEAP, GROUPS, small
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 CODES, FACTORS, STDS = small()
-FRAME = demele.Frame.of(CODES, FACTORS)
+FRAME = demele.bins.BinEdges.of(CODES, FACTORS)
 COUNTED = demele.counted_metrics()
 
 
@@ -100,7 +100,9 @@ def test_a_counted_score_says_what_a_score_of_rows_says() -> None:
 
 
 def test_the_signature_tells_frames_apart() -> None:
-    wide = demele.Frame.fixed([(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone", "cube"], "light": [0, 1]})
+    wide = demele.bins.BinEdges.fixed(
+        [(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone", "cube"], "light": [0, 1]}
+    )
     scores = [demele.Accumulator("mig", frame=frame).update(CODES, FACTORS).compute() for frame in (FRAME, wide)]
     assert scores[0].value != scores[1].value
     assert str(scores[0].signature) != str(scores[1].signature)
@@ -138,7 +140,7 @@ def test_a_sampled_score_says_of_how_many_rows_it_is() -> None:
 
 
 def test_values_outside_the_frame_are_refused_or_counted_at_its_ends() -> None:
-    narrow = demele.Frame.fixed(
+    narrow = demele.bins.BinEdges.fixed(
         [(-0.5, 0.5)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone", "cube"], "light": [0, 1]}
     )
     for metric in ("mig", "sap"):
@@ -153,11 +155,11 @@ def test_values_outside_the_frame_are_refused_or_counted_at_its_ends() -> None:
     assert clipped.value == by_hand.value
     # a sampled metric takes them as they are
     sampled = demele.Accumulator("sap", frame=narrow, outside="clip").update(CODES, FACTORS).compute()
-    assert sampled.value == demele.sap(CODES, FACTORS).value
+    assert sampled.value == demele.metrics.sap(CODES, FACTORS).value
 
 
 def test_clipped_values_add_up_over_batches_and_merges() -> None:
-    frame = demele.Frame.fixed([(0.0, 1.0)], {"v": (0.0, 1.0)})
+    frame = demele.bins.BinEdges.fixed([(0.0, 1.0)], {"v": (0.0, 1.0)})
     parts = [demele.Accumulator("mig", frame=frame, outside="clip") for _ in range(2)]
     parts[0] = parts[0].update([[2.0], [0.5]], [[0.0], [1.0]]).update([[-1.0]], [[3.0]])
     parts[1] = parts[1].update([[0.1], [7.0]], [[0.5], [0.5]])
@@ -172,7 +174,7 @@ def test_a_factor_that_never_varies_is_left_out_and_named() -> None:
     for metric in ("mig", "sap"):
         with pytest.warns(UndefinedFactorWarning, match="factor 'light' is constant"):
             wanted = demele.evaluate(CODES, factors, [metric])[metric]
-        for frame in (demele.Frame.of(CODES, factors), FRAME):
+        for frame in (demele.bins.BinEdges.of(CODES, factors), FRAME):
             accumulator = demele.Accumulator(metric, frame=frame).update(CODES, factors)
             with pytest.warns(UndefinedFactorWarning, match=r"'light' is constant|'light' stays in one bin"):
                 score = accumulator.compute()
@@ -183,7 +185,9 @@ def test_a_factor_that_never_varies_is_left_out_and_named() -> None:
 
 def test_a_frame_that_knows_it_constant_says_so_in_the_evaluation() -> None:
     factors = FACTORS.assign(light=1)
-    accumulator = demele.Accumulator(["mig", "jemmig"], frame=demele.Frame.of(CODES, factors)).update(CODES, factors)
+    accumulator = demele.Accumulator(["mig", "jemmig"], frame=demele.bins.BinEdges.of(CODES, factors)).update(
+        CODES, factors
+    )
     with pytest.warns(UndefinedFactorWarning) as caught:
         evaluation = accumulator.compute()
     assert len(caught) == 1
@@ -193,9 +197,9 @@ def test_a_frame_that_knows_it_constant_says_so_in_the_evaluation() -> None:
 
 def test_constant_codes_are_noted() -> None:
     codes = CODES.assign(noise=1.0)
-    score = demele.Accumulator("mig", frame=demele.Frame.of(codes, FACTORS)).update(codes, FACTORS).compute()
+    score = demele.Accumulator("mig", frame=demele.bins.BinEdges.of(codes, FACTORS)).update(codes, FACTORS).compute()
     assert [note.subject for note in score.notes if note.code == "constant-code"] == [("noise",)]
-    assert score.value == demele.mig(codes, FACTORS).value
+    assert score.value == demele.metrics.mig(codes, FACTORS).value
 
 
 def test_missing_annotations_are_omitted_as_from_rows() -> None:
@@ -205,7 +209,7 @@ def test_missing_annotations_are_omitted_as_from_rows() -> None:
         )
         factors.loc[::5, "light"] = np.nan
         of_rows = demele.evaluate(CODES, factors, names, codes_std=STDS, options=CHEAP, missing="omit")
-        for frame in (demele.Frame.of(CODES, factors, missing="omit"), None):
+        for frame in (demele.bins.BinEdges.of(CODES, factors, missing="omit"), None):
             accumulator = demele.Accumulator(names, frame=frame, missing="omit", options=CHEAP)
             for rows in np.array_split(np.arange(160), 3):
                 accumulator = accumulator.update(CODES.iloc[rows], factors.iloc[rows], STDS[rows])
@@ -236,7 +240,7 @@ def test_factors_of_any_storage(kind: str) -> None:
     }[kind]
     names = ["mig", "sap", "explicitness"]
     expected = demele.evaluate(CODES, factors, names)
-    for frame in (demele.Frame.of(CODES, factors), None):
+    for frame in (demele.bins.BinEdges.of(CODES, factors), None):
         accumulator = demele.Accumulator(names, frame=frame)
         for rows in (slice(0, 90), slice(90, 160)):
             accumulator = accumulator.update(CODES[rows], factors[rows])
@@ -258,7 +262,7 @@ def test_columns_with_names_may_come_in_any_order() -> None:
 
 def test_metrics_that_do_not_apply_are_left_out_with_the_reason_unless_alone() -> None:
     codes, factors = CODES[["first", "second"]], FACTORS[["size", "shape", "light"]]
-    frame = demele.Frame.of(codes, factors)
+    frame = demele.bins.BinEdges.of(codes, factors)
     for own in (frame, None):
         evaluation = demele.Accumulator(["mig", "dmig", "irs"], frame=own).update(codes, factors).compute()
         assert [score.metric for score in evaluation] == ["mig", "irs"]
@@ -266,16 +270,16 @@ def test_metrics_that_do_not_apply_are_left_out_with_the_reason_unless_alone() -
         assert "needs at least 3 codes, got 2" in evaluation.left_out[0].reason
         with pytest.raises(NotEnoughData, match="needs at least 3 codes, got 2"):
             demele.Accumulator("dmig", frame=own).update(codes, factors).compute()
-    one = demele.Frame.of(codes, factors[["size"]])
+    one = demele.bins.BinEdges.of(codes, factors[["size"]])
     evaluation = demele.Accumulator(["z_diff", "mig"], frame=one).update(codes, factors[["size"]]).compute()
     assert "needs at least 2 factors" in evaluation.left_out[0].reason
 
 
 def test_assumed_codes_are_noted_as_loudly_as_from_rows() -> None:
     codes = CODES[CODES.columns[::-1]]
-    frame = demele.Frame.of(codes, FACTORS)
+    frame = demele.bins.BinEdges.of(codes, FACTORS)
     found = demele.Accumulator("dmig", frame=frame).update(codes, FACTORS).compute()
-    wanted = [note for note in demele.dmig(codes, FACTORS).notes if note.code == "assumed-reg-dim"]
+    wanted = [note for note in demele.metrics.dmig(codes, FACTORS).notes if note.code == "assumed-reg-dim"]
     assert [note for note in found.notes if note.code == "assumed-reg-dim"] == wanted
     assert wanted[0].severity == "warning"
 
@@ -286,12 +290,12 @@ def test_options_protocols_and_codes_reach_counted_metrics() -> None:
     found = demele.Accumulator(["mig", "dmig", "xmig"], frame=FRAME, **keywords).update(CODES, FACTORS).compute()
     for score in found:
         assert score.value == expected[score.metric].value
-    rule = demele.EqualFrequency(6)
-    frame = demele.Frame.of(CODES, FACTORS, bins=rule)
+    rule = demele.bins.EqualFrequency(6)
+    frame = demele.bins.BinEdges.of(CODES, FACTORS, bins=rule)
     for correction in ("none", "miller-madow", "adjusted"):
         options = {"information": {"correction": correction}}
         counted = demele.Accumulator("mig", frame=frame, bins=rule, options=options).update(CODES, FACTORS)
-        assert counted.compute().value == demele.mig(CODES, FACTORS, bins=rule, correction=correction).value
+        assert counted.compute().value == demele.metrics.mig(CODES, FACTORS, bins=rule, correction=correction).value
 
 
 def test_nearest_neighbours_are_sampled_with_a_frame_too() -> None:
@@ -323,7 +327,7 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
     "bins": ("mig", {"bins": 1}, InputError, "bins"),
     "options": ("mig", {"options": {"mig": {"binz": 3}}}, InputError, "binz"),
     "options of another metric": ("mig", {"options": {"migg": {}}}, UnknownNameError, "migg"),
-    "frame": ("mig", {"frame": CODES}, InputTypeError, r"frame: expected a Frame, got DataFrame.*Frame\.of"),
+    "frame": ("mig", {"frame": CODES}, InputTypeError, r"frame: expected a BinEdges, got DataFrame.*BinEdges\.of"),
     "bins that look": ("mig", {"frame": FRAME, "bins": "adaptive"}, InputError, "looks at the values"),
     "kinds against the frame": (
         "mig",
@@ -404,7 +408,7 @@ def test_empty_batches_change_nothing_before_and_after_others() -> None:
         assert accumulator.update(CODES[:0], FACTORS[:0]).to_bytes() == held
         assert accumulator.reset().update(CODES[:0], FACTORS[:0]).n == 0
     fresh = demele.Accumulator("sap").update(np.empty((0, 7)), np.empty((0, 1)))
-    assert fresh.update(CODES, FACTORS).compute().value == demele.sap(CODES, FACTORS).value
+    assert fresh.update(CODES, FACTORS).compute().value == demele.metrics.sap(CODES, FACTORS).value
 
 
 def test_compute_before_the_first_rows() -> None:
@@ -423,8 +427,8 @@ def test_one_row_says_nothing() -> None:
 
 def test_rows_in_which_nothing_varies_say_nothing() -> None:
     factors = FACTORS.assign(size=0.25, shape="ball", light=0)
-    frame = demele.Frame.fixed([(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone"], "light": [0, 1]})
-    for metric, own in (("mig", frame), ("mig", demele.Frame.of(CODES, factors)), ("sap", None)):
+    frame = demele.bins.BinEdges.fixed([(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone"], "light": [0, 1]})
+    for metric, own in (("mig", frame), ("mig", demele.bins.BinEdges.of(CODES, factors)), ("sap", None)):
         accumulator = demele.Accumulator(metric, frame=own).update(CODES, factors)
         with pytest.raises(NotEnoughData, match=r"none of them varies|every factor is constant"):
             accumulator.compute()
@@ -441,8 +445,12 @@ MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "reg_dim": ({}, {"reg_dim": [0, 1, 2]}, "differ in reg_dim"),
     "outside": ({}, {"outside": "clip"}, "differ in outside"),
     "no frame": ({}, {"frame": None}, "differ in kinds|other frames"),
-    "frame of other ranges": ({}, {"frame": demele.Frame.of(CODES * 2, FACTORS)}, "other frames"),
-    "frame of other kinds": ({}, {"frame": demele.Frame.of(CODES, FACTORS, kinds={"light": "continuous"})}, "kinds"),
+    "frame of other ranges": ({}, {"frame": demele.bins.BinEdges.of(CODES * 2, FACTORS)}, "other frames"),
+    "frame of other kinds": (
+        {},
+        {"frame": demele.bins.BinEdges.of(CODES, FACTORS, kinds={"light": "continuous"})},
+        "kinds",
+    ),
     "stream": ({}, {"stream": 0}, "both saw rows of the stream '0'"),
 }
 
@@ -464,7 +472,7 @@ def test_what_does_not_merge() -> None:
 
 def test_what_else_does_not_merge() -> None:
     accumulator = both()[1]
-    with pytest.raises(InputTypeError, match="merge: expected an Accumulator, got Frame"):
+    with pytest.raises(InputTypeError, match="merge: expected an Accumulator, got BinEdges"):
         accumulator.merge(FRAME)  # type: ignore[arg-type]
     other = demele.Accumulator("sap", stream=1).update(CODES[["first", "second"]], FACTORS)
     with pytest.raises(IncompatibleState, match="the two hold other columns"):
@@ -493,7 +501,7 @@ def test_settings_that_are_the_same_merge_however_they_were_written() -> None:
         {"reg_dim": [0, 1, 2], "bins": 10, "options": {"sap": {"penalty": 0.1, "n_train": 60}, "mig": {"bins": 5}}},
         {
             "reg_dim": np.arange(3),
-            "bins": demele.EqualWidth(10),
+            "bins": demele.bins.EqualWidth(10),
             "options": {"mig": {"bins": 5}, "sap": {"n_train": 60, "penalty": 0.1}},
         },
     ]
@@ -532,7 +540,7 @@ def test_bad_standard_deviations() -> None:
 
 def test_standard_deviations_follow_the_columns_of_codes() -> None:
     stds = pd.DataFrame(np.random.default_rng(0).uniform(0.1, 0.5, (160, 4)), columns=CODES.columns)
-    expected = demele.rmig(CODES, stds, FACTORS).value
+    expected = demele.metrics.rmig(CODES, stds, FACTORS).value
     for frame in (FRAME, None):
         accumulator = demele.Accumulator("rmig", frame=frame).update(CODES[:50], FACTORS[:50], stds[:50])
         accumulator = accumulator.update(CODES[50:], FACTORS[50:], stds[50:][stds.columns[::-1]])

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 import demele
 from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
 from demele.streaming.cell_sums import CellState, ExtremeState
-from demele.streaming.frame import Frame
+from demele.streaming.frame import BinEdges
 from tests.oracles import effects as oracle
 from tests.streaming.test_sums import first, forged
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -41,11 +41,11 @@ def numbers(score: Any) -> list[float]:
     return [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist(), *usable]
 
 
-def framed(codes: Array, factors: Array, **keywords: Any) -> Frame:
-    return Frame.of(codes, factors, kinds=list(KINDS), **keywords)
+def framed(codes: Array, factors: Array, **keywords: Any) -> BinEdges:
+    return BinEdges.of(codes, factors, kinds=list(KINDS), **keywords)
 
 
-def fed(frame: Frame, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
+def fed(frame: BinEdges, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
     """Batches go to three accumulators in turn, which are merged from the last to the first."""
     parts = [demele.Accumulator("omes", frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
     for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
@@ -54,7 +54,7 @@ def fed(frame: Frame, codes: Array, factors: Array, cuts: Any = 7, **keywords: A
 
 
 def of_rows(codes: Array, factors: Array, **keywords: Any) -> Any:
-    return demele.omes(codes, factors, kinds=list(KINDS), **keywords)
+    return demele.metrics.omes(codes, factors, kinds=list(KINDS), **keywords)
 
 
 def test_of_every_row_however_they_come() -> None:
@@ -80,7 +80,7 @@ def test_by_hand() -> None:
     """Two factors of two values, every pair once; the second code is the sum of both."""
     grid = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=float)
     codes = np.column_stack([grid[:, 0], grid.sum(axis=1)])
-    frame = Frame.fixed([(-5, 5), (-5, 5)], {"a": [0, 1], "b": [0, 1]})
+    frame = BinEdges.fixed([(-5, 5), (-5, 5)], {"a": [0, 1], "b": [0, 1]})
     accumulator = demele.Accumulator("omes", frame=frame)
     for row in (3, 0, 2, 1):
         accumulator = accumulator.update(codes[[row]], grid[[row]])
@@ -155,18 +155,18 @@ def test_a_code_that_is_constant_on_annotated_rows_has_no_effect() -> None:
 def test_rows_that_never_agree_are_refused_as_in_memory() -> None:
     codes, factors = CODES[:6], np.column_stack([np.arange(6.0)] * 3)
     kinds = ["categorical"] * 3
-    frame = Frame.of(codes, factors, kinds=kinds)
+    frame = BinEdges.of(codes, factors, kinds=kinds)
     accumulator = demele.Accumulator("omes", frame=frame).update(codes, factors)
     with pytest.raises(NotEnoughData, match="no two rows agree on all factors but 'v1'"):
         accumulator.compute()
     apart = np.where(np.eye(3)[np.arange(6) % 3] > 0, np.nan, factors)
-    frame = Frame.of(codes, apart, kinds=kinds, missing="omit")
+    frame = BinEdges.of(codes, apart, kinds=kinds, missing="omit")
     with pytest.raises(NotEnoughData, match="no row is annotated for all factors"):
         demele.Accumulator("omes", frame=frame).update(codes, apart).compute()
 
 
 def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
-    rule = demele.EqualFrequency(4)
+    rule = demele.bins.EqualFrequency(4)
     assert not demele.Accumulator("omes", frame=framed(CODES, FACTORS), bins=rule)._held.states
     exact = framed(CODES, FACTORS, bins=rule)
     assert_close(
@@ -175,12 +175,14 @@ def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
 
 
 def test_values_outside_a_frame() -> None:
-    frame = Frame.fixed([(-0.5, 0.5)] * 3, {"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": (0.2, 0.8)})
+    frame = BinEdges.fixed([(-0.5, 0.5)] * 3, {"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": (0.2, 0.8)})
     found = fed(frame, CODES, FACTORS, outside="clip").compute()
     moved = int(((FACTORS[:, 2] < 0.2) | (FACTORS[:, 2] > 0.8)).sum())
     assert [note.message.split(" values")[0] for note in found.notes if note.code == "clipped"] == [f"{moved:,}"]
     bins = np.minimum((np.clip(FACTORS[:, 2], 0.2, 0.8) - 0.2) / 0.6 * 5, 4).astype(int)
-    expected = demele.omes(CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased")
+    expected = demele.metrics.omes(
+        CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased"
+    )
     assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)  # type: ignore[union-attr]
 
 
@@ -188,10 +190,10 @@ def test_values_outside_a_frame() -> None:
 
 
 def test_states_of_other_frames_do_not_merge() -> None:
-    rule = demele.EqualWidth(5)
+    rule = demele.bins.EqualWidth(5)
     frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
     states = [CellState.empty(frame, rule) for frame in frames]
-    for other in (*states[1:], CellState.empty(frames[0], demele.EqualWidth(4))):
+    for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
         with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
             states[0].merge(other)
     with pytest.raises(IncompatibleState, match="other bins or references"):

@@ -27,18 +27,18 @@ def tables() -> tuple[Any, Any]:
 
 
 FRAMES = {
-    "of arrays": demele.Frame.of(CODES, SIZES),
-    "of tables": demele.Frame.of(*tables()),
-    "with edges": demele.Frame.of(*tables(), bins=[demele.EqualFrequency(5), demele.Adaptive(8)]),
-    "with kinds": demele.Frame.of(*tables(), kinds={"digit": "continuous"}, missing="omit"),
-    "stated": demele.Frame.fixed({"z": (-1, 0.1)}, {"digit": list(range(10)), "size": (0.0, 1.0)}),
+    "of arrays": demele.bins.BinEdges.of(CODES, SIZES),
+    "of tables": demele.bins.BinEdges.of(*tables()),
+    "with edges": demele.bins.BinEdges.of(*tables(), bins=[demele.bins.EqualFrequency(5), demele.bins.Adaptive(8)]),
+    "with kinds": demele.bins.BinEdges.of(*tables(), kinds={"digit": "continuous"}, missing="omit"),
+    "stated": demele.bins.BinEdges.fixed({"z": (-1, 0.1)}, {"digit": list(range(10)), "size": (0.0, 1.0)}),
 }
 
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_frame_comes_back_to_the_bit_through_json(name: str) -> None:
     frame = FRAMES[name]
-    again = demele.Frame.from_dict(json.loads(json.dumps(frame.to_dict())))
+    again = demele.bins.BinEdges.from_dict(json.loads(json.dumps(frame.to_dict())))
     assert again == frame
     assert_exact(again.low, frame.low)
     assert repr(again.columns) == repr(frame.columns)  # also what equality does not look at
@@ -48,12 +48,12 @@ def test_a_frame_comes_back_to_the_bit_through_json(name: str) -> None:
 def test_a_frame_that_came_back_counts_and_merges_alike() -> None:
     codes, factors = tables()
     frame = FRAMES["with edges"]
-    again = demele.Frame.from_dict(frame.to_dict())
-    parts = [demele.Accumulator("mig", frame=one, bins=demele.EqualFrequency(5)) for one in (frame, again)]
+    again = demele.bins.BinEdges.from_dict(frame.to_dict())
+    parts = [demele.Accumulator("mig", frame=one, bins=demele.bins.EqualFrequency(5)) for one in (frame, again)]
     merged = parts[0].update(codes[:90], factors[:90]).merge(parts[1].update(codes[90:], factors[90:]))
-    assert merged.compute().value == demele.mig(codes, factors, bins=demele.EqualFrequency(5)).value
-    halves = [demele.Frame.of(codes[rows], factors[rows]) for rows in (slice(0, 90), slice(90, 200))]
-    restored = [demele.Frame.from_dict(half.to_dict()) for half in halves]
+    assert merged.compute().value == demele.metrics.mig(codes, factors, bins=demele.bins.EqualFrequency(5)).value
+    halves = [demele.bins.BinEdges.of(codes[rows], factors[rows]) for rows in (slice(0, 90), slice(90, 200))]
+    restored = [demele.bins.BinEdges.from_dict(half.to_dict()) for half in halves]
     assert restored[0].merge(restored[1]) == halves[0].merge(halves[1]) == FRAMES["of tables"]
 
 
@@ -63,7 +63,7 @@ def changed(**parts: Any) -> dict[str, Any]:
 
 def test_what_is_no_frame_is_refused() -> None:
     plain_cases: Any = [
-        (3, "frame: expected the mapping that Frame.to_dict returns, got int"),
+        (3, "frame: expected the mapping that BinEdges.to_dict returns, got int"),
         ({}, "frame: .*it lacks 'codes'"),
         (changed(codes={"names": ["z"], "low": [0]}), "it lacks 'high'"),
         (changed(codes={"names": ["z"], "low": [0], "high": ["x"]}), "frame: expected the mapping"),
@@ -88,17 +88,17 @@ def test_what_is_no_frame_is_refused() -> None:
         (changed(exact=[{"bins": {"rule": "os.system"}, "codes": [], "factors": []}]), "unknown option os.system"),
     ]
     for plain, message in plain_cases:
-        with pytest.raises(demele.InputError, match=message):
-            demele.Frame.from_dict(plain)
+        with pytest.raises(demele.errors.InputError, match=message):
+            demele.bins.BinEdges.from_dict(plain)
 
 
 @pytest.mark.parametrize(
     ("value", "plain"),
     [
-        (demele.EqualWidth(7), {"rule": "EqualWidth", "bins": 7}),
-        (demele.Edges((0, 0.5, 1)), {"rule": "Edges", "edges": [0.0, 0.5, 1.0]}),
-        (demele.Adaptive(), {"rule": "Adaptive", "most": 256}),
-        ({"mig": {"bins": demele.EqualFrequency(3)}}, {"mig": {"bins": {"rule": "EqualFrequency", "bins": 3}}}),
+        (demele.bins.EqualWidth(7), {"rule": "EqualWidth", "bins": 7}),
+        (demele.bins.Edges((0, 0.5, 1)), {"rule": "Edges", "edges": [0.0, 0.5, 1.0]}),
+        (demele.bins.Adaptive(), {"rule": "Adaptive", "most": 256}),
+        ({"mig": {"bins": demele.bins.EqualFrequency(3)}}, {"mig": {"bins": {"rule": "EqualFrequency", "bins": 3}}}),
         (None, None),
         ("knn", "knn"),
     ],
@@ -114,5 +114,5 @@ def test_arrays_and_tuples_become_lists() -> None:
 
 
 def test_what_has_no_plain_form_is_refused_with_its_name() -> None:
-    with pytest.raises(demele.InputTypeError, match=r"options: expected numbers, .* got object"):
+    with pytest.raises(demele.errors.InputTypeError, match=r"options: expected numbers, .* got object"):
         plain_setting({"mig": object()}, "options")

@@ -21,8 +21,8 @@ from tests.contract.cases import small
 from tests.tolerances import assert_exact
 
 CODES, FACTORS, _ = small()
-FRAME = demele.Frame.of(CODES, FACTORS)
-EDGES = demele.Frame.fixed({"z1": (-1, 1), "z2": (0, 10)}, {"kind": ["a", "b", "c"], "size": (0.0, 1.0)})
+FRAME = demele.bins.BinEdges.of(CODES, FACTORS)
+EDGES = demele.bins.BinEdges.fixed({"z1": (-1, 1), "z2": (0, 10)}, {"kind": ["a", "b", "c"], "size": (0.0, 1.0)})
 
 #: Factors of every kind, whose kinds parts of a few rows would often find to be others.
 RNG = np.random.default_rng(5)
@@ -44,8 +44,8 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def framed(factors: Any, **keywords: Any) -> demele.Frame:
-    return demele.Frame.of(np.arange(len(factors), dtype=float)[:, None], factors, **keywords)
+def framed(factors: Any, **keywords: Any) -> demele.bins.BinEdges:
+    return demele.bins.BinEdges.of(np.arange(len(factors), dtype=float)[:, None], factors, **keywords)
 
 
 # Of data -------------------------------------------------------------------------------------------------------------
@@ -63,9 +63,11 @@ def test_a_frame_of_data_is_what_an_evaluation_reads() -> None:
     assert FRAME.kinds == {"size": "continuous", "shape": "categorical", "light": "categorical"}
 
 
-@pytest.mark.parametrize("rule", [demele.EqualWidth(7), demele.EqualFrequency(5), demele.Adaptive()], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [demele.bins.EqualWidth(7), demele.bins.EqualFrequency(5), demele.bins.Adaptive()], ids=repr
+)
 def test_bins_are_those_of_an_evaluation(rule: Any) -> None:
-    frame = demele.Frame.of(CODES, FACTORS, bins=rule)
+    frame = demele.bins.BinEdges.of(CODES, FACTORS, bins=rule)
     of_codes, of_factors = column_bins(*read_pair(CODES, FACTORS), rule)
     binned = frame.bins(rule)
     for mine, theirs in zip((*binned.codes, *binned.factors), (*of_codes, *of_factors), strict=True):
@@ -76,12 +78,12 @@ def test_bins_are_those_of_an_evaluation(rule: Any) -> None:
 
 
 def test_bins_may_be_a_number_edges_or_several_rules() -> None:
-    assert demele.Frame.of(CODES, FACTORS, bins=5).bins(demele.EqualWidth(5)).n_levels == (5, 3, 2)
-    rules = [demele.EqualFrequency(3), demele.EqualFrequency(4)]
-    frame = demele.Frame.of(CODES, FACTORS, bins=rules)
+    assert demele.bins.BinEdges.of(CODES, FACTORS, bins=5).bins(demele.bins.EqualWidth(5)).n_levels == (5, 3, 2)
+    rules = [demele.bins.EqualFrequency(3), demele.bins.EqualFrequency(4)]
+    frame = demele.bins.BinEdges.of(CODES, FACTORS, bins=rules)
     assert [frame.bins(rule).n_levels[0] for rule in rules] == [3, 4]
-    edges = demele.Edges((-9.0, 0.5, 9.0))
-    assert demele.Frame.of(CODES, FACTORS, bins=edges).bins(edges).n_levels[0] == 2
+    edges = demele.bins.Edges((-9.0, 0.5, 9.0))
+    assert demele.bins.BinEdges.of(CODES, FACTORS, bins=edges).bins(edges).n_levels[0] == 2
 
 
 def test_reading_gives_the_coding_of_an_evaluation() -> None:
@@ -117,7 +119,7 @@ def test_batches_of_any_source_read_alike(source: str) -> None:
 
 def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
     factors = FACTORS[["size", "light"]]
-    frame = demele.Frame.of(CODES.to_numpy(), factors.to_numpy())
+    frame = demele.bins.BinEdges.of(CODES.to_numpy(), factors.to_numpy())
     assert frame.codes == ("z1", "z2", "z3", "z4")
     assert_exact(read_batch(frame, CODES, factors).codes, CODES)
 
@@ -127,11 +129,11 @@ def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
 def test_codes_of_any_type(dtype: Any) -> None:
     codes = (4 * np.random.default_rng(0).random((50, 2))).astype(dtype)
     factors = np.arange(50) % 2
-    frame = demele.Frame.of(codes, factors)
+    frame = demele.bins.BinEdges.of(codes, factors)
     batches = demele.Accumulator("mig", frame=frame)
     for rows in np.split(np.arange(50), 5):
         batches = batches.update(codes[rows], factors[rows])
-    assert batches.compute().value == demele.mig(codes, factors).value
+    assert batches.compute().value == demele.metrics.mig(codes, factors).value
 
 
 def test_integers_booleans_and_words_are_classes_by_their_names() -> None:
@@ -166,11 +168,11 @@ def test_the_frame_of_parts_is_that_of_all_rows() -> None:
     for name in COLUMNS:
         for n_parts in [2, 7, 60, 400]:
             codes, factors = RNG.random((N, 1)), pd.DataFrame({"v": COLUMNS[name]})
-            merged: demele.Frame | None = None
+            merged: demele.bins.BinEdges | None = None
             for rows in np.array_split(np.arange(N), n_parts):
-                part = demele.Frame.of(codes[rows], factors.iloc[rows])
+                part = demele.bins.BinEdges.of(codes[rows], factors.iloc[rows])
                 merged = part if merged is None else merged.merge(part)
-            assert merged == demele.Frame.of(codes, factors)
+            assert merged == demele.bins.BinEdges.of(codes, factors)
 
 
 @settings(max_examples=60)
@@ -222,18 +224,18 @@ def test_parts_of_other_kinds_ask_for_kinds() -> None:
 
 
 def test_a_part_may_be_one_row_and_a_factor_constant_in_it() -> None:
-    one = demele.Frame.of([[1.0]], [[2]])
+    one = demele.bins.BinEdges.of([[1.0]], [[2]])
     assert one.columns[0].levels == ("2",)
-    assert one.merge(demele.Frame.of([[3.0]], [[1]])).columns[0].levels == ("1", "2")
+    assert one.merge(demele.bins.BinEdges.of([[3.0]], [[1]])).columns[0].levels == ("1", "2")
 
 
 def test_frames_of_other_columns_do_not_merge() -> None:
     with pytest.raises(IncompatibleState, match="other columns"):
-        FRAME.merge(demele.Frame.of(CODES.iloc[:, :3], FACTORS))
+        FRAME.merge(demele.bins.BinEdges.of(CODES.iloc[:, :3], FACTORS))
     with pytest.raises(IncompatibleState, match="other columns"):
-        FRAME.merge(demele.Frame.of(CODES, FACTORS.iloc[:, :2]))
+        FRAME.merge(demele.bins.BinEdges.of(CODES, FACTORS.iloc[:, :2]))
     with pytest.raises(IncompatibleState, match=r"edges from values \(bins=\.\.\.\)"):
-        FRAME.merge(demele.Frame.of(CODES, FACTORS, bins=demele.EqualFrequency(4)))
+        FRAME.merge(demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(4)))
 
 
 def test_missing_annotations_are_omitted_if_one_part_says_so() -> None:
@@ -245,14 +247,14 @@ def test_missing_annotations_are_omitted_if_one_part_says_so() -> None:
 
 
 def test_frames_are_values() -> None:
-    again = demele.Frame.of(CODES, FACTORS)
+    again = demele.bins.BinEdges.of(CODES, FACTORS)
     others = [
-        demele.Frame.of(CODES * 2, FACTORS),
-        demele.Frame.of(CODES.rename(columns={"first": "other"}), FACTORS),
-        demele.Frame.of(CODES, FACTORS, kinds={"light": "continuous"}),
-        demele.Frame.of(CODES, FACTORS, missing="omit"),
-        demele.Frame.of(CODES, FACTORS, bins=demele.EqualFrequency(4)),
-        demele.Frame.of(CODES, FACTORS, bins=demele.EqualFrequency(5)),
+        demele.bins.BinEdges.of(CODES * 2, FACTORS),
+        demele.bins.BinEdges.of(CODES.rename(columns={"first": "other"}), FACTORS),
+        demele.bins.BinEdges.of(CODES, FACTORS, kinds={"light": "continuous"}),
+        demele.bins.BinEdges.of(CODES, FACTORS, missing="omit"),
+        demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(4)),
+        demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(5)),
     ]
     assert again == FRAME
     assert hash(again) == hash(FRAME)
@@ -266,18 +268,18 @@ def test_frames_are_values() -> None:
 
 
 def test_repr_tells_columns_and_ranges() -> None:
-    assert repr(EDGES) == "Frame(2 codes, 2 factors: 'kind' (3 levels), 'size' [0, 1])"
-    many = demele.Frame.fixed([(0, 1)], [(0.0, 1.0)] * 9)
+    assert repr(EDGES) == "BinEdges(2 codes, 2 factors: 'kind' (3 levels), 'size' [0, 1])"
+    many = demele.bins.BinEdges.fixed([(0, 1)], [(0.0, 1.0)] * 9)
     assert repr(many).endswith("'v8' [0, 1], ...)")
 
 
 def test_a_fixed_frame_is_the_one_of_data_that_reach_its_ends() -> None:
     codes = np.array([[-1.0, 0.0], [1.0, 10.0], [0.0, 5.0]])
     factors = pd.DataFrame({"kind": ["a", "b", "c"], "size": [0.0, 1.0, 0.5]})
-    assert demele.Frame.of(codes, factors) == EDGES
-    digits = demele.Frame.fixed([(-1, 1), (0, 10)], {"digit": [2, 10, 1]})
+    assert demele.bins.BinEdges.of(codes, factors) == EDGES
+    digits = demele.bins.BinEdges.fixed([(-1, 1), (0, 10)], {"digit": [2, 10, 1]})
     assert digits.columns[0].levels == ("1", "2", "10")
-    assert demele.Frame.fixed([(0, 1)], {"flag": [True, False]}).columns[0].levels == ("False", "True")
+    assert demele.bins.BinEdges.fixed([(0, 1)], {"flag": [True, False]}).columns[0].levels == ("False", "True")
 
 
 BAD_FIXED: dict[str, tuple[Any, Any, str]] = {
@@ -305,43 +307,43 @@ def test_what_cannot_be_stated() -> None:
     for case in BAD_FIXED:
         ranges, factors, words = BAD_FIXED[case]
         with pytest.raises(InputError, match=words):
-            demele.Frame.fixed(ranges, factors)
+            demele.bins.BinEdges.fixed(ranges, factors)
 
 
 def test_what_no_frame_is_made_of() -> None:
     with pytest.raises(
         InputError, match="codes and factors: expected the same number of rows, got 160 rows of codes and 9"
     ):
-        demele.Frame.of(CODES, FACTORS[:9])
+        demele.bins.BinEdges.of(CODES, FACTORS[:9])
     with pytest.raises(InputError, match="1 missing annotation in column 'size'"):
-        demele.Frame.of(CODES, FACTORS.assign(size=[np.nan, *range(159)]))
+        demele.bins.BinEdges.of(CODES, FACTORS.assign(size=[np.nan, *range(159)]))
     with pytest.raises(NotEnoughData, match="at least 2 rows, got none"):
-        demele.Frame.of(CODES[:0], FACTORS[:0])
+        demele.bins.BinEdges.of(CODES[:0], FACTORS[:0])
     with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
-        demele.Frame.of(CODES, FACTORS, missing="drop")  # type: ignore[arg-type]
+        demele.bins.BinEdges.of(CODES, FACTORS, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
-        demele.Frame.fixed([(0, 1)], [(0.0, 1.0)], missing="drop")  # type: ignore[arg-type]
+        demele.bins.BinEdges.fixed([(0, 1)], [(0.0, 1.0)], missing="drop")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="kinds: unknown factor 'shpe'"):
-        demele.Frame.of(CODES, FACTORS, kinds={"shpe": "categorical"})
+        demele.bins.BinEdges.of(CODES, FACTORS, kinds={"shpe": "categorical"})
     with pytest.raises(InputTypeError, match="bins: expected a number, a Binning or edges"):
-        demele.Frame.of(CODES, FACTORS, bins=object())
+        demele.bins.BinEdges.of(CODES, FACTORS, bins=object())
     with pytest.raises(InputError, match="same labels in another order"):
-        demele.Frame.of(CODES, FACTORS[::-1])
+        demele.bins.BinEdges.of(CODES, FACTORS[::-1])
 
 
 def test_edges_that_look_at_values_need_them() -> None:
     with pytest.raises(
-        InputError, match=r"EqualFrequency\(bins=5\) looks at the values; make the frame with Frame\.of"
+        InputError, match=r"EqualFrequency\(bins=5\) looks at the values; make the frame with BinEdges\.of"
     ):
-        FRAME.bins(demele.EqualFrequency(5))
+        FRAME.bins(demele.bins.EqualFrequency(5))
     with pytest.raises(InputError, match="do not lie within the edges"):
-        FRAME.bins(demele.Edges((0.0, 0.1)))
+        FRAME.bins(demele.bins.Edges((0.0, 0.1)))
 
 
 def test_tables_that_no_memory_holds_are_refused() -> None:
-    frame = demele.Frame.fixed([(0, 1)] * 100, {"v": list(range(300_000))})
+    frame = demele.bins.BinEdges.fixed([(0, 1)] * 100, {"v": list(range(300_000))})
     with pytest.raises(InputError, match=r"tables of .* entries are too large.*'v' has 300,000 values"):
-        frame.bins(demele.EqualWidth(10))
+        frame.bins(demele.bins.EqualWidth(10))
 
 
 # Batches that do not fit ----------------------------------------------------------------------------------------------
@@ -439,6 +441,6 @@ def test_missing_annotations_have_a_code_of_their_own() -> None:
     )
     assert_exact(rows.factors[0], [-1, -1, -1])
     assert_exact(rows.factors[1], [np.nan, 0.5, np.nan])
-    codes, factors = replace(EDGES, missing="omit").bins(demele.EqualWidth(4)).cut(rows)
+    codes, factors = replace(EDGES, missing="omit").bins(demele.bins.EqualWidth(4)).cut(rows)
     assert_exact(codes, [[2, 3, 3], [0, 0, 3]])
     assert_exact(factors, [[3, 3, 3], [4, 2, 4]])

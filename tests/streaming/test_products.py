@@ -9,13 +9,13 @@ import pytest
 import demele
 from demele.core.errors import FormatError, IncompatibleState
 from demele.streaming.batches import read_batch
-from demele.streaming.frame import Frame
+from demele.streaming.frame import BinEdges
 from demele.streaming.sums import MomentState, ProductState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -39,7 +39,7 @@ METRICS = ["mcc", "mcc_weak", "r2_affine"]
 
 def fed(metrics: list[str], codes: Array, factors: pd.DataFrame, cuts: int = 7, **keywords: Any) -> demele.Accumulator:
     """Batches go to three accumulators in turn, which are merged from the last to the first."""
-    frame = Frame.of(codes, factors)
+    frame = BinEdges.of(codes, factors)
     parts = [demele.Accumulator(metrics, frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
     for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
         parts[index % 3] = parts[index % 3].update(codes[rows], factors.iloc[rows])
@@ -72,7 +72,7 @@ def test_products_are_of_every_row_however_they_come(factors: pd.DataFrame, cuts
 
 def test_classes_by_hand() -> None:
     codes = np.array([[0.0], [2.0], [4.0], [6.0]])
-    frame = Frame.fixed([(-9, 9)], {"shape": ["a", "b", "never"]})
+    frame = BinEdges.fixed([(-9, 9)], {"shape": ["a", "b", "never"]})
     score = demele.Accumulator("mcc", frame=frame)
     for code, shape in zip(codes, ["a", "a", "b", "b"], strict=True):
         score = score.update(code[None], np.array([[shape]]))
@@ -89,12 +89,12 @@ def test_products_of_copies_have_one_direction() -> None:
 def test_rows_that_lack_an_annotation_are_sampled() -> None:
     factors = NUMBERS.copy()
     factors.iloc[5, 0] = np.nan
-    frame = Frame.of(CODES, factors, missing="omit")
+    frame = BinEdges.of(CODES, factors, missing="omit")
     accumulator = demele.Accumulator(["mcc", "r2_affine"], frame=frame).update(CODES, factors)
     # means and cross products have rows of their own for each factor; products of all columns have not
     assert f"summed: mcc, {N} rows kept" in repr(accumulator)
     assert_close(
-        accumulator.compute()["r2_affine"].value, demele.r2_affine(CODES, factors, missing="omit").value, SOLVER
+        accumulator.compute()["r2_affine"].value, demele.metrics.r2_affine(CODES, factors, missing="omit").value, SOLVER
     )
 
 
@@ -116,7 +116,7 @@ def test_nothing_is_the_identity() -> None:
 
 
 def test_other_frames_do_not_add_up() -> None:
-    narrow, wide = Frame.fixed([(0, 1)], {"v": (0.0, 1.0)}), Frame.fixed([(0, 9)], {"v": (0.0, 1.0)})
+    narrow, wide = BinEdges.fixed([(0, 1)], {"v": (0.0, 1.0)}), BinEdges.fixed([(0, 9)], {"v": (0.0, 1.0)})
     with pytest.raises(IncompatibleState, match="other references"):
         ProductState.empty(narrow).merge(ProductState.empty(wide))
     with pytest.raises(IncompatibleState, match="other references"):
@@ -124,7 +124,7 @@ def test_other_frames_do_not_add_up() -> None:
 
 
 def products() -> ProductState:
-    frame = Frame.of(CODES, MIXED)
+    frame = BinEdges.of(CODES, MIXED)
     return ProductState.empty(frame).update(read_batch(frame, CODES, MIXED, outside="raise"))
 
 

@@ -16,14 +16,14 @@ RNG = np.random.default_rng(0)
 FACTORS = np.column_stack([RNG.random(300), RNG.random(300), RNG.integers(0, 4, 300)])
 CODES = np.column_stack([FACTORS + 0.1 * RNG.random((300, 3)), RNG.random(300)])
 KINDS = ["continuous", "continuous", "categorical"]
-FRAME = demele.Frame.of(CODES, FACTORS, kinds=KINDS, bins=[demele.EqualFrequency(7)])
+FRAME = demele.bins.BinEdges.of(CODES, FACTORS, kinds=KINDS, bins=[demele.bins.EqualFrequency(7)])
 STATES: dict[str, dict[str, Any]] = {
     "counted": {"metrics": "mig", "frame": FRAME},
     "counted and sampled": {"metrics": ["mig", "dlig", "sap"], "frame": FRAME, "outside": "clip"},
     "two rules": {
         "metrics": ["mig", "modularity"],
         "frame": FRAME,
-        "options": {"mig": {"bins": demele.EqualFrequency(7)}, "modularity": {"bins": [0.0, 0.3, 5.0]}},
+        "options": {"mig": {"bins": demele.bins.EqualFrequency(7)}, "modularity": {"bins": [0.0, 0.3, 5.0]}},
     },
     "sampled": {"metrics": ["sap", "rmig"], "kinds": tuple(KINDS), "seed": 3},
     "beyond the bound": {"metrics": ["sap"], "kinds": dict(zip(("v1", "v2", "v3"), KINDS, strict=True)), "bound": 50},
@@ -52,7 +52,7 @@ def _told(score: demele.Score) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", STATES)
-@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 def test_an_accumulator_comes_back_equal_and_goes_on(name: str) -> None:
     first = filled(name)
     second = demele.Accumulator.from_bytes(first.to_bytes())
@@ -73,7 +73,7 @@ def test_an_empty_one_is_the_identity_still(name: str) -> None:
     assert again.n == 0
     assert with_state(filled(name), state_to_bytes(empty)).n == 0
     assert again.merge(filled(name)).n == 300
-    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
         again.compute()
 
 
@@ -99,7 +99,7 @@ def test_damage_is_always_found(at: int, bit: int, cut: bool) -> None:
         del data[at:]
     else:
         data[at] ^= 1 << bit
-    with pytest.raises(demele.FormatError, match="accumulator: "):
+    with pytest.raises(demele.errors.FormatError, match="accumulator: "):
         demele.Accumulator.from_bytes(bytes(data))
 
 
@@ -146,9 +146,9 @@ FORGERIES = {
 
 def test_forged_states_are_refused() -> None:
     for name in FORGERIES:
-        with pytest.raises(demele.FormatError, match="accumulator: "):
+        with pytest.raises(demele.errors.FormatError, match="accumulator: "):
             demele.Accumulator.from_bytes(forged(WHOLE, FORGERIES[name]))
-        with pytest.raises(demele.FormatError, match="accumulator: "):
+        with pytest.raises(demele.errors.FormatError, match="accumulator: "):
             with_state(filled("counted and sampled"), forged(STATE, FORGERIES[name]))
 
 
@@ -165,18 +165,18 @@ def test_forged_states_are_refused() -> None:
     ],
 )
 def test_forged_settings_are_refused(change: Any) -> None:
-    with pytest.raises(demele.FormatError, match="accumulator: "):
+    with pytest.raises(demele.errors.FormatError, match="accumulator: "):
         demele.Accumulator.from_bytes(forged(WHOLE, change))
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"x" * 500, MAGIC])
 def test_other_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(demele.FormatError, match="accumulator: "):
+    with pytest.raises(demele.errors.FormatError, match="accumulator: "):
         demele.Accumulator.from_bytes(data)
 
 
 def test_what_is_not_bytes_is_refused() -> None:
-    with pytest.raises(demele.InputTypeError, match="expected bytes, got list"):
+    with pytest.raises(demele.errors.InputTypeError, match="expected bytes, got list"):
         demele.Accumulator.from_bytes([1, 2])  # type: ignore[arg-type]
 
 
@@ -190,12 +190,12 @@ class Halves:
 
     def column_bins(self, values: Any, low: float, high: float) -> Any:
         """Return two bins."""
-        return demele.EqualWidth(2).column_bins(values, low, high)
+        return demele.bins.EqualWidth(2).column_bins(values, low, high)
 
 
 def test_rules_of_ones_own_stay_with_their_program() -> None:
     first = demele.Accumulator("mig", frame=FRAME, bins=Halves()).update(CODES, FACTORS)
-    with pytest.raises(demele.InputTypeError, match="got Halves"):
+    with pytest.raises(demele.errors.InputTypeError, match="got Halves"):
         first.to_bytes()
     same(with_state(first.reset(), state_to_bytes(first)), first)  # which has the rule
 
@@ -205,8 +205,8 @@ def test_the_state_of_other_settings_is_refused() -> None:
     for keywords, message in (
         ({"seed": 1}, r"differ in seed \(1 here, 0 there\)"),
         ({"metrics": "dmig"}, "differ in metrics"),
-        ({"frame": demele.Frame.of(2 * CODES, FACTORS, kinds=KINDS)}, "their frames"),
-        ({"frame": demele.Frame.of(CODES, FACTORS, kinds=KINDS)}, "their frames"),  # no edges from values
+        ({"frame": demele.bins.BinEdges.of(2 * CODES, FACTORS, kinds=KINDS)}, "their frames"),
+        ({"frame": demele.bins.BinEdges.of(CODES, FACTORS, kinds=KINDS)}, "their frames"),  # no edges from values
     ):
-        with pytest.raises(demele.IncompatibleState, match=message):
+        with pytest.raises(demele.errors.IncompatibleState, match=message):
             with_state(demele.Accumulator(**(STATES["counted"] | keywords)), state)

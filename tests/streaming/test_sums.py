@@ -12,14 +12,14 @@ import demele
 from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData, UndefinedFactorWarning
 from demele.streaming.archive import MAGIC, checksum
 from demele.streaming.cell_sums import ExtremeState
-from demele.streaming.frame import Frame
+from demele.streaming.frame import BinEdges
 from demele.streaming.source import accumulated_metrics
 from demele.streaming.sums import MomentState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -50,11 +50,11 @@ def numbers(scores: Any) -> list[float]:
     return found
 
 
-def framed(codes: Array, factors: Array, **keywords: Any) -> Frame:
-    return Frame.of(codes, factors, kinds=[KINDS] * factors.shape[1], **keywords)
+def framed(codes: Array, factors: Array, **keywords: Any) -> BinEdges:
+    return BinEdges.of(codes, factors, kinds=[KINDS] * factors.shape[1], **keywords)
 
 
-def fed(frame: Frame, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
+def fed(frame: BinEdges, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
     """Batches go to three accumulators in turn, which are merged from the last to the first."""
     parts = [demele.Accumulator(METRICS, frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
     for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
@@ -78,7 +78,7 @@ def test_of_every_row_however_they_come(cuts: int) -> None:
 def test_sap_by_hand() -> None:
     values = np.array([[0.0], [1.0], [2.0], [3.0]])
     codes = np.array([[5.0, 0.0, 7.0], [3.0, 1.0, 7.0], [1.0, 2.0, 7.0], [-1.0, 0.0, 7.0]])
-    frame = Frame.fixed([(-6, 6), (0, 2), (0, 9)], {"v": (0.0, 4.0)})
+    frame = BinEdges.fixed([(-6, 6), (0, 2), (0, 9)], {"v": (0.0, 4.0)})
     score = demele.Accumulator("sap", frame=frame).update(codes[:2], values[:2]).update(codes[2:], values[2:]).compute()
     # the second: covariance 1/2 of sums 5 and 11/4, hence (1/2)^2 / (5 * 11/4)
     assert_close(score.matrix.to_numpy()[:, 0], [1.0, 0.25 / (5 * 2.75), 0.0], ROUNDING)
@@ -87,7 +87,7 @@ def test_sap_by_hand() -> None:
 
 def test_irs_by_hand() -> None:
     codes = np.array([[0.0, 5.0], [0.0, 1.0], [3.0, 2.0], [3.0, 4.0]])
-    frame = Frame.fixed([(-9, 9)] * 2, {"shape": ["disc", "square"]})
+    frame = BinEdges.fixed([(-9, 9)] * 2, {"shape": ["disc", "square"]})
     accumulator = demele.Accumulator("irs", frame=frame)
     for row, shape in zip(codes, ["disc", "disc", "square", "square"], strict=True):
         accumulator = accumulator.update(row[None], np.array([[shape]]))
@@ -137,7 +137,7 @@ def test_codes_far_from_0_lose_no_digits(offset: float) -> None:
 
 def test_a_frame_much_wider_than_the_data_costs_few_digits() -> None:
     far = CODES + 1e8
-    frame = Frame.fixed([(-1e9, 1e9)] * 4, dict.fromkeys(("v1", "v2", "v3"), (-100.0, 200.0)))
+    frame = BinEdges.fixed([(-1e9, 1e9)] * 4, dict.fromkeys(("v1", "v2", "v3"), (-100.0, 200.0)))
     matrix = fed(frame, far, FACTORS).compute()["sap"].matrix.to_numpy()
     assert_close(matrix, np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2, SOLVER)
 
@@ -227,7 +227,7 @@ def summed(metrics: Any, **keywords: Any) -> list[str]:
 
 def test_a_frame_with_continuous_factors_is_needed() -> None:
     frame = framed(CODES, FACTORS)
-    mixed = Frame.fixed([(-1, 1)], {"shape": ["disc", "square"], "size": (0.0, 1.0)})
+    mixed = BinEdges.fixed([(-1, 1)], {"shape": ["disc", "square"], "size": (0.0, 1.0)})
     assert accumulated_metrics(frame) == (*METRICS, "mcc", "mcc_weak", "r2_affine", "omes")
     assert accumulated_metrics(mixed) == ("irs", "mcc", "mcc_weak", "r2_affine", "omes")
     assert summed(METRICS, frame=frame) == ["moments", "extremes"]
@@ -241,7 +241,7 @@ def test_a_frame_with_continuous_factors_is_needed() -> None:
 
 
 def test_quantiles_and_unknown_edges_need_rows() -> None:
-    rule = demele.EqualFrequency(10)
+    rule = demele.bins.EqualFrequency(10)
     plain, exact = framed(CODES, FACTORS), framed(CODES, FACTORS, bins=rule)
     assert summed("irs", frame=plain, options={"irs": {"quantile": 0.99}}) == []
     assert summed("irs", frame=plain, bins=rule) == []
@@ -300,7 +300,7 @@ def test_what_sums_cannot_show_is_said() -> None:
 
 def test_values_outside_a_frame() -> None:
     factors = {"v1": (0.1, 0.9), "v2": (0.0, 6.0), "v3": (0.0, 0.01)}
-    frame = Frame.fixed([(-2, 2)] * 4, factors)
+    frame = BinEdges.fixed([(-2, 2)] * 4, factors)
     with pytest.raises(InputError, match="outside the frame's ranges"):
         demele.Accumulator(METRICS, frame=frame).update(CODES, FACTORS)
     evaluation = fed(frame, CODES, FACTORS, outside="clip").compute()
@@ -322,13 +322,13 @@ def test_values_outside_a_frame() -> None:
 def test_states_of_other_frames_do_not_merge() -> None:
     frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, 2 * FACTORS)]
     moments = [MomentState.empty(frame) for frame in frames]
-    extremes = [ExtremeState.empty(frame, demele.EqualWidth(10)) for frame in frames]
+    extremes = [ExtremeState.empty(frame, demele.bins.EqualWidth(10)) for frame in frames]
     for state in (moments, extremes):
         for other in state[1:]:
             with pytest.raises(IncompatibleState, match="give both the same frame"):
                 state[0].merge(other)
     with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
-        extremes[0].merge(ExtremeState.empty(frames[0], demele.EqualWidth(9)))
+        extremes[0].merge(ExtremeState.empty(frames[0], demele.bins.EqualWidth(9)))
     with pytest.raises(IncompatibleState, match="other references"):
         moments[0].merge(extremes[0])
     with pytest.raises(IncompatibleState, match="other frames"):

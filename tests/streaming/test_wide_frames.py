@@ -16,9 +16,9 @@ UNIT = {"v1": (0.0, 1.0), "v2": (0.0, 1.0)}
 def test_a_code_in_one_bin_is_a_constant_code() -> None:
     """Codes of a saturated unit lie in one bin of the range stated for it: no metric may score it above a constant."""
     codes = 0.99 + 0.001 * FACTORS
-    frame = demele.Frame.fixed([(0, 1)] * 2, UNIT)
+    frame = demele.bins.BinEdges.fixed([(0, 1)] * 2, UNIT)
     held = demele.Accumulator(["mig", "jemmig"], frame=frame).update(codes, FACTORS)
-    with pytest.warns(demele.FragileScoreWarning, match="'z1' uses 1 of 10, 'z2' uses 1 of 10"):
+    with pytest.warns(demele.errors.FragileScoreWarning, match="'z1' uses 1 of 10, 'z2' uses 1 of 10"):
         found = held.compute()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -31,7 +31,7 @@ def test_a_code_in_one_bin_is_a_constant_code() -> None:
 @pytest.mark.parametrize(("width", "told"), [(1.0, False), (1.9, False), (3.0, True)])
 def test_bins_that_no_row_reaches_are_told(width: float, told: bool) -> None:
     """With ranges of three times the codes', a third of the bins is reached."""
-    frame = demele.Frame.fixed([(0, width)] * 2, UNIT)
+    frame = demele.bins.BinEdges.fixed([(0, width)] * 2, UNIT)
     held = demele.Accumulator("mig", frame=frame).update(FACTORS, FACTORS)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -41,14 +41,14 @@ def test_bins_that_no_row_reaches_are_told(width: float, told: bool) -> None:
 
 
 def test_a_frame_that_clips_much_is_told_loudly() -> None:
-    frame = demele.Frame.of(FACTORS, FACTORS)
+    frame = demele.bins.BinEdges.of(FACTORS, FACTORS)
     held = demele.Accumulator("mig", frame=frame, outside="clip").update(3 * FACTORS - 1, FACTORS)
-    with pytest.warns(demele.FragileScoreWarning, match="values outside the frame's ranges"):
+    with pytest.warns(demele.errors.FragileScoreWarning, match="values outside the frame's ranges"):
         assert held.compute().fragile
 
 
 def test_a_frame_that_clips_little_is_told_quietly() -> None:
-    frame = demele.Frame.of(FACTORS, FACTORS)
+    frame = demele.bins.BinEdges.of(FACTORS, FACTORS)
     codes = FACTORS.copy()
     codes[0] = 1.5
     score = demele.Accumulator("mig", frame=frame, outside="clip").update(codes, FACTORS).compute()

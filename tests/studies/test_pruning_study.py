@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 
 from demele import lab
+from demele.classifiers import compare, rank
 from demele.core.errors import (
     DemeleError,
     DemeleWarning,
@@ -23,7 +24,6 @@ from demele.core.errors import (
     UnknownNameError,
 )
 from demele.data import ArrayImages, clutter, clutter_labels
-from demele.evaluation import compare, rank
 from demele.lab import Fabric
 from demele.models.networks import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise

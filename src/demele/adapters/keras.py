@@ -7,7 +7,7 @@ Keras 3 on any backend; install ``demele[keras]``.
 >>> metric = KerasMetric("mig")
 >>> for rows in np.split(factors, 10):
 ...     metric.update_state(rows, rows)
->>> metric.score.value == demele.mig(factors, factors).value
+>>> metric.score.value == demele.metrics.mig(factors, factors).value
 True
 """
 
@@ -28,7 +28,7 @@ from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.streaming.accumulator import BOUND, Accumulator
-from demele.streaming.frame import Frame
+from demele.streaming.frame import BinEdges
 from demele.streaming.settings import plain_setting, setting_of
 
 __all__ = [
@@ -85,7 +85,7 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
     Parameters
     ----------
     metrics : str or sequence of str
-        Registered names (:func:`demele.metric_names`). One gives a scalar, several a dict of scalars.
+        Registered names (:func:`demele.list_metrics`). One gives a scalar, several a dict of scalars.
     name : str, optional
         Name in the logs; without it that of the metric, or ``"demele"`` for several.
     dtype : str, optional
@@ -127,12 +127,12 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((1000, 2))
-    >>> metric = KerasMetric(["mig", "modularity"], frame=demele.Frame.of(factors, factors))
+    >>> metric = KerasMetric(["mig", "modularity"], frame=demele.bins.BinEdges.of(factors, factors))
     >>> for rows in np.split(factors, 10):
     ...     metric.update_state(rows, rows)
     >>> sorted(metric.result())
     ['mig', 'modularity']
-    >>> metric.score["mig"].value == demele.mig(factors, factors).value
+    >>> metric.score["mig"].value == demele.metrics.mig(factors, factors).value
     True
     """
 
@@ -144,7 +144,7 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         dtype: Any = None,
         order: str = "codes-first",
         native: bool = False,
-        frame: Frame | None = None,
+        frame: BinEdges | None = None,
         bound: int = BOUND,
         stream: str | int = 0,
         outside: str = "raise",
@@ -379,7 +379,7 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         """
         own = {name: setting_of(value) for name, value in config.items() if name != "frame"}
         if config.get("frame") is not None:
-            own["frame"] = Frame.from_dict(config["frame"])
+            own["frame"] = BinEdges.from_dict(config["frame"])
         return cls(**own)
 
     def __reduce__(self) -> Any:

@@ -65,7 +65,7 @@ def _scored(
 
 
 def mig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False, fill_reg_dim: bool = False) -> Array:
-    """Return MIG of each attribute: see :func:`demele.mig`.
+    """Return MIG of each attribute: see :func:`demele.metrics.mig`.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def smoothness(
     clamp: bool = False,
     p: float = 2.0,
 ) -> Any:
-    """Return the smoothness of attributes along traversals: see :func:`demele.interpolatability`.
+    """Return the smoothness of attributes along traversals: see :func:`demele.metrics.interpolatability`.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def monotonicity(
     degenerate_val: float = np.nan,
     nanmean: bool = True,
 ) -> Any:
-    """Return the monotonicity of attributes along traversals: see :func:`demele.interpolatability`.
+    """Return the monotonicity of attributes along traversals: see :func:`demele.metrics.interpolatability`.
 
     Parameters
     ----------

@@ -4,10 +4,10 @@ Install ``demele[torch]``.
 
 >>> import numpy as np, torch, demele
 >>> factors = np.random.default_rng(0).random((1000, 2))
->>> metric = TorchMetric("mig", frame=demele.Frame.of(factors, factors))
+>>> metric = TorchMetric("mig", frame=demele.bins.BinEdges.of(factors, factors))
 >>> for rows in torch.from_numpy(factors).split(100):
 ...     metric.update(rows, rows)
->>> metric.compute().item() == demele.mig(factors, factors).value
+>>> metric.compute().item() == demele.metrics.mig(factors, factors).value
 True
 
 Latte's classes return one value per attribute:
@@ -34,7 +34,7 @@ from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.streaming.accumulator import BOUND, Accumulator, state_to_bytes, with_state
-from demele.streaming.frame import Frame
+from demele.streaming.frame import BinEdges
 
 if TYPE_CHECKING:
     import torch
@@ -77,7 +77,7 @@ class TorchMetric(Metric):
     ----------
     metrics : str or sequence of str
         Registered names. One name computes a scalar tensor, several a dict of name to tensor.
-    frame : Frame, optional
+    frame : BinEdges, optional
         Columns, levels and ranges; see :class:`demele.Accumulator`. With a frame, metrics of histograms count every
         row, and cost the same whatever their number; SAP and MCC of continuous factors, IRS and OMES are summed over
         every row.
@@ -104,9 +104,9 @@ class TorchMetric(Metric):
     Values are float64 on the metric's device (float32 on one that has no float64). Rows are counted or kept on the
     host, so that nothing grows on the device.
 
-    ``compute`` before the first rows raises :class:`demele.NotEnoughData`. A batch that cannot be scored alone, as one
-    in which no factor varies, is NaN in ``forward`` and is accumulated all the same. In a dict, a metric that cannot
-    be computed is NaN; ``evaluation.left_out`` says why.
+    ``compute`` before the first rows raises :class:`demele.errors.NotEnoughData`. A batch that cannot be scored alone,
+    as one in which no factor varies, is NaN in ``forward`` and is accumulated all the same. In a dict, a metric that
+    cannot be computed is NaN; ``evaluation.left_out`` says why.
 
     In distributed training each process has its own rows, and ``compute`` gives the value of all, in the order of the
     ranks; the states travel as bytes, over the host (gloo) or the GPUs (NCCL). Only rank 0 should load a checkpoint
@@ -139,7 +139,7 @@ class TorchMetric(Metric):
         self,
         metrics: str | Sequence[str],
         *,
-        frame: Frame | None = None,
+        frame: BinEdges | None = None,
         bound: int = BOUND,
         stream: str | int | None = None,
         outside: str = "raise",

@@ -10,8 +10,8 @@ from demele.bench.agreement_print import Likeness, PublishedAgreement, published
 from demele.bench.agreement_result import Agreement, PairAgreement, RankMatrix, Stability
 from demele.bench.candidates import candidate
 from demele.bench.characterisation import Characterisation, load, reference
-from demele.bench.characterise import characterise
-from demele.bench.comparisons.compared import compare_methods
+from demele.bench.check_metrics import check_metrics
+from demele.bench.comparisons.compared import check_methods
 from demele.bench.comparisons.contenders import comparison_methods
 from demele.bench.comparisons.experiment import noise_experiment
 from demele.bench.comparisons.result import MethodComparison
@@ -54,8 +54,8 @@ __all__ = [
     "Verdict",
     "agreement",
     "candidate",
-    "characterise",
-    "compare_methods",
+    "check_methods",
+    "check_metrics",
     "comparison_methods",
     "load",
     "noise_experiment",

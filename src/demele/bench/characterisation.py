@@ -14,7 +14,7 @@ from demele.core.names import renamed, suggestion
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result
-from demele.metrics.catalogue import metric_names, names_of_all
+from demele.metrics.catalogue import list_metrics, names_of_all
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class Characterisation(Findings, Result):
     Examples
     --------
     >>> from demele import bench
-    >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_rows=500)
+    >>> found = bench.check_metrics(["mig"], ["mixing"], seeds=3, n_rows=500)
     >>> found.verdict("mig", "coherent_modularity").status
     'not applicable'
     """
@@ -178,7 +178,7 @@ class Characterisation(Findings, Result):
         Examples
         --------
         >>> from demele import bench
-        >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_rows=500)
+        >>> found = bench.check_metrics(["mig"], ["mixing"], seeds=3, n_rows=500)
         >>> len(found.document().table.rows) < len(found.compared_with(bench.reference()).document().table.rows)
         True
         """
@@ -226,7 +226,7 @@ def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from demele import bench
-    >>> found = bench.characterise(["mig"], ["mixing"], seeds=2, n_rows=200)
+    >>> found = bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=200)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     again = bench.load(found.save(Path(folder) / "mig.json.gz"))
     >>> again.curve_frame().equals(found.curve_frame())
@@ -264,5 +264,5 @@ def reference() -> Characterisation:
     if not any(FOLDER.glob(f"*{ENDING}")):
         raise FileNotFoundError(f"no rows of metrics are stored in {FOLDER}")
     usual = names_of_all()
-    names = [name for name in metric_names() if name in usual or (FOLDER / f"{name}{ENDING}").exists()]
+    names = [name for name in list_metrics() if name in usual or (FOLDER / f"{name}{ENDING}").exists()]
     return referred(Characterisation, names, FOLDER)

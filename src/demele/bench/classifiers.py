@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.measures.bias import BiasCounts
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
 from demele.core.sentences import plural
-from demele.evaluation.measures.bias import BiasCounts
 from demele.labels.made.annotators import draw_eyes, draw_model, seen_predictions
 
 __all__ = ["apart", "candidate_classifier", "indicators", "select_varied"]
@@ -134,7 +134,7 @@ def indicators(predictions: NDArray[Any], labels: NDArray[Any], true_labels: NDA
     -------
     array of shape (m, 3k)
         F_c of all classes, then F_n, then F_r, each in [0, 1]; NaN where there is no such instance: see
-        :func:`demele.evaluation.bias`.
+        :func:`demele.classifiers.stats.bias`.
 
     Notes
     -----

@@ -271,7 +271,7 @@ def checked_plan(
     n_jobs: int,
     executor: Executor | None,
 ) -> Plan:
-    """Return what :func:`characterise` would compute; errors as there."""
+    """Return what :func:`check_metrics` would compute; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
     checked_count(n_rows, "n_rows", LEAST_ROWS)
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)

@@ -278,7 +278,7 @@ def _at(at: float | None) -> str:
 
 
 def slowness(group: str) -> int:
-    """Return 0, 1 for predictors on all rows, 2 for a model of each factor: what :class:`demele.Metric` calls slow."""
+    """Return 0, 1 for predictors on all rows, 2 for a model of each factor (``Metric.slow``)."""
     return max((metric.slow for metric in CATALOGUE.values() if metric.group == group), default=0)
 
 

@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Any
 
+from demele.classifiers.measures.assess import assess
 from demele.cli.engine import Command, Given
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError, shortened
-from demele.evaluation.measures.assess import assess
 from demele.files.prediction_sets import read_predictions
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.comparison.decision import Decision
+from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.cli.compare import two_of
 from demele.cli.engine import Command, Given
 from demele.cli.results import Warned, check_writable
@@ -17,8 +19,6 @@ from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.core.outputs import write_whole
-from demele.evaluation.comparison.decision import Decision
-from demele.evaluation.comparison.sequential import SequentialComparison
 from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answers_text, read_answers
 from demele.files.expert_sheets import ANSWER, new_key, read_sheet, write_sheet
 from demele.files.label_files import class_texts, in_file

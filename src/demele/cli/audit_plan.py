@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Any
 
+from demele.classifiers.comparison.audit_forecast import plan_audit
 from demele.cli.engine import Command, Given
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
-from demele.evaluation.comparison.audit_forecast import plan_audit
 from demele.files.prediction_sets import read_predictions
 
 

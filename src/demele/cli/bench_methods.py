@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.bench.comparisons.compared import compare_methods
+from demele.bench.comparisons.compared import check_methods
 from demele.bench.comparisons.experiment import FIRST_LOOK, noise_experiment
 from demele.cli.engine import Command, Given, flag_of
 from demele.cli.functions import chosen_methods
@@ -47,7 +47,7 @@ def _read(
     (text,) = given.expected(1, 1) if own else [*given.expected(0, 0), ""]
     labels: Any = column(text, given.warn) if own else np.zeros(1, dtype=np.int64)  # the classes of the digits
     if label_set is not None or predictions is not None:
-        function: Callable[..., Any] = compare_methods
+        function: Callable[..., Any] = check_methods
         more = _classifiers(given, str(predictions), label_set, text, labels)
         labels = more["true_labels"]
     else:
@@ -94,7 +94,7 @@ def _classifiers(given: Given, predictions: str, label_set: str | None, text: st
 
 
 METHODS = Command(
-    {"classifiers that are there": compare_methods, "the whole experiment": noise_experiment},
+    {"classifiers that are there": check_methods, "the whole experiment": noise_experiment},
     ("", "LABELS --predictions FILE", "LABELS --features FILE", "--label-set NAME"),
     lambda given: given.call(_read, given),
     short="noise methods measures predictions features label_set kind reference quick store n_jobs",

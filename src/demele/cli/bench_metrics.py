@@ -5,16 +5,16 @@ from typing import Any
 
 from demele.bench.candidates import chosen_candidates
 from demele.bench.characterisation import Characterisation, load, reference
-from demele.bench.characterise import characterise
+from demele.bench.check_metrics import check_metrics
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
 from demele.cli.engine import Command, Given
 from demele.cli.functions import chosen_metrics, chosen_scenarios
 from demele.files.python_files import PythonFiles, folders_on_path
 
 
-@wraps(characterise)
+@wraps(check_metrics)
 def _with_published(*data: Any, **options: Any) -> Any:
-    return characterise(*data, **options).with_published()
+    return check_metrics(*data, **options).with_published()
 
 
 def _measured(given: Given, *, quick: bool = False, alone: bool = False) -> "partial[Any]":
@@ -41,7 +41,7 @@ def _measured(given: Given, *, quick: bool = False, alone: bool = False) -> "par
         seeds = given.take("seeds", {})
         more["seeds"] = {**QUICK_SEEDS, **seeds} if isinstance(seeds, dict) else seeds
         more["n_rows"] = given.take("n_rows", QUICK_ROWS)
-    return given.bind(characterise if alone else _with_published, **more)
+    return given.bind(check_metrics if alone else _with_published, **more)
 
 
 def show(path: object = None, *, alone: bool = False) -> Characterisation:
@@ -57,7 +57,7 @@ def show(path: object = None, *, alone: bool = False) -> Characterisation:
 
 
 METRICS = Command(
-    {"": characterise},
+    {"": check_metrics},
     ("",),
     lambda given: given.call(_measured, given),
     short="metrics scenarios seeds n_rows quick alone store n_jobs",

@@ -3,11 +3,11 @@
 from functools import partial
 from typing import Any
 
+from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.ranking import rank
 from demele.cli.engine import Command, Given
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError, shortened
-from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.ranking import rank
 from demele.files.prediction_sets import PredictionSet, read_predictions
 
 

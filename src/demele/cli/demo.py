@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Any
 
+from demele.classifiers.comparison.ranking import Ranking, rank
 from demele.cli.engine import Command, Given
 from demele.core.representation_comparison import RepresentationComparison
-from demele.evaluation.comparison.ranking import Ranking, rank
 from demele.labels.joined.aggregate import AggregatedLabels, aggregate
 from demele.metrics.request import Metrics
 from demele.runtime.progress import Report

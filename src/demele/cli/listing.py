@@ -46,8 +46,8 @@ def list_metrics() -> Listing:
     import demele
 
     rows = []
-    for name in demele.metric_names():
-        spec = demele.describe(name)
+    for name in demele.list_metrics():
+        spec = demele.metrics.describe(name)
         low, high = (end if math.isfinite(end) else None for end in spec.range)
         span = " to ".join(dict.fromkeys("any" if end is None else f"{end:g}" for end in (low, high)))
         source = spec.source.replace(";", ",").replace(" (", ",").partition(",")[0]
@@ -66,7 +66,7 @@ def list_protocols() -> Listing:
 
 def list_methods() -> Listing:
     """List the methods that compare classifiers."""
-    from demele.evaluation.comparison.methods import METHODS
+    from demele.classifiers.comparison.methods import METHODS
 
     rows = [{"name": name, "title": method.title, "source": method.source} for name, method in METHODS.items()]
     return Listing("methods", tuple(rows), ("name", "title"))

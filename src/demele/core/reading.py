@@ -1,7 +1,7 @@
 """Guards of everything that is read from outside: the kind of file, how large it may grow, what parsers raise.
 
 Every reader of demele goes through these. A file that declares more than it may hold is refused before memory is
-taken; whatever a parser raises becomes a :class:`demele.FormatError` in :func:`parsing`, and nowhere else.
+taken; whatever a parser raises becomes a :class:`demele.errors.FormatError` in :func:`parsing`, and nowhere else.
 """
 
 import json

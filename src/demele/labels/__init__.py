@@ -6,8 +6,9 @@
 0.25
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
     from demele.labels.cleaned.cleaning import Cleaning as Cleaning
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from demele.labels.joined.aggregate import AggregatedLabels as AggregatedLabels
     from demele.labels.joined.aggregate import aggregate as aggregate
     from demele.labels.joined.agreement_coefficients import Agreement as Agreement
-    from demele.labels.joined.agreement_coefficients import agreement as agreement
+    from demele.labels.joined.agreement_coefficients import annotator_agreement as annotator_agreement
     from demele.labels.joined.annotations import Annotations as Annotations
     from demele.labels.joined.consensus_result import Consensus as Consensus
     from demele.labels.joined.generative import bayesian_consensus as bayesian_consensus
@@ -50,40 +51,27 @@ if TYPE_CHECKING:
     from demele.noise.transition import TransitionMatrix as TransitionMatrix
     from demele.noise.transition import estimate_transition as estimate_transition
 
-# Resolved at first use, so that the room opens as fast as NumPy.
-_HOMES = {
-    "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
-    "demele.labels.cleaned.filters": "clean",
-    "demele.labels.cleaned.harm": "Harm cleaning_harm",
-    "demele.labels.joined.aggregate": "AggregatedLabels aggregate",
-    "demele.labels.joined.agreement_coefficients": "Agreement agreement",
-    "demele.labels.joined.annotations": "Annotations",
-    "demele.labels.joined.consensus_result": "Consensus",
-    "demele.labels.joined.generative": "bayesian_consensus",
-    "demele.labels.joined.item_response": "consensus dawid_skene one_coin",
-    "demele.labels.joined.voting": "majority_vote",
-    "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
-    "demele.labels.made.noise": (
-        "NoisyLabels add_class_noise add_feature_noise add_model_noise add_uniform_noise asymmetric_transition "
-        "symmetric_transition"
-    ),
-    "demele.noise.audit": "Audit AuditPlan CodedAudit disagreement draw_audit join_audits",
-    "demele.noise.budget": "NoiseBudget noise_budget",
-    "demele.noise.factor_noise": "FactorAudit matrix_of_annotators transition_from_agreement",
-    "demele.noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-__all__ = sorted(_HOME_OF)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'demele.labels' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
+        "demele.labels.cleaned.filters": "clean",
+        "demele.labels.cleaned.harm": "Harm cleaning_harm",
+        "demele.labels.joined.aggregate": "AggregatedLabels aggregate",
+        "demele.labels.joined.agreement_coefficients": "Agreement annotator_agreement",
+        "demele.labels.joined.annotations": "Annotations",
+        "demele.labels.joined.consensus_result": "Consensus",
+        "demele.labels.joined.generative": "bayesian_consensus",
+        "demele.labels.joined.item_response": "consensus dawid_skene one_coin",
+        "demele.labels.joined.voting": "majority_vote",
+        "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
+        "demele.labels.made.noise": (
+            "NoisyLabels add_class_noise add_feature_noise add_model_noise add_uniform_noise "
+            "asymmetric_transition symmetric_transition "
+        ),
+        "demele.noise.audit": "Audit AuditPlan CodedAudit disagreement draw_audit join_audits",
+        "demele.noise.budget": "NoiseBudget noise_budget",
+        "demele.noise.factor_noise": "FactorAudit matrix_of_annotators transition_from_agreement",
+        "demele.noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
+    },
+)

@@ -1,24 +1,105 @@
-"""Metrics of representations: one object with the facts and the mathematics of each, and one engine for all."""
+"""Metrics of representations: one object with the facts and the mathematics of each, and one engine for all.
 
-import importlib
-from typing import TYPE_CHECKING, Any
+>>> from demele import metrics
+>>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
+>>> round(metrics.modularity(factors, factors).value, 2)
+1.0
+"""
+
+from typing import TYPE_CHECKING
+
+from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from demele.metrics.importances import dci_compactness, dci_modularity
-    from demele.metrics.information.entropies import modularity_from_information
-    from demele.metrics.information.gaps import mig_from_information
+    from demele.core.results import DCI as DCI
+    from demele.metrics.catalogue import describe as describe
+    from demele.metrics.importances import dci_compactness as dci_compactness
+    from demele.metrics.importances import dci_modularity as dci_modularity
+    from demele.metrics.information.entropies import dcimig as dcimig
+    from demele.metrics.information.entropies import jemmig as jemmig
+    from demele.metrics.information.entropies import minimality as minimality
+    from demele.metrics.information.entropies import modularity as modularity
+    from demele.metrics.information.entropies import modularity_from_information as modularity_from_information
+    from demele.metrics.information.entropies import sufficiency as sufficiency
+    from demele.metrics.information.gaps import dlig as dlig
+    from demele.metrics.information.gaps import dmig as dmig
+    from demele.metrics.information.gaps import mig as mig
+    from demele.metrics.information.gaps import mig_from_information as mig_from_information
+    from demele.metrics.information.gaps import mig_sup as mig_sup
+    from demele.metrics.information.gaps import xmig as xmig
+    from demele.metrics.information.information_shares import infoc as infoc
+    from demele.metrics.information.information_shares import infom as infom
+    from demele.metrics.information.med import med_compactness as med_compactness
+    from demele.metrics.information.med import med_modularity as med_modularity
+    from demele.metrics.information.rmig import rmig as rmig
+    from demele.metrics.information.snc import snc as snc
+    from demele.metrics.information.unique_information import unique_information as unique_information
+    from demele.metrics.intervention.factor_vae import z_diff as z_diff
+    from demele.metrics.intervention.factor_vae import z_max_variance as z_max_variance
+    from demele.metrics.intervention.factor_vae import z_min_variance as z_min_variance
+    from demele.metrics.intervention.irs import irs as irs
+    from demele.metrics.intervention.irs_general import domain_shift_robustness as domain_shift_robustness
+    from demele.metrics.intervention.irs_general import interventional_disentanglement as interventional_disentanglement
+    from demele.metrics.intervention.irs_general import interventional_robustness as interventional_robustness
+    from demele.metrics.intervention.omes import omes as omes
+    from demele.metrics.metric import Guards as Guards
+    from demele.metrics.metric import Metric as Metric
+    from demele.metrics.metric import MetricSpec as MetricSpec
+    from demele.metrics.metric import Native as Native
+    from demele.metrics.predictor.capacity_explicitness import capacity_explicitness as capacity_explicitness
+    from demele.metrics.predictor.correlations import mcc as mcc
+    from demele.metrics.predictor.correlations import mcc_rank as mcc_rank
+    from demele.metrics.predictor.correlations import mcc_weak as mcc_weak
+    from demele.metrics.predictor.dci import dci as dci
+    from demele.metrics.predictor.explicitness import explicitness as explicitness
+    from demele.metrics.predictor.infoe import infoe as infoe
+    from demele.metrics.predictor.nk import nk as nk
+    from demele.metrics.predictor.r2_affine import r2_affine as r2_affine
+    from demele.metrics.predictor.sap import sap as sap
+    from demele.metrics.predictor.tmex import tmex as tmex
+    from demele.metrics.standalone.fairness import FairnessScores as FairnessScores
+    from demele.metrics.standalone.fairness import fairness as fairness
+    from demele.metrics.standalone.interpolatability import Interpolatability as Interpolatability
+    from demele.metrics.standalone.interpolatability import interpolatability as interpolatability
+    from demele.metrics.standalone.stochastic import StochasticScores as StochasticScores
+    from demele.metrics.standalone.stochastic import stochastic_scores as stochastic_scores
+    from demele.metrics.standalone.subspaces import SubspaceScores as SubspaceScores
+    from demele.metrics.standalone.subspaces import subspace_scores as subspace_scores
 
-_HOMES = {
-    "dci_compactness": "demele.metrics.importances",
-    "dci_modularity": "demele.metrics.importances",
-    "mig_from_information": "demele.metrics.information.gaps",
-    "modularity_from_information": "demele.metrics.information.entropies",
-}
-
-__all__ = ["dci_compactness", "dci_modularity", "mig_from_information", "modularity_from_information"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'demele.metrics' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "demele.core.results": "DCI",
+        "demele.metrics.catalogue": "describe",
+        "demele.metrics.importances": "dci_compactness dci_modularity",
+        "demele.metrics.information.entropies": (
+            "dcimig jemmig minimality modularity modularity_from_information sufficiency "
+        ),
+        "demele.metrics.information.gaps": "dlig dmig mig mig_from_information mig_sup xmig",
+        "demele.metrics.information.information_shares": "infoc infom",
+        "demele.metrics.information.med": "med_compactness med_modularity",
+        "demele.metrics.information.rmig": "rmig",
+        "demele.metrics.information.snc": "snc",
+        "demele.metrics.information.unique_information": "unique_information",
+        "demele.metrics.intervention.factor_vae": "z_diff z_max_variance z_min_variance",
+        "demele.metrics.intervention.irs": "irs",
+        "demele.metrics.intervention.irs_general": (
+            "domain_shift_robustness interventional_disentanglement interventional_robustness "
+        ),
+        "demele.metrics.intervention.omes": "omes",
+        "demele.metrics.metric": "Guards Metric MetricSpec Native",
+        "demele.metrics.predictor.capacity_explicitness": "capacity_explicitness",
+        "demele.metrics.predictor.correlations": "mcc mcc_rank mcc_weak",
+        "demele.metrics.predictor.dci": "dci",
+        "demele.metrics.predictor.explicitness": "explicitness",
+        "demele.metrics.predictor.infoe": "infoe",
+        "demele.metrics.predictor.nk": "nk",
+        "demele.metrics.predictor.r2_affine": "r2_affine",
+        "demele.metrics.predictor.sap": "sap",
+        "demele.metrics.predictor.tmex": "tmex",
+        "demele.metrics.standalone.fairness": "FairnessScores fairness",
+        "demele.metrics.standalone.interpolatability": "Interpolatability interpolatability",
+        "demele.metrics.standalone.stochastic": "StochasticScores stochastic_scores",
+        "demele.metrics.standalone.subspaces": "SubspaceScores subspace_scores",
+    },
+)

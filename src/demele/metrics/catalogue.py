@@ -50,7 +50,7 @@ FILES: Mapping[str, str] = {
     "tmex": "predictor.tmex",
 }
 #: Entry points of packages that bring metrics: ``[project.entry-points."demele.metrics"]``.
-ENTRY_POINTS = "demele.metrics"
+ENTRY_POINTS = str(__package__)
 
 
 class _Catalogue(Mapping[str, Metric]):
@@ -84,7 +84,7 @@ class _Catalogue(Mapping[str, Metric]):
         for name in (metric.name, *metric.aliases):
             other = self._named(name)
             if other is not None and other.call is not metric.call:
-                raise InputError("register", f"{name!r} is a name of {other!r} already; give yours another")
+                raise InputError("register_metric", f"{name!r} is a name of {other!r} already; give yours another")
         self._others[metric.name] = metric
 
     def of(self, function: object) -> Metric | None:
@@ -143,12 +143,12 @@ class _Catalogue(Mapping[str, Metric]):
 CATALOGUE = _Catalogue()
 
 
-def register(metric: Metric) -> Metric:
+def register_metric(metric: Metric) -> Metric:
     """Register your own metric under its name, for all functions that take names of metrics.
 
     In :func:`demele.evaluate`, :class:`demele.Accumulator`, the metrics of PyTorch and Keras, the bench,
-    :func:`demele.describe` and :func:`demele.replay`, as long as this process runs. A package does the same for all who
-    install it with an entry point of the group ``demele.metrics`` that names a :class:`demele.Metric`.
+    :func:`demele.metrics.describe` and :func:`demele.replay`, as long as this process runs. A package does the same for
+    all who install it with an entry point of the group ``demele.metrics`` that names a :class:`demele.metrics.Metric`.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def register(metric: Metric) -> Metric:
     >>> from demele.metrics.options import Positive
     >>> def spread(codes, factors, *, power: Positive = 1.0):
     ...     return float(np.abs(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1]) ** power)
-    >>> guards = demele.Guards(outliers="move it", bins=False, fewest_rows=50)
-    >>> metric = demele.register(demele.Metric("first_pair", spread, guards=guards, source="an example"))
+    >>> guards = demele.metrics.Guards(outliers="move it", bins=False, fewest_rows=50)
+    >>> metric = demele.register_metric(demele.metrics.Metric("first_pair", spread, guards=guards, source="an example"))
     >>> factors = np.random.default_rng(0).random((100, 2))
     >>> round(demele.evaluate(factors, factors, ["first_pair"])["first_pair"].value, 6)
     1.0
@@ -183,15 +183,15 @@ def register(metric: Metric) -> Metric:
     return metric
 
 
-def metric_names() -> list[str]:
+def list_metrics() -> list[str]:
     """Return the registered names, in the order of the catalogue.
 
-    The newer ones, last, are not among ``metrics="all"``: ``demele.describe(name).in_all`` is False.
+    The newer ones, last, are not among ``metrics="all"``: ``demele.metrics.describe(name).in_all`` is False.
 
     Examples
     --------
     >>> import demele
-    >>> demele.metric_names()[:3]
+    >>> demele.list_metrics()[:3]
     ['mig', 'rmig', 'mig_sup']
     """
     return list(CATALOGUE)
@@ -222,7 +222,7 @@ def describe(name: str) -> Metric:
     Examples
     --------
     >>> import demele
-    >>> demele.describe("mig").properties
+    >>> demele.metrics.describe("mig").properties
     ('compactness',)
     """
     return CATALOGUE[resolve(name)]
@@ -235,7 +235,7 @@ def resolve(name: str, *, argument: str = "metrics", made_by: Mapping[str, str] 
     found = CATALOGUE.find(name)
     if found is None and made_by and (made_by.get("from") or made_by.get("code")):
         home = f"came from {made_by['from']}" if made_by.get("from") else "was a function of somebody's own"
-        message = f"unknown metric {name!r}; it {home}: install that package, or demele.register its Metric"
+        message = f"unknown metric {name!r}; it {home}: install that package, or register its Metric"
         raise UnknownNameError(argument, shortened(message))
     if found is None:
         hint = elsewhere(name) or suggestion(name, CATALOGUE)

@@ -176,13 +176,13 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 )
 
 
-def protocol_names() -> list[str]:
+def list_protocols() -> list[str]:
     """Return the names of the protocols; the first is the default.
 
     Examples
     --------
     >>> import demele
-    >>> demele.protocol_names()
+    >>> demele.list_protocols()
     ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020', 'infomec2023', 'med2022', 'dcies2023']
     """
     return list(PROTOCOLS)

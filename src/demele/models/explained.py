@@ -98,7 +98,7 @@ def importance_maps(
       Fergus 2014). It needs no gradient.
 
     The network is put into evaluation mode and restored; its weights keep the gradients that they have. Whether a map
-    holds is what :func:`demele.evaluation.perturbation_test` asks.
+    holds is what :func:`demele.explain.perturbation_test` asks.
 
     Examples
     --------

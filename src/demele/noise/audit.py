@@ -333,7 +333,7 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
     Returns
     -------
     Audit
-        Of design ``"stratified"``; :func:`demele.evaluation.compare` and :func:`demele.evaluation.assess` take it.
+        Of design ``"stratified"``; :func:`demele.classifiers.compare` and :func:`demele.classifiers.assess` take it.
 
     Raises
     ------

@@ -20,7 +20,7 @@ from demele.outofcore.tables import ROWS_PER_READ, Table, some, spans
 from demele.runtime.dask import mapped, paired_partitions, reduced
 from demele.runtime.progress import Report
 from demele.runtime.work import ordered
-from demele.streaming.frame import Column, Frame, Rows
+from demele.streaming.frame import BinEdges, Column, Rows
 from demele.streaming.sample import SampledRows, joined_rows, row_keys
 from demele.streaming.states import Key, State, empty_state
 
@@ -53,7 +53,7 @@ class Instructions:
     ``below`` is the limit of keys: None keeps every row, 0 none. ``ordered`` factors are kept as level numbers.
     """
 
-    frame: Frame
+    frame: BinEdges
     keys: tuple[Key, ...]
     seed: int
     below: int | None

@@ -19,7 +19,7 @@ from demele.outofcore.passes import CHANGED, Instructions, Partitions, Passes, S
 from demele.outofcore.tables import table_of
 from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
-from demele.streaming.frame import Column, Frame
+from demele.streaming.frame import BinEdges, Column
 from demele.streaming.sample import SampledRows
 from demele.streaming.source import AllRows
 from demele.streaming.states import Key, State
@@ -33,7 +33,7 @@ class WholeRows(AllRows):
     passes : Passes
     seen : Seen
         What the first pass found.
-    frame : Frame
+    frame : BinEdges
     subject : Subject
     sample : int
         Rows that are kept at most.
@@ -42,7 +42,7 @@ class WholeRows(AllRows):
 
     name = "data read a piece at a time"
 
-    def __init__(self, passes: Passes, seen: Seen, frame: Frame, subject: Subject, sample: int, seed: int) -> None:
+    def __init__(self, passes: Passes, seen: Seen, frame: BinEdges, subject: Subject, sample: int, seed: int) -> None:
         self.seen, self.frame, self.sample, self.seed = seen, frame, sample, seed
         self._passes, self._subject, self.active = passes, subject, subject.active
         self.held: dict[Key, State] = {}
@@ -171,7 +171,7 @@ def whole_rows(
                 f"{setting(missing='omit')} to score each factor on the rows annotated for it",
             )
     lows, highs = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
-    frame = Frame(tuple(names), lows, highs, tuple(columns), missing)
+    frame = BinEdges(tuple(names), lows, highs, tuple(columns), missing)
     codes, factors = frame.described(seen.n, [one.n_annotated for one in seen.factors])
     factors = replace(factors, ambiguous=tuple(doubt for doubt in doubts if doubt is not None))
     check_pair(codes.n, codes.d, factors)

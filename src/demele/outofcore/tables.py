@@ -182,8 +182,8 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
     ...     rows[:600].to_parquet(f"{folder}/0.parquet")
     ...     rows[600:].to_parquet(f"{folder}/1.parquet")
     ...     codes, factors = (demele.scan_parquet(folder, name) for name in ("z", "v"))
-    ...     score = demele.jemmig(codes, factors)
-    >>> score.value == demele.jemmig(rows[["z"]], rows[["v"]]).value
+    ...     score = demele.metrics.jemmig(codes, factors)
+    >>> score.value == demele.metrics.jemmig(rows[["z"]], rows[["v"]]).value
     True
     """
     require("pyarrow", purpose="scan_parquet")

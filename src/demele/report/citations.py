@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+from demele.classifiers.comparison.methods import METHODS
 from demele.core.bibliography import Entry, bibliography, referenced, software
 from demele.core.errors import UnknownNameError
 from demele.core.names import checked_name, suggestion
-from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.other_names import elsewhere
 from demele.metrics.protocols import PROTOCOLS

@@ -134,7 +134,7 @@ def breakdown(
     metric : {"mig", "mig_sup", "dcimig"}
         By which the two are ordered.
     bins : int, Binning or edges, default 10
-        As in :func:`demele.mig`. An annotation of a continuous factor is wrong if it is in another bin.
+        As in :func:`demele.metrics.mig`. An annotation of a continuous factor is wrong if it is in another bin.
     kinds : None, str, mapping or sequence
         As in :func:`demele.evaluate`.
     missing : {"raise", "omit"}, default "raise"
@@ -167,7 +167,7 @@ def breakdown(
     >>> rng = np.random.default_rng(0)
     >>> shape = rng.integers(0, 4, (400, 2)).astype(str)
     >>> known = (shape == "0") + 2.0 * (shape == "1") + 3.0 * (shape == "2")
-    >>> found = demele.breakdown(known, known + rng.normal(size=(400, 2)), shape, names=("exact", "noisy"))
+    >>> found = demele.probes.breakdown(known, known + rng.normal(size=(400, 2)), shape, names=("exact", "noisy"))
     >>> found.ahead, 0.01 < found.guaranteed < found.attained
     ('exact', True)
     """

@@ -309,7 +309,7 @@ def sparse_probing(
     >>> rng = np.random.default_rng(0)
     >>> concept = rng.integers(0, 2, 2000)
     >>> codes = np.column_stack([concept * rng.random(2000), rng.random((2000, 3)) < 0.1])
-    >>> score = demele.sparse_probing(codes, concept, top=1)
+    >>> score = demele.probes.sparse_probing(codes, concept, top=1)
     >>> round(score.value, 2), score.details["classes"][0]["codes"]
     (0.9, ('z1',))
     """
@@ -522,7 +522,7 @@ def splitting(
     >>> concept = np.repeat([1, 0], 1000)
     >>> parts = np.zeros((2000, 2))
     >>> parts[:700, 0], parts[700:1000, 1] = 1.0, 1.0
-    >>> demele.splitting(parts, concept).value
+    >>> demele.probes.splitting(parts, concept).value
     2.0
     """
     rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
@@ -596,7 +596,7 @@ def absorption(
     >>> concept = np.repeat([1, 0], 1000)
     >>> parts = np.zeros((2000, 2))
     >>> parts[:970, 0], parts[970:1000, 1] = 1.0, 1.0
-    >>> demele.absorption(parts, concept, score_on="training").value
+    >>> demele.probes.absorption(parts, concept, score_on="training").value
     0.03
     """
     from scipy.sparse import csc_array

@@ -78,10 +78,10 @@ def evaluate(
         and Explicitness, with intervals and chance levels. ``"all"``: every metric that applies, but for the newer ones
         (``in_all=False``), and for those that need the intended order of the codes where ``reg_dim`` does not tell it.
         A callable is called with the codes, an array (n_samples, n_codes), and the factors, an array (n_samples,
-        n_factors) that holds level numbers for categorical ones, and returns a float. A :class:`demele.Metric` of your
-        own need not be registered.
+        n_factors) that holds level numbers for categorical ones, and returns a float. A
+        :class:`demele.metrics.Metric` of your own need not be registered.
     protocol : str, default "review2022"
-        Named settings of the metrics. See :func:`demele.protocol_names`.
+        Named settings of the metrics. See :func:`demele.list_protocols`.
     seed : int >= 0
         Random seed. Same seed, same input: same bits, whatever ``n_jobs``.
     n_repeats : int >= 1

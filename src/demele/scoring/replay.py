@@ -56,7 +56,7 @@ def replay(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((500, 2))
-    >>> score = demele.z_min_variance(factors, factors, seed=3, n_train=100, n_test=100)
+    >>> score = demele.metrics.z_min_variance(factors, factors, seed=3, n_train=100, n_test=100)
     >>> demele.replay(str(score.signature), factors, factors).value == score.value
     True
     """
@@ -140,7 +140,7 @@ def _same_code(parsed: Signature, metric: Metric) -> None:
         raise InputError(
             "signature",
             f"it was made by {_told(metric.name, made)}, and the metric of that name here is {_told('', here)}; "
-            "register the function that made it, see demele.register",
+            "register the function that made it, see demele.register_metric",
         )
     else:
         message = f"made by {made['from'] or 'a function'}, replayed by {here['from'] or 'a function'} of the same code"

@@ -21,7 +21,7 @@ from demele.metrics.run import computed, evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.streaming.archive import Archive, Arrays, opened, refusing
 from demele.streaming.batches import Names, read_batch, read_deviations, read_rows
-from demele.streaming.frame import Frame, Rows
+from demele.streaming.frame import BinEdges, Rows
 from demele.streaming.held import Held, packed, unpacked
 from demele.streaming.sample import SampleState, as_tables, of_sample
 from demele.streaming.settings import Settings, comparable, difference, plain_setting, setting_of
@@ -41,7 +41,7 @@ class Accumulator:
     ----------
     metrics : str or sequence of str
         Registered names. One name computes a :class:`demele.Score`, several an :class:`demele.Evaluation`.
-    frame : Frame, optional
+    frame : BinEdges, optional
         Columns, levels and ranges. With a frame, metrics of histograms (:func:`counted_metrics`) count every row
         under fixed edges: batches in any order, merged in any way, give the bits that one call on all rows gives.
         SAP of continuous factors, IRS, OMES, MCC, weak MCC and affine R2 (:func:`accumulated_metrics`) are of every
@@ -71,9 +71,9 @@ class Accumulator:
     >>> import numpy as np, demele
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.random((1000, 2))
-    >>> parts = [demele.Accumulator("mig", frame=demele.Frame.of(factors, factors), stream=i) for i in range(2)]
+    >>> parts = [demele.Accumulator("mig", frame=demele.bins.BinEdges.of(factors, factors), stream=i) for i in range(2)]
     >>> parts = [part.update(half, half) for part, half in zip(parts, np.split(factors, 2))]
-    >>> parts[1].merge(parts[0]).compute().value == demele.mig(factors, factors).value
+    >>> parts[1].merge(parts[0]).compute().value == demele.metrics.mig(factors, factors).value
     True
     """
 
@@ -83,7 +83,7 @@ class Accumulator:
         self,
         metrics: str | Sequence[str],
         *,
-        frame: Frame | None = None,
+        frame: BinEdges | None = None,
         bound: int = BOUND,
         stream: str | int = 0,
         outside: str = "raise",
@@ -96,16 +96,18 @@ class Accumulator:
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         if metrics is None:
-            raise InputTypeError("metrics", "expected a name or several, got None; demele.metric_names() lists all")
+            raise InputTypeError("metrics", "expected a name or several, got None; demele.list_metrics() lists all")
         chosen = chosen_metrics(metrics)
         names = tuple(chosen)
         if any(CATALOGUE.find(name) is not metric for name, metric in chosen.items()):
             raise InputTypeError(
                 "metrics",
-                "expected registered names; make a Metric of your own function and register it, see demele.register",
+                "expected registered names; of a function of your own make a Metric; see demele.register_metric",
             )
-        if frame is not None and not isinstance(frame, Frame):
-            raise InputTypeError("frame", f"expected a Frame, got {type(frame).__name__}; make one with Frame.of(...)")
+        if frame is not None and not isinstance(frame, BinEdges):
+            raise InputTypeError(
+                "frame", f"expected a BinEdges, got {type(frame).__name__}; make one with BinEdges.of(...)"
+            )
         if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 4:
             raise InputError("bound", f"expected a number of rows of at least 4, got {quoted(bound)}")
         checked_name(outside, "outside", ("raise", "clip"))
@@ -207,7 +209,7 @@ class Accumulator:
         return self._settings.names
 
     @property
-    def frame(self) -> Frame | None:
+    def frame(self) -> BinEdges | None:
         """The frame, if there is one."""
         return self._frame
 
@@ -308,7 +310,7 @@ class Accumulator:
             given = {name: setting_of(about["settings"][name]) for name in Settings.__slots__}
             names, single = given.pop("names"), given.pop("single")
             given["options"] = dict(given["options"])
-            frame = None if about["frame"] is None else Frame.from_dict(about["frame"])
+            frame = None if about["frame"] is None else BinEdges.from_dict(about["frame"])
             empty = cls(names[0] if single else names, frame=frame, stream=about["stream"], **given)
             return empty._holding(about, arrays)
 
@@ -355,7 +357,7 @@ class Accumulator:
             columns += read_deviations(codes_std, names[0], n)
         return tuple(columns), names
 
-    def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Subject:
+    def _of_all(self, frame: BinEdges, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Subject:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
         settings = self._settings
         self._held = self._held.settled()
@@ -440,5 +442,5 @@ def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
     raise IncompatibleState(f"the state belongs to another accumulator, they differ in {told}; make both the same way")
 
 
-def _digest(frame: Frame | None) -> str | None:
+def _digest(frame: BinEdges | None) -> str | None:
     return None if frame is None else frame.digest()

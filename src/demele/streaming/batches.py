@@ -10,7 +10,7 @@ from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_fac
 from demele.core.sentences import give, plural, setting
 from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.metrics.source import checked_std
-from demele.streaming.frame import OTHER_ROWS, Column, Frame, Rows, storage
+from demele.streaming.frame import OTHER_ROWS, BinEdges, Column, Rows, storage
 
 #: Names of codes and of factors.
 Names = tuple[tuple[str, ...], tuple[str, ...]]
@@ -76,7 +76,7 @@ def _read_columns(
     return expected, read, [raw[:, at] if isinstance(raw, np.ndarray) else raw[at] for at in places]
 
 
-def read_batch(frame: Frame, codes: object, factors: object, outside: str = "raise") -> Rows:
+def read_batch(frame: BinEdges, codes: object, factors: object, outside: str = "raise") -> Rows:
     """Return a batch in the coding of a frame.
 
     Raises
@@ -92,7 +92,7 @@ def read_batch(frame: Frame, codes: object, factors: object, outside: str = "rai
     return _within(frame, read, values, clip=outside == "clip")
 
 
-def _within(frame: Frame, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
+def _within(frame: BinEdges, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
     """Refuse, or clip, what lies outside the ranges of a frame."""
     matrix, clipped = read.values, 0
     beyond = (read.low < frame.low) | (read.high > frame.high)

@@ -20,7 +20,7 @@ from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.extremes import CellExtremes, summarise_extremes
 from demele.estimation.moments import CodeMoments
-from demele.streaming.frame import Frame, Rows
+from demele.streaming.frame import BinEdges, Rows
 from demele.streaming.sums import Arrays, Counts, Floats, Scale, Sums, centred_columns, check_arrays, shares, squares
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class FactorLevels:
     sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, frame: Frame, rule: "Binning") -> Self:
+    def of(cls, frame: BinEdges, rule: "Binning") -> Self:
         """Return the levels under a rule.
 
         Raises
@@ -101,7 +101,7 @@ class ExtremeState(Sums):
     clipped: int = 0
 
     @classmethod
-    def empty(cls, frame: Frame, rule: "Binning") -> Self:
+    def empty(cls, frame: BinEdges, rule: "Binning") -> Self:
         """Return the state of no rows.
 
         Raises
@@ -255,7 +255,7 @@ class CellState(Sums):
     clipped: int = 0
 
     @classmethod
-    def empty(cls, frame: Frame, rule: "Binning") -> Self:
+    def empty(cls, frame: BinEdges, rule: "Binning") -> Self:
         """Return the state of no rows.
 
         Raises

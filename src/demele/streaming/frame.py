@@ -187,7 +187,7 @@ def _sorted(levels: set[str], *, text: bool) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Frame:
+class BinEdges:
     """Columns of codes and factors with their kinds, levels and ranges: what batches must agree on to be counted.
 
     Bins cannot move once rows are counted in them. A frame is made from the data by a first pass (:meth:`of`, and
@@ -206,9 +206,9 @@ class Frame:
     Examples
     --------
     >>> import numpy as np
-    >>> frame = Frame.fixed(code_ranges=[(-4, 4)] * 3, factors={"shape": ["disc", "square"], "size": (0.0, 1.0)})
+    >>> frame = BinEdges.fixed(code_ranges=[(-4, 4)] * 3, factors={"shape": ["disc", "square"], "size": (0.0, 1.0)})
     >>> frame
-    Frame(3 codes, 2 factors: 'shape' (2 levels), 'size' [0, 1])
+    BinEdges(3 codes, 2 factors: 'shape' (2 levels), 'size' [0, 1])
     """
 
     codes: tuple[str, ...]
@@ -231,7 +231,7 @@ class Frame:
     @classmethod
     def of(
         cls, codes: object, factors: object, *, kinds: object = None, missing: Missing = "raise", bins: object = None
-    ) -> "Frame":
+    ) -> "BinEdges":
         """Make a frame from rows: all of them, or those of a first batch that is known to reach the extremes.
 
         Parameters
@@ -244,7 +244,7 @@ class Frame:
 
         Returns
         -------
-        Frame
+        BinEdges
 
         Raises
         ------
@@ -252,8 +252,8 @@ class Frame:
 
         Examples
         --------
-        >>> Frame.of([[0.0], [2.5]], [[0.1], [0.7]])
-        Frame(1 codes, 1 factors: 'v1' [0.1, 0.7])
+        >>> BinEdges.of([[0.0], [2.5]], [[0.1], [0.7]])
+        BinEdges(1 codes, 1 factors: 'v1' [0.1, 0.7])
         """
         table, own = read_codes(codes), read_factors(factors, kinds=kinds, missing=missing)
         if table.n != own.n:
@@ -275,7 +275,7 @@ class Frame:
         return cls(table.names, table.low.copy(), table.high.copy(), columns, missing, exact)
 
     @classmethod
-    def fixed(cls, code_ranges: object, factors: object, *, missing: Missing = "raise") -> "Frame":
+    def fixed(cls, code_ranges: object, factors: object, *, missing: Missing = "raise") -> "BinEdges":
         """State the ranges of codes and the levels or ranges of factors.
 
         Parameters
@@ -287,7 +287,7 @@ class Frame:
 
         Returns
         -------
-        Frame
+        BinEdges
 
         Raises
         ------
@@ -295,8 +295,8 @@ class Frame:
 
         Examples
         --------
-        >>> Frame.fixed({"z": (-1, 1)}, {"digit": list(range(10))})
-        Frame(1 codes, 1 factors: 'digit' (10 levels))
+        >>> BinEdges.fixed({"z": (-1, 1)}, {"digit": list(range(10))})
+        BinEdges(1 codes, 1 factors: 'digit' (10 levels))
         """
         items = named_items(code_ranges, "code_ranges", "z")
         low, high = np.empty(len(items)), np.empty(len(items))
@@ -332,10 +332,10 @@ class Frame:
             for one in self.columns[:8]
         )
         more = ", ..." if len(self.columns) > 8 else ""
-        return f"Frame({len(self.codes)} codes, {len(self.columns)} factors: {told}{more})"
+        return f"BinEdges({len(self.codes)} codes, {len(self.columns)} factors: {told}{more})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Frame):
+        if not isinstance(other, BinEdges):
             return NotImplemented
         return (
             self.codes == other.codes
@@ -349,7 +349,7 @@ class Frame:
     def __hash__(self) -> int:
         return hash((self.codes, self.columns, self.low.tobytes(), self.high.tobytes()))
 
-    def merge(self, other: "Frame") -> "Frame":
+    def merge(self, other: "BinEdges") -> "BinEdges":
         """Return the frame that holds the rows of both: of a first pass in parts.
 
         Raises
@@ -357,8 +357,8 @@ class Frame:
         IncompatibleState
             If the columns or kinds differ, or one has edges that looked at values: those of parts do not add up.
         """
-        if not isinstance(other, Frame):
-            raise InputTypeError("other", f"expected a Frame, got {type(other).__name__}")
+        if not isinstance(other, BinEdges):
+            raise InputTypeError("other", f"expected a BinEdges, got {type(other).__name__}")
         if self.codes != other.codes or self.factors != other.factors:
             raise IncompatibleState(
                 f"the two frames have other columns: codes {self.codes[:4]} and {other.codes[:4]}, factors "
@@ -369,7 +369,7 @@ class Frame:
         columns = tuple(mine.merge(theirs) for mine, theirs in zip(self.columns, other.columns, strict=True))
         missing: Missing = "omit" if "omit" in (self.missing, other.missing) else "raise"
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return Frame(self.codes, low, high, columns, missing)
+        return BinEdges(self.codes, low, high, columns, missing)
 
     def bins(self, rule: Binning) -> Binned:
         """Return the bins of every column under a rule.
@@ -384,7 +384,7 @@ class Frame:
             of_codes, of_factors = self.exact[rule]
         elif rule.needs_values:
             raise InputError(
-                "bins", f"{rule!r} looks at the values; make the frame with Frame.of(codes, factors, bins={rule!r})"
+                "bins", f"{rule!r} looks at the values; make the frame with BinEdges.of(codes, factors, bins={rule!r})"
             )
         else:
             found, own = column_bins(codes, factors, rule)
@@ -432,7 +432,7 @@ class Frame:
         }
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "Frame":
+    def from_dict(cls, plain: Mapping[str, Any]) -> "BinEdges":
         """Return the frame from the plain values of :meth:`to_dict`.
 
         Parameters
@@ -441,7 +441,7 @@ class Frame:
 
         Returns
         -------
-        Frame
+        BinEdges
 
         Raises
         ------
@@ -450,15 +450,15 @@ class Frame:
 
         Examples
         --------
-        >>> frame = Frame.fixed([(-1, 1)], {"size": (0.0, 1.0)})
-        >>> Frame.from_dict(frame.to_dict()) == frame
+        >>> frame = BinEdges.fixed([(-1, 1)], {"size": (0.0, 1.0)})
+        >>> BinEdges.from_dict(frame.to_dict()) == frame
         True
         """
         if not isinstance(plain, Mapping):
             raise InputTypeError(
-                "frame", f"expected the mapping that Frame.to_dict returns, got {type(plain).__name__}"
+                "frame", f"expected the mapping that BinEdges.to_dict returns, got {type(plain).__name__}"
             )
-        with parsing("frame: expected the mapping that Frame.to_dict returns"):
+        with parsing("frame: expected the mapping that BinEdges.to_dict returns"):
             try:
                 codes = plain["codes"]
                 found = cls(
@@ -478,7 +478,7 @@ class Frame:
             except KeyError as error:
                 lacking = shortened(str(error))
                 raise InputError(
-                    "frame", f"expected the mapping that Frame.to_dict returns; it lacks {lacking}"
+                    "frame", f"expected the mapping that BinEdges.to_dict returns; it lacks {lacking}"
                 ) from error
             found._check()
             return found

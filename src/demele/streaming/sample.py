@@ -12,7 +12,7 @@ from demele.core.errors import IncompatibleState
 from demele.core.results import Note, Score
 from demele.core.signature import Signature
 from demele.streaming.batches import Names
-from demele.streaming.frame import Frame
+from demele.streaming.frame import BinEdges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +168,7 @@ def row_keys(seed: int, stream: str, numbers: NDArray[np.int64]) -> NDArray[np.u
 # Scores of a sample ---------------------------------------------------------------------------------------------------
 
 
-def as_tables(columns: tuple[NDArray[Any], ...], names: Names, frame: Frame | None) -> tuple[Any, Any, Any]:
+def as_tables(columns: tuple[NDArray[Any], ...], names: Names, frame: BinEdges | None) -> tuple[Any, Any, Any]:
     """Return codes, factors and standard deviations (or None) of the columns of rows that were kept."""
     d, m = len(names[0]), len(names[1])
     own = columns[d : d + m]

@@ -20,7 +20,7 @@ from demele.metrics.metric import SUMMED, Metric
 from demele.metrics.reg_dim import regularising_codes
 from demele.metrics.request import merged_options
 from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note
-from demele.streaming.frame import Frame
+from demele.streaming.frame import BinEdges
 from demele.streaming.states import CountState, Key, State, key_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MUCH = 0.05
 
 
-def described(frame: Frame, state: State, *, bins: bool) -> Subject:
+def described(frame: BinEdges, state: State, *, bins: bool) -> Subject:
     """Return the representation without its rows, of which only a state is kept.
 
     It says where the ranges of the frame do not fit the rows: what was clipped, and, with ``bins``, which codes reach
@@ -64,7 +64,7 @@ def described(frame: Frame, state: State, *, bins: bool) -> Subject:
         more = ", ..." if len(narrow) > 5 else ""
         message = (
             f"the frame's ranges are wide for {len(narrow)} of {len(frame.codes)} codes: of its bins, {told}"
-            f"{more}; ranges that fit (Frame.of) tell more of them"
+            f"{more}; ranges that fit (BinEdges.of) tell more of them"
         )
         subject = tuple(name for name, _, _ in narrow)
         notes.append(Note(code="wide-frame", message=message, subject=subject, severity="fragile"))
@@ -76,14 +76,14 @@ class AllRows(Source):
 
     Attributes
     ----------
-    frame : Frame
+    frame : BinEdges
     held : mapping of keys to states
     active : tuple of int or None
         The factors that vary; None: those that vary under the bins of each state.
     """
 
     states = frozenset({"table", *SUMMED})
-    frame: Frame
+    frame: BinEdges
     held: Mapping[Key, State]
     active: tuple[int, ...] | None = None
 
@@ -112,7 +112,7 @@ class Counted(AllRows):
 
     Parameters
     ----------
-    frame : Frame
+    frame : BinEdges
     held : mapping of keys to states
         All rows counted.
     """
@@ -120,7 +120,7 @@ class Counted(AllRows):
     name = "an accumulator with a frame"
     probed = False
 
-    def __init__(self, frame: Frame, held: Mapping[Key, State] = MappingProxyType({})) -> None:
+    def __init__(self, frame: BinEdges, held: Mapping[Key, State] = MappingProxyType({})) -> None:
         self.frame = frame
         self.held = held
         self._kept: dict[Binning, JointCounts] = {}
@@ -211,7 +211,7 @@ def counted_metrics() -> tuple[str, ...]:
     return tuple(name for name, metric in CATALOGUE.items() if "table" in metric.states and not metric.soft)
 
 
-def check_with_frame(frame: Frame, kinds: object, reg_dim: object) -> None:
+def check_with_frame(frame: BinEdges, kinds: object, reg_dim: object) -> None:
     """Refuse kinds other than those of a frame, and codes that it does not have.
 
     Raises
@@ -223,18 +223,18 @@ def check_with_frame(frame: Frame, kinds: object, reg_dim: object) -> None:
             raise InputError(
                 "kinds",
                 f"factor {name!r} is {frame.kinds[name]} in the frame, got {quoted(kind)}; make the frame with "
-                f"Frame.of(codes, factors, kinds=...)",
+                f"BinEdges.of(codes, factors, kinds=...)",
             )
     if reg_dim is not None:
         regularising_codes(reg_dim, frame.codes, frame.factors)
 
 
-def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
+def accumulated_metrics(frame: BinEdges) -> tuple[str, ...]:
     """Return the metrics that an accumulator sums over every row of a frame: exact, to rounding.
 
     Parameters
     ----------
-    frame : Frame
+    frame : BinEdges
 
     Returns
     -------
@@ -243,10 +243,10 @@ def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from demele import Frame
-    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
+    >>> from demele.bins import BinEdges
+    >>> accumulated_metrics(BinEdges.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
     ('sap', 'irs', 'mcc', 'mcc_weak', 'r2_affine', 'omes')
-    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
+    >>> accumulated_metrics(BinEdges.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
     ('irs', 'mcc', 'mcc_weak', 'r2_affine', 'omes')
     """
     source = Counted(frame)

@@ -12,7 +12,7 @@ from demele.core.errors import IncompatibleState
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows
 from demele.estimation.discretise import Binning
 from demele.streaming.cell_sums import CellState, ExtremeState
-from demele.streaming.frame import Binned, Frame, Rows
+from demele.streaming.frame import BinEdges, Binned, Rows
 from demele.streaming.sums import Arrays, Counts, MomentState, ProductState, check_arrays
 
 #: Binned rows kept uncounted: counting many at once costs less than counting each batch.
@@ -165,7 +165,7 @@ def key_of(state: str, options: Mapping[str, Any]) -> Key:
     return state, None if state in ("moments", "products") else options["bins"]
 
 
-def empty_state(key: Key, frame: Frame) -> State:
+def empty_state(key: Key, frame: BinEdges) -> State:
     """Return the state of no rows under a frame."""
     state, rule = key
     if rule is None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState
 from demele.estimation.cross_products import CrossProducts
-from demele.streaming.frame import Frame, Rows
+from demele.streaming.frame import BinEdges, Rows
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -136,7 +136,7 @@ class MomentState(Sums):
     factor_high: Floats
 
     @classmethod
-    def empty(cls, frame: Frame) -> Self:
+    def empty(cls, frame: BinEdges) -> Self:
         """Return the state of no rows, for a frame whose factors are all continuous."""
         ends = np.array([(column.low, column.high) for column in frame.columns])
         return cls._without_rows(Scale.of(frame.low, frame.high), Scale.of(ends[:, 0], ends[:, 1]))
@@ -343,7 +343,7 @@ class ProductState(Sums):
     high: Floats
 
     @classmethod
-    def empty(cls, frame: Frame) -> Self:
+    def empty(cls, frame: BinEdges) -> Self:
         """Return the state of no rows."""
         classes = tuple(len(one.levels) if one.kind == "categorical" else 0 for one in frame.columns)
         ends = [[(0.0, 0.0)] * own or [(one.low, one.high)] for one, own in zip(frame.columns, classes, strict=True)]

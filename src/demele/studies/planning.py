@@ -21,7 +21,7 @@ from demele.core.store import Key
 from demele.core.version import __version__
 from demele.data.drawn import named_images
 from demele.data.images import ImageSet
-from demele.metrics.catalogue import metric_names
+from demele.metrics.catalogue import list_metrics
 from demele.metrics.protocols import protocol as protocol_named
 from demele.models.presets import Preset
 from demele.models.presets import preset as preset_named
@@ -319,8 +319,8 @@ def _listed(given: Sequence[Any] | None, usual: Sequence[Any], argument: str) ->
 def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
     names = tuple(METRICS if metrics is None else _listed(metrics, (), "metrics"))
     for name in names:
-        if name not in metric_names():
-            raise UnknownNameError("metrics", f"unknown metric {quoted(name)}{suggestion(str(name), metric_names())}")
+        if name not in list_metrics():
+            raise UnknownNameError("metrics", f"unknown metric {quoted(name)}{suggestion(str(name), list_metrics())}")
     if len(names) < 2:
         raise InputError("metrics", "expected two or more: a study measures their agreement")
     return names

@@ -11,6 +11,7 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decided, decisions
 from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName, Reference
+from demele.classifiers.intervals import checked_confidence
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.kinds import Classes, Data, Kind, StorePath, outside_parentheses
@@ -22,17 +23,16 @@ from demele.core.seeds import checked_seed
 from demele.core.sentences import in_code, setting
 from demele.core.store import Store
 from demele.core.version import __version__
-from demele.evaluation.intervals import checked_confidence
 from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_uniform_noise
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Sweep
 
 __all__ = [
     "NOISE_RATES",
+    "check_methods",
     "checked_at",
     "checked_rates",
     "checked_reference",
-    "compare_methods",
     "concluded",
     "planned",
     "read_measures",
@@ -63,7 +63,7 @@ Measures = Annotated[str | Sequence[str | tuple[str, object]], Kind("M,M:CLASS",
 
 
 @renamed(noise_rates="noise")
-def compare_methods(
+def check_methods(
     predictions: object,
     true_labels: object,
     noise: Sequence[float] = NOISE_RATES,
@@ -99,7 +99,7 @@ def compare_methods(
         (:func:`comparison_methods` lists the usual ones, which are the default), and functions of your own:
         ``(baseline, candidate, labels) -> verdict``, called for every ordered pair with arrays of shape (n,), that
         return ``"baseline"``, ``"candidate"``, ``"inconclusive"``, True for the candidate, or a
-        :class:`demele.evaluation.Decision`. A mapping names functions; methods of the library keep their own names. A
+        :class:`demele.classifiers.Decision`. A mapping names functions; methods of the library keep their own names. A
         function with a parameter ``known`` is also given the noise rate, the transition counts, the measure and an
         ``expert(rows)``. One without cannot know the measure: it is asked for accuracy only, unless it has an attribute
         ``measures``, such as ``("accuracy", "recall")``; a note says what it was not asked.
@@ -165,7 +165,7 @@ def compare_methods(
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(0, 5, 1000)
     >>> models = {f"m{p}": np.where(rng.random(1000) * 100 < p, truth, (truth + 1) % 5) for p in range(60, 95, 5)}
-    >>> found = bench.compare_methods(models, truth, [0.05], ["overlap", "worst-case-overlap"])
+    >>> found = bench.check_methods(models, truth, [0.05], ["overlap", "worst-case-overlap"])
     >>> found.tally("worst-case-overlap", 0.05).type_1
     0.0
     """

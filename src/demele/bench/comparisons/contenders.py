@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
+from demele.classifiers.comparison.methods import METHODS
+from demele.classifiers.question import Outcomes, Question
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.names import checked_name
-from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.question import Outcomes, Question
 from demele.noise.transition import TransitionCounts
 
 # Your own methods -----------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def _audited(
 
 
 def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, inference: str = "overlap") -> Decided:
-    from demele.evaluation.comparison.sequential_plan import sequential_many
+    from demele.classifiers.comparison.sequential_plan import sequential_many
 
     options: dict[str, Any] = {"alpha": error, "inference": inference, "level": setting.level, "cap": int(cap)}
     found, asked = sequential_many(
@@ -348,7 +348,7 @@ USUAL: tuple[str, ...] = (
 
 
 def comparison_methods() -> tuple[str, ...]:
-    """Return the names of the default methods of :func:`compare_methods`.
+    """Return the names of the default methods of :func:`check_methods`.
 
     Returns
     -------

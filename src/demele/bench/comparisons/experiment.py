@@ -25,6 +25,7 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import decided
 from demele.bench.comparisons.setting import Reference
+from demele.classifiers.intervals import checked_confidence
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
@@ -38,7 +39,6 @@ from demele.core.sentences import arg
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
-from demele.evaluation.intervals import checked_confidence
 from demele.labels.cleaned.filter_methods import dealt
 from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise
@@ -48,7 +48,7 @@ from demele.runtime.sweep import Record, Sweep, Task
 
 __all__ = ["FIRST_LOOK", "TRAINING_RATES", "noise_experiment"]
 
-#: A first look, of less than a minute on digits: arguments of this, and of :func:`compare_methods`.
+#: A first look, of less than a minute on digits: arguments of this, and of :func:`check_methods`.
 FIRST_LOOK: Mapping[str, Any] = {
     "noise": [0.05, 0.1],
     "methods": ["overlap", "worst-case-overlap", "hard-rows", "worst-case", "audit", "sequential"],
@@ -100,8 +100,8 @@ def noise_experiment(
     y : array-like of shape (n,), optional
         Classes, taken as true.
     noise, methods, reference, level, at, title, executor
-        As in :func:`compare_methods`.
-    measures : as in :func:`compare_methods`, optional
+        As in :func:`check_methods`.
+    measures : as in :func:`check_methods`, optional
         By default accuracy, and, unless the reference is ``"paired"``, precision and recall of the first class.
     n_classifiers : int, default 100
         Classifiers to compare. At least 2; all ordered pairs are.

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.question import Question
 from demele.core.labelled import Indices, Labelled
-from demele.evaluation.question import Question
 from demele.noise.transition import TransitionCounts
 
 Floats = NDArray[np.float64]

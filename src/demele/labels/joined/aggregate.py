@@ -17,7 +17,7 @@ from demele.core.results import Interval, Note
 from demele.core.sentences import arg, sentence, setting
 from demele.labels.documents import annotators_table
 from demele.labels.joined.agreement_coefficients import Agreement, Scale
-from demele.labels.joined.agreement_coefficients import agreement as measured_agreement
+from demele.labels.joined.agreement_coefficients import annotator_agreement as measured_agreement
 from demele.labels.joined.annotations import read_annotations
 from demele.labels.joined.consensus_result import Consensus
 from demele.labels.joined.generative import bayesian_consensus

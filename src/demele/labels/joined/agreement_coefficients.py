@@ -438,7 +438,7 @@ class Agreement(Result):
         return pd.DataFrame(square, index=names, columns=names)
 
 
-def agreement(
+def annotator_agreement(
     annotations: object,
     *,
     scale: Scale = "nominal",
@@ -506,7 +506,8 @@ def agreement(
 
     Examples
     --------
-    >>> found = agreement({"ann": [0, 0, 1, 1, 2, 2], "bob": [0, 0, 1, 2, 2, None], "eve": [0, 1, 1, 1, 2, 2]}, seed=1)
+    >>> answers = {"ann": [0, 0, 1, 1, 2, 2], "bob": [0, 0, 1, 2, 2, None], "eve": [0, 1, 1, 1, 2, 2]}
+    >>> found = annotator_agreement(answers, seed=1)
     >>> round(found.raw, 4), round(found.fleiss, 4), round(found.krippendorff, 4)
     (0.7778, 0.6636, 0.6667)
     >>> float(found.cohen_matrix().round(2).loc["ann", "bob"])

@@ -81,7 +81,7 @@ def modularity(table: InformationTable, *, gate: bool = False, **options: Unpack
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((2000, 3))
-    >>> round(demele.modularity(factors, factors).value, 3)
+    >>> round(demele.metrics.modularity(factors, factors).value, 3)
     1.0
     """
     information = table.information
@@ -176,7 +176,7 @@ def dcimig(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((2000, 2))
-    >>> demele.dcimig(factors[:, :1], factors).value < 0.55      # only one of two factors is held
+    >>> demele.metrics.dcimig(factors[:, :1], factors).value < 0.55      # only one of two factors is held
     True
     """
     information = table.information
@@ -231,7 +231,7 @@ def jemmig(table: InformationTable, **options: Unpack[CountOptions]) -> Native:
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((5000, 2))
-    >>> demele.jemmig(factors, factors).value > 0.98
+    >>> demele.metrics.jemmig(factors, factors).value > 0.98
     True
     """
     if table.joint_entropy is None or table.code_bins is None:
@@ -319,7 +319,7 @@ def minimality(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> with_sum = np.column_stack([factors, factors.sum(axis=1)])
-    >>> round(demele.minimality(with_sum, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.minimality(with_sum, factors, kinds="categorical").value, 6)
     0.748962
     """
     if isinstance(state, Data):
@@ -408,7 +408,7 @@ def sufficiency(table: InformationTable, **options: Unpack[TableOptions]) -> Nat
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> halved = np.column_stack([factors[:, 0] // 2, factors[:, 1]])
-    >>> round(demele.sufficiency(halved, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.sufficiency(halved, factors, kinds="categorical").value, 6)
     0.75
     """
     per_factor = ratio(table.information.max(axis=-2), table.factor_entropy)

@@ -78,7 +78,7 @@ def mig(table: InformationTable, *, reg_dim: RegDim = None, **options: Unpack[Ta
     --------
     >>> import demele
     >>> codes = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 25
-    >>> score = demele.mig(codes, ["a", "a", "b", "b"] * 25, bins=2)
+    >>> score = demele.metrics.mig(codes, ["a", "a", "b", "b"] * 25, bins=2)
     >>> score.value, score.matrix.shape
     (1.0, (2, 1))
     """
@@ -164,7 +164,7 @@ def mig_sup(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((2000, 2))
     >>> one_code_for_both = factors.sum(axis=1, keepdims=True)
-    >>> demele.mig_sup(one_code_for_both, factors).value < 0.1
+    >>> demele.metrics.mig_sup(one_code_for_both, factors).value < 0.1
     True
     """
     first, second = top_two(ratio(table.information, table.factor_entropy[..., None, :]), axis=-1)
@@ -222,7 +222,8 @@ def dmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((2000, 2))
     >>> swapped = factors[:, ::-1]
-    >>> demele.dmig(swapped, factors).value < -0.9 < 0.9 < demele.dmig(swapped, factors, reg_dim=[1, 0]).value
+    >>> dmig = demele.metrics.dmig
+    >>> dmig(swapped, factors).value < -0.9 < 0.9 < dmig(swapped, factors, reg_dim=[1, 0]).value
     True
     """
     if table.factor_information is None:
@@ -287,7 +288,7 @@ def xmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
     --------
     >>> import numpy as np, demele
     >>> codes = np.random.default_rng(0).random((2000, 3))
-    >>> demele.xmig(codes, codes[:, :2]).value > 0.9
+    >>> demele.metrics.xmig(codes, codes[:, :2]).value > 0.9
     True
     """
     information, codes = table.information, np.asarray(reg_dim)
@@ -350,7 +351,7 @@ def dlig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((2000, 2))
-    >>> demele.dlig(factors, factors).value > 0.9
+    >>> demele.metrics.dlig(factors, factors).value > 0.9
     True
     """
     if table.factor_information is None:

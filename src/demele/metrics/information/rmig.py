@@ -44,9 +44,9 @@ def rmig(codes: object, codes_std: object, factors: object, *, bins: Bins = 10, 
     --------
     >>> import numpy as np, demele
     >>> codes = np.random.default_rng(0).random((2000, 2))
-    >>> sharp = demele.rmig(codes, 0 * codes, codes)
-    >>> blurred = demele.rmig(codes, 0 * codes + 0.1, codes)
-    >>> sharp.value == demele.mig(codes, codes).value, blurred.value < sharp.value
+    >>> sharp = demele.metrics.rmig(codes, 0 * codes, codes)
+    >>> blurred = demele.metrics.rmig(codes, 0 * codes + 0.1, codes)
+    >>> sharp.value == demele.metrics.mig(codes, codes).value, blurred.value < sharp.value
     (True, True)
     """
     return scored(METRICS, codes, factors, {"bins": bins, **run}, codes_std=codes_std)[0]

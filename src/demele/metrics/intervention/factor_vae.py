@@ -89,7 +89,7 @@ def z_diff(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((500, 2))
-    >>> demele.z_diff(factors, factors, n_train=200, n_test=200).value > 0.95
+    >>> demele.metrics.z_diff(factors, factors, n_train=200, n_test=200).value > 0.95
     True
     """
     from demele.estimation.groups import z_diff_accuracy, z_diff_points
@@ -180,7 +180,7 @@ def z_min_variance(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((500, 2))
-    >>> demele.z_min_variance(factors, factors, n_train=100, n_test=100).value
+    >>> demele.metrics.z_min_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
     from demele.estimation.group_votes import majority_vote_accuracy, z_min_votes
@@ -283,7 +283,7 @@ def z_max_variance(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((500, 2))
-    >>> demele.z_max_variance(factors, factors, n_train=100, n_test=100).value
+    >>> demele.metrics.z_max_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
     from demele.estimation.group_votes import majority_vote_accuracy, z_max_votes

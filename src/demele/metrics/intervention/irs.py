@@ -97,13 +97,13 @@ def irs(
     -----
     Suter et al. 2019, section 5. Independent codes score above 0 in small samples: ask for ``n_permutations``. It rests
     on maxima, which resamples do not follow: intervals cover less than they say (about 80% at a nominal 90% for 200
-    rows). :func:`demele.interventional_robustness` is the general form, for confounded factors.
+    rows). :func:`demele.metrics.interventional_robustness` is the general form, for confounded factors.
 
     Examples
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).integers(0, 4, (1000, 2)).astype(float)
-    >>> demele.irs(factors, factors).value
+    >>> demele.metrics.irs(factors, factors).value
     1.0
     """
     if isinstance(state, CellExtremes):

@@ -101,7 +101,7 @@ def interventional_robustness(
     >>> factors = np.column_stack([shape, light])
     >>> codes = np.column_stack([shape, shape + light])
     >>> clean, mixed = (
-    ...     demele.interventional_robustness(codes, factors, codes_of_interest=[code], factors_of_interest=[0])
+    ...     demele.metrics.interventional_robustness(codes, factors, codes_of_interest=[code], factors_of_interest=[0])
     ...     for code in (0, 1)
     ... )
     >>> round(clean.value, 6), mixed.value < 0.8
@@ -247,7 +247,7 @@ def domain_shift_robustness(
     >>> import numpy as np, demele
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.integers(0, 3, (2000, 2))
-    >>> round(demele.domain_shift_robustness(factors[:, :1], factors, domain=[1]).value, 6)
+    >>> round(demele.metrics.domain_shift_robustness(factors[:, :1], factors, domain=[1]).value, 6)
     1.0
     """
     _, read_factors = read_pair(codes, factors, kinds=options.get("kinds"), missing=options.get("missing", "raise"))
@@ -300,14 +300,14 @@ def interventional_disentanglement(
 
     Notes
     -----
-    Suter et al. 2019, eq. 7. :func:`demele.irs` is the form for crossed factors, with the largest deviation of single
-    samples instead of means.
+    Suter et al. 2019, eq. 7. :func:`demele.metrics.irs` is the form for crossed factors, with the largest deviation of
+    single samples instead of means.
 
     Examples
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).integers(0, 3, (2000, 2))
-    >>> round(demele.interventional_disentanglement(factors, factors).value, 6)
+    >>> round(demele.metrics.interventional_disentanglement(factors, factors).value, 6)
     1.0
     """
     read_codes, read_factors, binning, labels = _read(codes, factors, bins, missing, kinds, centre)

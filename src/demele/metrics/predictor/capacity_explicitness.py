@@ -202,7 +202,8 @@ def capacity_explicitness(
     >>> factors = np.random.default_rng(0).random((600, 2))
     >>> angle = 2 * np.pi * factors[:, 0]
     >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> plain, curved = (demele.capacity_explicitness(codes, factors[:, 0], largest=64) for codes in (factors, circle))
+    >>> capacity = demele.metrics.capacity_explicitness
+    >>> plain, curved = (capacity(codes, factors[:, 0], largest=64) for codes in (factors, circle))
     >>> plain.value > 0.99 > curved.value
     True
     """

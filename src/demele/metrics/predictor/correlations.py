@@ -104,7 +104,7 @@ def mcc(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> rotated = np.column_stack([factors.sum(axis=1), factors[:, 0] - factors[:, 1]])
-    >>> round(demele.mcc(rotated, factors, kinds="continuous").value, 6)
+    >>> round(demele.metrics.mcc(rotated, factors, kinds="continuous").value, 6)
     0.707107
     """
     if isinstance(state, Data):
@@ -161,7 +161,7 @@ def mcc_rank(
     >>> import numpy as np, demele
     >>> factor = np.linspace(-1, 1, 201)
     >>> bent = factor[:, None] ** 3
-    >>> round(demele.mcc_rank(bent, factor).value, 3), round(demele.mcc(bent, factor).value, 3)
+    >>> round(demele.metrics.mcc_rank(bent, factor).value, 3), round(demele.metrics.mcc(bent, factor).value, 3)
     (1.0, 0.917)
     """
     return _matched_correlations(data, average, cross_fit, ranks=True)
@@ -293,7 +293,7 @@ def mcc_weak(state: CrossProducts | Data, *, cross_fit: Folds | None = None, **r
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((500, 2))
     >>> mixed = factors @ [[2.0, 1.0], [1.0, -1.0]]
-    >>> round(demele.mcc_weak(mixed, factors).value, 6), demele.mcc(mixed, factors).value < 0.95
+    >>> round(demele.metrics.mcc_weak(mixed, factors).value, 6), demele.metrics.mcc(mixed, factors).value < 0.95
     (1.0, True)
     """
     if isinstance(state, CrossProducts):

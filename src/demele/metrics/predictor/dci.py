@@ -190,7 +190,7 @@ def dci(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((400, 2))
-    >>> scores = demele.dci(factors, factors, model="lasso")
+    >>> scores = demele.metrics.dci(factors, factors, model="lasso")
     >>> [round(score.value, 1) for score in scores]
     [1.0, 1.0, 1.0]
     """

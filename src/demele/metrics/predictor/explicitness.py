@@ -100,7 +100,7 @@ def explicitness(
     >>> rng = np.random.default_rng(0)
     >>> shape = rng.integers(0, 3, 600)
     >>> codes = np.eye(3)[shape] + 0.01 * rng.normal(size=(600, 3))
-    >>> round(demele.explicitness(codes, shape).value, 2)
+    >>> round(demele.metrics.explicitness(codes, shape).value, 2)
     1.0
     """
     from demele.estimation.logistic import explicitness_by_value

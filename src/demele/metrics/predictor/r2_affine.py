@@ -73,7 +73,7 @@ def r2_affine(state: CrossProducts | Data, **run: Unpack[RunOptions]) -> Native:
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((500, 2))
-    >>> round(demele.r2_affine(factors @ [[2.0, 1.0], [1.0, -1.0]], factors).value, 6)
+    >>> round(demele.metrics.r2_affine(factors @ [[2.0, 1.0], [1.0, -1.0]], factors).value, 6)
     1.0
     """
     if isinstance(state, CrossProducts):

@@ -271,7 +271,7 @@ def sap(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).random((2000, 2))
-    >>> demele.sap(factors, factors).value > 0.99
+    >>> demele.metrics.sap(factors, factors).value > 0.99
     True
     """
     named = None if reg_dim is None else np.asarray(reg_dim, dtype=np.intp)

@@ -177,7 +177,7 @@ def tmex(
     >>> first = rng.standard_normal(1000)
     >>> factors = np.column_stack([first, 0.8 * first + 0.6 * rng.standard_normal(1000)])  # they come along
     >>> noisy = factors[:, ::-1] + 0.3 * rng.standard_normal((1000, 2))
-    >>> demele.tmex(noisy, factors).value, demele.tmex(noisy @ [[1, 1], [1, -1]], factors).value
+    >>> demele.metrics.tmex(noisy, factors).value, demele.metrics.tmex(noisy @ [[1, 1], [1, -1]], factors).value
     (1.0, 0.5)
     """
     p = p_values(data, streams, basis, n_splits)

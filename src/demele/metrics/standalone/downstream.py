@@ -35,7 +35,7 @@ SIZES = 10, 100, 1_000, 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DownstreamScores(TableResult):
-    """Scores of predictions of factors by the number of training rows; made by :func:`demele.downstream`.
+    """Scores of predictions of factors by the number of training rows; made by :func:`demele.probes.downstream`.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def downstream(
     -----
     Locatello et al. 2019; ``downstream_task`` of disentanglement_lib, which draws new images for each size, takes
     classes only, and chooses the penalty of its logistic regression among ten by five folds. Trees are those of
-    :func:`demele.dci` with ``model="boosting"``. A value without training rows can only be missed.
+    :func:`demele.metrics.dci` with ``model="boosting"``. A value without training rows can only be missed.
     Cost: that of ``dci`` with ``model="boosting"``, for each size and repeat.
 
     Examples
@@ -180,7 +180,7 @@ def downstream(
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.integers(0, 3, (1500, 2))
     >>> codes = factors @ [[1, 1], [1, -1]] + 0.1 * rng.normal(size=(1500, 2))
-    >>> found = demele.downstream(codes, factors, probe="logistic", sizes=(10, 1000), n_test=500)
+    >>> found = demele.probes.downstream(codes, factors, probe="logistic", sizes=(10, 1000), n_test=500)
     >>> found.means[1000] > 0.95, 0.5 < found.efficiency[10] < 1
     (True, True)
     """

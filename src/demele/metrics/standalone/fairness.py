@@ -90,7 +90,7 @@ class GroupRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FairnessScores(TableResult):
-    """Dependence of predictions of each factor on each other factor; made by :func:`demele.fairness`.
+    """Dependence of predictions of each factor on each other factor; made by :func:`demele.metrics.fairness`.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ def fairness(
     factors : array-like of shape (n_samples, n_factors)
         At least two that vary: each is the target, and sensitive, in turn.
     probe, penalty, seed, missing, kinds
-        As in :func:`demele.downstream`.
+        As in :func:`demele.probes.downstream`.
     n_train, n_test : int, optional
         10000 and 5000 by default; two thirds and one third of the rows, or what is left by the other, where there are
         fewer. More than there are is scaled down in proportion.
@@ -244,9 +244,9 @@ def fairness(
     >>> import numpy as np, demele
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.integers(0, 2, (3000, 2))
-    >>> apart = demele.fairness(factors + 0.1 * rng.normal(size=(3000, 2)), factors, probe="logistic")
+    >>> apart = demele.metrics.fairness(factors + 0.1 * rng.normal(size=(3000, 2)), factors, probe="logistic")
     >>> one_code = factors.sum(axis=1, keepdims=True)
-    >>> mixed = demele.fairness(one_code + 0.1 * rng.normal(size=(3000, 1)), factors, probe="logistic")
+    >>> mixed = demele.metrics.fairness(one_code + 0.1 * rng.normal(size=(3000, 1)), factors, probe="logistic")
     >>> apart.unfairness < 0.05 < 0.2 < mixed.unfairness
     True
     """

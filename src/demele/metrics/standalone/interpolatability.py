@@ -31,7 +31,7 @@ _CUBE = "(traversals, columns, points)"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Interpolatability(TableResult):
-    """Changes of attributes along traversals; made by :func:`demele.interpolatability`.
+    """Changes of attributes along traversals; made by :func:`demele.metrics.interpolatability`.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def interpolatability(
     --------
     >>> import numpy as np, demele
     >>> z = np.tile(np.arange(16.0), (1, 3, 1))
-    >>> found = demele.interpolatability(z, np.stack([z[0, 0], z[0, 1] ** 2, -(z[0, 2] ** 3)])[None])
+    >>> found = demele.metrics.interpolatability(z, np.stack([z[0, 0], z[0, 1] ** 2, -(z[0, 2] ** 3)])[None])
     >>> found.to_frame()["smoothness"].round(4).tolist(), found.to_frame()["monotonicity"].tolist()
     ([1.0, 0.9286, 0.9079], [1.0, 1.0, -1.0])
     """

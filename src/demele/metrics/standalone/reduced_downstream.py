@@ -38,7 +38,7 @@ By = Literal["importance", "information"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReducedDownstreamScores(TableResult):
-    """Scores of predictions with and without the best codes; made by :func:`demele.reduced_downstream`.
+    """Scores of predictions with and without the best codes; made by :func:`demele.probes.reduced_downstream`.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class ReducedDownstreamScores(TableResult):
     removed : tuple of tuple of str
         For each factor its best codes, the best first.
     chance, measures, factor_names, notes, signature
-        As of :class:`demele.DownstreamScores`.
+        As of :class:`demele.probes.DownstreamScores`.
     n_train, n_test : int
     """
 
@@ -131,7 +131,7 @@ def reduced_downstream(
         is removed; or the largest mutual information, in 20 bins of equally many rows. Of the training rows in either
         case.
     probe, penalty, seed, missing, kinds
-        As in :func:`demele.downstream`.
+        As in :func:`demele.probes.downstream`.
     n_train, n_test : int, optional
         Rows to train and to test on (default: 10000 and 5000). Two thirds and one third of the rows, or what is left by
         the other, where there are fewer. More than there are is scaled down in proportion.
@@ -154,7 +154,7 @@ def reduced_downstream(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).integers(0, 3, (900, 2))
-    >>> found = demele.reduced_downstream(factors, factors, probe="logistic", by="information")
+    >>> found = demele.probes.reduced_downstream(factors, factors, probe="logistic", by="information")
     >>> found.removed, found.alone.round(1).tolist(), bool(found.without.max() < 0.5)
     ((('z1',), ('z2',)), [1.0, 1.0], True)
     """

@@ -32,7 +32,7 @@ BLOCK = 2**21
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StochasticScores(TableResult):
-    """Information of stochastic codes on their rows, in nats; made by :func:`demele.stochastic_scores`.
+    """Information of stochastic codes on their rows, in nats; made by :func:`demele.metrics.stochastic_scores`.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, 
     --------
     >>> import numpy as np, demele
     >>> means = np.random.default_rng(0).normal(scale=np.sqrt(0.75), size=(2000, 2))
-    >>> found = demele.stochastic_scores(means, np.full(means.shape, 0.5))  # independent: -log 0.5
+    >>> found = demele.metrics.stochastic_scores(means, np.full(means.shape, 0.5))  # independent: -log 0.5
     >>> round(found.wsepin, 1), found.notes
     (0.7, ())
     """

@@ -52,7 +52,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StrongDownstreamScores(TableResult):
-    """Scores on values that training rows never had; made by :func:`demele.strong_downstream`.
+    """Scores on values that training rows never had; made by :func:`demele.probes.strong_downstream`.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class StrongDownstreamScores(TableResult):
     shifts : tuple of Shift
         The experiments.
     measures, factor_names, notes, signature
-        As of :class:`demele.DownstreamScores`.
+        As of :class:`demele.probes.DownstreamScores`.
     """
 
     _kind = "strong downstream scores"
@@ -150,9 +150,9 @@ def strong_downstream(
         Experiments for each factor. Each has another factor and a value of it, drawn without repetition among those
         with at least 20 rows on either side; all, where there are not more.
     probe, penalty, seed, missing, kinds
-        As in :func:`demele.downstream`.
+        As in :func:`demele.probes.downstream`.
     n_train, n_test : int, optional
-        Rows, by default as in :func:`demele.downstream`. Experiments use those that have their values.
+        Rows, by default as in :func:`demele.probes.downstream`. Experiments use those that have their values.
     bins : int, str, Binning or edges, default 10
         Number of bins of continuous factors, or a rule.
 
@@ -177,8 +177,8 @@ def strong_downstream(
     --------
     >>> import numpy as np, demele
     >>> factors = np.random.default_rng(0).integers(0, 3, (1200, 2))
-    >>> apart = demele.strong_downstream(factors, factors, probe="logistic")
-    >>> mixed = demele.strong_downstream(factors @ [[1, 1], [1, -1]] + [[0.0, 3.0]], factors, probe="boosting")
+    >>> apart = demele.probes.strong_downstream(factors, factors, probe="logistic")
+    >>> mixed = demele.probes.strong_downstream(factors @ [[1, 1], [1, -1]] + [[0.0, 3.0]], factors, probe="boosting")
     >>> round(apart.gap, 2), mixed.gap > 0.2
     (0.0, True)
     """

@@ -110,7 +110,7 @@ def factorisation(codes: Floats, others: Partition, share: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SubspaceScores(TableResult):
-    """Scores of separate subspaces of factors, and of rotations there; made by :func:`demele.subspace_scores`.
+    """Scores of separate subspaces of factors, and of rotations there; made by :func:`demele.metrics.subspace_scores`.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ def subspace_scores(
     >>> turn, shape = np.array([(a, b) for a in range(12) for b in range(4)]).T
     >>> codes = np.column_stack([np.cos(turn * np.pi / 6), np.sin(turn * np.pi / 6), shape])
     >>> factors = pd.DataFrame({"turn": turn, "shape": shape})
-    >>> found = demele.subspace_scores(codes, factors, cyclic=["turn"], kinds="categorical")
+    >>> found = demele.metrics.subspace_scores(codes, factors, cyclic=["turn"], kinds="categorical")
     >>> round(found.factorisation, 6), round(found.d_lsbd, 6)
     (1.0, 0.0)
     """

@@ -56,7 +56,7 @@ def relative_strength(similarity: Floats) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class UDR(TableResult):
-    """Scores of models by the agreement of other models with them; made by :func:`demele.udr`.
+    """Scores of models by the agreement of other models with them; made by :func:`demele.probes.udr`.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ def udr(
     >>> factors = np.random.default_rng(0).normal(size=(2000, 3))
     >>> turned = factors @ np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
     >>> models = {"a": factors, "b": -factors[:, [2, 0, 1]], "c": 5 * factors, "turned": turned}
-    >>> found = demele.udr(models, similarity="spearman")
+    >>> found = demele.probes.udr(models, similarity="spearman")
     >>> found.best(), bool(found.scores[3] < 0.7 < 0.9 < found.scores[0])
     ('a', True)
     """

@@ -75,7 +75,7 @@ def gaussian_wasserstein_correlation(covariance: Floats) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class UnsupervisedScores(TableResult):
-    """Dependence of codes on each other; made by :func:`demele.unsupervised_scores`.
+    """Dependence of codes on each other; made by :func:`demele.probes.unsupervised_scores`.
 
     Attributes
     ----------
@@ -173,7 +173,8 @@ def unsupervised_scores(
     >>> import numpy as np, demele
     >>> rng = np.random.default_rng(0)
     >>> first, second = rng.normal(size=(2, 5000))
-    >>> found = demele.unsupervised_scores(np.column_stack([first, 0.6 * first + 0.8 * second]), n_permutations=5)
+    >>> codes = np.column_stack([first, 0.6 * first + 0.8 * second])
+    >>> found = demele.probes.unsupervised_scores(codes, n_permutations=5)
     >>> round(found.gaussian_total_correlation, 2), round(found.gaussian_wasserstein_correlation_norm, 2)
     (0.23, 0.1)
     >>> found.mutual_info_score > 5 * found.chance["mutual_info_score"]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.ranking import rank
 from demele.core.errors import DemeleError, NotEnoughData, OutputError
 from demele.core.outputs import write_whole
 from demele.core.reading import read_whole
 from demele.core.result import plain
-from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.ranking import rank
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record
 from demele.studies.pruning.claims import all_pairs

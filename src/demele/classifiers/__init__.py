@@ -1,0 +1,46 @@
+"""Classifiers scored on labels that may be wrong: measures with their bias, and comparisons with their assumptions.
+
+>>> from demele import classifiers
+>>> labels = [0, 1, 1, 0, 1, 0, 1, 1, 0, 1] * 50
+>>> always_one = [1] * 500
+>>> print(classifiers.assess(always_one, labels, noise=0.05)["accuracy"].corrected)
+[0.506, 0.692]
+"""
+
+from typing import TYPE_CHECKING
+
+from demele.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from demele.classifiers.comparison.audit_forecast import plan_audit as plan_audit
+    from demele.classifiers.comparison.compare import compare as compare
+    from demele.classifiers.comparison.compare import compare_without_labels as compare_without_labels
+    from demele.classifiers.comparison.decision import Breakdown as Breakdown
+    from demele.classifiers.comparison.decision import Decision as Decision
+    from demele.classifiers.comparison.decision import ExpertBreakdown as ExpertBreakdown
+    from demele.classifiers.comparison.forecast_result import AuditForecast as AuditForecast
+    from demele.classifiers.comparison.methods import method_names as method_names
+    from demele.classifiers.comparison.ranking import Ranking as Ranking
+    from demele.classifiers.comparison.ranking import rank as rank
+    from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
+    from demele.classifiers.measures.assess import assess as assess
+    from demele.classifiers.measures.assessment import Assessment as Assessment
+    from demele.classifiers.results import Estimate as Estimate
+    from demele.classifiers.stats import stats as stats
+
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "demele.classifiers.comparison.audit_forecast": "plan_audit",
+        "demele.classifiers.comparison.compare": "compare compare_without_labels",
+        "demele.classifiers.comparison.decision": "Breakdown Decision ExpertBreakdown",
+        "demele.classifiers.comparison.forecast_result": "AuditForecast",
+        "demele.classifiers.comparison.methods": "method_names",
+        "demele.classifiers.comparison.ranking": "Ranking rank",
+        "demele.classifiers.comparison.sequential": "SequentialComparison",
+        "demele.classifiers.measures.assess": "assess",
+        "demele.classifiers.measures.assessment": "Assessment",
+        "demele.classifiers.results": "Estimate",
+        "demele.classifiers.stats": "stats",
+    },
+)

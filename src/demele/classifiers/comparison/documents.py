@@ -1,0 +1,345 @@
+"""What comparisons of two classifiers say: their documents."""
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from demele.classifiers.comparison.methods import MethodSpec
+from demele.classifiers.documents import estimate_strips, measure_of, rests_on, true_labels_title
+from demele.core.labelled import ALL_CORRECT
+from demele.core.result import about
+from demele.report.document import NOTHING, Cell, Document, Line, Lines, Pill, Section, Strips, Table, Tone
+from demele.report.listing import Column, drawn, listed, without_empty
+from demele.report.words import (
+    at_most,
+    count,
+    digits_for,
+    ends,
+    is_missing,
+    joined,
+    name,
+    rate,
+    sentence_of,
+    title_of,
+    written,
+)
+
+if TYPE_CHECKING:
+    from demele.classifiers.comparison.decision import Decision
+    from demele.classifiers.comparison.ranking import Ranking
+
+#: Methods whose verdict depends on more than the labels, and those that judge by other labels than the given ones.
+AUDITED, OTHER_LABELS = ("audit", "sequential"), ("true-labels", "cleaned", "agreement")
+_INFERENCES = {
+    "population": "better on new rows",
+    "test_set": "better on these rows with true labels",
+    "overlap": "better by more than the overlap of the two intervals on true labels",
+}
+_TONES: dict[str, Tone] = {"candidate": "good", "baseline": "bad", "inconclusive": "open"}
+#: Measures of all classes, whose difference methods of overlap compare.
+_OF_ALL = ("macro-f1", "balanced-accuracy", "matthews")
+_BY_DIFFERENCE = {
+    "overlap": "on the given labels", "true-labels": "on the true labels", "cleaned": "on the cleaned labels",
+}  # fmt: skip
+
+
+def decision_document(result: "Decision") -> Document:
+    """Say which of two classifiers to use, by how much it is better, and how many wrong labels could change that."""
+    spec, (old, new) = _method_of(result), _names(result)
+    disagreements = _disagreements(result)
+    return Document(
+        kind="Comparison of two classifiers",
+        title=f"Is {new} better than {old}?",
+        headline=_headline(result),
+        tone=_TONES[result.verdict],
+        sentences=[_holds_up_to(result), _expert(result), _labels_say(result), _undirected(result)],
+        figure=_differences(result),
+        table=_table(result),
+        scope=[
+            count(result.n, "row"),
+            count(sum(disagreements), "disagreement") if disagreements else "",
+            _scope_of_errors(result),
+            f"method {result.method} ({spec.title})",
+        ],
+        next=_next(result),
+        sections=[_each(result), _by_class(result), _label_errors(result), _audit_plan(result)],
+        methods=_methods(result),
+        **about(result),
+    )
+
+
+# The answer -----------------------------------------------------------------------------------------------------------
+
+
+def _names(result: "Decision") -> tuple[str, str]:
+    if result.names == ("baseline", "candidate"):
+        return "the baseline", "the candidate"
+    return name(result.names[0]), name(result.names[1])
+
+
+def _called(result: "Decision") -> list[str]:
+    """Return the names with their roles."""
+    roles = zip(("baseline", "candidate"), _names(result), strict=True)
+    return [who if who == f"the {role}" else f"{who} ({role})" for role, who in roles]
+
+
+def _measure(result: "Decision") -> str:
+    return measure_of(result.measure, result.of, method=result.method)
+
+
+def _headline(result: "Decision") -> str:
+    old, new = _names(result)
+    if result.verdict == "inconclusive":
+        noise, details = result.asked.question.noise, result.details
+        known = f" with up to {rate(noise)} wrong labels" if isinstance(noise, float) and noise else ""
+        if result.method in AUDITED:
+            known = f" after {count(int(details.get('labels_used', details.get('audited', 0))), 'expert label')}"
+        return f"Inconclusive{known}: {new} may be better or worse than {old}."
+    trusting = "If all labels are correct, " if ALL_CORRECT in result.assumptions else ""
+    sign = 1 if result.verdict == "candidate" else -1
+    low, high = sorted((sign * result.interval.low, sign * result.interval.high))
+    digits = digits_for([(low, high)])
+    gap, span = written(sign * result.difference, f"points.{digits}"), written((low, high), f"points.{digits}")
+    use = f"replace {old} by {new}" if result.verdict == "candidate" else f"keep {old}"
+    better = "lower" if result.measure == "error" else "higher"
+    return sentence_of(f"{trusting}{use}: its {_measure(result)} is significantly {better}, {gap} pp {span}")
+
+
+def _holds_up_to(result: "Decision") -> str:
+    """Say how many wrong labels a verdict holds up to; nothing if that is not known."""
+    found = result.breakdown
+    if found is None or result.method == "agreement":
+        return ""
+    share = f"{at_most(found.labels / found.n)} wrong labels ({found.labels:,} of {found.n:,})"
+    if found.labels < 0:
+        return "The given labels alone do not show this; the verdict depends on the audit."
+    if found.labels == 0:
+        return "A single wrong label could reverse the result."
+    if result.method in AUDITED:
+        return f"Without the audit, the given labels show the same with up to {share}."
+    after = {"cleaned": ", after the cleaning", "true-labels": " among the true ones"}.get(result.method, "")
+    return f"The result holds up to {share}{after}, in the worst case."
+
+
+def _scope_of_errors(result: "Decision") -> str:
+    found = result.breakdown
+    if found is None or found.labels <= 0 or result.method in (*AUDITED, "agreement"):
+        return ""
+    return f"holds up to {at_most(found.rate)} wrong labels"
+
+
+def _expert(result: "Decision") -> str:
+    found = result.expert_breakdown
+    if found is None:
+        return ""
+    rows = f"{count(found.disagreements, 'row')} on which the classifiers disagree"
+    if found.labels == 0:
+        return f"One wrong expert label on the {rows} could reverse the result."
+    wrong = f"{found.labels:,} of the {rows} ({at_most(found.rate)})"
+    return f"The expert may be wrong on up to {wrong} without changing the result."
+
+
+def _labels_say(result: "Decision") -> str:
+    found = _disagreements(result)
+    if not found:
+        return ""
+    (old, new), (lost, won, neither) = _names(result), found
+    who = "reference" if result.method == "agreement" else "label"
+    return (
+        f"They disagree on {count(sum(found), 'row')}: the {who} agrees with {new} on {won:,}, with {old} on "
+        f"{lost:,}, with neither on {neither:,}."
+    )
+
+
+def _undirected(result: "Decision") -> str:
+    if result.estimate_interval is None:
+        return ""
+    span = ends(result.estimate_interval)
+    shown = written(span, f"points.{digits_for([span])}")
+    return f"If label errors favour neither classifier, the difference is in {shown} pp; this interval decides nothing."
+
+
+def _next(result: "Decision") -> list[tuple[str, str]]:
+    """Say how many expert labels would settle an inconclusive comparison; nothing if that was not computed."""
+    rows = result.details.get("prospect") or ()
+    if result.verdict != "inconclusive" or not rows or sum(_disagreements(result) or (1,)) == 0:
+        return []
+    clean = next((row["labels"] for row in rows if row.get("certified_if_clean")), None)
+    noisy = next((row["labels"] for row in rows if row.get("certified_if_rate")), None)
+    if clean is None:
+        most = count(rows[-1]["labels"], "expert label")
+        step = f"Plan an audit: {most} would not settle it if they only confirm the given labels."
+        return [(step, "demele audit plan BASELINE CANDIDATE LABELS")]
+    size = noisy or clean
+    enough = "" if noisy else "; they settle it if all confirm the given labels"
+    return [(f"Relabel {size:,} random rows{enough}.", f"demele audit draw LABELS --size {size} --output audit.csv")]
+
+
+# Figures and tables ---------------------------------------------------------------------------------------------------
+
+
+def _table(result: "Decision") -> Table:
+    """Return a row for each classifier and for each difference."""
+    sides = (result.baseline, result.candidate)
+    digits = digits_for([*(ends(one.interval) for one in sides), ends(result.interval)])
+    trusted, form = ALL_CORRECT in result.assumptions, f"percent.{digits}"
+    corrected = [one.corrected for one in sides if one.corrected is not None and not trusted]
+    columns = {title_of(_measure(result)): "text", "Observed": form, f"{rate(result.level)} interval": form}
+    columns |= {true_labels_title(one.kind for one in corrected): form, "p": "p"}
+    rows: list[tuple[Cell, ...]] = [
+        (who, one.value, ends(one.interval), None if trusted else ends(one.corrected), None)
+        for who, one in zip(_called(result), sides, strict=True)
+    ]
+    for decision in (result, *result.others):
+        shown = f"points.{digits_for([ends(decision.interval)])}"
+        gap, span = written(decision.difference, shown), written(ends(decision.interval), shown)
+        if decision.method in AUDITED:  # an estimate on true labels, which is not the observed difference
+            gap, span = written(decision.candidate.value - decision.baseline.value, shown), f"{gap} {span}"
+        cell = Pill(gap, "good") if decision.verdict != "inconclusive" else gap
+        p_value = None if decision.verdict == "baseline" else decision.p_value
+        title = "Difference (pp)" if decision is result else f"{title_of(_measure(decision))}: difference (pp)"
+        # With label errors the interval is that of the difference on true labels.
+        rows.append((title, cell, *(("", span) if corrected else (span, "")), p_value))
+    return without_empty(Table("Difference", columns, rows))
+
+
+def _differences(result: "Decision") -> Strips:
+    of_one_kind = [one for one in (result, *result.others) if (one.measure == "error") == (result.measure == "error")]
+    columns: list[Column[Decision]] = [
+        ("Measure", "text", lambda one: title_of(_measure(one))),
+        ("Difference", "points", "difference"),
+        ("Interval", "points", "interval"),
+        ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
+    ]
+    table = listed("Difference", [one for one in of_one_kind if not is_missing(one.difference)], columns)
+    left, right = (f"{who} better" for who in _names(result))
+    sides = (left, right) if result.measure != "error" else (right, left)
+    return drawn(table, "Difference", axis="Difference (pp)", sides=sides, zero=0.0)
+
+
+def _each(result: "Decision") -> Section:
+    rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
+    why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
+    return Section("Each classifier", [estimate_strips(rows, title_of(_measure(result))), _table(result), why])
+
+
+def _disagreements(result: "Decision") -> tuple[int, int, int] | None:
+    """Return on how many disagreements the label agrees with the baseline, the candidate, neither of them."""
+    details = result.details
+    if "label_says_baseline" not in details:
+        return None
+    lost, won, neither = (int(details[f"label_says_{who}"]) for who in ("baseline", "candidate", "neither"))
+    if result.method == "agreement":
+        total = lost + won + neither
+        lost, won = (int(details[f"agrees_with_{who}_only"]) for who in ("baseline", "candidate"))
+        neither = total - lost - won
+    return lost, won, neither
+
+
+def _by_class(result: "Decision") -> Section:
+    found = _disagreements(result)
+    if not found or not sum(found):
+        return NOTHING
+    (old, new), (lost, won, neither) = _names(result), found
+    shares = Table("Disagreements", {"Right": "text", "Rows": "count"}, [(old, lost), (new, won), ("neither", neither)])
+    by_class = [] if result.method == "agreement" else result.details.get("by_class", ())
+    ordered = sorted(by_class, key=lambda one: -one["lost"] - one["won"] - one["neither"])
+    rows = [(name(one["class"]), one["lost"], one["won"], one["neither"]) for one in ordered]
+    columns = {"Given label": "text", f"Agrees with {old}": "count", f"Agrees with {new}": "count"}
+    table = Table("Disagreements by given label", {**columns, "With neither": "count"}, rows)
+    return Section("Disagreements", [drawn(shares, "Rows", bar=True), table])
+
+
+def _label_errors(result: "Decision") -> Section:
+    """Show the worst-case ends of the true difference for each number of wrong labels."""
+    found = _disagreements(result)
+    if not found or not sum(found) or result.method in OTHER_LABELS:
+        return NOTHING
+    (old, new), (lost, won, neither), n = _names(result), found, result.n
+    held, noise = result.breakdown, result.asked.question.noise
+    marks = {}
+    if held is not None and held.labels > 0:
+        alone = "the labels alone hold up to " if result.method in AUDITED else "holds up to "
+        marks[f"{alone}{at_most(held.labels / n)}"] = held.labels
+    if isinstance(noise, float) and noise:
+        marks[f"noise rate supplied, {rate(noise)}"] = round(noise * n)
+    wrong = result.details.get("wrong_labels_estimated")
+    if wrong is not None and round(wrong) > 0:
+        marks["estimated by the audit"] = min(round(wrong), n)
+    until = min(n, round(max(1.25 * abs(won - lost), *(2 * mark for mark in marks.values()), 0.02 * n, 10)))
+    bends = {0, until, *marks.values(), won, lost, won + neither, lost + neither}
+    places = sorted(place for place in bends if place <= until)
+    low = [_least(won, lost, neither, place) / n for place in places]
+    high = [-_least(lost, won, neither, place) / n for place in places]
+    line = Line(
+        "Possible true difference", [place / n for place in places], [(won - lost) / n] * len(places), low, high
+    )
+    at = [(place / n, text) for text, place in marks.items() if place <= until]
+    axes = ("Wrong labels", "percent"), (f"Difference (pp), {new} − {old}", "points")
+    says = (
+        f"In the worst case each wrong label says that {new} is right where {old} is, or the reverse. The band is the "
+        "difference on the true labels of these rows; it ignores sampling error, which the interval above includes."
+    )
+    return Section("Label errors", [says, Lines("Worst case of label errors", [line], *axes, at=at, zero=0.0)])
+
+
+def _least(won: int, lost: int, neither: int, wrong: int) -> int:
+    """Return the least difference of right answers with so many labels wrong.
+
+    Study of noisy comparisons, formula 2: b - a - 2t - u with t = min(m, b), u = min(m - t, o).
+    """
+    turned = min(wrong, won)
+    return won - lost - 2 * turned - min(wrong - turned, neither)
+
+
+def _audit_plan(result: "Decision") -> Section:
+    settled = {True: Pill("settled", "good", 1), False: Pill("open", "open"), None: None}
+    columns: list[Column[Any]] = [
+        ("Expert labels", "count", "labels"),
+        ("Interval (± pp)", "text", lambda row: written(row["half_width"], "points.2").lstrip("+")),
+        ("If all confirm", "text", lambda row: settled[row["certified_if_clean"]]),
+        ("At the rate supplied", "text", lambda row: settled[row["certified_if_rate"]]),
+    ]
+    says = "An audit lets experts label rows drawn at random. Their answers replace the assumption about the noise."
+    return Section("Audit plan", [says, listed("Audits by size", result.details.get("prospect") or (), columns)])
+
+
+# Methods --------------------------------------------------------------------------------------------------------------
+
+
+def _method_of(result: "Decision | Ranking") -> MethodSpec:
+    """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
+    spec: MethodSpec = result.asked.spec
+    if spec.name == "worst-case" and ALL_CORRECT in result.assumptions:
+        return replace(
+            spec,
+            title="McNemar's exact test",
+            rule="Only disagreements count: McNemar's exact test compares how often each classifier is right there.",
+            promise="Keeps its level if all labels are correct.",
+        )
+    if result.measure not in _OF_ALL or spec.name not in _BY_DIFFERENCE:
+        return spec
+    labels = _BY_DIFFERENCE[spec.name]
+    rule = f"Each row's share of the difference is linearised {labels}. One is better if the interval excludes 0."
+    return replace(spec, title=f"Interval of the difference {labels}", rule=rule)
+
+
+def _methods(result: "Decision") -> list[str]:
+    called = sentence_of(joined(_called(result))).rstrip(".")
+    return [
+        f"{called} were compared by {_measure(result)} on {count(result.n, 'row')} with demele [@demele].",
+        *how_compared(result),
+        f"At level {rate(result.level)}, each of the two claims is wrong with a probability of at most",
+        f"{rate((1 - result.level) / 2)}. Interval of the difference: {result.interval.method}.",
+        "The p-value is one-sided, for the candidate." * (not math.isnan(result.p_value)),
+        *rests_on(result, result.details.get("audited")),
+    ]
+
+
+def how_compared(result: "Decision | Ranking") -> list[str]:
+    """Return sentences on a comparison method, with what to cite."""
+    spec = _method_of(result)
+    cited = f" [{'; '.join(f'@{key}' for key in spec.references)}]" if spec.references else ""
+    inference = str(result.signature.arguments.get("inference"))
+    better = f"Better means {_INFERENCES[inference]}." if inference in _INFERENCES else ""
+    return [f"The method is {result.method} ({spec.title}){cited}.", spec.rule, spec.promise, better]

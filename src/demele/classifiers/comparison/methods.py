@@ -1,0 +1,260 @@
+"""The comparison methods by name: what each needs, what it can compare, what it promises."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from demele.classifiers.comparison.audit import by_audit
+from demele.classifiers.comparison.overlap import cleaned, hard_rows, overlap, true_labels, worst_case_overlap
+from demele.classifiers.comparison.sequential_plan import sequential
+from demele.classifiers.comparison.worst_case import agreement, worst_case
+from demele.classifiers.question import Inference, Outcomes, Question
+from demele.classifiers.table_measures import TABLE_MEASURES
+from demele.core.bibliography import bibtex_of
+from demele.core.errors import InputError, quoted
+from demele.core.names import checked_name
+from demele.core.sentences import setting
+
+Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
+
+
+_OF_ONE_CLASS = ("accuracy", "precision", "recall", "f1")
+_ALL = (*_OF_ONE_CLASS, *TABLE_MEASURES)
+
+
+def random_sample(question: Question) -> str:
+    """Return the assumption of every claim about new instances, or about new groups with their rows."""
+    if question.clusters is None:
+        return "The instances are a random sample of those to come."
+    return "The groups, with their rows, are a random sample of those to come."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodSpec:
+    """One method.
+
+    ``rule`` is what it does, ``promise`` when it errs, ``decide`` its function. ``needs`` are the options without which
+    it is refused, ``also`` others that it looks at. ``by_overlap``: it compares two intervals, whatever it does first.
+    ``p_values``: several comparisons can share an error by Holm's procedure (else they share the level by
+    Bonferroni's). ``groups``: its errors are kept for rows that come in groups. ``lacks``: why it refuses measures of
+    all classes, in half a sentence.
+    """
+
+    name: str
+    title: str
+    rule: str
+    decide: Callable[[Question], Outcomes]
+    promise: str
+    source: str = "Benjelloun 2021, section 6.5.4"
+    references: tuple[str, ...] = ("benjelloun2021impact",)
+    needs: tuple[Need, ...] = ()
+    also: tuple[str, ...] = ()
+    by_overlap: bool = False
+    measures: tuple[str, ...] = _OF_ONE_CLASS
+    inferences: tuple[str, ...] = ("population",)
+    p_values: bool = False
+    groups: bool = False
+    lacks: str = ""
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Options that the method looks at."""
+        return (*self.needs, *self.also)
+
+    @property
+    def bibtex(self) -> str:
+        """What to cite, as BibTeX reads it."""
+        return bibtex_of(self.references)
+
+    def __call__(self, question: Question) -> Outcomes:
+        """Decide every pair of a question."""
+        outcomes = self.decide(question)
+        random = random_sample(question)
+        if question.inference == "population" and random not in outcomes.assumptions:
+            return replace(outcomes, assumptions=(*outcomes.assumptions, random))
+        return outcomes
+
+
+METHODS: dict[str, MethodSpec] = {
+    spec.name: spec
+    for spec in (
+        MethodSpec(
+            name="overlap",
+            title="Overlap of intervals",
+            rule="Score intervals of both on the given labels; one is better if its interval lies wholly above the "
+            "other's.",
+            decide=overlap,
+            by_overlap=True,
+            promise="Wrong labels raise its error rate: only correct labels keep its level.",
+            measures=_ALL,
+            groups=True,
+        ),
+        MethodSpec(
+            name="true-labels",
+            title="Overlap of intervals on true labels",
+            rule="Score intervals of both on the true labels; one is better if its interval lies wholly above the "
+            "other's.",
+            decide=true_labels,
+            by_overlap=True,
+            promise="The result of the overlap method without label noise.",
+            measures=_ALL,
+            needs=("true_labels",),
+            groups=True,
+        ),
+        MethodSpec(
+            name="worst-case-overlap",
+            title="Prudent, largest bias",
+            rule="The interval of the one is shifted by its most favourable bias, that of the other by its least "
+            "favourable; then overlap.",
+            decide=worst_case_overlap,
+            by_overlap=True,
+            promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
+            "larger than supplied.",
+            measures=(*_OF_ONE_CLASS, "macro-f1", "balanced-accuracy"),
+            lacks="its bias under label noise has no bound here, as the means over classes have",
+            needs=("noise",),
+        ),
+        MethodSpec(
+            name="hard-rows",
+            title="Prudent, disagreements given to the baseline",
+            rule="Among the hardest instances, where the two disagree, the true class is taken to be what the "
+            "baseline predicts; elsewhere the label. Then overlap of intervals.",
+            decide=hard_rows,
+            also=("difficulty", "prudence"),
+            by_overlap=True,
+            promise="Safe if every wrong label is among the share of instances that is given away.",
+            lacks="what it supposes, that the baseline is right on hard rows, also changes how many rows "
+            "each class has, and with them the measure on all other rows",
+        ),
+        MethodSpec(
+            name="cleaned",
+            title="Overlap of intervals after cleaning",
+            rule="Suspect labels are dropped or replaced; then overlap of intervals.",
+            decide=cleaned,
+            by_overlap=True,
+            promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
+            measures=_ALL,
+            needs=("cleaning",),
+        ),
+        MethodSpec(
+            name="agreement",
+            title="Agreement with a reference classifier",
+            rule="McNemar's test on the instances where just one of the two agrees with a third classifier.",
+            decide=agreement,
+            promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
+            source="Raj et al. 2011",
+            references=("raj2011paired",),
+            lacks="agreement with a third classifier gives no measure of single classes",
+            needs=("reference",),
+            measures=("accuracy",),
+            p_values=True,
+        ),
+        MethodSpec(
+            name="worst-case",
+            title="Paired worst case",
+            rule="Only disagreements can move the difference. The wrong labels that the noise allows are put where "
+            "they hurt most; McNemar's exact test decides on the counts that are left.",
+            decide=worst_case,
+            promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
+            source="exact worst case over the disagreements; McNemar 1947",
+            references=("mcnemar1947note",),
+            lacks="its worst case counts the rows on which two classifiers disagree, and such a measure changes "
+            "with wrong labels anywhere",
+            needs=("noise",),
+            measures=("accuracy",),
+            inferences=get_args(Inference),
+            p_values=True,
+            groups=True,
+        ),
+        MethodSpec(
+            name="audit",
+            title="Random sample of expert labels",
+            rule="The difference on the given labels, corrected by what a random sample of expert labels shows of "
+            "their errors; the way the sample was drawn gives the standard error.",
+            decide=by_audit,
+            promise="Errs at most at its level, as measured where it is weakest, if the audit is a random sample; with "
+            "exact=True, for accuracy, by a theorem.",
+            source="design-based, prediction-powered inference: Angelopoulos et al. 2023",
+            references=("angelopoulos2023prediction",),
+            measures=_ALL,
+            needs=("audit",),
+            inferences=get_args(Inference),
+            p_values=True,
+            groups=True,
+        ),
+        MethodSpec(
+            name="sequential",
+            title="Expert labels one at a time",
+            rule="Every expert label is a bet against the claim that the candidate is not better; the claim falls "
+            "when the winnings pass the inverse of the error allowed.",
+            decide=sequential,
+            also=("noise",),
+            promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
+            source="testing by betting, without replacement: Waudby-Smith & Ramdas 2020; Waudby-Smith & Ramdas 2024",
+            references=("waudbysmith2020confidence", "waudbysmith2024estimating"),
+            lacks="it bets on rows on which two classifiers disagree, each worth as much as any other; here all "
+            "rows matter, and what each is worth depends on labels not yet asked for",
+            needs=("audit",),
+            measures=("accuracy",),
+            inferences=get_args(Inference),
+            p_values=True,
+            groups=True,
+        ),
+    )
+}
+
+_ARGUMENT: dict[str, str] = {
+    "noise": setting("noise=, a rate, a transition matrix or transition counts", noise=...),
+    "audit": f"{setting(audit=...)}, expert labels of a random sample of rows",
+    "true_labels": setting(true_labels=...),
+    "cleaning": f"{setting(cleaning=...)}, the suspects that a cleaning found",
+    "reference": f"{setting(reference=...)}, the predictions of a third classifier",
+}
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the names that ``method=`` accepts.
+
+    Examples
+    --------
+    >>> method_names()[:3]
+    ('overlap', 'true-labels', 'worst-case-overlap')
+    """
+    return tuple(METHODS)
+
+
+def resolved(method: str | None, *, measure: str, inference: str | None, available: frozenset[str]) -> MethodSpec:
+    """Return the method asked for, or the sharpest that what is given allows.
+
+    Raises
+    ------
+    UnknownNameError
+        For another name, with the nearest ones.
+    InputError
+        If it lacks what it needs, or cannot compare this measure.
+    """
+    if method is None:
+        if "audit" in available:
+            method = "audit"
+        elif "noise" in available:
+            method = "worst-case" if measure == "accuracy" else "worst-case-overlap"
+        else:
+            method = "overlap"
+    spec = METHODS[checked_name(method, "method", METHODS)]
+    lacking = [need for need in spec.needs if need not in available]
+    if lacking:
+        raise InputError(f"method {method!r} needs {_ARGUMENT[lacking[0]]}")
+    if measure not in spec.measures:
+        able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
+        why = f": {spec.lacks}" if measure in TABLE_MEASURES else ""
+        raise InputError(
+            "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {quoted(measure)}{why}; use {able}"
+        )
+    if inference == "overlap" and measure in TABLE_MEASURES:
+        raise InputError(
+            "inference", f"'overlap' is of the score intervals of two proportions, and {measure} is none; use another"
+        )
+    if inference is not None and inference not in spec.inferences:
+        able = ", ".join(spec.inferences)
+        raise InputError("inference", f"method {method!r} answers for {able}, got {quoted(inference)}")
+    return spec

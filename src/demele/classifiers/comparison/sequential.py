@@ -1,0 +1,444 @@
+"""Expert labels one at a time: stop as soon as they show which classifier is better, whatever the label noise."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.classifiers.comparison.betting import Draws, Stakes, enough
+from demele.classifiers.comparison.compare import refuse_groups, two_names
+from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
+from demele.classifiers.comparison.methods import METHODS, random_sample
+from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, read_rows, signs, terms, unclear_note
+from demele.classifiers.expert_errors import (
+    ExpertErrors,
+    allowed_rows,
+    expert_assumption,
+    read_expert_error,
+    with_expert_errors,
+)
+from demele.classifiers.intervals import checked_confidence
+from demele.classifiers.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
+from demele.classifiers.row_groups import read_groups
+from demele.core.arrays import Rows
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import InputError
+from demele.core.kinds import Classes, Data
+from demele.core.labelled import read_labelled, read_labels
+from demele.core.names import checked_name, renamed
+from demele.core.result import Result
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.noise.audit import read_disagreement
+from demele.noise.square_tables import digest
+from demele.report.document import Document
+from demele.report.words import count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: In the place of a class index: no answer yet; and no class, for the expert could not say.
+UNASKED, UNCLEAR = -1, -2
+
+
+class SequentialComparison(Result):
+    """Compare two classifiers with as few expert labels as possible, asked one at a time.
+
+    Parameters
+    ----------
+    baseline, candidate : array-like of shape (n,)
+        Their predicted classes on the same instances.
+    labels : array-like of shape (n,)
+        The given labels, possibly with errors.
+    level : float in (0, 1)
+        Confidence of the verdict. Two-sided: each claim is made wrongly with probability (1 - level) / 2 at most,
+        whatever the label noise and whenever one stops.
+    inference : {"population", "test_set", "overlap"}
+        Rows that the verdict is about, as in :func:`demele.classifiers.compare`.
+    noise : float, TransitionMatrix or TransitionCounts, optional
+        Largest share of wrong labels, or a noise transition matrix. For the inference overlap, it limits how wide the
+        intervals on true labels may be; without it they are as wide as they can be.
+    disagreement : array-like of shape (n,), optional
+        Numbers >= 0, larger where a label is more likely wrong, such as :func:`demele.labels.disagreement` of a pool of
+        other models. Errors then appear earlier in close comparisons; no guarantee depends on it.
+    classes : sequence, optional
+        All classes (default: those of the labels).
+    names : tuple of str
+    expert_error : float in [0, 1]
+        Share of rows on which the expert may be wrong.
+    expert_errors : {"adversarial", "random"}
+        Where the expert errs: in the worst case, or at random.
+    groups : array-like of shape (n,), optional
+        Rows that belong together, as in :func:`demele.classifiers.compare`.
+    cap : int, optional
+        Labels to ask for at most.
+    seed : int >= 0
+        Random seed of the order of the rows. The same arguments give the same order. Choose it before looking at
+        labels.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Rows on which the two agree are never asked. Where the given labels show a clear gap, neither are those whose label
+    is with the trailing classifier: their errors could only help the claim. The others are drawn without replacement,
+    twice as often if the label is with one of the two as if it is with neither, which is what a label can change.
+
+    *What counts.* Answers may come in any order, and for any rows that are to be asked; evidence is counted in the
+    order drawn, up to the first row without an answer. So answers that come easily cannot weigh more than those that
+    are missing. The promise covers every moment of that order, hence any reason to stop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 10, 2000)
+    >>> old, new = (np.where(rng.random(2000) < p, truth, (truth + 1) % 10) for p in (0.80, 0.90))
+    >>> labels = np.where(rng.random(2000) < 0.05, (truth + 2) % 10, truth)
+    >>> comparison = SequentialComparison(old, new, labels, level=0.95)
+    >>> while not comparison.done:
+    ...     rows = comparison.ask(5)
+    ...     comparison.tell(rows, truth[rows])
+    >>> comparison.decision().verdict, comparison.labels_used
+    ('candidate', 25)
+    """
+
+    _kind = "sequential comparison"
+
+    @renamed(established="baseline", target="inference", doubt="disagreement")
+    def __init__(
+        self,
+        baseline: object,
+        candidate: object,
+        labels: object,
+        *,
+        level: float = 0.95,
+        inference: Inference = "population",
+        noise: Noise = None,
+        disagreement: Data = None,
+        classes: Classes = None,
+        names: tuple[str, str] = ("baseline", "candidate"),
+        expert_error: float = 0.0,
+        expert_errors: ExpertErrors = "adversarial",
+        groups: Data = None,
+        cap: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        checked_name(inference, "inference", get_args(Inference))
+        first, second = two_names(names)
+        known = read_noise(noise)
+        data = read_labelled({first: baseline, second: candidate}, labels, classes=classes_of(known, None, classes))
+        error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
+        self.cap = None if cap is None else checked_count(cap, "cap", 1)
+        self.seed = checked_count(seed, "seed", 0)
+        self._question = Question(
+            data=data,
+            baseline=np.array([0]),
+            candidate=np.array([1]),
+            level=checked_confidence(level),
+            inference=inference,
+            noise=known,
+            expert_error=error,
+            expert_errors=kind,
+            seed=self.seed,
+            groups=read_groups(groups, data.n, population=inference == "population"),
+        )
+        refuse_groups(METHODS["sequential"], inference, self._question.groups, exact=False, errors="any")
+        self._disagreement = None if disagreement is None else read_disagreement(disagreement, data.n)
+        self._counts = self._question.counts()
+        self._terms = terms(self._question, self._counts.disagreements)
+        clocks = rng_for(self.seed, "sequential", data.n).exponential(size=data.n)
+        self._plan = Plan(
+            data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, self._disagreement
+        )
+        self._position = np.full(data.n, -1, dtype=np.intp)
+        self._position[self._plan.rows] = np.arange(self._plan.rows.size)
+        #: Class index that the expert gave at each position of the order; UNASKED where there is none yet.
+        self._answers = np.full(self._plan.rows.size, UNASKED, dtype=np.int32)
+
+    # What to ask, what was answered.
+
+    def ask(self, k: int = 1) -> Rows:
+        """Return the next rows to label, at most ``k``: those first in the order that have no answer yet.
+
+        Asking again without an answer returns the same rows. Empty once :attr:`done`.
+        """
+        k = checked_count(k, "k", 1)
+        if self.done:
+            return np.zeros(0, dtype=np.intp)
+        waiting = np.flatnonzero(self._answers[: self._limit] == UNASKED)[:k]
+        return self._plan.rows[waiting]
+
+    def tell(self, rows: object, labels: object) -> None:
+        """Take the expert's labels of some rows, in any order.
+
+        Parameters
+        ----------
+        rows : int or array-like of int of shape (k,)
+            Rows that :meth:`ask` returned, now or when the same comparison was made before.
+        labels : class or array-like of shape (k,)
+            True labels of these rows.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If a row is none of those to ask, a label is no class, or a row is answered twice in different ways. Nothing
+            is taken then.
+        """
+        numbers = read_rows(rows)
+        if numbers.size == 0:
+            return
+        classes = read_labels([labels] if np.isscalar(labels) else labels, "labels")
+        if classes.size != numbers.size:
+            raise InputError("labels", f"expected {numbers.size}, one per row, got {classes.size}")
+        self._take(numbers, self._question.data.vocabulary.encode(classes, "labels"))
+
+    def pass_over(self, rows: object) -> None:
+        """Take that the expert could not label some rows: they count for neither classifier.
+
+        Parameters
+        ----------
+        rows : int or array-like of int of shape (k,)
+            Rows that :meth:`ask` returned.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If a row is none of those to ask, or was labelled before. Nothing is taken then.
+        """
+        numbers = read_rows(rows)
+        self._take(numbers, np.full(numbers.size, UNCLEAR, dtype=np.int32))
+
+    def _take(self, numbers: Rows, codes: NDArray[np.int32]) -> None:
+        n = self._question.data.n
+        outside = np.flatnonzero((numbers < 0) | (numbers >= n))
+        if outside.size:
+            raise InputError("rows", f"{outside.size} do not exist, first {numbers[outside[0]]}; rows are 0 to {n - 1}")
+        positions = self._position[numbers]
+        idle = np.flatnonzero(positions < 0)
+        if idle.size:
+            raise InputError(
+                "rows",
+                f"{idle.size} of {numbers.size} are never asked, first {numbers[idle[0]]}: the two classifiers agree "
+                "there, or its label cannot hurt the claim; label the rows that ask() returns",
+            )
+        answers = self._answers.copy()
+        named = {UNCLEAR: "unclear", **dict(enumerate(self._question.data.vocabulary.classes))}
+        for position, row, code in zip(positions, numbers, codes, strict=True):
+            if answers[position] not in (UNASKED, code):
+                before, now = named[int(answers[position])], named[int(code)]
+                raise InputError(
+                    "labels", f"row {row} was answered {before!r} before, now {now!r}; an answer cannot be changed"
+                )
+            answers[position] = code
+        self._answers = answers
+
+    # What the answers show.
+
+    @property
+    def labels_used(self) -> int:
+        """Answers that count: those before the first row of the order without one."""
+        missing = np.flatnonzero(self._answers == UNASKED)
+        return int(missing[0]) if missing.size else int(self._answers.size)
+
+    @property
+    def wealth(self) -> dict[str, float]:
+        """Largest wealth so far of the bet on each claim, 1 at the start; a claim is shown at 1 / its error."""
+        with np.errstate(over="ignore"):
+            return {claim: float(np.exp(log)) for claim, log in self._log_wealths().items()}
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more is to be asked: decided, given up, ``cap`` reached, or no row left."""
+        if self.labels_used >= self._limit:
+            return True
+        if any(log >= enough(self._terms.bet) for log in self._log_wealths().values()):
+            return True
+        return all(log >= np.log(GIVE_UP) for log in self._log_wealths(against=True).values())
+
+    @property
+    def expected_labels(self) -> float:
+        """How many more labels it will take, if errors go on as seen so far; infinite if that would show nothing."""
+        draws = self._draws()
+        needed = [
+            claim.expected(at_stake.threshold, self._terms.bet) for claim, at_stake in self._claims(draws).values()
+        ]
+        return min(needed, default=float("inf"))
+
+    def decision(self) -> Decision:
+        """Return the decision from the answers so far; inconclusive until a claim is significant."""
+        made = decision(METHODS["sequential"], self._question, self._outcomes(), measure="accuracy")
+        # The verdict also depends on the answers, their limits, and the choice of rows.
+        rows, labels = self._answered()
+        met = {"answers": str(rows.size)}
+        if rows.size:
+            met["answers_digest"] = digest(rows.astype(np.int64), labels)
+        if self._unclear().size:
+            met["unclear_digest"] = digest(self._unclear().astype(np.int64))
+        if self.cap is not None:
+            met["cap"] = str(self.cap)
+        if self._disagreement is not None:
+            met["disagreement"] = digest(self._disagreement)
+        context = made.signature.context
+        return replace(made, signature=replace(made.signature, context={"n": context["n"], **met, **context}))
+
+    # Keeping it.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Answers and settings, as plain values that JSON can hold; :meth:`resume` takes them back."""
+        rows, labels = self._answered()
+        return {
+            "kind": self._kind,
+            "digest": self._digest(),
+            "level": self._question.level,
+            "inference": self._question.inference,
+            "seed": self.seed,
+            "cap": self.cap,
+            "rows": rows.tolist(),
+            "labels": labels,
+            "unclear": self._unclear().tolist(),
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Take back the answers of :meth:`to_dict`, from the same comparison made before.
+
+        Raises
+        ------
+        InputError
+            If they come from other data or settings.
+        """
+        if not isinstance(state, Mapping) or state.get("digest") != self._digest():
+            raise InputError(
+                "state",
+                "comes from other predictions, labels or settings (level, inference, noise, disagreement, seed); "
+                "make the comparison from the same ones",
+            )
+        if state["rows"]:
+            self.tell(np.asarray(state["rows"]), state["labels"])
+        if state.get("unclear"):
+            self.pass_over(np.asarray(state["unclear"]))
+
+    def document(self) -> Document:
+        """Return the document on the labels so far."""
+        decided = self.decision().document()
+        used = f"{self.labels_used:,} of at most {count(self._limit, 'expert label')}"
+        return replace(decided, kind="Sequential comparison", scope=(*decided.scope, used))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the decision so far as one row."""
+        return self.decision().to_frame()
+
+    @property
+    def _limit(self) -> int:
+        return int(self._plan.rows.size if self.cap is None else min(self.cap, self._plan.rows.size))
+
+    def _draws(self) -> Draws:
+        k = self.labels_used
+        first, second = (predicted[self._plan.rows[:k]] for predicted in self._question.data.predictions)
+        return self._plan.draws(signs(first, second, self._answers[:k]) - self._plan.before[:k])
+
+    def _claims(self, draws: Draws) -> dict[str, tuple[Draws, Stakes]]:
+        claims = {}
+        if self._plan.forward is not None:
+            claims["candidate"] = (draws, self._plan.forward)
+        if self._plan.backward is not None:
+            claims["baseline"] = (draws.mirrored(), self._plan.backward)
+        return claims
+
+    def _log_wealths(self, *, against: bool = False) -> dict[str, float]:
+        """Largest so far of the bet on each claim, or of the bet against it."""
+        found = {}
+        for name, (draws, at_stake) in self._claims(self._draws()).items():
+            player, threshold = (draws.mirrored(), -at_stake.threshold) if against else (draws, at_stake.threshold)
+            found[name] = player.evidence(threshold)
+        return found
+
+    def _outcomes(self) -> Outcomes:
+        wealth, logs = self.wealth, self._log_wealths()
+        lost, won = int(self._counts.lost[0]), int(self._counts.won[0])
+        draws, bet, inference = self._draws(), self._terms.bet, self._question.inference
+        low, high = won - lost + draws.exceeds(bet) + 1, won - lost - draws.mirrored().exceeds(bet) - 1
+        # What was left out can only have moved the gap one way, by 2 per label.
+        if self._plan.backward is None:
+            high += 2 * lost
+        if self._plan.forward is None:
+            low -= 2 * won
+        gap, n = float(self._terms.gap[0]), self._question.data.n
+        ends = self._terms.spread(np.array([low], float), np.array([high], float), self._counts.disagreements, n)
+        notes: tuple[Note, ...] = ()
+        if self._plan.forward is None or self._plan.backward is None:
+            trailing = self._question.data.names[0 if self._plan.backward is None else 1]
+            message = (
+                f"labels that agree with {trailing!r} are not asked and counted as right: their errors could only "
+                "widen the difference"
+            )
+            notes = (Note(code="one-sided", message=message),)
+        notes += unclear_note(self._unclear().size, int(np.count_nonzero(self._answers != UNASKED)))
+        used = self.labels_used
+        claims = [claim for claim, log in logs.items() if log >= enough(bet)]
+        outcomes = Outcomes(
+            candidate=np.array([claims == ["candidate"]]),
+            baseline=np.array([claims == ["baseline"]]),
+            difference=np.array([(won - lost + draws.estimate()) / n]),
+            low=ends[0] / n,
+            high=ends[1] / n,
+            method="betting, without replacement",
+            kind="sampling" if inference == "population" else "design",
+            p_value=np.array([min(1.0, np.exp(-logs.get("candidate", 0.0)) + self._terms.spent)]),
+            assumptions=(
+                expert_assumption(self._question, "Expert labels are right."),
+                "The seed was chosen before any expert label was known.",
+                *((random_sample(self._question),) if inference == "population" else ()),
+            ),
+            notes=notes,
+            details={
+                "labels_used": used,
+                "labels_answered": int(np.count_nonzero(self._answers >= 0)),
+                "labels_unclear": int(self._unclear().size),
+                "drawn_from": int(self._plan.rows.size),
+                "wealth": wealth.get("candidate", 1.0),
+                "wealth_of_baseline": wealth.get("baseline", 1.0),
+                "wealth_needed": 1 / bet,
+                "expected_labels": self.expected_labels,
+                "required_gap": gap,
+                "done": self.done,
+                "expert_breakdown": self._expert_breakdown(claims),
+            },
+        )
+        return with_expert_errors(self._question, outcomes, self._counts.disagreements)
+
+    def _expert_breakdown(self, claims: list[str]) -> ExpertBreakdown | None:
+        """How many of the expert's labels may be wrong, with the same rows asked, while the one claim shown stands."""
+        at_random = self._question.expert_error and self._question.expert_errors == "random"
+        if len(claims) != 1 or at_random:
+            return None
+        draws, at_stake = self._claims(self._draws())[claims[0]]
+        spare = draws.exceeds(self._terms.bet) - at_stake.threshold
+        d = int(self._counts.disagreements[0])
+        wrong = (spare + int(allowed_rows(self._question, self._counts.disagreements)[0])) // 2
+        return ExpertBreakdown(labels=min(wrong, (d - 1) // 2), disagreements=d)
+
+    def _answered(self) -> tuple[Rows, list[int | str]]:
+        """Rows answered, in the order drawn, and the classes that the expert gave."""
+        positions = np.flatnonzero(self._answers >= 0)
+        classes = self._question.data.vocabulary.classes
+        return self._plan.rows[positions], [classes[code] for code in self._answers[positions]]
+
+    def _unclear(self) -> Rows:
+        """Rows that the expert could not label, in the order drawn."""
+        return self._plan.rows[np.flatnonzero(self._answers == UNCLEAR)]
+
+    def _digest(self) -> str:
+        data = self._question.data
+        key = hashlib.blake2b(digest_size=12)
+        for part in (data.labels, data.predictions, self._plan.rows.astype(np.int64), self._plan.weights):
+            key.update(np.ascontiguousarray(part).tobytes())
+        key.update(
+            repr((data.vocabulary.classes, self._question.level, self._question.inference, self._terms.gap)).encode()
+        )
+        return key.hexdigest()

@@ -1,0 +1,334 @@
+"""The paired worst case: what wrong labels can do to a comparison of accuracies, at most.
+
+Only instances on which two classifiers disagree can move the difference of their accuracies. Take the claim that the
+candidate is better. A wrong label that agrees with the candidate (``won``) hurts it most if the baseline is
+right there: the difference falls by 2. One that agrees with neither lets it fall by 1, so does one that agrees with the
+candidate where neither is right. Everything below counts how often that can happen within what is known of the noise.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from demele.classifiers.comparison.grouped import grouped_population
+from demele.classifiers.intervals import overlap_gap
+from demele.classifiers.question import Outcomes, PairCounts, Question, pair_counts
+from demele.classifiers.row_groups import alike_share, effective_share, row_counts
+from demele.core.arrays import Counts, Flags, Floats
+from demele.core.labelled import Indices
+from demele.core.proportions import exact_high, exact_low, normal_quantile, score_interval
+from demele.core.results import Note
+from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.transition import TransitionCounts, TransitionMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far wrong labels can move a pair against the claim that the candidate is better. Shape (n_pairs,) each.
+
+    Attributes
+    ----------
+    exchanged : array
+        At most so many labels that agree with the candidate hide that the baseline is right (each costs 2).
+    granted : array
+        At most so many labels that agree with neither hide that the baseline is right (each costs 1).
+    drop : array
+        Largest total fall of the candidate's lead in correct predictions over the baseline.
+    wrong : array
+        At most so many labels are wrong.
+    """
+
+    exchanged: Counts
+    granted: Counts
+    drop: Counts
+    wrong: Counts
+
+
+def worst_case(question: Question) -> Outcomes:
+    """Decide by the worst that the label noise supplied can do, for every pattern of wrong labels within it.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy; ``noise`` is a rate, a transition matrix or transition counts.
+
+    Returns
+    -------
+    Outcomes
+        ``"population"``: McNemar's exact test, one-sided at ``question.tail``, on the true labels least favourable to
+        the claim; its p-value is the largest within the noise. ``"test_set"``: the difference of the numbers correct
+        stays positive. ``"overlap"``: the score intervals on true labels would not overlap. The interval is the union
+        over the patterns of wrong labels, and excludes 0 if and only if a claim is made. For the population each side
+        errs in sign with probability ``question.tail`` at most, in size with twice that: it joins an exact limit of the
+        candidate's share of the decided disagreements to one of how many there are.
+
+    Notes
+    -----
+    With a = lost, b = won, o = neither and at most m wrong labels, t = min(m, b), u = min(m - t, o): the true labels
+    least favourable to the candidate count a + t + u against b - t. Some true labels reach them, so the bound is exact.
+    Every step towards them raises the p-value P(Bin(a + b, 1/2) >= b), hence the test keeps its level for every pattern
+    of wrong labels, whatever they depend on.
+
+    With a transition, at most n_jk labels k hide class j; see :func:`reach`. Its limits hold with a certain confidence
+    only: then they and the test have half of the error each, and the p-value adds the error of the limits to that of
+    the test (Berger and Boos 1994). Where nothing is tested, the limits have it whole.
+
+    Cost: as :func:`demele.classifiers.question.pair_counts`; with a transition, 2 K products of matrices more.
+    """
+    tail = question.tail / 2 if question.inference == "population" else question.tail
+    noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
+    budget = noise_budget(noise, question.data.labels, question.data.k, tail=tail)
+    noise_error = 0.0 if budget.level is None else tail
+    # Both claims of each pair, every one once: in a ranking, the claims of one pair are those of another.
+    m = len(question.data.predictions)
+    ends = question.baseline, question.candidate
+    orders = np.stack([m * ends[0] + ends[1], m * ends[1] + ends[0]])
+    claims, places = np.unique(orders, return_inverse=True)
+    asked = replace(question, baseline=claims // m, candidate=claims % m)
+    counts, far = asked.counts(), reach(asked, budget)
+    if question.inference == "population":
+        better, low, p_value = _population(asked, counts, far, noise_error)
+    else:
+        low = (counts.won - counts.lost - far.drop) / asked.data.n
+        if question.inference == "overlap":
+            low = _overlap_low(asked, far, counts.won - counts.lost - far.drop)
+        better, p_value = low > 0, np.where(low > 0, noise_error, 1.0)
+    (candidate, baseline), (low, high), (p_value, _), (fall, rise) = (
+        part[places.reshape(orders.shape)] for part in (better, low, p_value, far.drop)
+    )
+    counts = question.counts()
+    kept = _moved_interval(question, budget)
+    return Outcomes(
+        candidate=candidate,
+        baseline=baseline,
+        difference=(counts.won - counts.lost) / question.data.n,
+        low=low,
+        high=-high,
+        method={
+            "population": "exact paired interval at the worst case"
+            if question.clusters is None
+            else "paired t interval of groups at the worst case",
+            "test_set": "worst case",
+            "overlap": "overlap of score intervals at the worst case",
+        }[question.inference],
+        kind="worst-case",
+        p_value=p_value,
+        baseline_interval=(kept[0][question.baseline], kept[1][question.baseline]),
+        candidate_interval=(kept[0][question.candidate], kept[1][question.candidate]),
+        assumptions=tuple(budget.assumptions),
+        notes=misfit_notes(budget),
+        details={
+            "wrong_labels_at_most": int(budget.wrong),
+            "worst_difference": (counts.won - counts.lost - fall) / question.data.n,
+            "best_difference": (counts.won - counts.lost + rise) / question.data.n,
+        },
+    )
+
+
+def reach(question: Question, budget: NoiseBudget) -> Reach:
+    """Return how far the noise can move each pair against the claim that its candidate is better.
+
+    Notes
+    -----
+    At most ``wrong`` labels: exchanged = min(wrong, b), granted = min(wrong, o), drop = 2 t + u as in
+    :func:`worst-case`.
+
+    If moreover at most n_jk labels k hide class j: with B_jk the number of instances labelled k, which the candidate
+    predicts and where the baseline says j, and O_jk the number of those labelled k, which neither predicts and
+    where the baseline says j, the drop is at most the sum over k of
+    2 sum_j min(n_jk, B_jk) + min(sum_j (n_jk - B_jk)+, sum_j (B_jk - n_jk)+ + sum_j min((n_jk - B_jk)+, O_jk)).
+    This is an upper bound, often exact; it takes no account of limits per true class beyond these.
+    """
+    counts = question.counts()
+    wrong = np.full(question.n_pairs, budget.wrong, dtype=np.int64)
+    exchanged, granted = np.minimum(wrong, counts.won), np.minimum(wrong, counts.neither)
+    drop = 2 * exchanged + np.minimum(wrong - exchanged, counts.neither)
+    if isinstance(question.noise, float | int):
+        return Reach(exchanged, granted, drop, wrong)
+    by_class = _reach_by_class(question, budget)
+    exchanged, granted = np.minimum(exchanged, by_class.exchanged), np.minimum(granted, by_class.granted)
+    drop = np.minimum(np.minimum(drop, by_class.drop), exchanged + wrong)
+    return Reach(exchanged, granted, drop, wrong)
+
+
+def worst_counts(counts: PairCounts, reach: Reach) -> tuple[Counts, Counts]:
+    """Return lost and won on the true labels that make the claim "candidate better" least significant.
+
+    Of x exchanged, u granted and y others (the candidate's label, neither right), with x + u + y <= wrong and
+    2 x + u + y <= drop, the p-value of McNemar's test is largest at x as small as ``drop`` allows, unless the number of
+    wrong labels or of granted ones makes more of them worth it: one x for two u leaves the difference and adds
+    disagreements, one x for one u or y, or for two y, lowers the candidate's share.
+    """
+    exchanged = np.maximum(np.maximum(reach.drop - reach.wrong, (reach.drop - reach.granted) // 2), 0)
+    exchanged = np.minimum(np.minimum(exchanged, reach.exchanged), counts.won)
+    left = np.maximum(np.minimum(reach.drop - 2 * exchanged, reach.wrong - exchanged), 0)
+    granted = np.minimum(np.minimum(reach.granted, counts.neither), left)
+    withdrawn = np.minimum(left - granted, counts.won - exchanged)
+    return counts.lost + exchanged + granted, counts.won - exchanged - withdrawn
+
+
+def mcnemar_p(lost: Counts, won: Counts) -> Floats:
+    """One-sided exact p-value of "the candidate is not better": P(Bin(lost + won, 1/2) >= won)."""
+    from scipy.stats import binom
+
+    return np.asarray(binom.sf(won - 1, lost + won, 0.5), dtype=np.float64)
+
+
+def paired_low(lost: Counts, won: Counts, n: int, tail: float) -> Floats:
+    """Lower limit of the difference of two accuracies, above 0 if and only if McNemar's exact test rejects.
+
+    The difference is d (2 s - 1): d is how often just one of the two is right, s how often that is the candidate. Exact
+    limits of both at ``tail``; of d the one that lowers the product. (At a p-value of ``tail`` itself, it is 0.)
+    """
+    share = np.where(lost + won > 0, exact_low(won, lost + won, tail), 0.0)
+    leads = share > 0.5
+    often = np.where(leads, exact_low(lost + won, n, tail), 0.0)
+    often[~leads] = exact_high((lost + won)[~leads], n, tail)
+    low: Floats = (2 * share - 1) * often
+    return low
+
+
+def _population(question: Question, counts: PairCounts, far: Reach, noise_error: float) -> tuple[Flags, Floats, Floats]:
+    """Return which candidates are shown to be better, the lower limits of their lead, and p-values."""
+    tail = question.tail - noise_error
+    if question.clusters is not None:
+        better, low, p = grouped_population(question, question.clusters, far.drop, tail)
+        return better, low, np.minimum(p + noise_error, 1.0)
+    lost, won = worst_counts(counts, far)
+    p = mcnemar_p(lost, won)
+    # Below an even share the trade of one exchanged for two granted turns around; no test rejects there, so say 1.
+    if not isinstance(question.noise, float | int):
+        p = np.where(won <= lost, 1.0, p)
+    low = paired_low(lost, won, question.data.n, tail)
+    low = np.where(low > 0, low, _floor(counts, far, question.data.n, tail))
+    return p <= tail, low, np.minimum(p + noise_error, 1.0)
+
+
+def _floor(counts: PairCounts, far: Reach, n: int, tail: float) -> Floats:
+    """Lower limit of the difference where no claim is made: share and number of disagreements each at its worst.
+
+    The true labels of least significance need not be those of the lowest limit; no labels exceed these ends, but no
+    single labels may reach both.
+    """
+    won = counts.won - np.minimum(np.minimum(counts.won, far.wrong), far.drop)
+    lost = counts.lost + np.minimum(far.exchanged + far.granted, far.wrong)
+    share = np.where(lost + won > 0, exact_low(won, lost + won, tail), 0.0)
+    decided = np.minimum(counts.lost + counts.won + np.minimum(far.wrong, counts.neither), n)
+    low: Floats = np.minimum(2 * share - 1, 0.0) * exact_high(decided, n, tail)
+    return low
+
+
+def _overlap_low(question: Question, far: Reach, gap: Counts) -> Floats:
+    """Lower limit of the difference between score intervals on true labels; ``gap`` is the least lead, in rows."""
+    n, level, wrong = question.data.n, question.level, far.wrong
+    first, second = (side.successes for side in question.sides())
+    # The ends of a score interval increase with the number right, so these are the worst ends.
+    trials = np.full(first.size, float(n))
+    low: Floats = (
+        score_interval(np.maximum(second - wrong, 0), trials, level=level)[0]
+        - score_interval(np.minimum(first + wrong, n), trials, level=level)[1]
+    )
+    if isinstance(question.noise, float | int):
+        return low
+    # The difference is bounded more sharply than both numbers right; the widths are then taken where widest.
+    needed = overlap_gap(first, second, n, wrong=wrong, level=level)
+    return np.maximum(low, (gap - needed) / (n + normal_quantile((1 + level) / 2) ** 2))
+
+
+def _reach_by_class(question: Question, budget: NoiseBudget) -> Reach:
+    data = question.data
+    used, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
+    pairs = positions[: question.n_pairs], positions[question.n_pairs :]
+    exact = np.float32 if data.n < 1 << 24 else np.float64
+    m = used.size
+    exchanged, granted, drop = (np.zeros((m, m)) for _ in range(3))
+    for k in range(data.k):
+        rows = np.flatnonzero(data.labels == k)
+        limits = np.minimum(budget.joint[:, k], rows.size).astype(np.float64)
+        limits[k] = 0
+        at_most = float(min(budget.wrong_given[k], limits.sum(), rows.size))
+        if at_most == 0:
+            continue
+        predictions = data.predictions[used][:, rows]
+        right = (predictions == k).astype(exact)
+        hits = right.sum(axis=1, dtype=np.float64)
+        won = hits[None, :] - right @ right.T
+        swaps, spare, spare_on_others = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
+        others = np.zeros((m, m))
+        said = np.unique(predictions)
+        for j in np.flatnonzero(limits):
+            if j not in said:
+                spare += limits[j]
+                continue
+            says = (predictions == j).astype(exact)
+            against = says @ right.T
+            aside = says.sum(axis=1, dtype=np.float64)[:, None] - says @ says.T - against
+            swaps += np.minimum(limits[j], against)
+            rest = np.maximum(limits[j] - against, 0)
+            spare += rest
+            spare_on_others += np.minimum(rest, aside)
+            others += np.minimum(limits[j], aside)
+        swapped_here = np.minimum(swaps, at_most)
+        exchanged += swapped_here
+        granted += np.minimum(others, at_most)
+        drop += np.minimum(2 * swaps + np.minimum(spare, won - swaps + spare_on_others), swapped_here + at_most)
+    exchange, grant, fall = (table[pairs].astype(np.int64) for table in (exchanged, granted, drop))
+    return Reach(exchange, grant, fall, np.full(question.n_pairs, budget.wrong, dtype=np.int64))
+
+
+def _moved_interval(question: Question, budget: NoiseBudget) -> tuple[Floats, Floats]:
+    """Union, for each model, of the score intervals over the numbers right that the noise allows."""
+    successes, trials = question.proportions.successes, question.proportions.trials
+    # Limits of the noise that may fail share the error.
+    level = question.level if budget.level is None else (1 + question.level) / 2
+    share: Floats | float = 1.0
+    if question.clusters is not None:
+        # Wrong labels may hide that the rows of each group are all alike.
+        share = alike_share(question.clusters, level=level)
+        if not budget.wrong:
+            counted = (row_counts(question.data, "accuracy", None, model) for model in range(successes.size))
+            share = np.array([effective_share(*each, question.clusters, level=level) for each in counted])
+    low, _ = score_interval(np.maximum(successes - budget.wrong, 0) * share, trials * share, level=level)
+    _, high = score_interval(np.minimum(successes + budget.wrong, trials) * share, trials * share, level=level)
+    return low, high
+
+
+def misfit_notes(budget: NoiseBudget) -> tuple[Note, ...]:
+    """Say that the given noise contradicts the labels, if it does."""
+    if not budget.out_of_domain:
+        return ()
+    message = (
+        "the given noise contradicts the labels (it may be of other data, or transposed: rows are true "
+        "classes); the limits were taken as wide as safety needs"
+    )
+    return (Note(code="noise-misfit", message=message, subject=("noise",), severity="warning"),)
+
+
+# Comparison without labels: which of two classifiers agrees more often with a third one -------------------------------
+
+
+def agreement(question: Question) -> Outcomes:
+    """McNemar's exact test on the instances where just one of the two agrees with the reference (Raj et al. 2011).
+
+    If the three err independently given the instance and the reference is better than chance, the classifier that
+    agrees with it more often is right more often. The difference and its interval are of the agreements: they have the
+    sign of the difference of accuracies, not its size. The given labels are not used.
+    """
+    reference: Indices = question.reference  # type: ignore[assignment]  # demanded by the catalogue of methods
+    data = question.data.relabelled(reference)
+    counts = pair_counts(data, question.baseline, question.candidate)
+    p, q = mcnemar_p(counts.lost, counts.won), mcnemar_p(counts.won, counts.lost)
+    return Outcomes(
+        candidate=p <= question.tail,
+        baseline=q <= question.tail,
+        difference=(counts.won - counts.lost) / data.n,
+        low=paired_low(counts.lost, counts.won, data.n, question.tail),
+        high=-paired_low(counts.won, counts.lost, data.n, question.tail),
+        method="exact paired interval of the agreements with a reference",
+        p_value=p,
+        assumptions=(
+            "The two classifiers and the reference err independently of each other.",
+            "The reference is right more often than chance.",
+        ),
+        details={"agrees_with_baseline_only": counts.lost, "agrees_with_candidate_only": counts.won},
+    )

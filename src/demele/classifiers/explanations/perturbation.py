@@ -1,0 +1,710 @@
+"""The perturbation test of importance maps: what they call important is destroyed, and predictions watched."""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.classifiers.explanations.courses import (
+    ORDERS,
+    Classifier,
+    Course,
+    Filling,
+    Images,
+    Measured,
+    Order,
+    Setting,
+    checked_filling,
+    course,
+    region_importance,
+    regions,
+    state_after,
+)
+from demele.classifiers.explanations.documents import decisive
+from demele.classifiers.explanations.result import (
+    MapDifference,
+    MapResult,
+    MapVerdict,
+    PerturbationCurve,
+    PerturbationTest,
+    WorstCase,
+)
+from demele.classifiers.intervals import checked_confidence
+from demele.classifiers.measures.confusion import confusion_counts
+from demele.classifiers.measures.correction import correct_bounds, union_interval, worst_case_interval
+from demele.classifiers.question import classes_of, read_noise
+from demele.classifiers.results import Estimate
+from demele.core.arrays import Floats
+from demele.core.checked_numbers import checked_count, checked_whole, is_whole
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
+from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.proportions import score_interval
+from demele.core.results import Interval, Note
+from demele.core.seeds import checked_seed
+from demele.core.sentences import arg, give, setting
+from demele.core.signature import Signature
+from demele.core.version import __version__
+from demele.noise.audit import Audit
+from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.runtime.progress import Report, reporting
+
+if TYPE_CHECKING:
+    pass
+
+
+#: By default an image has at most so many regions along its longer side, and so many of all are destroyed.
+MOST_ACROSS, MOST_STEPS = 16, 100
+#: What the map is called that was given without a name.
+NAMELESS = "map"
+
+
+def _read_images(images: Any) -> tuple[Images, tuple[float, float]]:
+    found = np.asarray(images)
+    if found.dtype.kind not in "fiu":
+        hint = "; draw them: images.images(range(len(images)))" if hasattr(images, "images") else ""
+        raise InputTypeError("images", f"expected an array of numbers, got values of type {found.dtype}{hint}")
+    if found.ndim == 3:
+        found = found[..., None]
+    if found.ndim != 4 or 0 in found.shape:
+        raise InputError(
+            "images", f"expected shape (n, height, width) or (n, height, width, channels), got shape {np.shape(images)}"
+        )
+    if len(found) < 2:
+        raise NotEnoughData("images", "expected at least 2 images, for an interval, got 1")
+    if found.dtype.kind == "f":
+        wrong = np.flatnonzero(~np.isfinite(found).all(axis=(1, 2, 3)))
+        if wrong.size:
+            raise InputError(
+                "images",
+                f"{wrong.size} of {len(found)} images hold values that are not finite, first at row {wrong[0]}",
+            )
+        return found, (float(found.min()), float(found.max()))
+    if found.min() < 0 or found.max() > 255:
+        raise InputError(
+            "images",
+            f"expected whole numbers from 0 to 255, got {found.min()} to {found.max()}; pass other values as real "
+            "numbers, images.astype(float)",
+        )
+    return found.astype(np.uint8, copy=False), (0.0, 255.0)
+
+
+def _read_map(given: Any, name: str, shape: tuple[int, ...]) -> Floats:
+    argument = "maps" if name == NAMELESS else f"maps[{name!r}]"
+    found = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
+    if found.dtype.kind not in "fiub":
+        raise InputTypeError(argument, f"expected an array of numbers, got values of type {found.dtype}")
+    if found.shape not in (shape, shape[:3]):
+        raise InputError(
+            argument,
+            f"expected a map per image, shape {shape[:3]} or {shape}, got shape {found.shape}"
+            + ("; channels come last" if found.ndim == 4 and found.shape[2:] == shape[1:3] else ""),
+        )
+    whole = found.astype(np.float64)
+    wrong = np.flatnonzero(~np.isfinite(whole.reshape(len(whole), -1)).all(axis=1))
+    if wrong.size:
+        raise InputError(
+            argument, f"{wrong.size} of {len(whole)} maps hold values that are not finite, first at row {wrong[0]}"
+        )
+    return whole.sum(axis=3) if whole.ndim == 4 else whole
+
+
+def _read_noise(noise: Any) -> Any:
+    if isinstance(noise, Audit):
+        raise InputTypeError(
+            "noise",
+            "an audit cannot be used: confirmed labels do not check predictions on destroyed images; give a limit "
+            "of the share of wrong labels, or a noise transition matrix",
+        )
+    return read_noise(noise)
+
+
+def _read_measure(measure: Any, labels: object, noise: Any) -> Measured:
+    if measure is not None:
+        checked_name(measure, "measure", get_args(Measured))
+    found: Measured = measure or ("score" if labels is None else "accuracy")
+    if found == "accuracy" and labels is None:
+        raise InputError("labels", f"the accuracy is measured against labels: give them, or {give(measure='score')}")
+    if noise is not None and found == "score":
+        raise InputError(
+            "noise",
+            f"outputs for a class do not depend on labels, so their noise does not matter; leave out {arg('noise')}, "
+            f"or give {arg('labels')} and {setting(measure='accuracy')}",
+        )
+    return found
+
+
+def checked_region(region: Any, shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return height and width of a region."""
+    if region is None:
+        side = -(-max(shape) // MOST_ACROSS)
+        return side, side
+    sides = tuple(region) if isinstance(region, tuple | list) else (region, region)
+    if len(sides) != 2 or not all(is_whole(side) for side in sides):
+        raise InputTypeError("region", f"expected a side, or (height, width), in pixels, got {quoted(region)}")
+    if min(sides) < 1 or all(side >= whole for side, whole in zip(sides, shape, strict=True)):
+        raise InputError("region", f"expected 1 pixel or more, and several regions in an image of {shape}, got {sides}")
+    return int(sides[0]), int(sides[1])
+
+
+def checked_steps(steps: Any, count: int) -> int:
+    """Return how many regions are destroyed."""
+    if steps is None:
+        return min(count, MOST_STEPS)
+    expected = f"a whole number from 1 to {count}, the number of regions"
+    return checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= count)
+
+
+def checked_targets(targets: Any, n: int, columns: int) -> Indices:
+    """Return the column that is followed of each image."""
+    found = np.asarray(targets)
+    if found.shape != (n,) or found.dtype.kind not in "iu":
+        raise InputError("targets", f"expected a column number for each of {n} images, got {quoted(targets)}")
+    if found.min() < 0 or found.max() >= columns:
+        raise InputError("targets", f"expected columns from 0 to {columns - 1}, got {found.min()} to {found.max()}")
+    return found.astype(np.int32)
+
+
+# Means of areas and of curves over images, with their intervals -----------------------------------------------------
+
+#: Both ends of an interval, or of many.
+Ends = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNoise:
+    """What is known of wrong labels.
+
+    Attributes
+    ----------
+    labels : array of int32 of shape (n,)
+        Given classes.
+    k : int
+        Number of classes.
+    budget : NoiseBudget
+        How many may be wrong.
+    inner : float
+        Level of the sampling intervals: what the budget's own confidence leaves.
+    """
+
+    labels: Indices
+    k: int
+    budget: NoiseBudget
+    inner: float
+
+    @classmethod
+    def of(cls, noise: Any, labels: Indices, k: int, level: float) -> "KnownNoise":
+        """Bound the wrong labels; half the error is spent on that, where they are bounded with some confidence only."""
+        tail = (1 - level) / 2
+        budget = noise_budget(noise, labels, k, tail=tail)
+        return cls(labels, k, budget, level if budget.level is None else 1 - tail)
+
+    def at(self, level: float) -> "KnownNoise":
+        """Return the same for intervals at another level, such as that of several which hold together."""
+        share = 1 - level
+        return KnownNoise(self.labels, self.k, self.budget, 1 - share if self.budget.level is None else 1 - share / 2)
+
+
+def t_factor(n: int, level: float) -> float:
+    """Return the quantile of Student's distribution that an interval at this level is made with."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + level) / 2, n - 1))
+
+
+def mean_interval(values: Floats, level: float) -> tuple[Floats, Ends]:
+    """Return means over the first axis, and Student's interval of each.
+
+    Examples
+    --------
+    >>> mean, (low, high) = mean_interval(np.array([0.0, 1.0, 2.0]), 0.95)
+    >>> float(mean), round(float(low), 3), round(float(high), 3)
+    (1.0, -1.484, 3.484)
+    """
+    n = len(values)
+    mean = values.mean(axis=0)
+    half = t_factor(n, level) * values.std(axis=0, ddof=1) / math.sqrt(n)
+    return mean, (mean - half, mean + half)
+
+
+# On labels that may be wrong -----------------------------------------------------------------------------------------
+
+
+def area_payoffs(run: Course, k: int) -> Floats:
+    """Return the area of each image for every label that it could have: shape (n, k).
+
+    With label y, it is 1 if y is predicted of the whole image, minus the share of steps at which y is predicted.
+    """
+    classes = run.predicted[0, :, 0]
+    return np.asarray(classes[:, None] == np.arange(k), dtype=np.float64) - predicted_shares(run, k)
+
+
+def predicted_shares(run: Course, k: int) -> Floats:
+    """Return how often each class is predicted of each image, over steps and runs: shape (n, k)."""
+    runs, n, steps = run.predicted.shape
+    places = np.arange(n)[:, None] * k + run.predicted.transpose(1, 0, 2).reshape(n, -1)
+    shares: Floats = np.bincount(places.ravel(), minlength=n * k).reshape(n, k) / (runs * steps)
+    return shares
+
+
+def bounded_mean(payoffs: Floats, known: KnownNoise) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Bound the mean of what depends on the label of each image, where so many labels may be wrong.
+
+    Parameters
+    ----------
+    payoffs : array of shape (n, k)
+        The value of each image, for every label that it could have.
+    known : KnownNoise
+
+    Returns
+    -------
+    mean : (float, float)
+        Lowest and highest on these images: the labels that would lower (raise) it most are the wrong ones.
+    interval : (float, float)
+        Holds Student's interval on any possible true labels: around both means, with the largest possible standard
+        deviation. The sum of squared distances to the observed mean bounds the one to any other.
+    """
+    n = len(payoffs)
+    given = payoffs[np.arange(n), known.labels]
+    centre = given.mean()
+
+    def farthest(changes: Floats) -> float:
+        return float(np.sort(changes)[::-1][: known.budget.wrong].sum())
+
+    lowest = centre - farthest(given - payoffs.min(axis=1)) / n
+    highest = centre + farthest(payoffs.max(axis=1) - given) / n
+    squares = (payoffs - centre) ** 2
+    own = (given - centre) ** 2
+    deviation = math.sqrt((own.sum() + farthest(squares.max(axis=1) - own)) / (n - 1))
+    half = t_factor(n, known.inner) * deviation / math.sqrt(n)
+    return (lowest, highest), (lowest - half, highest + half)
+
+
+def accuracy_curve(run: Course, labels: Indices, level: float) -> Ends:
+    """Return score intervals of the accuracy after each step; those of several runs are averaged."""
+    hits = (run.predicted == labels[:, None]).sum(axis=1)
+    low, high = score_interval(hits, np.full(hits.shape, len(labels)), level=level)
+    return low.mean(axis=0), high.mean(axis=0)
+
+
+def corrected_curve(run: Course, known: KnownNoise) -> Ends:
+    """Return the interval of the correct accuracy after each step, as :func:`demele.classifiers.assess` makes it."""
+    runs, _, points = run.predicted.shape
+    ends = [
+        [_corrected_accuracy(run.predicted[number, :, point], known) for point in range(points)]
+        for number in range(runs)
+    ]
+    low, high = np.moveaxis(np.asarray(ends), 2, 0)
+    return low.mean(axis=0), high.mean(axis=0)
+
+
+def _corrected_accuracy(predicted: Indices, known: KnownNoise) -> tuple[float, float]:
+    table = confusion_counts(known.labels, predicted, known.k)
+    right, n = float(np.trace(table)), len(predicted)
+    lowest, highest = correct_bounds("accuracy", table, known.budget)
+    shifted = union_interval(*score_interval(right, n, level=known.inner), right / n - highest, right / n - lowest)
+    worst = worst_case_interval("accuracy", table, known.budget, level=known.inner)
+    low, high = min(float(shifted[0]), float(worst[0])), max(float(shifted[1]), float(worst[1]))
+    return max(low, 0.0), min(high, 1.0)
+
+
+# From what a classifier said while regions went to what each map is worth ---------------------------------------------
+
+
+#: Courses by the name of the map and the order; random orders are the same for all maps.
+Courses = Mapping[tuple[str, Order], Course]
+
+#: A map that says the same of so large a share of its regions leaves much of their order to chance.
+TIED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What all courses of a test amount to.
+
+    Parameters
+    ----------
+    images : array of shape (n, height, width, channels)
+    maps : mapping of name to array of shape (n, height, width)
+    labels : array of shape (n,) or None
+    level : float
+    classifier : Classifier
+    setting : Setting
+    courses : mapping
+    importance : mapping of name to array of shape (n, n_regions)
+    known : KnownNoise or None
+    kept : int
+        Worst cases of each map.
+    """
+
+    images: Images
+    maps: Mapping[str, Floats]
+    labels: NDArray[Any] | None
+    level: float
+    classifier: Classifier
+    setting: Setting
+    courses: Courses
+    importance: Mapping[str, Floats]
+    known: KnownNoise | None
+    kept: int
+
+    @property
+    def measured(self) -> str:
+        """What falls, in a word."""
+        if self.setting.measured == "accuracy":
+            return "accuracy"
+        if self.classifier.whole.outputs is None:
+            return "prediction kept"
+        return "probability" if self.classifier.whole.are_probabilities else "output"
+
+    # One map ----------------------------------------------------------------------------------------------------------
+
+    def map_results(self) -> tuple[MapResult, ...]:
+        """Return what each map is worth; random order is the same for all."""
+        chance = self.courses[next(iter(self.importance)), "random"]
+        alike = self._area(chance, "random"), self._curve(chance, "random")
+        return tuple(self._map_result(name, *alike) for name in self.importance)
+
+    def _map_result(self, name: str, area: Estimate, curve: PerturbationCurve) -> MapResult:
+        import pandas as pd
+
+        own = {order: self.courses[name, order] for order in ORDERS}
+        difference = self._difference(own["most"], own["random"], name, len(self.importance))
+        areas = {order: run.areas for order, run in own.items()}
+        names = np.asarray(self.classifier.words.classes, dtype=object)
+        means = {f"area_{order}": found.mean(axis=0) for order, found in areas.items()}
+        columns: dict[str, Any] = {
+            **means,
+            "difference": means["area_most"] - means["area_random"],
+            "beats": (areas["most"] > areas["random"]).sum(axis=0),
+            "predicted": names[self.classifier.whole.classes],
+            "label": self.labels,
+        }
+        images = pd.DataFrame(columns, index=pd.RangeIndex(len(self.images), name="image"))
+        lowest = np.argsort(images["difference"].to_numpy(), kind="stable")[: self.kept]
+        return MapResult(
+            name=name,
+            verdict=_verdict(decisive(difference)),
+            difference=difference,
+            areas={order: area if order == "random" else self._area(own[order], order) for order in ORDERS},
+            curves={order: curve if order == "random" else self._curve(own[order], order) for order in ORDERS},
+            images=images,
+            worst=tuple(self._worst(name, own, int(row)) for row in lowest),
+        )
+
+    def _area(self, run: Course, order: Order) -> Estimate:
+        payoffs = None if self.known is None else area_payoffs(run, self.known.k)
+        return self._estimate(run.areas.mean(axis=0), payoffs, order, 1)
+
+    def _difference(self, first: Course, second: Course, name: str, shared: int) -> Estimate:
+        """Return the mean difference of two areas, at a level that is shared by several of its kind."""
+        payoffs = None
+        if self.known is not None:  # what is predicted of the whole image is in both areas
+            payoffs = predicted_shares(second, self.known.k) - predicted_shares(first, self.known.k)
+        return self._estimate(first.areas.mean(axis=0) - second.areas.mean(axis=0), payoffs, name, shared)
+
+    def _estimate(self, values: Floats, payoffs: Floats | None, of: str, shared: int) -> Estimate:
+        level = 1 - (1 - self.level) / shared
+        mean, (low, high) = mean_interval(values, level)
+        bias, corrected = None, None
+        if payoffs is not None and self.known is not None:
+            bounds, ends = bounded_mean(payoffs, self.known.at(level))
+            bias = float(mean) - bounds[1], float(mean) - bounds[0]
+            corrected = Interval(low=ends[0], high=ends[1], level=level, method="t", kind="bias-union")
+        return Estimate(
+            measure="area",
+            of=of,
+            value=float(mean),
+            trials=float(len(values)),
+            interval=Interval(low=float(low), high=float(high), level=level, method="t"),
+            bias=bias,
+            corrected=corrected,
+        )
+
+    def _curve(self, run: Course, order: Order) -> PerturbationCurve:
+        mean, ends = mean_interval(run.values.mean(axis=0), self.level)
+        corrected: Ends | None = None
+        if self.setting.measured == "accuracy" and self.setting.labels is not None:
+            ends = accuracy_curve(run, self.setting.labels, self.level)
+            corrected = None if self.known is None else corrected_curve(run, self.known)
+        return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
+
+    def _worst(self, name: str, own: Mapping[Order, Course], row: int) -> WorstCase:
+        half = math.ceil(self.setting.steps / 2)
+        return WorstCase(
+            row=row,
+            image=self.images[row],
+            importance=self.maps[name][row],
+            destroyed=state_after(self.images, row, self.importance[name], self.setting, half),
+            most=own["most"].values[:, row].mean(axis=0),
+            random=own["random"].values[:, row].mean(axis=0),
+        )
+
+    # Beside each other, and what to know ------------------------------------------------------------------------------
+
+    def pairs(self) -> tuple[MapDifference, ...]:
+        """Compare every two maps."""
+        names = list(itertools.combinations(self.importance, 2))
+        found = []
+        for first, second in names:
+            runs = [self.courses[name, "most"] for name in (first, second)]
+            estimate = self._difference(runs[0], runs[1], f"{first} - {second}", len(names))
+            verdict = _verdict(decisive(estimate))
+            better = {"holds": first, "misleads": second, "inconclusive": None}[verdict]
+            found.append(MapDifference(first=first, second=second, estimate=estimate, better=better))
+        return tuple(found)
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Say what must hold."""
+        texts = [
+            "The images are a random sample of those that the maps are for.",
+            "There are enough images for a mean over them to be nearly normal.",
+        ]
+        if self.measured == "accuracy" and self.known is None:
+            texts.append(ALL_CORRECT)
+        if self.known is not None:
+            texts += [f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.known.budget.assumptions]
+        return tuple(texts)
+
+    def notes(self) -> tuple[Note, ...]:
+        """Return the notes for a reader."""
+        found = [note for name, one in self.importance.items() if (note := _tied(name, one)) is not None]
+        if self.known is not None:
+            message = f"at most {self.known.budget.wrong} of {len(self.images)} labels are assumed to be wrong"
+            found.append(Note(code="wrong-labels", message=message))
+        if self.measured == "output":
+            message = "outputs are not probabilities: drops are in their unit; images with large outputs weigh more"
+            found.append(Note(code="outputs", message=message))
+        return tuple(found)
+
+
+def _verdict(interval: Interval) -> MapVerdict:
+    if interval.low > 0:
+        return "holds"
+    return "misleads" if interval.high < 0 else "inconclusive"
+
+
+def _tied(name: str, importance: Floats) -> Note | None:
+    """Return a note if a map has many equal regions."""
+    ranked = np.sort(importance, axis=1)
+    distinct = 1 + (np.diff(ranked, axis=1) != 0).sum(axis=1)
+    share = float(1 - distinct.mean() / importance.shape[1])
+    if share < TIED:
+        return None
+    message = (
+        f"{name!r} has equal values in many regions: on average {distinct.mean():.1f} different values for "
+        f"{importance.shape[1]} regions; equal regions have a random order"
+    )
+    return Note(code="tied-regions", message=message, subject=(name,))
+
+
+# The perturbation test of importance maps: what they call important is destroyed, and predictions watched -------------
+
+
+@renamed(**NEW_ARGUMENTS)
+def perturbation_test(
+    predict: Callable[[Any], Any],
+    images: ArrayLike,
+    maps: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    labels: object = None,
+    measure: Measured | None = None,
+    targets: ArrayLike | None = None,
+    region: int | tuple[int, int] | None = None,
+    steps: int | None = None,
+    destroy: Filling | float = "uniform",
+    n_repeats: int = 10,
+    noise: float | TransitionMatrix | TransitionCounts | None = None,
+    classes: Sequence[object] | None = None,
+    level: float = 0.95,
+    worst: int = 12,
+    batch: int = 256,
+    seed: int = 0,
+    progress: bool | Report = False,
+) -> PerturbationTest:
+    """Test whether the regions that importance maps mark as important matter to the classifier.
+
+    The regions of each image are destroyed one after the other, the most important first, in random order, and the
+    least important first. If a map holds, predictions fall faster in the first order than in random ones.
+
+    Parameters
+    ----------
+    predict : callable
+        Takes a batch of images as they were given, (b, height, width, channels), and returns probabilities or scores
+        (b, n_classes), or classes (b,). :func:`demele.explain.predictor` makes one of a module of PyTorch.
+    images : array-like of shape (n, height, width) or (n, height, width, channels)
+        Whole numbers from 0 to 255, or real numbers.
+    maps : array-like of shape (n, height, width), or mapping of name to one
+        How important each pixel is, more being more; or (n, height, width, channels), which is summed over channels.
+    labels : array-like of shape (n,), optional
+        Classes. Numbers are columns of what ``predict`` returns, unless ``classes`` says otherwise.
+    measure : {"score", "accuracy"}, optional
+        What is to fall: the output for the class predicted of the whole image (needs no labels), or the accuracy. By
+        default the accuracy if labels are given.
+    targets : array-like of int of shape (n,), optional
+        Columns whose output is followed, instead of the predictions for the whole images.
+    region : int or (int, int), optional
+        Side, or height and width, of a region in pixels; by default a sixteenth of the longer side.
+    steps : int, optional
+        Regions that are destroyed, one at each step; by default all, and 100 at most.
+    destroy : {"uniform", "mean", "blur"} or float, default "uniform"
+        Replacement of a region: values drawn for each image and repeat, between 0 and 255, or between the extremes of
+        the images if they are real numbers; the mean colour of the image; the blurred image; or one value.
+    n_repeats : int, default 10
+        Random orders of each image, and draws of what is put in the place of regions.
+    noise : float, TransitionMatrix or TransitionCounts, optional
+        What is known of wrong labels, as for :func:`demele.classifiers.assess`; for the accuracy. Its curves, areas and
+        differences then have corrected intervals, and verdicts use these.
+    classes : sequence, optional
+        All classes, in the order of the columns of what ``predict`` returns.
+    level : float in (0, 1)
+        Nominal coverage. The differences to random order share the error 1 - level (Bonferroni), and so do the pairs
+        of maps; areas and points of curves have it each.
+    worst : int, default 12
+        Images that are kept of each map, those for which it does worst.
+    batch : int, default 256
+        Images per call of ``predict``; it bounds the memory in addition to the set and the answers.
+    seed : int, default 0
+    progress : bool or callable(done, total, label), default False
+        True shows a bar on terminals.
+
+    Returns
+    -------
+    PerturbationTest
+        ``sentence``, ``to_frame()``, ``curves_frame()``, ``to_html(path)``; ``found[name].images`` has every image.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, NotEnoughData
+        For shapes that differ, values that are not finite, answers of ``predict`` that cannot be used or differ
+        between two calls, fewer than 2 images.
+
+    Notes
+    -----
+    Source: Samek, Binder, Montavon, Lapuschkin and Müller 2017, which Benjelloun, section 5.3.1, names as the way to
+    evaluate explanations. The area over the curve (AOPC, eq. 12) of an image is 1 / (L + 1) times the sum over
+    k = 0 ... L of f(x_0) - f(x_k), with k regions destroyed; the whole image is among the terms, so that it is at most
+    L / (L + 1) of a probability. Benjelloun prints that the map with the *smallest* fall is the best; the first of
+    his three points, and his source, say the contrary, which is what is computed here.
+
+    Differences from the paper: regions of equal importance have a random order, not the reading order. Orders are
+    compared image by image on the same draws: if the map is as good as a random order, the mean difference is exactly
+    0. Intervals are Student's over images. With a few very different images, the mean is far from normal, and its
+    interval covers less.
+
+    The measure ``"score"`` does not depend on labels. Accuracy does, and a wrong label moves it (Benjelloun): with at
+    most m wrong labels, each area is bounded by the m labels that would move it most, for any classifier, and Student's
+    interval is the union over all these. Points of curves are corrected as :func:`demele.classifiers.assess` does. If
+    labels are wrong at random, independent of the image, with equal probability of the other K - 1 classes, all areas
+    shrink by the same factor 1 - rate K / (K - 1), and no order of maps changes.
+
+    Quantus (``RegionPerturbation``) gives the falls at k = 1 ... L, whose sum divided by L + 1 is the area here, to the
+    rounding of single precision; its "black" is the least value of the image, not 0.
+
+    A destroyed image is unlike those that the classifier has learned from, and what it then says may be due to that
+    (Hooker et al. 2019): random order meets the same images, and another ``destroy`` should give the same verdict.
+
+    Cost: at most (2 maps + 1) repeats steps n predictions; with a ``destroy`` that draws nothing,
+    (2 maps + repeats) steps n.
+
+    Examples
+    --------
+    A classifier that looks at one pixel, the map that says so, and one that points elsewhere:
+
+    >>> rng = np.random.default_rng(0)
+    >>> images = rng.random((40, 4, 4))
+    >>> def predict(batch):
+    ...     shade = batch[:, 1, 2, 0]
+    ...     return np.stack([1 - shade, shade], axis=1)
+    >>> right, wrong = np.zeros((40, 4, 4)), np.zeros((40, 4, 4))
+    >>> right[:, 1, 2], wrong[:, 3, 3] = 1, 1
+    >>> found = perturbation_test(predict, images, {"right": right, "wrong": wrong}, destroy=0.5)
+    >>> [one.verdict for one in found]
+    ['holds', 'misleads']
+    >>> found.pairs[0].better
+    'right'
+    """
+    shown, ends = _read_images(images)
+    supplied, measured = _read_noise(noise), _read_measure(measure, labels, noise)
+    names = classes_of(supplied, None, classes)
+    read, n = None if labels is None else read_labels(labels, "labels"), len(shown)
+    if read is not None and len(read) != n:
+        raise InputError("labels", f"expected {n} labels, one per image, got {len(read)}")
+    given = maps if isinstance(maps, Mapping) else {NAMELESS: maps}
+    if not given:
+        raise NotEnoughData("maps", "expected at least 1 map, got none")
+    named = {str(name): _read_map(one, str(name), shown.shape) for name, one in given.items()}
+    words = None if names is None else vocabulary(np.empty(0), classes=names)
+    level, sides = checked_confidence(level), checked_region(region, shown.shape[1:3])
+    where = regions(shown.shape[1], shown.shape[2], sides)
+    count, size = int(where.max()) + 1, checked_count(batch, "batch", 1)
+    filling, length, kept = checked_filling(destroy), checked_steps(steps, count), checked_count(worst, "worst", 0)
+    runs, seed = checked_count(n_repeats, "n_repeats", 1), checked_seed(seed)
+    classifier = Classifier(predict, shown, read, words, size, closed=supplied is not None)
+    coded = None if read is None else classifier.words.encode(read, "labels")
+    own_targets = None if targets is None else checked_targets(targets, n, len(classifier.words))
+    followed = Setting(
+        where=where,
+        steps=length,
+        filling=filling,
+        ends=ends,
+        n_repeats=runs,
+        seed=seed,
+        measured=measured,
+        targets=classifier.whole.classes if own_targets is None else own_targets,
+        labels=coded,
+    )
+    known = None
+    if supplied is not None and coded is not None:
+        own = supplied if isinstance(supplied, float) else supplied.ordered(classifier.words.classes)
+        known = KnownNoise.of(own, coded, len(classifier.words), level)
+    importance = {name: region_importance(one, where) for name, one in named.items()}
+    # The regions of all images are destroyed in every order; random orders serve all maps.
+    orders: list[tuple[str, Order]] = [(name, order) for name in importance for order in ("most", "least")]
+    passes = followed.runs("random") + sum(followed.runs(order) for _, order in orders)
+    total, done = passes * followed.steps * n, 0
+    courses: dict[tuple[str, Order], Course] = {}
+    with reporting(progress) as report:
+
+        def looked_at(more: int) -> None:
+            nonlocal done
+            done += more
+            if report is not None:
+                report(done, total, f"{done:,} of {total:,} destroyed images looked at")
+
+        def goes(name: str, order: Order) -> Course:
+            return course(classifier, shown, importance[name], order, followed, batch=size, done=looked_at)
+
+        chance = goes(next(iter(importance)), "random")
+        for name, order in orders:
+            courses[name, order] = goes(name, order)
+            courses[name, "random"] = chance
+    judged = Judged(shown, named, read, level, classifier, followed, courses, importance, known, kept)
+    arguments: dict[str, object] = {"measure": measured, "region": sides, "steps": length}
+    arguments |= {"destroy": filling, "n_repeats": runs}
+    if supplied is not None:
+        arguments["noise"] = supplied
+    context = {"n": str(n), "maps": str(len(named)), "demele": __version__}
+    if targets is not None:
+        context["targets"] = "given"
+    return PerturbationTest(
+        maps=judged.map_results(),
+        pairs=judged.pairs(),
+        n=n,
+        regions=count,
+        region=sides,
+        steps=length,
+        n_repeats=runs,
+        measured=judged.measured,
+        destroy=filling,
+        level=level,
+        ends=ends,
+        assumptions=judged.assumptions(),
+        notes=judged.notes(),
+        signature=Signature("perturbation_test", arguments | {"level": level, "seed": seed}, context),
+    )

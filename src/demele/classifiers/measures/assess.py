@@ -1,0 +1,765 @@
+"""One classifier on labels that may be wrong: what its measures look like, and what they may really be."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+
+from demele.classifiers.expert_errors import ExpertErrors, expert_words, moved_ends, read_expert_error
+from demele.classifiers.intervals import checked_confidence
+from demele.classifiers.measures.assessment import Assessment
+from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
+from demele.classifiers.measures.audit_plausibility import audit_notes
+from demele.classifiers.measures.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
+from demele.classifiers.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
+from demele.classifiers.measures.correction import average_bounds, correct_bounds, union_interval, worst_case_interval
+from demele.classifiers.measures.largest_class import always_predicting, class_notes, tells_nothing
+from demele.classifiers.question import Noise, as_value, classes_of, coded_like, read_knowledge, trials_of
+from demele.classifiers.results import Estimate
+from demele.classifiers.row_groups import (
+    Groups,
+    alike_share,
+    class_shares,
+    effective_share,
+    ends_at,
+    group_notes,
+    read_groups,
+    refuse_whole_groups,
+    row_counts,
+)
+from demele.classifiers.table_measures import Table
+from demele.core.arrays import Counts, Floats
+from demele.core.checked_numbers import checked_flag
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.kinds import Classes, Data
+from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
+from demele.core.proportions import score_interval
+from demele.core.results import Interval, Note
+from demele.core.sentences import arg, in_code, setting
+from demele.core.signature import Signature
+from demele.core.table_columns import check_same_order
+from demele.core.version import __version__
+from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
+from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.square_tables import digest
+
+#: Values at which the width of an interval is looked at, between two bounds.
+STEPS = 33
+#: What a message calls what is known of the noise, for who did not make the object.
+_NOISE_WORDS = {
+    "TransitionMatrix": "transition probabilities",
+    "TransitionCounts": "transition counts",
+    "float": "a rate",
+}
+
+
+def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
+    """Check that what is noise does not overlap; return the noise and the audit."""
+    noise, audit = read_knowledge(noise, audit)
+    if true_labels is not None and (noise is not None or audit is not None):
+        other = "noise" if noise is not None else "audit"
+        raise InputError(
+            ("true_labels", other), f"true labels of every row say all about the noise; leave out {arg(other)}"
+        )
+    selective = audit is not None and audit.design == "selective"
+    if selective and noise is None:
+        raise InputError(
+            "audit",
+            f"its rows were chosen for a reason ({setting(design='selective')}), so it does not represent other rows; "
+            f"give {arg('noise', code='noise=')} as well, {in_code('a rate that', otherwise='which')} bounds these, or "
+            f"an audit of rows drawn at random ({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
+        )
+    if audit is not None and noise is not None and not selective and not isinstance(noise, float):
+        raise InputError(
+            ("noise", "audit"),
+            "with a random audit, only a limit of the noise rate can be used, got "
+            f"{in_code(type(noise).__name__, otherwise=_NOISE_WORDS[type(noise).__name__])}; leave one of them out",
+        )
+    return noise, audit
+
+
+class LabelKnowledge:
+    """What is known of the labels: it corrects measures. This one knows nothing, and believes every label."""
+
+    assumptions: tuple[str, ...] = (
+        "The instances are a random sample of those that the classifier is for.",
+        ALL_CORRECT,
+    )
+    notes: tuple[Note, ...] = ()
+    kind: str | None = None
+    method = "score"
+    #: Level of the observed interval that is moved by the bias.
+    inner: float = math.nan
+    audit: CodedAudit | None = None
+
+    def bias(self, measure: str) -> tuple[Floats, Floats] | None:
+        """Bounds of observed minus correct: shape () for accuracy, else (n_classes,)."""
+        return None
+
+    def average_bias(self, measure: str, average: str) -> tuple[float, float] | None:
+        """Bounds for an average over classes."""
+        return None
+
+    def worst(self, measure: str) -> tuple[Floats, Floats] | None:
+        """Return the union of the score intervals on every true labels that are possible."""
+        return None
+
+    def average_worst(self, measure: str) -> tuple[float, float] | None:
+        """Return about the same for a macro average."""
+        return None
+
+    def direct(self, measure: str) -> tuple[Floats, Floats] | None:
+        """Return the interval of the correct measure, where it does not come from the observed one."""
+        return None
+
+
+class _TrueLabels(LabelKnowledge):
+    """The true labels of every instance: the bias is exact."""
+
+    kind = "shifted"
+
+    def __init__(self, data: Labelled, table: ConfusionCounts, true_labels: object, level: float) -> None:
+        truth = coded_like(true_labels, data, "true_labels")
+        if truth is None:
+            raise InputTypeError("true_labels", "expected the true classes, got None")
+        self.counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
+        self.observed = table
+        self.correct = ConfusionCounts(table_of(data.relabelled(truth)), data.vocabulary.classes, "true")
+        self.inner = level
+        self.assumptions = (
+            LabelKnowledge.assumptions[0],
+            "The true labels are true.",
+            "The bias is that of these instances, taken as a constant; the shifted interval keeps the width of the "
+            "observed one.",
+        )
+        message = f"{self.counts.rate:.2%} of the given labels are wrong; with true labels for every row, a classifier "
+        call = in_code("assess(predictions, true_labels)", otherwise="demele assess PREDICTIONS TRUE_LABELS")
+        message += f"is best assessed against these directly: {call}"
+        self.notes = (Note(code="true-labels", message=message),)
+
+    def bias(self, measure: str) -> tuple[Floats, Floats]:
+        if measure == "accuracy":
+            _, f_n, f_r = self.counts.overall_indicators
+            value = np.asarray(accuracy_bias(self.counts.rate, f_n, f_r))
+        else:
+            value = {"precision": precision_bias, "recall": recall_bias, "f1": f1_bias}[measure](self.counts)
+        return value, value
+
+    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
+        value = self.observed.averaged(measure, average) - self.correct.averaged(measure, average)
+        return value, value
+
+
+class _Bounded(LabelKnowledge):
+    """At most so many labels are wrong: the bias is bounded."""
+
+    kind = "bias-union"
+
+    def __init__(
+        self,
+        data: Labelled,
+        table: ConfusionCounts,
+        noise: Any,
+        audit: CodedAudit | None,
+        level: float,
+        groups: Groups | None,
+    ) -> None:
+        self.groups = groups
+        self.observed, self.believed, self.unsure = table, table.counts, table.counts
+        self.audit = audit
+        tail = (1 - level) / 2
+        self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
+        self.inner = level if self.budget.level is None else 1 - tail
+        known = tuple(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.budget.assumptions)
+        if self.budget.level is not None:
+            known += (
+                f"The numbers of wrong labels hold with a confidence of {1 - tail:.4g}: the error of {1 - level:.4g} "
+                f"is shared evenly between them and the sampling of instances (score intervals at {1 - tail:.4g}).",
+            )
+        notes = [
+            Note(
+                code="wrong-labels",
+                message=f"at most {self.budget.wrong} of {data.n} labels are assumed to be wrong",
+            )
+        ]
+        if self.budget.out_of_domain:
+            message = "the given noise contradicts these labels; its limits are as wide as safety needs"
+            notes.append(Note(code="out-of-domain", message=message, severity="warning"))
+        if audit is not None:
+            known += (f"The expert is right on the {audit.k} audited rows.",)
+            notes.append(self._prove(data, audit))
+        if groups is not None:
+            message = (
+                "rows of a group count as one, since wrong labels may hide their correlation; precision, recall and "
+                "F1 have no corrected interval then"
+            )
+            notes.append(Note(code="groups-as-rows", message=message))
+        self.assumptions = (LabelKnowledge.assumptions[0], *known)
+        self.notes = tuple(notes)
+
+    def _prove(self, data: Labelled, audit: CodedAudit) -> Note:
+        """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
+        given, seen = data.labels[audit.rows], audit.labels
+        found = confusion_counts(seen, given, data.k)
+        np.fill_diagonal(found, 0)
+        if found.sum() > self.budget.wrong:
+            raise InputError(
+                "noise",
+                f"allows {self.budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
+                "give a larger rate",
+            )
+        labels = data.labels.copy()
+        labels[audit.rows] = seen
+        known = data.relabelled(labels)
+        self.believed = table_of(known)
+        self.unsure = self.believed - table_of(known.take(audit.rows))
+        self.budget = replace(
+            self.budget,
+            wrong=self.budget.wrong - int(found.sum()),
+            wrong_given=np.maximum(self.budget.wrong_given - found.sum(axis=0), 0),
+            wrong_true=np.maximum(self.budget.wrong_true - found.sum(axis=1), 0),
+            joint=np.maximum(self.budget.joint - found, 0),
+        )
+        message = (
+            f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, but do not "
+            f"represent the other {data.n - audit.k} rows; at most {self.budget.wrong} of these are assumed wrong"
+        )
+        return Note(code="selective-audit", message=message, severity="warning")
+
+    def bias(self, measure: str) -> tuple[Floats, Floats]:
+        lowest, highest = correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
+        value = np.asarray(self.observed.accuracy if measure == "accuracy" else self.observed.measure(measure))
+        return value - highest, value - lowest
+
+    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
+        low, high = average_bounds(measure, average, self.believed, self.budget, unsure=self.unsure)
+        value = self.observed.averaged(measure, average)
+        return value - high, value - low
+
+    def worst(self, measure: str) -> tuple[Floats, Floats]:
+        if self.groups is not None:
+            if measure != "accuracy":
+                return np.full(len(self.believed), np.nan), np.full(len(self.believed), np.nan)
+            share = alike_share(self.groups, level=self.inner)
+            low, high = correct_bounds("accuracy", self.believed, self.budget, unsure=self.unsure)
+            trials = self.believed.sum() * share
+            ends = (score_interval(end * trials, trials, level=self.inner) for end in (low, high))
+            return next(ends)[0], next(ends)[1]
+        return worst_case_interval(measure, self.believed, self.budget, level=self.inner, unsure=self.unsure)
+
+    def average_worst(self, measure: str) -> tuple[float, float]:
+        if self.groups is not None:
+            return math.nan, math.nan
+        low, high = average_bounds(measure, "macro", self.believed, self.budget, unsure=self.unsure)
+        ends = correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
+        down, up = _widest(measure, self.observed, ends, self.inner)
+        return low - down, high + up
+
+
+class _Audited(LabelKnowledge):
+    """Expert labels of a random sample of rows: the correct measures are estimated."""
+
+    kind = "design"
+    method = "audit"
+
+    def __init__(
+        self,
+        data: Labelled,
+        table: ConfusionCounts,
+        audit: CodedAudit,
+        level: float,
+        rate: float | None,
+        errs: tuple[float, ExpertErrors],
+        groups: Groups | None,
+    ) -> None:
+        self.errs, self.groups = errs, groups
+        self.data, self.table, self.level = data, table, level
+        self.found: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+        self.audit: CodedAudit = audit
+        wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
+        self.most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
+        if self.most is not None and wrong > self.most:
+            raise InputError(
+                "noise",
+                f"allows {self.most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
+                "or leave it out",
+            )
+        drawn = {
+            "uniform": "uniformly at random, without replacement",
+            "weighted": "at random, with the probabilities supplied",
+            "stratified": "at random, some among all rows and others among a part of them,",
+        }[audit.design]
+        self.assumptions = (
+            LabelKnowledge.assumptions[0],
+            f"The {audit.k} audited rows were drawn {drawn}, independent of the expert's answers.",
+            expert_words(*errs) or "The expert is right on all of them.",
+            *audit.assumed(data.labels),
+            *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
+        )
+        rarest = np.flatnonzero(table.support)[table.support[table.support > 0].argmin()]
+        self.notes = (
+            *audit.notes(data.labels),
+            *audit_notes(data, audit),
+            *self._contradiction(wrong, rate),
+            *(unseen_notes(data, audit, int(rarest), level, "population") if groups is None else ()),
+        )
+        if errs[0]:
+            message = (
+                "where the expert may be wrong, precision, recall and F1 of a class have no corrected interval: all "
+            )
+            self.notes += (Note(code="expert-error", message=message + "of these errors may be of that class"),)
+
+    def _contradiction(self, wrong: int, rate: float | None) -> tuple[Note, ...]:
+        """Warn of a rate under which a uniform audit would hardly have found so many wrong labels."""
+        from scipy.stats import hypergeom
+
+        if rate is None or self.most is None or self.audit.design != "uniform":
+            return ()
+        chance = float(hypergeom.sf(wrong - 1, self.data.n, self.most, self.audit.k))
+        if chance >= UNLIKELY:
+            return ()
+        message = (
+            f"the audit found {wrong} wrong labels of {self.audit.k}; if at most a share of {rate:g} were wrong, so "
+            f"many would be found with probability {chance:.2g}: the rate seems too small, and the intervals with it"
+        )
+        return (Note(code="rate-contradicted", message=message, subject=("noise",), severity="warning"),)
+
+    def bias(self, measure: str) -> tuple[Floats, Floats]:
+        value = np.asarray(self.table.accuracy if measure == "accuracy" else self.table.measure(measure))
+        low, high = self._ends(measure, "test_set")
+        return value - high, value - low
+
+    def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
+        # Over the classes that have an observed value and an interval: a class whose labels the audit all changes has
+        # no interval of its recall, one without a label has no observed recall.
+        return mean_of_ends(self.bias(measure), self.table) if average == "macro" else None
+
+    def direct(self, measure: str) -> tuple[Floats, Floats]:
+        return self._ends(measure, "population")
+
+    def _ends(self, measure: str, inference: AuditInference) -> tuple[Floats, Floats]:
+        if (measure, inference) not in self.found:
+            known: dict[str, Any] = {"inference": inference, "wrong": self.most, "groups": self.groups}
+            if measure != "accuracy" and self.errs[0]:
+                ends = np.full(self.data.k, np.nan), np.full(self.data.k, np.nan)
+            else:
+                ends = audited_ends(self.data, self.audit, measure, self.level, **known)[1:]
+            if measure == "accuracy":
+                ends = moved_ends(ends, *self.errs, k=self.data.k)
+            self.found[measure, inference] = ends
+        return self.found[measure, inference]
+
+
+def table_of(data: Labelled) -> Counts:
+    """Count the first model's predictions against the labels."""
+    table: Counts = confusion_counts(data.labels, data.predictions[0], data.k)
+    return table
+
+
+def mean_of_ends(ends: tuple[Floats, Floats], table: ConfusionCounts) -> tuple[float, float]:
+    """Average both ends over the classes that have a label and an interval.
+
+    The standard deviation of a mean is at most the mean of the standard deviations, however the classes hang together.
+    """
+    known = ~np.isnan(ends[0]) & (table.support > 0)
+    if not known.any():
+        return math.nan, math.nan
+    return float(ends[0][known].mean()), float(ends[1][known].mean())
+
+
+def _widest(measure: str, table: ConfusionCounts, ends: tuple[Floats, Floats], level: float) -> tuple[float, float]:
+    """Mean over classes of the largest distance of both ends of a score interval, for any value within its bounds."""
+    trials = trials_of(measure, table.right, table.predicted, table.support)
+    low, high = (end / (2 - end) if measure == "f1" else end for end in ends)  # of the proportion behind it
+    proportion = low + np.linspace(0, 1, STEPS)[:, None] * (high - low)
+    value = as_value(proportion, measure)
+    below, above = (as_value(end, measure) for end in score_interval(proportion * trials, trials, level=level))
+    known = (table.support > 0) & (trials > 0) & ~np.isnan(value[0])
+    if not known.any():
+        return math.nan, math.nan
+    return float((value - below)[:, known].max(axis=0).mean()), float((above - value)[:, known].max(axis=0).mean())
+
+
+# One classifier on labels that may be wrong: what its measures look like, and what they may really be -----------------
+
+
+CLASS_MEASURES = ("precision", "recall", "f1")
+#: Classes with fewer labelled instances are named: their recall and F1 say little.
+SMALL_CLASS = 20
+#: What is assumed first, instead of instances, where rows come in groups.
+_GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
+
+
+def assess(
+    predictions: object,
+    labels: object,
+    *,
+    noise: Noise = None,
+    audit: AuditData = None,
+    true_labels: Data = None,
+    level: float = 0.95,
+    classes: Classes = None,
+    per_class: bool = True,
+    average: str | Sequence[str] = ("macro", "weighted"),
+    expert_error: float = 0.0,
+    expert_errors: ExpertErrors = "adversarial",
+    groups: Data = None,
+) -> Assessment:
+    """Measure a classifier on labels that may be wrong, with corrected measures.
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    labels : array-like of shape (n,)
+        Given labels.
+    noise : float, TransitionMatrix, TransitionCounts or Audit, optional
+        Largest share of wrong labels, or a noise transition matrix. A matrix has a row per true class and a column per
+        given class: probabilities, or counts of a random sample. The bias is then bounded.
+    audit : Audit, optional
+        Expert labels of some rows. Of rows drawn at random, they estimate the correct measures, and with a rate as
+        ``noise`` more sharply. Of rows chosen for a
+        reason (``design="selective"``), they prove what they show and nothing more: give ``noise`` as well, to bound
+        the other rows.
+    true_labels : array-like of shape (n,), optional
+        True labels of all rows. The bias is then exact.
+    level : float in (0, 1)
+        Confidence of each interval.
+    classes : sequence, optional
+        All classes (default: those of the noise, else of the labels).
+    per_class : bool
+        Whether to give precision, recall and F1 of each class.
+    average : str or sequence of {"macro", "weighted", "micro"}
+        Averages of precision, recall and F1. Over the classes that have a label; ``()`` for none.
+    expert_error : float in [0, 1]
+        Share of all rows on which the expert may be wrong. With a random audit, the corrected interval of the
+        accuracy reaches so much further both ways. Precision, recall and F1 then have none: all these errors may be of
+        one class.
+    expert_errors : {"adversarial", "random"}
+        Where the expert errs: in the worst case, or at random. Random errors do not depend on the predictions, and take
+        any other class with the same probability: the accuracy A then shows as A (1 - e K / (K - 1)) + e / (K - 1), and
+        its interval is turned back.
+    groups : array-like of shape (n,), optional
+        Rows that belong together, such as the patient of each image. Numbers or names, at least 10 of them. Intervals
+        are then about new groups, with their rows. With one row per group nothing changes.
+
+    Returns
+    -------
+    Assessment
+        Of each measure: the observed value, its score interval, the bias (exact or bounded) and the interval of the
+        correct measure. Without knowledge of the noise the last two are None. If all labels are of one class, as in a
+        log of right and wrong answers, only accuracy and error are given.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        For anything that cannot be used; nothing is guessed.
+
+    Warns
+    -----
+    OutOfDomainWarning
+        If a transition matrix or counts contradict the labels; a note says it too.
+
+    Notes
+    -----
+    Source: Benjelloun, chapters 2 and 6. Intervals are Wilson's, of right instances among all (accuracy), those
+    predicted (precision) or labelled as the class (recall), or either (the Jaccard index J, with F1 = 2 J / (1 + J)).
+
+    * True labels: the interval shifted by minus the bias (eq. 6.30), kind ``"shifted"``.
+    * Noise: the union of the shifted intervals over the bounds of the bias, joined with the score intervals on every
+      true labels that are possible, kind ``"bias-union"``. The second part keeps the level however the wrong labels are
+      chosen; the first alone keeps the width of the observed measure, which is too narrow for a classifier that repeats
+      wrong labels. A rate is taken as a fact about these instances. A matrix or counts bound the wrong labels only with
+      some confidence: half of 1 - level is spent on that, and the score interval inside is at 1 - (1 - level) / 2.
+    * Random audit: see :func:`demele.classifiers.stats.audit_interval`, kind ``"design"``; the bias is then bounded by
+      the interval for these instances.
+
+    A correct measure lies in [0, 1]: parts of an interval outside are cut off, and a note says it. The interval of a
+    macro average is the average of the ends, which covers more than its level; a weighted precision or F1 gets none,
+    because its weights vary with the sample too. With a random audit, the bias of a macro average is that of the
+    classes with an observed value and an interval. The micro averages and the weighted recall are the accuracy.
+
+    Cost: O(n + n_classes^2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 10, 2000)
+    >>> predictions = np.where(rng.random(2000) < 0.9, labels, (labels + 1) % 10)
+    >>> found = assess(predictions, labels, noise=0.02)
+    >>> accuracy = found["accuracy"]
+    >>> print(accuracy.value, accuracy.interval, accuracy.corrected)
+    0.9015 [0.888, 0.914] [0.867, 0.934]
+    >>> round(accuracy.bias[0], 4), round(accuracy.bias[1], 4)
+    (-0.02, 0.02)
+    """
+    names = (average,) if isinstance(average, str) else average
+    if not np.iterable(names):
+        raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {quoted(average)}")
+    known = get_args(Average)
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise UnknownNameError("average", f"expected some of {', '.join(known)}, got {wrong[0]!r}")
+    level, averages = checked_confidence(level), tuple(dict.fromkeys(names))
+    checked_flag(per_class, "per_class")
+    rate, expert = separated(noise, audit, true_labels)
+    data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
+    refuse_many_classes(data)
+    if rate is not None and not isinstance(rate, float):
+        rate = rate.ordered(data.vocabulary.classes)
+    together = read_groups(groups, data.n)
+    clusters = None if together is None or together.single else together
+    table = ConfusionCounts(table_of(data), data.vocabulary.classes)
+    errs = read_expert_error(expert_error, expert_errors, k=data.k)
+    if errs[0] and (expert is None or expert.design == "selective"):
+        raise InputError(
+            "expert_error",
+            f"says how often the expert of a random audit is wrong; give {setting(audit=...)}, expert labels of rows "
+            "drawn at random, or drop it",
+        )
+    coded = None if expert is None else expert.coded(data.vocabulary, data.n)
+    knowledge = LabelKnowledge()
+    if true_labels is not None:
+        knowledge = _TrueLabels(data, table, true_labels, level)
+    elif coded is not None and coded.design != "selective":
+        if clusters is not None:
+            refuse_whole_groups(clusters, coded)
+        knowledge = _Audited(data, table, coded, level, rate, errs, clusters)
+    elif rate is not None:
+        knowledge = _Bounded(data, table, rate, coded, level, clusters)
+    check_same_order(true_labels, labels, ("true_labels", "labels"))
+    check_same_order(groups, labels, ("groups", "labels"))
+    one_class = data.k > 1 and np.count_nonzero(table.support) == 1 and expert is None and true_labels is None
+    first_notes: Sequence[Note] = ()
+    if one_class:  # as in a log of correct and wrong answers
+        per_class, averages = False, ()
+        name = table.classes[int(table.support.argmax())]
+        message = f"all labels are {name!r}, so only the accuracy is given: recall would be the same, precision 100%"
+        first_notes = (Note(code="one-class", message=message, subject=(str(name),)),)
+    every = _Estimates(data, table, knowledge, level, clusters)
+    estimates = [every.accuracy, every.error]
+    if per_class:
+        columns = [every.of_classes(measure) for measure in CLASS_MEASURES]
+        estimates += [column[k] for k in range(data.k) for column in columns]
+    estimates += [every.averaged(measure, name) for name in averages for measure in CLASS_MEASURES]
+    # What rows in groups are worth for the accuracy on the given labels.
+    apart = None
+    if clusters is not None:
+        apart = data.n * effective_share(*row_counts(data, "accuracy", None, 0), clusters, level=0.95)
+    arguments: dict[str, object] = {"level": level}
+    if rate is not None:
+        arguments["noise"] = rate
+    if knowledge.audit is not None:
+        arguments["audit"] = knowledge.audit
+    if errs[0]:
+        arguments |= {"expert_error": errs[0], "expert_errors": errs[1]}
+    arguments |= {"per_class": per_class, "average": averages}
+    context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
+    if true_labels is not None:
+        context["bias"] = "from true labels"
+    if clusters is not None:
+        context["groups"] = digest(clusters.codes)
+    return Assessment(
+        estimates=tuple(estimates),
+        n=data.n,
+        classes=data.vocabulary.classes,
+        level=level,
+        confusion=table,
+        assumptions=knowledge.assumptions if clusters is None else (_GROUPS_DRAWN, *knowledge.assumptions[1:]),
+        notes=(
+            *(first_notes if one_class else _notes(table, estimates)),
+            *class_notes(data),
+            *knowledge.notes,
+            *every.notes(estimates),
+            *group_notes(together, used=clusters is not None, apart=apart),
+        ),
+        signature=Signature("assess", arguments, context),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- estimates
+
+
+class _Estimates:
+    """Turns counts and knowledge into estimates."""
+
+    def __init__(
+        self,
+        data: Labelled,
+        table: ConfusionCounts,
+        knowledge: LabelKnowledge,
+        level: float,
+        groups: Groups | None,
+    ) -> None:
+        self.data, self.groups = data, groups
+        self.classes, self.table, self.knowledge, self.level = data.vocabulary.classes, table, knowledge, level
+        self.cut: list[tuple[str, Any]] = []
+        self.ends: dict[str, tuple[tuple[Floats, Floats], tuple[Floats, Floats] | None]] = {}
+        right = np.asarray(float(table.right.sum()))
+        self.accuracy = self._several("accuracy", right[None], np.array([float(data.n)]), np.array([table.accuracy]))[0]
+        # The error, one minus the accuracy.
+        accuracy = self.accuracy
+
+        def turned(interval: Interval | None) -> Interval | None:
+            return None if interval is None else replace(interval, low=1 - interval.high, high=1 - interval.low)
+
+        self.error = Estimate(
+            measure="error",
+            of=None,
+            value=1 - accuracy.value,
+            successes=accuracy.trials - accuracy.successes,
+            trials=accuracy.trials,
+            interval=turned(accuracy.interval),
+            bias=None if accuracy.bias is None else (-accuracy.bias[1], -accuracy.bias[0]),
+            corrected=turned(accuracy.corrected),
+        )
+
+    def of_classes(self, measure: str) -> list[Estimate]:
+        """One estimate per class."""
+        return self._several(measure, *self._counts(measure), self.table.measure(measure))
+
+    def averaged(self, measure: str, average: Any) -> Estimate:
+        """One average over classes."""
+        if average == "micro" or (average == "weighted" and measure == "recall"):
+            return replace(self.accuracy, measure=measure, of=average)
+        value, bias = self.table.averaged(measure, average), self.knowledge.average_bias(measure, average)
+        bias = None if bias is None or math.isnan(bias[0]) else bias
+        if average == "weighted":
+            return Estimate(measure=measure, of=average, value=value, bias=bias)
+        if measure not in self.ends:
+            self.of_classes(measure)
+        observed, corrected = self.ends[measure]
+        low, high = mean_of_ends(observed, self.table)
+        interval = self._interval(low, high, "mean of score intervals", "sampling")
+        moved = None
+        if corrected is not None and self.knowledge.direct(measure) is not None:
+            moved = mean_of_ends(corrected, self.table)
+        elif bias is not None:
+            inner = mean_of_ends(self._ends(measure, *self._counts(measure), self.knowledge.inner), self.table)
+            joined = _joined(union_interval(*inner, *bias), self.knowledge.average_worst(measure))
+            moved = float(joined[0]), float(joined[1])
+        return Estimate(
+            measure=measure,
+            of=average,
+            value=value,
+            interval=interval,
+            bias=bias,
+            corrected=None if moved is None else self._corrected(*moved, (measure, average), "mean of score intervals"),
+        )
+
+    def notes(self, estimates: list[Estimate]) -> list[Note]:
+        """Say what was cut off, and of what nothing is known any more."""
+        notes = []
+        if self.cut:
+            names = tuple(dict.fromkeys(_named(measure, of) for measure, of in self.cut))
+            message = (
+                f"a measure lies between 0 and 1: what reaches beyond was cut off {len(names)} corrected intervals, "
+                f"{shown(names)}"
+            )
+            notes.append(Note(code="cut", message=message, subject=names))
+        empty = tuple(
+            _named(estimate.measure, estimate.of)
+            for estimate in estimates
+            if estimate.corrected is not None and estimate.corrected.low <= 0 and estimate.corrected.high >= 1
+        )
+        if empty:
+            message = f"nothing is known of {len(empty)} of {len(estimates)} correct measures, {shown(empty)}: "
+            message += "so much noise could explain any value; an audit of some rows would narrow them"
+            notes.append(Note(code="nothing-known", message=message, subject=empty, severity="warning"))
+        return notes
+
+    def _counts(self, measure: str) -> tuple[Floats, Floats]:
+        """Successes and trials of each class."""
+        right = self.table.right.astype(float)
+        return right, trials_of(measure, right, self.table.predicted, self.table.support).astype(float)
+
+    def _ends(self, measure: str, right: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+        """Score intervals, of rows in groups at their effective number."""
+        share: Floats | float = 1.0
+        if self.groups is not None:
+            share = class_shares(self.data, measure, self.groups, level=level)
+        low, high = ends_at(right, trials, share, level=level)
+        return as_value(low, measure), as_value(high, measure)
+
+    def _several(self, measure: str, right: Floats, trials: Floats, values: Floats) -> list[Estimate]:
+        names: tuple[Any, ...] = (None,) if measure == "accuracy" else self.classes
+        observed = self._ends(measure, right, trials, self.level)
+        direct, bias = self.knowledge.direct(measure), self.knowledge.bias(measure)
+        bias = None if bias is None else (np.atleast_1d(bias[0]), np.atleast_1d(bias[1]))
+        moved: tuple[Floats, Floats] | None = None
+        if direct is not None:
+            moved = np.atleast_1d(direct[0]), np.atleast_1d(direct[1])
+        elif bias is not None:
+            inner = self._ends(measure, right, trials, self.knowledge.inner)
+            moved = _joined(union_interval(inner[0], inner[1], bias[0], bias[1]), self.knowledge.worst(measure))
+        self.ends[measure] = (observed[0], observed[1]), moved
+        return [
+            Estimate(
+                measure=measure,
+                of=name,
+                value=float(values[i]),
+                successes=float(right[i]),
+                trials=float(trials[i]),
+                interval=self._interval(observed[0][i], observed[1][i], "score", "sampling"),
+                bias=None if bias is None or np.isnan(bias[0][i]) else (float(bias[0][i]), float(bias[1][i])),
+                corrected=None
+                if moved is None
+                else self._corrected(moved[0][i], moved[1][i], (measure, name), self.knowledge.method),
+            )
+            for i, name in enumerate(names)
+        ]
+
+    def _interval(self, low: Any, high: Any, method: str, kind: str) -> Interval | None:
+        if np.isnan(low):
+            return None
+        return Interval(low=float(low), high=float(high), level=self.level, method=method, kind=kind)
+
+    def _corrected(self, low: Any, high: Any, what: tuple[str, Any], method: str) -> Interval | None:
+        if np.isnan(low):
+            return None
+        if low < 0 or high > 1:
+            self.cut.append(what)
+        return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.knowledge.kind))
+
+
+def _joined(first: Any, second: Any) -> tuple[Floats, Floats]:
+    """Return the union of two intervals; NaN where the first is."""
+    if second is None:
+        return first[0], first[1]
+    return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
+
+
+def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
+    notes = []
+    n_classes = len(table.classes)
+    of_classes = len(estimates) > 2  # more than accuracy and error
+    small = tuple(str(table.classes[k]) for k in np.flatnonzero((table.support > 0) & (table.support < SMALL_CLASS)))
+    if small and of_classes:
+        message = (
+            f"{len(small)} of {n_classes} classes have fewer than {SMALL_CLASS} labelled instances, {shown(small)}: "
+            "their recall and f1 say little"
+        )
+        notes.append(Note(code="small-classes", message=message, subject=small))
+    for measure, why in (("precision", "never predicted"), ("recall", "without a label")):
+        missing = tuple(str(name) for name in table.undefined(measure))
+        if missing and of_classes:
+            message = (
+                f"the {measure} of {len(missing)} of {n_classes} classes is not defined, {shown(missing)}: {why}; "
+                f"averages{' of all measures' * (measure == 'recall')} leave them out"
+            )
+            notes.append(Note(code="undefined", message=message, subject=missing))
+    interval = estimates[0].interval
+    name, share, message = always_predicting(table.support, table.classes)
+    cells = Table(*(np.asarray(part, dtype=np.float64) for part in (table.right, table.support, table.predicted)))
+    weak = interval is not None and n_classes > 1 and interval.low <= share
+    if interval is not None and weak and tells_nothing(cells, table.n, interval.level):
+        message += ": this classifier is not shown to do better"
+        notes.append(Note(code="largest-class", message=message, subject=(str(name),), severity="warning"))
+    return notes
+
+
+def _named(measure: str, of: object) -> str:
+    return measure if of is None else f"{measure} of {of!r}"

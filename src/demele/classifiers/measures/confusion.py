@@ -1,0 +1,359 @@
+"""Confusion counts of one classifier: whose axis is which, what they add up to, and the measures that they give."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from demele.classifiers.measures.documents import confusion_document
+from demele.core.arrays import Counts, Floats
+from demele.core.errors import InputError, InputTypeError
+from demele.core.given_arrays import plain_array
+from demele.core.labelled import Indices, Labelled, read_labelled, vocabulary
+from demele.core.names import checked_name
+from demele.core.proportions import proportion
+from demele.core.result import Result
+from demele.core.sentences import plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+#: What the rows stand for: the given labels, which may be wrong, or the true ones.
+Rows = Literal["label", "true"]
+Average = Literal["macro", "micro", "weighted"]
+
+#: A table of so many classes takes 3.2 GB; more of them are most often names of instances, not of classes.
+MAX_CLASSES = 20_000
+#: Rows counted at a time, so that no array as long as all of them is made.
+CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ConfusionCounts(Result):
+    """Confusion counts: predictions of each class for each class, summed over batches of instances.
+
+    Parameters
+    ----------
+    counts : array-like of whole numbers of shape (n_classes, n_classes)
+        Rows: the class that the instance has, by what ``rows`` says. Columns: the predicted class.
+    classes : sequence of int or str
+        Names of both axes, in order.
+    rows : {"label", "true"}
+        Whether the rows are given labels, which may be wrong (the measures are then observed ones), or true labels.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If the counts are not whole numbers of a square table, or the classes do not name its axes.
+
+    Notes
+    -----
+    Precision is not defined for a class that is never predicted, recall for a class without an instance, F1 for a
+    class with neither: these are NaN, as in scikit-learn with ``zero_division=numpy.nan``.
+
+    Examples
+    --------
+    >>> table = ConfusionCounts([[8, 2], [1, 9]], ["cat", "dog"])
+    >>> table
+    ConfusionCounts(The accuracy against the given labels is 85.0%)
+    >>> table.recall
+    array([0.8, 0.9])
+    """
+
+    _kind = "confusion counts"
+
+    counts: Counts
+    classes: tuple[int | str, ...]
+    rows: Rows = "label"
+
+    def __post_init__(self) -> None:
+        checked_name(self.rows, "rows", get_args(Rows))
+        counts = _checked_counts(self.counts)
+        classes = vocabulary(np.empty(0), classes=self.classes).classes
+        if len(classes) != len(counts):
+            raise InputError("classes", f"expected {len(counts)}, one for each row of counts, got {len(classes)}")
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "classes", classes)
+
+    @classmethod
+    def empty(cls, classes: Sequence[object], rows: Rows = "label") -> "ConfusionCounts":
+        """Return the counts of no instance: what merging leaves unchanged.
+
+        Examples
+        --------
+        >>> ConfusionCounts.empty(["cat", "dog"]).n
+        0
+        """
+        names = vocabulary(np.empty(0), classes=classes).classes
+        return cls(np.zeros((len(names), len(names)), dtype=np.int64), names, rows)
+
+    @property
+    def truth(self) -> str:
+        """The reference of rows and measures: ``"given labels"`` or ``"true labels"``."""
+        return {"label": "given labels", "true": "true labels"}[self.rows]
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return int(self.counts.sum())
+
+    @property
+    def right(self) -> Counts:
+        """Instances of each class that are predicted so, of shape (n_classes,)."""
+        return np.diag(self.counts).copy()
+
+    @property
+    def support(self) -> Counts:
+        """Instances of each class, by the labels that the rows stand for, of shape (n_classes,)."""
+        total: Counts = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def predicted(self) -> Counts:
+        """Instances predicted as each class, of shape (n_classes,)."""
+        total: Counts = self.counts.sum(axis=0)
+        return total
+
+    @property
+    def accuracy(self) -> float:
+        """Share of instances predicted as their class, in [0, 1]; NaN without an instance."""
+        return float(proportion(self.right.sum(), self.counts.sum()))
+
+    @property
+    def error(self) -> float:
+        """One minus the accuracy."""
+        return 1 - self.accuracy
+
+    @property
+    def precision(self) -> Floats:
+        """Correct share of the predictions of each class, of shape (n_classes,); NaN for a class never predicted."""
+        return self.measure("precision")
+
+    @property
+    def recall(self) -> Floats:
+        """Correct share of the instances of each class, of shape (n_classes,); NaN for a class without an instance."""
+        return self.measure("recall")
+
+    @property
+    def f1(self) -> Floats:
+        """Harmonic mean of precision and recall, of shape (n_classes,).
+
+        As 2 right / (predicted + support): 0 for a class never predicted though it has instances, NaN only for a
+        class with neither.
+        """
+        return self.measure("f1")
+
+    def measure(self, name: str) -> Floats:
+        """Return ``precision``, ``recall`` or ``f1`` of every class by its name.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        checked_name(name, "measure", ("precision", "recall", "f1"))
+        return class_measure(name, self.right, self.predicted, self.support)
+
+    def undefined(self, name: str) -> tuple[int | str, ...]:
+        """Return the classes that a measure is not defined for, and that its averages leave out.
+
+        Examples
+        --------
+        >>> ConfusionCounts([[8, 0], [1, 0]], ["cat", "dog"]).undefined("precision")
+        ('dog',)
+        """
+        return tuple(self.classes[i] for i in np.flatnonzero(np.isnan(self.measure(name))))
+
+    def averaged(self, name: str, average: Average = "macro") -> float:
+        """Return one number for all classes, in [0, 1].
+
+        Parameters
+        ----------
+        name : {"precision", "recall", "f1"}
+        average : {"macro", "micro", "weighted"}
+            ``"macro"``: mean over the classes that have an instance and a value. ``"weighted"``: the same, weighted by
+            the instances of each class. ``"micro"``: of all instances together; as every instance has one class and
+            one prediction, this is the accuracy whatever the measure.
+
+        Returns
+        -------
+        float
+            NaN if the measure is defined for no class (of positive weight).
+
+        Raises
+        ------
+        UnknownNameError
+
+        Notes
+        -----
+        Undefined classes are left out because there is no number to average: 0 in their place would punish a
+        classifier for classes that the test set happens not to hold. But a class that has instances and is never
+        predicted then does not lower the average precision; it lowers recall and F1. :meth:`undefined` names such
+        classes. Scikit-learn does the same with ``zero_division=numpy.nan``; by default it counts them as 0. A class
+        that is predicted and has no instance is left out of all three; scikit-learn does so where ``labels=`` names the
+        classes of the instances, and by default counts its precision and F1 as 0.
+
+        Examples
+        --------
+        >>> table = ConfusionCounts([[8, 2], [0, 10]], ["cat", "dog"])
+        >>> round(table.averaged("precision", "macro"), 4)
+        0.9167
+        """
+        values = self.measure(name)
+        if average == "micro":
+            return self.accuracy
+        checked_name(average, "average", get_args(Average))
+        weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else self.support > 0)
+        return float(proportion(weights @ np.nan_to_num(values), weights.sum()))
+
+    def merge(self, other: "ConfusionCounts") -> "ConfusionCounts":
+        """Return the counts of both sets of instances together; changes neither.
+
+        Raises
+        ------
+        InputError
+            If the rows of the two do not stand for the same labels, or the classes differ.
+
+        Examples
+        --------
+        >>> morning = ConfusionCounts([[3, 1], [0, 4]], ["cat", "dog"])
+        >>> evening = ConfusionCounts([[2, 0], [2, 1]], ["cat", "dog"])
+        >>> morning.merge(evening).counts
+        array([[5, 1],
+               [2, 5]])
+        """
+        if not isinstance(other, ConfusionCounts):
+            raise InputTypeError("other", f"expected ConfusionCounts, got {type(other).__name__}")
+        if other.rows != self.rows:
+            raise InputError(
+                "other",
+                f"its rows are {other.truth}, those of the first are {self.truth}; "
+                "counts against different labels do not add up",
+            )
+        if other.classes != self.classes:
+            same = set(other.classes) == set(self.classes)
+            raise InputError(
+                "other",
+                f"expected the same classes in the same order, got "
+                f"{'another order' if same else 'other classes'}; count both with one classes=[...]",
+            )
+        return ConfusionCounts(self.counts + other.counts, self.classes, self.rows)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the counts with named axes: ``"label"`` or ``"true label"`` for rows, ``"predicted"`` for columns."""
+        import pandas as pd
+
+        index = pd.Index(self.classes, name={"label": "label", "true": "true label"}[self.rows])
+        return pd.DataFrame(self.counts, index=index, columns=pd.Index(self.classes, name="predicted"))
+
+    document = confusion_document
+
+
+def confusion(
+    predictions: object, labels: object, *, classes: Sequence[object] | None = None, rows: Rows = "label"
+) -> ConfusionCounts:
+    """Count the predictions of a classifier against labels.
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    labels : array-like of shape (n,)
+        Classes of the same instances.
+    classes : sequence, optional
+        All classes, in the order of both axes; by default the sorted classes of the labels.
+    rows : {"label", "true"}
+        Say ``"true"`` if the labels are known to be right: results then say it, and such counts are never added to
+        counts against given labels.
+
+    Returns
+    -------
+    ConfusionCounts
+        Rows: labels. Columns: predictions.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        For lengths that differ, missing values, probabilities, predictions that are none of the classes.
+
+    Notes
+    -----
+    Cost: O(n + n_classes^2).
+
+    Examples
+    --------
+    >>> from demele.classifiers.measures.confusion import confusion
+    >>> confusion(["cat", "dog", "dog"], ["cat", "cat", "dog"]).to_frame()
+    predicted  cat  dog
+    label
+    cat          1    1
+    dog          0    1
+    """
+    checked_name(rows, "rows", get_args(Rows))
+    data = read_labelled({"predictions": predictions}, labels, classes=classes)
+    refuse_many_classes(data)
+    return ConfusionCounts(confusion_counts(data.labels, data.predictions[0], data.k), data.vocabulary.classes, rows)
+
+
+def refuse_many_classes(data: Labelled) -> None:
+    """Refuse more classes than a table in memory can have."""
+    if data.k > MAX_CLASSES:
+        raise InputError(
+            "labels",
+            f"expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
+            "are these names of instances?",
+        )
+
+
+def confusion_counts(labels: Indices, predicted: Indices, k: int) -> Counts:
+    """Count class indices in pairs: rows are labels, columns predictions, of shape (k, k).
+
+    Cost: O(n + k^2), and no array longer than ``CHUNK`` except the result.
+    """
+    total = np.zeros(k * k, dtype=np.int64)
+    for start in range(0, labels.size, CHUNK):
+        chunk = slice(start, start + CHUNK)
+        total += np.bincount(k * labels[chunk].astype(np.int64) + predicted[chunk], minlength=k * k)
+    return total.reshape(k, k)
+
+
+def class_measure(measure: str, right: Any, predicted: Any, support: Any) -> Floats:
+    """Return precision, recall or f1 from counts; NaN where it is not defined.
+
+    Parameters
+    ----------
+    measure : {"precision", "recall", "f1"}
+    right, predicted, support : arrays of the same shape
+        Of each class, the instances predicted so and rightly, predicted so, and of the class.
+
+    Examples
+    --------
+    >>> class_measure("f1", np.array([8, 0]), np.array([9, 0]), np.array([11, 0]))
+    array([0.8, nan])
+    """
+    if measure == "precision":
+        return proportion(right, predicted)
+    return proportion(right, support) if measure == "recall" else proportion(2 * right, predicted + support)
+
+
+def _checked_counts(values: object) -> Counts:
+    """Return a read-only copy of a square table of whole numbers."""
+    array = plain_array(values, "counts", "a square table of whole numbers")
+    if array.dtype.kind not in "iuf":
+        raise InputTypeError("counts", f"expected whole numbers, got values of type {array.dtype}")
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+        raise InputError("counts", f"expected a square table (n_classes, n_classes), got shape {array.shape}")
+    with np.errstate(invalid="ignore"):
+        counts = array.astype(np.int64)
+    wrong = (counts != array) | (array < 0)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InputError(
+            "counts",
+            f"expected whole numbers, 0 or more, got {plural(int(wrong.sum()), 'other', 'others')}, first "
+            f"{array[row, column]} "
+            f"in row {row}, column {column}; give counts, not shares of them",
+        )
+    counts.flags.writeable = False
+    return counts

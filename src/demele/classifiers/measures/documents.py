@@ -1,0 +1,181 @@
+"""What an assessment of one classifier, and its confusion counts, say: their documents."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.classifiers.documents import estimate_columns, estimate_strips, measure_of, rests_on
+from demele.core.result import about
+from demele.report.document import NOTHING, Cell, Document, Heat, Section, Table
+from demele.report.listing import Column, listed
+from demele.report.words import count, digits_for, ends, is_missing, joined, name, rate, title_of, written
+
+if TYPE_CHECKING:
+    from demele.classifiers.measures.assessment import Assessment
+    from demele.classifiers.measures.confusion import ConfusionCounts
+    from demele.classifiers.results import Estimate
+
+_OF_CLASSES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+#: Classes of least F1 in the table of all measures, and classes of a confusion matrix that can be read.
+_MOST_CLASSES, _READABLE = 20, 50
+
+
+def assessment_document(result: "Assessment") -> Document:
+    """Say how accurate a classifier is on the given labels and on true ones, as a whole and class by class."""
+    whole, classes = split(result)
+    titled = [(_title(one), one) for one in sorted(whole, key=lambda one: one.of is not None)]
+    weakest = sorted(classes, key=lambda of: _order(classes[of]["f1"]))
+    table = _table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in weakest[:_MOST_CLASSES]], result.level)
+    methods = sorted({one.interval.method for one in result.estimates if one.interval is not None})
+    cited = " [@wilson1927probable]" if "score" in methods else ""
+    scope = [count(result.n, "row"), count(len(result.classes), "class", "classes"), f"level {rate(result.level)}"]
+    strips = [(title, one) for title, one in titled if not is_missing(one.value) and one.measure != "error"]
+    return Document(
+        kind="Assessment of a classifier",
+        headline=_headline(result),
+        sentences=[_bias_says(whole), _weakest(classes, weakest)],
+        figure=estimate_strips(strips, "Measures"),
+        table=table,
+        scope=scope,
+        sections=[
+            Section("Measures", [_table(titled, result.level)]),
+            Section("Classes", [_classes(classes, weakest)]),
+            _confusion(result.confusion),
+        ],
+        methods=[
+            f"A classifier was assessed on {', '.join(scope[:2])} with demele [@demele].",
+            f"Intervals have level {rate(result.level)}, each by itself ({joined(methods)}{cited}). Macro averages are",
+            "means over classes, weighted ones are weighted by the labels of each class.",
+            *rests_on(result),
+        ],
+        **about(result),
+    )
+
+
+def split(result: "Assessment") -> "tuple[list[Estimate], dict[Any, dict[str, Estimate]]]":
+    """Return the estimates of all classes, and the others by class and measure; a class may be called "macro" too."""
+    whole: list[Estimate] = []
+    found: dict[Any, dict[str, Estimate]] = {of: {} for of in result.classes}
+    for one in result.estimates:
+        own = found.get(one.of) if one.of is not None else None
+        if own is None or one.measure in own:
+            whole.append(one)
+        else:
+            own[one.measure] = one
+    return whole, {of: own for of, own in found.items() if own}
+
+
+def _title(one: "Estimate") -> str:
+    return title_of(f"{one.of or ''} {measure_of(one.measure)}".strip())
+
+
+def _order(one: "Estimate") -> float:
+    return -math.inf if is_missing(one.value) else one.value
+
+
+def _headline(result: "Assessment") -> str:
+    one = result["accuracy"]
+    if is_missing(one.value):
+        return "The accuracy is undefined."
+    digits = digits_for([ends(one.interval)])
+    observed = f"{written(one.value, f'percent.{digits}')} {written(ends(one.interval), f'percent.{digits}')}"
+    if one.corrected is None:
+        return f"The observed accuracy is {observed} on {count(result.n, 'row')}."
+    right = ends(one.corrected)
+    return (
+        f"The accuracy on true labels is in {written(right, f'percent.{digits_for([right])}')}; observed: {observed}."
+    )
+
+
+def _bias_says(whole: "Sequence[Estimate]") -> str:
+    """Say by how much label errors change the accuracy."""
+    bias = next(one.bias for one in whole if one.measure == "accuracy")
+    if bias is None:
+        return "Nothing is known of the label errors, so the accuracy on true labels may be higher or lower."
+    low, high = bias
+    if low == high:
+        side = "above" if low > 0 else "below"
+        return f"The observed accuracy is {_pp(low)} pp {side} that on true labels." if low else ""
+    ends = f"at most {_pp(max(high, 0.0))} pp too high and at most {_pp(min(low, 0.0))} pp too low"
+    return f"Label errors make the observed accuracy {ends}."
+
+
+def _pp(share: float) -> str:
+    return written(abs(share), "points").lstrip("+")
+
+
+def _weakest(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> str:
+    known = [of for of in weakest if not is_missing(classes[of]["f1"].value)][:3]
+    if len(classes) < 2 or not known:
+        return ""
+    told = [f"{name(of)} {written(classes[of]['f1'].value, 'percent')}" for of in known]
+    return f"Least F1: {joined(told)}."
+
+
+def _table(rows: "Sequence[tuple[str, Estimate]]", level: float) -> Table:
+    estimate: Callable[[tuple[str, Estimate]], Estimate] = itemgetter(1)
+    columns: list[Column[tuple[str, Estimate]]] = [
+        ("Measure", "text", itemgetter(0)),
+        *estimate_columns([one for _, one in rows], level, estimate),
+        ("Bias (pp)", "points?", lambda row: _bias(row[1].bias)),
+    ]
+    return listed("Measures", rows, columns, "Bias: observed minus true labels, a range where it is bounded.")
+
+
+def _bias(bias: tuple[float, float] | None) -> Cell:
+    return None if bias is None else bias[0] if bias[0] == bias[1] else bias
+
+
+def _classes(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> Table:
+    corrected = any(one.corrected is not None for own in classes.values() for one in own.values())
+    columns = {"Class": "text", "Labelled": "count", "Predicted": "count"}
+    for title in _OF_CLASSES.values():
+        columns |= {title: "percent", f"{title}, {'true labels' if corrected else 'interval'}": "percent"}
+    rows = []
+    for of in weakest:
+        own = [classes[of][measure] for measure in _OF_CLASSES]
+        cells = [cell for one in own for cell in (one.value, ends(one.corrected if corrected else one.interval))]
+        rows.append((name(of), own[1].trials, own[0].trials, *cells))
+    return Table("Classes, least F1 first", columns, rows)
+
+
+def confusion_document(result: "ConfusionCounts") -> Document:
+    """Say how often each class is predicted for each class."""
+    right = "undefined" if is_missing(result.accuracy) else written(result.accuracy, "percent")
+    columns = {"Class": "text", "Rows": "count", "Predicted": "count"}
+    columns |= dict.fromkeys(_OF_CLASSES.values(), "percent")
+    measures = [result.measure(key).tolist() for key in _OF_CLASSES]
+    rows = list(
+        zip(map(name, result.classes), result.support.tolist(), result.predicted.tolist(), *measures, strict=True)
+    )
+    table = Table("Classes", columns, rows)
+    return Document(
+        kind="Confusion counts",
+        headline=f"The accuracy against the {result.truth} is {right}.",
+        figure=next((one for one in _confusion(result).shown if isinstance(one, Heat)), None),
+        table=table,
+        scope=[count(result.n, "row"), count(len(result.classes), "class", "classes")],
+        sections=[Section("Classes", [table])],
+        methods=[
+            f"Predictions of {count(result.n, 'row')} were counted against the {result.truth} with demele [@demele]."
+        ],
+        **about(result),
+    )
+
+
+def _confusion(result: "ConfusionCounts") -> Section:
+    counts = np.asarray(result.counts)
+    if len(result.classes) > _READABLE or not counts.size:
+        return NOTHING
+    names = list(map(name, result.classes))
+    axes = (f"{'true' if result.rows == 'true' else 'given'} label", "predicted")
+    heat = Heat("Confusion matrix", names, names, counts.tolist(), "count", axes, "row")
+    wrong = sorted(((int(n), i, j) for (i, j), n in np.ndenumerate(counts) if i != j and n), reverse=True)[:10]
+    by_row, by_column = counts.sum(axis=1), counts.sum(axis=0)
+    rows = [(names[i], names[j], n, n / by_row[i], n / by_column[j]) for n, i, j in wrong]
+    columns = {title_of(axes[0]): "text", "Predicted": "text", "Rows": "count"}
+    columns |= {f"Of this {axes[0]}": "percent", "Of these predictions": "percent"}
+    return Section("Confusion matrix", [heat, Table("Most frequent errors", columns, rows) if rows else None])

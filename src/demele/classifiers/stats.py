@@ -1,0 +1,43 @@
+"""Intervals, tests and tables of classifiers on labels that are taken as true.
+
+>>> from demele.classifiers import stats
+>>> print(stats.score_interval(90, 100))
+[0.826, 0.945]
+"""
+
+from typing import TYPE_CHECKING
+
+from demele.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from demele.classifiers.intervals import overlap_level as overlap_level
+    from demele.classifiers.intervals import overlap_quantile as overlap_quantile
+    from demele.classifiers.measures.audit_interval import audit_interval as audit_interval
+    from demele.classifiers.measures.bias import Bias as Bias
+    from demele.classifiers.measures.bias import bias as bias
+    from demele.classifiers.measures.confusion import ConfusionCounts as ConfusionCounts
+    from demele.classifiers.measures.confusion import confusion as confusion
+    from demele.classifiers.measures.correction import binary_correction as binary_correction
+    from demele.classifiers.pseudo import PseudoEvaluation as PseudoEvaluation
+    from demele.classifiers.pseudo import pseudo_supervised as pseudo_supervised
+    from demele.classifiers.resampled_scores import ResampledScores as ResampledScores
+    from demele.classifiers.resampled_scores import TTest as TTest
+    from demele.classifiers.resampled_scores import bootstrap_632 as bootstrap_632
+    from demele.classifiers.resampled_scores import corrected_t_test as corrected_t_test
+    from demele.classifiers.resampled_scores import repeated_scores as repeated_scores
+    from demele.core.proportions import exact_interval as exact_interval
+    from demele.core.proportions import score_interval as score_interval
+
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "demele.classifiers.intervals": "overlap_level overlap_quantile",
+        "demele.classifiers.measures.audit_interval": "audit_interval",
+        "demele.classifiers.measures.bias": "Bias bias",
+        "demele.classifiers.measures.confusion": "ConfusionCounts confusion",
+        "demele.classifiers.measures.correction": "binary_correction",
+        "demele.classifiers.pseudo": "PseudoEvaluation pseudo_supervised",
+        "demele.classifiers.resampled_scores": "ResampledScores TTest bootstrap_632 corrected_t_test repeated_scores",
+        "demele.core.proportions": "exact_interval score_interval",
+    },
+)

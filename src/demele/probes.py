@@ -1,0 +1,44 @@
+"""What codes are good for: predictions of factors, single codes of a dictionary, and codes without factors.
+
+>>> import numpy as np
+>>> from demele import probes
+>>> codes = np.random.default_rng(0).normal(size=(500, 3))
+>>> probes.unsupervised_scores(codes).n
+500
+"""
+
+from typing import TYPE_CHECKING
+
+from demele.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from demele.core.score_curve import ScoreCurve as ScoreCurve
+    from demele.metrics.standalone.downstream import DownstreamScores as DownstreamScores
+    from demele.metrics.standalone.downstream import downstream as downstream
+    from demele.metrics.standalone.reduced_downstream import ReducedDownstreamScores as ReducedDownstreamScores
+    from demele.metrics.standalone.reduced_downstream import reduced_downstream as reduced_downstream
+    from demele.metrics.standalone.strong_downstream import StrongDownstreamScores as StrongDownstreamScores
+    from demele.metrics.standalone.strong_downstream import strong_downstream as strong_downstream
+    from demele.metrics.standalone.udr import UDR as UDR
+    from demele.metrics.standalone.udr import udr as udr
+    from demele.metrics.standalone.unsupervised import UnsupervisedScores as UnsupervisedScores
+    from demele.metrics.standalone.unsupervised import unsupervised_scores as unsupervised_scores
+    from demele.scoring.breakdown import Breakdown as Breakdown
+    from demele.scoring.breakdown import breakdown as breakdown
+    from demele.scoring.concepts import absorption as absorption
+    from demele.scoring.concepts import sparse_probing as sparse_probing
+    from demele.scoring.concepts import splitting as splitting
+
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "demele.core.score_curve": "ScoreCurve",
+        "demele.metrics.standalone.downstream": "DownstreamScores downstream",
+        "demele.metrics.standalone.reduced_downstream": "ReducedDownstreamScores reduced_downstream",
+        "demele.metrics.standalone.strong_downstream": "StrongDownstreamScores strong_downstream",
+        "demele.metrics.standalone.udr": "UDR udr",
+        "demele.metrics.standalone.unsupervised": "UnsupervisedScores unsupervised_scores",
+        "demele.scoring.breakdown": "Breakdown breakdown",
+        "demele.scoring.concepts": "absorption sparse_probing splitting",
+    },
+)

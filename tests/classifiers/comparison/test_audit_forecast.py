@@ -1,0 +1,245 @@
+"""What audits would settle: the worlds that are assumed, and shares that an independent simulation finds as well."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from demele.classifiers import SequentialComparison, compare, plan_audit
+from demele.classifiers.comparison.forecast_parts import ForecastDesign, Truths, World, assumed_worlds
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.labelled import read_labelled
+from demele.labels import Audit, disagreement, draw_audit
+from demele.report.document import Table
+from demele.report.words import name
+from demele.report.words import plain as plain_text
+
+Classes = NDArray[np.int64]
+Models = dict[str, Classes]
+
+
+def judged(n: int, shares: dict[str, float], seed: int = 0, classes: int = 4) -> tuple[Models, Classes]:
+    """Classifiers that are right on given shares of the rows, each erring by itself, and labels."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, n)
+    models = {
+        name: np.where(rng.random(n) < share, labels, (labels + rng.integers(1, classes, n)) % classes)
+        for name, share in shares.items()
+    }
+    return models, labels
+
+
+# What is assumed ------------------------------------------------------------------------------------------------------
+
+
+def test_wrong_labels_anywhere_are_as_many_as_assumed_on_any_row_and_of_any_class() -> None:
+    models, labels = judged(40_000, {"a": 0.8, "b": 0.9})
+    truth = Truths(read_labelled(models, labels)).drawn(World("", 0.1, "anywhere"), np.random.default_rng(1))
+    wrong = truth != labels
+    apart = models["a"] != models["b"]
+    for rows in (apart, ~apart):  # 5 standard errors
+        assert abs(wrong[rows].mean() - 0.1) < 5 * np.sqrt(0.09 / rows.sum())
+    shifts = np.bincount((truth - labels)[wrong] % 4, minlength=4)
+    assert shifts[0] == 0
+    assert np.abs(shifts[1:] - wrong.sum() / 3).max() < 5 * np.sqrt(wrong.sum() * 2 / 9)
+
+
+def test_half_of_the_wrong_labels_side_with_the_leader_where_another_model_is_right() -> None:
+    models, labels = judged(40_000, {"a": 0.8, "b": 0.9})
+    truth = Truths(read_labelled(models, labels)).drawn(World("", 0.04, "leader"), np.random.default_rng(1))
+    sided = (models["b"] == labels) & (models["a"] == truth) & (truth != labels)
+    # Half of 4% are put there; of the others, anywhere, a third has the very class that a says on rows where it errs.
+    expected = 800 + 800 * ((models["b"] == labels) & (models["a"] != labels)).mean() / 3
+    assert abs(sided.sum() - expected) < 5 * np.sqrt(expected - 800)
+    assert abs((truth != labels).mean() - 0.04) < 5 * np.sqrt(0.02 / 40_000)
+
+
+def test_of_more_wrong_labels_than_can_side_with_the_leader_those_do_that_can() -> None:
+    models, labels = judged(1000, {"a": 0.98, "b": 1.0})
+    truth = Truths(read_labelled(models, labels)).drawn(World("", 0.5, "leader"), np.random.default_rng(0))
+    apart = models["a"] != models["b"]
+    assert (truth[apart] == models["a"][apart]).all()
+
+
+def test_after_an_audit_its_rows_are_known_and_the_others_are_like_them() -> None:
+    models, labels = judged(20_000, {"a": 0.8, "b": 0.9})
+    data = read_labelled(models, labels)
+    true = np.where((models["a"] != labels) & (np.arange(20_000) % 4 == 0), models["a"], labels)  # for a, a quarter
+    plan = draw_audit(20_000, 2000, seed=3)
+    audit = plan.answered(true[plan.rows]).coded(data.vocabulary, 20_000)
+    truths = Truths(data, audit)
+    rows = np.ones(20_000, bool)
+    rows[plan.rows] = False
+    rows &= (models["a"] != labels) & (models["b"] == labels)
+    drawn = []
+    for seed in range(20):
+        truth = truths.drawn(World("", 0.05, "audit"), np.random.default_rng(seed))
+        assert (truth[plan.rows] == true[plan.rows]).all()
+        drawn.append((truth != labels)[rows].mean())
+        as_a = (truth == models["a"])[rows & (truth != labels)].mean()
+        assert as_a > 0.97  # every wrong label that the audit met is truly what a says
+    found = ((models["a"] != labels) & (models["b"] == labels))[plan.rows]
+    expected = (true != labels)[plan.rows][found].mean()
+    spread = np.sqrt(expected * (1 - expected) / found.sum())
+    assert abs(np.mean(drawn) - expected) < spread
+    assert 0.5 * spread < np.std(drawn) < 2 * spread  # as uncertain as that many rows leave it
+
+
+def test_names_of_assumptions() -> None:
+    assert [world.name for world in assumed_worlds((0.0, 0.025))] == [
+        "no label wrong",
+        "2.5% wrong, anywhere",
+        "2.5% wrong, half for the leader",
+    ]
+
+
+# What would be settled ------------------------------------------------------------------------------------------------
+
+
+def test_shares_are_those_of_a_simulation_by_the_public_functions() -> None:
+    models, labels = judged(500, {"old": 0.80, "new": 0.88}, seed=5)
+    sizes, rate, draws = (40, 120), 0.04, 12
+    found = plan_audit(models, labels, sizes=sizes, wrong=rate, draws=draws, seed=1)
+    settled: dict[tuple[ForecastDesign, int], list[bool]] = {}
+    for seed in range(draws):
+        rng = np.random.default_rng([9, seed])
+        true = np.where(rng.random(500) < rate, (labels + rng.integers(1, 4, 500)) % 4, labels)
+        for size in sizes:
+            for weighted in (False, True):
+                design: ForecastDesign = "weighted" if weighted else "uniform"
+                doubts = disagreement(models) if weighted else None
+                plan = draw_audit(500, size, disagreement=doubts, seed=seed)
+                decided = compare(models["old"], models["new"], labels, audit=plan.answered(true[plan.rows]))
+                settled.setdefault((design, size), []).append(decided.verdict != "inconclusive")
+        asked = SequentialComparison(models["old"], models["new"], labels, seed=seed)
+        while not asked.done:
+            rows = asked.ask(10)
+            asked.tell(rows, true[rows])
+        shown = asked.decision().verdict != "inconclusive"
+        for size in sizes:
+            settled.setdefault(("sequential", size), []).append(shown and asked.labels_used <= size + 9)
+    anywhere = {(one.design, one.rows): one for one in found.prospects if one.world == "4% wrong, anywhere"}
+    assert set(anywhere) == set(settled)
+    for key, verdicts in settled.items():
+        share = (sum(verdicts) + 1) / (draws + 2)
+        error = np.sqrt(anywhere[key].error ** 2 + share * (1 - share) / draws)
+        assert abs(anywhere[key].settled - np.mean(verdicts)) < 4 * error, key
+    assert 0 < anywhere["weighted", 40].settled < 1  # it is no easy case
+    assert anywhere["uniform", 120].half_width < 0.7 * anywhere["uniform", 40].half_width
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
+    models, labels = judged(300, {"a": 0.7, "b": 0.8})
+    one, same, other = (plan_audit(models, labels, sizes=60, wrong=0.05, draws=3, seed=s) for s in (2, 2, 3))
+    assert one.to_dict() == same.to_dict()
+    assert one.to_frame()["half_width"].tolist() != other.to_frame()["half_width"].tolist()
+
+
+def test_a_difference_within_the_margin_is_never_settled() -> None:
+    models, labels = judged(400, {"a": 0.80, "b": 0.80})
+    found = plan_audit(models, labels, wrong=0.02, draws=5, sizes=(100, 400))
+    assert all(one.hopeless for one in found.outlooks)
+    assert found.sentence == "No audit would settle the comparison: not even labels of all 400 rows would."
+    plan = draw_audit(400, 100)
+    after = plan_audit(models, labels, draws=5, audit=plan.answered(labels[plan.rows]))
+    assert after.sentence.startswith(
+        "No audit will probably settle the comparison: labels of all 400 rows settle it in "
+    )
+
+
+def test_how_many_more() -> None:
+    models, labels = judged(2000, {"a": 0.80, "b": 0.84})
+    plan = draw_audit(2000, 60, seed=1)
+    found = plan_audit(models, labels, draws=6, audit=plan.answered(labels[plan.rows]))
+    assert (found.audited, found.design, found.sizes[0]) == (60, "uniform", 60)
+    half, most = (found.smallest("uniform", share=share) for share in (0.5, 0.9))
+    assert half is not None
+    assert most is not None
+    assert 60 < half <= most
+    more = f"{half - 60:,}" if half == most else f"{half - 60:,} to {most - 60:,}"
+    assert found.sentence.startswith(f"Going on with the audit, {more} more rows settle it ")
+    table = found.document().table
+    assert table is not None
+    assert table.rows[0][-1] == name("b")
+
+
+def test_whom_it_would_be_settled_for_is_said() -> None:
+    models, labels = judged(1000, {"old": 0.80, "new": 0.84})
+    found = plan_audit(models, labels, wrong=[0.01, 0.3], draws=5, sizes=(300, 1000))
+    winners = {one.world: (one.winner, one.settled_by_all) for one in found.outlooks}
+    assert winners["1% wrong, anywhere"] == ("new", 1.0)
+    table = found.document().table
+    assert table is not None
+    shown = {str(row[0]): plain_text(str(row[-1])) for row in table.rows}
+    assert {world: shown.get(world, "open") for world in winners} == {
+        world: "open" if one.hopeless or not one.winner else one.winner for world, one in outlooks(found).items()
+    }
+    said = " ".join(found.sentences)
+    for world, (_, share) in winners.items():  # no more rows are advised than there are
+        assert (share < 0.8) == (world.replace(", ", " (") + ")" in said.partition(". If ")[2])
+    assert "old" in shown.values()
+
+
+def outlooks(found: Any) -> dict[str, Any]:
+    return {one.world: one for one in found.outlooks}
+
+
+def test_an_audit_that_settles_it_needs_no_more() -> None:
+    models, labels = judged(1000, {"a": 0.6, "b": 0.9})
+    plan = draw_audit(1000, 300)
+    audit = plan.answered(labels[plan.rows])
+    assert compare(models["a"], models["b"], labels, audit=audit).verdict == "candidate"
+    found = plan_audit(models, labels, draws=3, audit=audit)
+    assert found.sentence == "The 300 audited rows settle the comparison already."
+
+
+def test_several_models_and_the_least_sizes() -> None:
+    models, labels = judged(800, {"a": 0.6, "b": 0.6, "c": 0.9})
+    right = np.flatnonzero(models["a"] == labels)
+    models["b"] = models["a"].copy()  # as good as a, on other rows
+    models["b"][right[:60]] = (labels[right[:60]] + 1) % 4
+    wrong = np.flatnonzero(models["a"] != labels)[:60]
+    models["b"][wrong] = labels[wrong]
+    found = plan_audit(models, labels, wrong=0.01, draws=4, sizes=(50, 400))
+    assert len(found.outlooks) == 3 * len(found.worlds)
+    assert found.smallest("weighted", pair=("c", "a")) in (50, 400)
+    assert found.smallest("weighted") is None  # a and b stay open
+    assert found.sentence == "A weighted audit of 400 rows settles 2 of 3 pairs."
+    table = found.document().sections[0].shown[0]
+    assert isinstance(table, Table)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert {row["Better"] for row in rows if plain_text(row["Candidate"]) == "b"} == {"open"}
+    least = {(plain_text(row["Candidate"]), row["If"]): row["Weighted"] for row in rows}
+    assert least["c", found.worlds[0].name] == found.smallest("weighted", world=found.worlds[0].name, pair=("c", "b"))
+    assert {(one.baseline, one.candidate) for one in found.outlooks} == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert len(found.to_frame()) == 3 * len(found.worlds) * 3 * 2
+
+
+def test_what_cannot_be_used_is_refused() -> None:
+    options_cases: Any = [
+        ({"sizes": [0]}, InputError, "sizes.*from 1 to 100"),
+        ({"sizes": [101]}, InputError, "sizes.*from 1 to 100"),
+        ({"sizes": []}, InputError, "sizes.*at least one"),
+        ({"wrong": 1.0}, InputError, r"wrong.*in \[0, 1\)"),
+        ({"wrong": []}, InputError, "wrong.*at least one"),
+        ({"draws": 1}, InputError, "draws"),
+        ({"inference": "overlap"}, InputError, "inference.*population' or 'test_set"),
+        ({"audit": [1, 2]}, InputTypeError, "audit.*an Audit"),
+        ({"audit": Audit([1], [0], design="selective")}, InputError, "audit.*for a reason"),
+    ]
+    for options, error, words in options_cases:
+        models, labels = judged(100, {"a": 0.7, "b": 0.8})
+        with pytest.raises(error, match=words):
+            plan_audit(models, labels, **options)
+
+
+def test_unknown_names_are_refused() -> None:
+    models, labels = judged(200, {"a": 0.7, "b": 0.8})
+    found = plan_audit(models, labels, sizes=50, wrong=0.0, draws=2)
+    with pytest.raises(InputError, match="design"):
+        found.smallest("selective")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="world"):
+        found.smallest("uniform", world="none")
+    with pytest.raises(UnknownNameError, match="pair"):
+        found.smallest("uniform", pair=("a", "z"))

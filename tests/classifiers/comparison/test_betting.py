@@ -1,0 +1,286 @@
+"""Betting without replacement: exact on small populations, at its level on the boundary of the hypothesis."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from demele.classifiers.comparison.betting import (
+    FRACTIONS,
+    Draws,
+    log_wealth,
+    mixed,
+    ratios,
+    sampling_gap,
+    stakes,
+)
+from demele.core.errors import InputError
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Floats = NDArray[np.float64]
+
+
+def _slow_wealth(
+    scores: list[float], weights: list[float], total_weight: float, threshold: float, loss: float
+) -> float:
+    """Play each share by itself, draw after draw; the stakes must stay open."""
+    wealth = 0.0
+    for share in FRACTIONS:
+        money, done, left = share / sum(FRACTIONS), 0.0, total_weight
+        for score, weight in zip(scores, weights, strict=True):
+            shown = done + score * left / weight
+            money *= 1 + share * (shown - threshold) / (threshold - done + loss * left)
+            done += score
+            left -= weight
+        wealth += money
+    return wealth
+
+
+def test_two_draws_by_hand() -> None:
+    # Four instances said to sum to -2 or less: the first draw is 0 against a mean of -1/2, a gain of (1/2) / (3/2) of
+    # the stake; the second is -1 against a mean of -2/3, a loss of (1/3) / (4/3).
+    shares = [Fraction(k, 20) for k in range(1, 20)]
+    money = [share / sum(shares) for share in shares]
+    first = sum(m * (1 + f / 3) for m, f in zip(money, shares, strict=True))
+    second = sum(m * (1 + f / 3) * (1 - f / 4) for m, f in zip(money, shares, strict=True))
+    assert_close(np.exp(log_wealth([0, -1], 4, -2)), [float(first), float(second)], ROUNDING)
+
+
+def test_weighted_draw_by_hand() -> None:
+    # Weights 2, 2, 1, 1; said to sum to -3. A first draw of -1 at weight 1 stands for -1 * 6 / 1 = -6 in all: it shows
+    # (-6 + 3) / (-3 + 6) = -1, the whole stake. A draw of 0 shows 3 / 3 = 1.
+    paid, _ = ratios(np.array([-1.0]), np.array([1.0]), 6.0, -3.0, loss=1.0, gain=1.0)
+    assert_close(paid, [-1.0], ROUNDING)
+    paid, _ = ratios(np.array([0.0]), np.array([2.0]), 6.0, -3.0, loss=1.0, gain=1.0)
+    assert_close(paid, [1.0], ROUNDING)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from([-2, -1, 0, 1, 2]), min_size=1, max_size=12), st.integers(0, 30), st.integers(0, 12))
+def test_agrees_with_a_slow_loop(scores: list[int], more: int, above: int) -> None:
+    total = len(scores) + 20 + more
+    threshold = -2.0 * total + 4 * len(scores) + above + 1  # the stakes stay open
+    threshold = min(threshold, 2.0 * total - 4 * len(scores) - 1)
+    slow = _slow_wealth([float(r) for r in scores], [1.0] * len(scores), total, threshold, 2.0)
+    assert_close(np.exp(log_wealth(scores, total, threshold)[-1]), slow, ROUNDING)
+
+
+def _orders(scores: Floats, weights: Floats) -> list[tuple[float, list[int]]]:
+    """All orders of a small population with their probabilities under weighted drawing without replacement."""
+    found = []
+    for order in itertools.permutations(range(scores.size)):
+        probability, left = 1.0, float(weights.sum())
+        for item in order:
+            probability *= weights[item] / left
+            left -= weights[item]
+        found.append((probability, list(order)))
+    return found
+
+
+SMALL = [
+    ([-2, 0, 0, -1, 0, 1], [1, 1, 1, 1, 1, 1], 2.0, 2.0),
+    ([-2, -2, 0, 0, 0, 0], [2, 2, 2, 2, 2, 2], 1.0, 1.0),
+    ([-2, 0, 0, -1, 1, 0], [2, 2, 2, 1, 1, 1], 1.0, 1.0),
+    ([-2, 2, 0, -1, 0, 1], [2, 2, 2, 1, 1, 1], 1.0, 1.0),
+    ([-1, 2, 0, -1, 0], [1.7, 2.2, 1.7, 0.9, 0.8], 2.0, 2.0),
+]
+
+
+@pytest.mark.parametrize(("scores", "weights", "loss", "gain"), SMALL)
+def test_fair_on_the_boundary_exactly(scores: list[int], weights: list[float], loss: float, gain: float) -> None:
+    """Over all orders, the mean wealth after each draw is 1 if the sum is the threshold, and below if it is less."""
+    drawn, mass = np.array(scores, float), np.array(weights, float)
+    for slack, same in ((0, True), (1, False)):
+        mean = np.zeros(drawn.size)
+        for probability, order in _orders(drawn, mass):
+            draws = Draws(drawn[order], mass[order], drawn.size, float(mass.sum()), loss, gain)
+            mean += probability * np.exp(draws.log_wealth(float(drawn.sum()) + slack))
+        if same:
+            assert_close(mean, np.ones(drawn.size), ROUNDING)
+        else:
+            assert (mean < 1).all()
+
+
+def test_level_over_all_orders_exactly() -> None:
+    """Even someone who stops at the best moment errs with probability alpha at most."""
+    for alpha in [0.5, 0.2, 0.05]:
+        for scores, weights, loss, gain in SMALL:
+            drawn, mass = np.array(scores, float), np.array(weights, float)
+            error = 0.0
+            for probability, order in _orders(drawn, mass):
+                draws = Draws(drawn[order], mass[order], drawn.size, float(mass.sum()), loss, gain)
+                error += probability * float(draws.log_wealth(float(drawn.sum())).max() >= -np.log(alpha))
+            assert error <= alpha
+
+
+# Populations (scores with their counts and weights) whose sum is the threshold: wrong labels placed as one likes.
+BOUNDARY: dict[str, tuple[list[tuple[float, float, int]], float, float]] = {
+    "few large losses": ([(-2, 2, 60), (0, 2, 340), (0, 1, 100)], 1.0, 1.0),
+    "small losses only": ([(-1, 2, 60), (0, 2, 340), (-1, 1, 60), (0, 1, 40)], 1.0, 1.0),
+    "all labels with neither": ([(-1, 1, 100), (1, 1, 20)], 1.0, 1.0),
+    "gains against losses": ([(-2, 2, 80), (0, 2, 120), (2, 2, 60), (0, 2, 100)], 1.0, 1.0),
+    "a population of 12": ([(-2, 2, 2), (0, 2, 6), (-1, 1, 1), (0, 1, 3)], 1.0, 1.0),
+    "unequal weights": ([(-2, 1.4, 60), (0, 2.8, 340), (-1, 0.7, 30), (0, 1.4, 70)], 1 / 0.7, 1 / 0.7),
+}
+
+
+def test_level_on_the_boundary() -> None:
+    for uniform in [True, False]:
+        for name in list(BOUNDARY):
+            groups, loss, gain = BOUNDARY[name]
+            scores = np.concatenate([np.full(count, float(score)) for score, _, count in groups])
+            weights = np.concatenate([np.full(count, 1.0 if uniform else weight) for _, weight, count in groups])
+            loss, gain = (2.0, 2.0) if uniform else (loss * 1.0, gain * 1.0)
+            assert (scores >= -loss * weights).all()
+            assert (scores <= gain * weights).all()
+            rng = np.random.default_rng(5)
+            repetitions, cap = 4000, min(scores.size, 250)
+            largest = np.empty(repetitions)
+            for start in range(0, repetitions, 200):
+                order = np.argsort(rng.exponential(size=(200, scores.size)) / weights, axis=1)[:, :cap]
+                paid, refuted = ratios(scores[order], weights[order], weights.sum(), scores.sum(), loss=loss, gain=gain)
+                assert not refuted.any()
+                largest[start : start + 200] = mixed(paid).max(axis=1)
+            for alpha in (0.05, 0.01, 0.001):
+                rate = np.mean(largest >= -np.log(alpha))
+                assert rate <= alpha + 5 * np.sqrt(alpha * (1 - alpha) / repetitions)
+            # The test must be able to fail: the bet is not so timid that nothing ever comes near.
+            assert np.mean(largest >= np.log(2)) > 0.05
+
+
+@given(st.lists(st.integers(-2, 2), min_size=1, max_size=15), st.integers(-5, 5), st.randoms())
+def test_all_draws_refute_what_is_false_and_nothing_else(scores: list[int], shift: int, random: object) -> None:
+    random.shuffle(scores)  # type: ignore[attr-defined]
+    evidence = log_wealth(scores, len(scores), sum(scores) + shift)
+    assert bool(np.isinf(evidence[-1])) == (shift < 0)
+    assert shift < 0 or not np.isinf(evidence).any()
+    assert not np.isnan(evidence).any()
+
+
+def test_what_is_certainly_false_is_taken_back() -> None:
+    # Five draws of 0 speak against a sum of -6; the rest then brings it to -8.
+    weights = np.ones(9)
+    drawn = np.array([0.0, 0, 0, 0, 0, -2, -2, -2, -2])
+    early = Draws(drawn[:5], weights[:5], 9, 9.0, 2.0, 2.0)
+    assert early.evidence(-6) == early.log_wealth(-6).max() > np.log(5)
+    late = Draws(drawn, weights, 9, 9.0, 2.0, 2.0)
+    assert late.log_wealth(-6).max() == early.evidence(-6)
+    assert late.evidence(-6) == 0
+    assert late.exceeds(0.2) == -9
+
+
+def test_refuses_more_scores_than_instances_and_scores_out_of_range() -> None:
+    with pytest.raises(InputError, match=r"at most 2.*got 3"):
+        log_wealth([0, 0, 0], 2, -1)
+    with pytest.raises(InputError, match=r"in \[-2, 2\]"):
+        log_wealth([0, 3], 20, -1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=60))
+def test_leaving_out_what_can_only_gain_is_safe(rows: list[tuple[int, int, int]]) -> None:
+    """If the claim is false, the scores left in sum to at most the threshold, for any true labels."""
+    first, second, given, truth = np.array([(*row, (7 * i) % 4) for i, row in enumerate(rows)]).T
+    apart = first != second
+    before = ((second == given).astype(int) - (first == given))[apart]
+    after = ((second == truth).astype(int) - (first == truth))[apart]
+    lost, won, neither = (int((before == sign).sum()) for sign in (-1, 1, 0))
+    for tau in (-3.5, 0.0, 2.0, 2.5):
+        at_stake = stakes(lost, won, neither, tau)
+        left_in = before >= 0 if at_stake.reduced else np.ones(before.size, bool)
+        assert at_stake.size == left_in.sum()
+        shown = (after - before)[left_in].sum() > at_stake.threshold
+        assert after.sum() > tau or not shown
+        if not at_stake.reduced:
+            assert shown == (after.sum() > tau)
+
+
+def test_largest_sum_excluded_is_found_by_bisection() -> None:
+    rng = np.random.default_rng(3)
+    scores, weights = rng.choice([-2.0, 0.0, 0.0, 0.0, 2.0], 60), np.full(60, 2.0)
+    draws = Draws(scores, weights, 200, 400.0, 1.0, 1.0)
+    for alpha in (0.05, 0.001):
+        shown = [t for t in range(-401, 401) if draws.log_wealth(t).max() >= -np.log(alpha)]  # nothing ruled out here
+        assert draws.exceeds(alpha) == max(shown)
+    assert Draws(np.zeros(0), np.zeros(0), 10, 20.0, 1.0, 1.0).exceeds(0.05) == -21  # nothing beyond what must be
+
+
+def test_limits_of_the_sum_cover_it() -> None:
+    """The limits after each of many draws hold all at once: anytime coverage."""
+    rng = np.random.default_rng(8)
+    scores = np.repeat([-2.0, -1.0, 0.0, 1.0], [20, 20, 140, 20])
+    weights = np.where(np.abs(scores) == 2, 2.0, 1.0)
+    missed = []
+    for _ in range(300):
+        order = np.argsort(rng.exponential(size=200) / weights)
+        for k in (5, 40, 120):
+            draws = Draws(scores[order[:k]], weights[order[:k]], 200, float(weights.sum()), 1.0, 1.0)
+            low, high = draws.exceeds(0.1), -draws.mirrored().exceeds(0.1)
+            missed.append(not low < scores.sum() < high)
+    assert np.mean(missed) <= 0.2
+    assert np.mean(missed) > 0
+
+
+def test_estimate_is_unbiased_under_uniform_drawing_and_exact_in_the_end() -> None:
+    scores, ones = np.array([-2.0, 0.0, -1.0, 1.0, 0.0]), np.ones(5)
+    mean = sum(
+        probability * Draws(scores[order[:3]], ones[:3], 5, 5.0, 2.0, 2.0).estimate()
+        for probability, order in _orders(scores, ones)
+    )
+    assert_close(mean, -2.0, ROUNDING)
+    weights = np.array([2.0, 2.0, 1.0, 1.0, 1.0])
+    assert_close(Draws(scores, weights, 5, 7.0, 1.0, 1.0).estimate(), -2.0, ROUNDING)
+    # Two of four units of weight, with scores -2 of 2 and 0 of 2: half a unit lost per unit of weight, 3 units left.
+    assert_close(Draws(scores[:2], weights[:2], 5, 7.0, 1.0, 1.0).estimate(), -2 - 3 * 0.5, ROUNDING)
+
+
+@pytest.mark.parametrize(("size", "threshold"), [(100, -40), (350, -160), (5000, -700)])
+def test_expected_labels_come_true_without_errors(size: int, threshold: int) -> None:
+    start = Draws(np.zeros(0), np.zeros(0), size, float(size), 2.0, 2.0)
+    needed = int(np.argmax(log_wealth(np.zeros(size), size, threshold) >= np.log(1000))) + 1
+    # Beyond 256 steps the path is computed in blocks.
+    assert abs(start.expected(threshold, 0.001) - needed) <= size / 256
+    half = Draws(np.zeros(needed // 2), np.ones(needed // 2), size, float(size), 2.0, 2.0)
+    assert abs(half.expected(threshold, 0.001) - (needed - needed // 2)) <= size / 256
+    ended = Draws(np.zeros(needed), np.ones(needed), size, float(size), 2.0, 2.0)
+    assert ended.expected(threshold, 0.001) == 0
+    # Every label without an error multiplies the wealth by at most 1 / (1 - gap / capacity).
+    assert np.log(1000) / -np.log1p(threshold / (2 * size)) <= needed + 1
+
+
+def test_expected_labels_on_average_and_when_hopeless() -> None:
+    rng = np.random.default_rng(2)
+    population = np.repeat([-2.0, 0.0], [60, 940])
+    threshold, weights = -400, np.ones(1000)
+    start = Draws(rng.permutation(population)[:40], weights[:40], 1000, 1000.0, 2.0, 2.0)
+    needed = [
+        int(np.argmax(Draws(rng.permutation(population), weights, 1000, 1000.0, 2.0, 2.0).log_wealth(threshold) >= 6.9))
+        for _ in range(200)
+    ]
+    assert 0.5 * np.median(needed) < start.expected(threshold, 0.001) + 40 < 2 * np.median(needed)
+    bad = Draws(np.full(20, -2.0), weights[:20], 1000, 1000.0, 2.0, 2.0)
+    assert bad.expected(threshold, 0.001) == np.inf
+
+
+@pytest.mark.parametrize("tail", [0.025, 0.001])
+def test_sampling_gap_is_the_least_that_holds(tail: float) -> None:
+    def beyond(d: int, minus: float, plus: float, t: int) -> float:
+        law = np.ones(1)
+        for _ in range(d):
+            law = np.convolve(law, [minus, 1 - minus - plus, plus])
+        return float(law[d + t + 1 :].sum()) if t >= -d else 1.0
+
+    for d in (0, 1, 2, 7, 20, 41):
+        t = int(sampling_gap(d, tail))
+        for minus, plus in ((0.5, 0.5), (0.4, 0.4), (0.1, 0.1), (0.6, 0.4), (0.5, 0.3)):
+            assert beyond(d, minus, plus, t) <= tail * (1 + 1e-9)
+        if t > 0:  # one less would not do, for one of the two numbers of steps that the sum may have
+            assert max(beyond(d, 0.5, 0.5, t - 1), beyond(d - 1, 0.5, 0.5, t - 1)) > tail
+    # One instance may surely be neither's: both numbers of steps must be covered, at every size.
+    for d in range(1, 60):
+        t = int(sampling_gap(d, tail))
+        assert max(beyond(d, 0.5, 0.5, t), beyond(d - 1, 0.5, 0.5, t)) <= tail * (1 + 1e-9)
+    assert_exact(sampling_gap([7, 20], tail), [int(sampling_gap(7, tail)), int(sampling_gap(20, tail))])

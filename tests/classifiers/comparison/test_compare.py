@@ -1,0 +1,615 @@
+"""The public door: what it decides, what it tells, and what it refuses."""
+
+import json
+import math
+import re
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele.classifiers.comparison.compare import compare, compare_without_labels
+from demele.classifiers.comparison.methods import METHODS, method_names
+from demele.classifiers.comparison.ranking import rank
+from demele.classifiers.measures.assess import assess
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.labels.cleaned.cleaning import Cleaning
+from demele.noise.audit import Audit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
+from tests.tolerances import ROUNDING, SOLVER, assert_close
+
+NAMES = np.array(["cat", "dog", "eel"])
+
+
+class Case:
+    """500 instances of three classes; the candidate is right on 90% and the baseline on 70%."""
+
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 500)
+    old = np.where(rng.random(500) < 0.7, labels, (labels + 1) % 3)
+    new = np.where(rng.random(500) < 0.9, labels, (labels + 2) % 3)
+
+
+def decide(**changes: Any) -> Any:
+    given = {"baseline": Case.old, "candidate": Case.new, "labels": Case.labels} | changes
+    return compare(given.pop("baseline"), given.pop("candidate"), given.pop("labels"), **given)
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "error"])
+@pytest.mark.parametrize("shift", [0, 12, 30])
+def test_the_default_is_the_exact_test_of_the_pairs(measure: Any, shift: int) -> None:
+    """McNemar's exact test, one-sided at 2.5%, as SciPy and statsmodels have it."""
+    from scipy.stats import binomtest
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    candidate = np.where(np.arange(500) < shift, Case.labels, Case.old)
+    candidate[490:] = (Case.labels[490:] + 1) % 3
+    found = decide(candidate=candidate, measure=measure)
+    right = [predictions == Case.labels for predictions in (Case.old, candidate)]
+    won, lost = (right[1] & ~right[0]).sum(), (right[0] & ~right[1]).sum()
+    assert found.method == "worst-case"
+    assert_close(found.p_value, binomtest(won, won + lost, alternative="greater").pvalue, SOLVER)
+    if won > lost:
+        both = mcnemar([[0, lost], [won, 0]], exact=True).pvalue
+        assert_close(2 * found.p_value, both, SOLVER)
+    assert (found.verdict == "candidate") == (found.p_value <= 0.025)
+    asked = decide(candidate=candidate, measure=measure, noise=0)
+    assert found.to_dict() == asked.to_dict()
+    assert "All given labels are correct." in found.assumptions
+
+
+def test_the_default_says_what_it_takes_for_granted() -> None:
+    found = decide()
+    assert found.sentence.startswith("If all labels are correct, replace ")
+    assert repr(found).startswith("Decision(If all labels are correct, replace ")
+    assert found.breakdown is not None
+    assert found.breakdown.labels > 0
+    assert decide(baseline=Case.new, candidate=Case.old).sentence.startswith("If all labels are correct, keep ")
+    assert "McNemar" in found.methods()
+    for other in (decide(noise=0.01), decide(method="true-labels", true_labels=Case.labels)):
+        assert "all labels are correct" not in other.sentence + repr(other)
+    assert decide(method="overlap").sentence.startswith("If all labels are correct, ")
+
+
+@pytest.mark.parametrize(("inference", "candidate"), [("population", 10), ("test_set", 1), ("overlap", 40)])
+def test_the_default_answers_for_every_target(inference: str, candidate: int) -> None:
+    wrong = np.flatnonzero(Case.old != Case.labels)
+    better = Case.old.copy()
+    better[wrong[:candidate]] = Case.labels[wrong[:candidate]]
+    assert decide(candidate=better, inference=inference).verdict == "candidate"
+    better[wrong[: candidate + 1]] = Case.old[wrong[: candidate + 1]]
+    assert decide(candidate=better, inference=inference).verdict == "inconclusive"
+
+
+def test_how_many_wrong_labels_a_verdict_holds_up_to_is_rounded_down() -> None:
+    """33 of 5,432 labels are 0.6075%."""
+    labels = np.zeros(5432, dtype=int)
+    labels[:2000] = 1
+    old, new = labels.copy(), labels.copy()
+    lost, won = 256, 256 + 85
+    new[:lost] = 1 - labels[:lost]
+    old[lost : lost + won] = 1 - labels[lost : lost + won]
+    found = decide(baseline=old, candidate=new, labels=labels)
+    assert found.breakdown is not None
+    share = 100 * found.breakdown.rate
+    shown = re.search(r"holds up to ([\d.]+)% wrong", str(found))
+    assert shown is not None
+    assert 0 <= share - float(shown[1]) < 0.01
+    assert f"{shown[1]}% wrong labels ({found.breakdown.labels} of 5,432)" in " ".join(found.sentences)
+
+
+def test_predictions_of_a_class_that_no_label_has_count_as_wrong() -> None:
+    silent = NAMES[Case.new].astype(object)
+    silent[[3, 8, 400]] = "no answer"
+    found = decide(baseline=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels])
+    [note] = [note for note in found.notes if note.code == "class-not-labelled"]
+    assert "3 predictions use a class that no label has, 'no answer' (first: row 3)" in note.message
+    told = decide(baseline=NAMES[Case.old], candidate=silent, labels=NAMES[Case.labels], classes=[*NAMES, "no answer"])
+    assert found.difference == told.difference
+    assert "class-not-labelled" not in codes(told)
+    ranking = rank({"old": NAMES[Case.old], "new": silent}, NAMES[Case.labels])
+    assert codes(ranking).count("class-not-labelled") == 1
+    others = rank({"old": NAMES[Case.old], "new": silent, "newer": NAMES[Case.new]}, NAMES[Case.labels])
+    assert "class-not-labelled" not in codes(others.decision("old", "newer"))
+
+
+def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an audit would show, and how many wrong labels a verdict holds up to, are computed when they are read."""
+    from demele.classifiers.comparison import decision
+    from demele.core import labelled
+
+    made: list[str] = []
+
+    def noted(name: str, function: Any) -> Any:
+        def run(*arguments: Any, **options: Any) -> Any:
+            made.append(name)
+            return function(*arguments, **options)
+
+        return run
+
+    for name in ("prospect", "breakdown"):
+        monkeypatch.setattr(decision, name, noted(name, getattr(decision, name)))
+    counted = labelled.Labelled.__dict__["disagreements"]
+    monkeypatch.setattr(counted, "func", noted("counts", counted.func))
+    found = decide()
+    assert made == ["counts"]
+    assert found.details["prospect"]
+    assert found.breakdown is not None
+    found.to_dict()
+    assert sorted(made) == ["breakdown", "counts", "prospect"]
+
+
+SICK = np.array(["ill", "well"])
+
+
+def test_measures_of_medicine() -> None:
+    noise_cases: Any = [None, 0.02]
+    measure_cases: Any = [
+        ("sensitivity", "recall", "ill"),
+        ("specificity", "recall", "well"),
+        ("PPV", "precision", "ill"),
+        ("NPV", "precision", "well"),
+    ]
+    for noise in noise_cases:
+        for measure, same, of in measure_cases:
+            labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
+            found = compare(old, new, labels, measure=measure, positive="ill", noise=noise)
+            asked = compare(old, new, labels, measure=same, of=of, noise=noise)
+            for name in ("verdict", "difference", "interval", "method"):
+                assert getattr(found, name) == getattr(asked, name)
+            assert found.baseline.value == asked.baseline.value
+            assert (found.measure, found.of, found.candidate.of) == (measure, "ill", "ill")
+            assert f"{measure} of class ill" in str(found).replace(measure.capitalize(), measure)
+            assert (f"{measure} of class ill" in found.sentence) == (found.verdict != "inconclusive")
+            assert found.signature.arguments["positive"] == "ill"
+            ranking = rank({"old": old, "new": new}, labels, measure=measure, positive="ill")
+            assert (ranking.of, ranking.estimates[0].measure) == ("ill", measure)
+            # By hand, from the four cells.
+            cells = {(true, said): ((labels == true) & (new == said)).sum() for true in SICK for said in SICK}
+            right, other = ("ill", "well") if measure in ("sensitivity", "PPV") else ("well", "ill")
+            rest = cells[right, other] if same == "recall" else cells[other, right]
+            assert_close(found.candidate.value, cells[right, right] / (cells[right, right] + rest), ROUNDING)
+
+
+def test_several_measures_in_one_call() -> None:
+    labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
+    found = compare(old, new, labels, measure=["accuracy", "sensitivity", "specificity"], positive="ill")
+    assert [one.measure for one in (found, *found.others)] == ["accuracy", "sensitivity", "specificity"]
+    for one in found.others:
+        alone = compare(old, new, labels, measure=one.measure, positive="ill")  # type: ignore[arg-type]
+        assert one.to_dict() == alone.to_dict()
+    assert found.to_dict()["others"] == [one.to_dict() for one in found.others]
+    assert "Specificity of class ill: difference (pp)" in str(found)
+    with pytest.raises(InputError, match="measure: expected a measure or several, got none"):
+        compare(old, new, labels, measure=[])
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"measure": "specificity", "positive": 1}, "measure"),  # of three classes
+        ({"measure": "sensitivity"}, "of"),
+        ({"measure": "recall", "positive": 1}, "positive"),
+        ({"measure": "sensitivity", "positive": 1, "of": 1}, "positive"),
+        ({"measure": "sensitivity", "positive": 7}, "positive"),
+        ({"measure": ["accuracy", "accurate"]}, "measure"),
+    ],
+)
+def test_measures_of_medicine_are_asked_for_plainly(options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InputError) as caught:
+        decide(**options)
+    assert caught.value.argument == argument
+
+
+def test_verdict_choice_and_difference() -> None:
+    better, worse = decide(), decide(baseline=Case.new, candidate=Case.old)
+    assert (better.verdict, better.choice) == ("candidate", "candidate")
+    assert (worse.verdict, worse.choice) == ("baseline", "baseline")
+    expected = (Case.new == Case.labels).mean() - (Case.old == Case.labels).mean()
+    assert_close([better.difference, worse.difference], [expected, -expected], ROUNDING)
+    inconclusive = decide(candidate=Case.old)
+    assert (inconclusive.verdict, inconclusive.choice, inconclusive.breakdown) == ("inconclusive", "baseline", None)
+
+
+def test_the_sharpest_method_that_the_rest_allows() -> None:
+    audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
+    assert decide().method == "worst-case"
+    assert decide(measure="error").method == "worst-case"
+    assert decide(measure="recall", of=1).method == "overlap"
+    assert decide(noise=0.01).method == "worst-case"
+    assert decide(noise=0.01, measure="recall", of=1).method == "worst-case-overlap"
+    assert decide(audit=audit).method == "audit"
+    assert decide(noise=audit).method == "audit"
+
+
+@pytest.mark.parametrize(
+    ("method", "one", "other"),
+    [
+        ("hard-rows", {"difficulty": np.arange(500.0)}, {"difficulty": -np.arange(500.0)}),
+        ("hard-rows", {"prudence": 0.0}, {"prudence": 1.0}),
+        ("cleaned", {"cleaning": Cleaning(Case.old != Case.labels)}, {"cleaning": Cleaning(Case.new != Case.labels)}),
+        (
+            "cleaned",
+            {"cleaning": Cleaning(Case.old != Case.labels)},
+            {"cleaning": Cleaning(Case.old != Case.labels, Case.old)},
+        ),
+        ("agreement", {"reference": Case.old}, {"reference": Case.labels}),
+        ("true-labels", {"true_labels": Case.labels}, {"true_labels": Case.old}),
+    ],
+)
+def test_the_signature_tells_apart_what_changes_the_decision(
+    method: str, one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    first, second = (decide(method=method, **given) for given in (one, other))
+    assert str(first.signature) != str(second.signature)
+    assert str(decide(method=method, **one).signature) == str(first.signature)
+
+
+def test_the_signature_names_the_default_prudence() -> None:
+    hard = {"method": "hard-rows", "difficulty": np.arange(500.0)}
+    assert str(decide(**hard).signature) == str(decide(**hard, prudence=0.1).signature)
+
+
+def test_the_signature_of_an_audited_pair_tells_how_many_models_voted() -> None:
+    audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
+    third = np.where(np.arange(500) % 3 == 0, (Case.labels + 1) % 3, Case.labels)
+    ranking = rank({"old": Case.old, "new": Case.new, "third": third}, Case.labels, audit=audit)
+    of_three = ranking.decision("old", "new")
+    alone = decide(audit=audit, level=of_three.level)
+    assert of_three.difference != alone.difference
+    assert str(of_three.signature) != str(alone.signature)
+
+
+def test_error_is_accuracy_turned_around() -> None:
+    accuracy, error = (decide(measure=measure, noise=0.01) for measure in ("accuracy", "error"))
+    assert accuracy.verdict == error.verdict == "candidate"
+    assert_close(error.difference, -accuracy.difference, ROUNDING)
+    assert_close([error.interval.low, error.interval.high], [-accuracy.interval.high, -accuracy.interval.low], ROUNDING)
+    assert_close(error.baseline.value, 1 - accuracy.baseline.value, ROUNDING)
+    for one in (error, accuracy):
+        assert one.baseline.interval.low < one.baseline.value < one.baseline.interval.high
+        assert one.baseline.corrected.low <= one.baseline.interval.low
+
+
+@pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
+def test_measures_of_one_class(measure: str) -> None:
+    found = decide(measure=measure, of="dog", **{key: NAMES[rows] for key, rows in _rows().items()})
+    assert (found.measure, found.of, found.verdict) == (measure, "dog", "candidate")
+    assert found.breakdown is None
+    as_numbers = decide(measure=measure, of=1)
+    assert_close(found.difference, as_numbers.difference, ROUNDING)
+
+
+def _rows() -> dict[str, Any]:
+    return {"baseline": Case.old, "candidate": Case.new, "labels": Case.labels}
+
+
+def test_what_a_decision_tells() -> None:
+    found = decide(noise=0.02, names=("v1", "v2"), level=0.9)
+    assert found.names == ("v1", "v2")
+    assert found.n == 500
+    assert found.level == 0.9
+    assert found.breakdown is not None
+    assert found.breakdown.labels >= 10
+    assert math.isclose(found.breakdown.rate, found.breakdown.labels / 500)
+    counts = [found.details[key] for key in ("label_says_baseline", "label_says_candidate", "label_says_neither")]
+    assert sum(counts) == (Case.old != Case.new).sum()
+    assert any("10 of the 500" in sentence for sentence in found.assumptions)
+    assert "worst-case" in str(found.signature)
+    assert "noise" in str(found.signature)
+    assert json.loads(found.to_json())["verdict"] == "candidate"
+    assert "replace v1 by v2: its accuracy is significantly higher" in repr(found).lower()
+    assert "holds up to" in str(found)
+
+
+@pytest.mark.parametrize("name", [name for name, spec in METHODS.items() if "audit" not in spec.needs])
+def test_every_method_without_an_audit_through_the_door(name: str) -> None:
+    rng = np.random.default_rng(1)
+    knowledge: dict[str, Any] = {
+        "noise": 0.02,
+        "true_labels": Case.labels,
+        "difficulty": rng.random(500),
+        "cleaning": Cleaning(rng.random(500) < 0.05),
+        "reference": np.where(rng.random(500) < 0.8, Case.labels, 0),
+    }
+    found = decide(method=name, **knowledge)
+    assert (found.method, found.verdict) == (name, "candidate")
+    assert found.interval.low > 0
+    assert found.interval.low <= found.difference <= found.interval.high
+    assert found.assumptions
+    assert json.loads(found.to_json())["method"] == name
+
+
+def test_kinds_of_arrays_and_classes_do_not_matter() -> None:
+    import pandas as pd
+
+    plain = decide(noise=0.02)
+    rows = _rows()
+    for change in (
+        {key: values.tolist() for key, values in rows.items()},
+        {key: pd.Series(values) for key, values in rows.items()},
+        {key: values.astype(float) for key, values in rows.items()},
+        {key: values[:, None] for key, values in rows.items()},
+        {key: NAMES[values] for key, values in rows.items()},
+    ):
+        assert_close(decide(noise=0.02, **change).interval.low, plain.interval.low, ROUNDING)
+
+
+def test_without_labels() -> None:
+    third = np.where(np.random.default_rng(3).random(500) < 0.8, Case.labels, (Case.labels + 1) % 3)
+    found = compare_without_labels(Case.old, Case.new, third, names=("a", "b"))
+    assert found.method == "agreement"
+    assert found.names == ("a", "b")
+    assert_close(found.difference, (Case.new == third).mean() - (Case.old == third).mean(), ROUNDING)
+    assert found.breakdown is not None
+    assert found.breakdown.labels == -1
+    assert math.isnan(found.breakdown.rate)
+    with pytest.raises(InputError, match=r"baseline and reference: .*500 and 499"):
+        compare_without_labels(Case.old, Case.new, third[1:])
+
+
+TRANSPOSED = np.array([[0.9, 0.3, 0.1], [0.1, 0.6, 0.1], [0.0, 0.1, 0.8]])
+
+BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
+    ("lengths", {"candidate": Case.new[:-1]}, InputError, r"candidate and labels: .*499 and 500"),
+    ("one label more", {"labels": np.append(Case.labels, 0)}, InputError, r"baseline and labels: .*500 and 501"),
+    ("an unseen class", {"candidate": np.append(Case.new[:-1], 7), "classes": [0, 1, 2]}, InputError, "candidate:"),
+    ("names against integers", {"candidate": NAMES[Case.new]}, InputError, "candidate:"),
+    ("probabilities in columns", {"candidate": np.full((500, 3), 1 / 3)}, InputError, r"candidate.argmax\(axis=1\)"),
+    (
+        "probabilities of a class",
+        {"candidate": np.full(500, 0.3)},
+        InputError,
+        r"500 numbers that are not whole.*>= 0.5",
+    ),
+    ("missing labels", {"labels": np.where(np.arange(500) == 3, np.nan, Case.labels)}, InputError, "labels:"),
+    ("no instance", {"baseline": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
+    ("a scalar", {"labels": 3}, InputError, r"labels"),
+    ("an unknown method", {"method": "worst-cas"}, UnknownNameError, r"got 'worst-cas'; did you mean 'worst-case' or"),
+    ("an old method", {"method": "prudent-v2"}, UnknownNameError, r"its new name is 'hard-rows'$"),
+    ("a method that is no name", {"method": 3}, InputError, r"method: expected one of overlap"),
+    ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
+    ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs noise="),
+    ("no audit", {"method": "audit"}, InputError, r"needs audit="),
+    ("no true labels", {"method": "true-labels"}, InputError, r"needs true_labels="),
+    ("no cleaning", {"method": "cleaned"}, InputError, r"needs cleaning="),
+    ("no reference", {"method": "agreement"}, InputError, r"needs reference="),
+    ("no difficulty", {"method": "hard-rows"}, InputError, r"difficulty: method 'hard-rows' needs it"),
+    (
+        "a measure it cannot",
+        {"method": "worst-case", "noise": 0.1, "measure": "f1", "of": 1},
+        InputError,
+        r"compares accuracy",
+    ),
+    ("a inference it cannot", {"method": "overlap", "inference": "test_set"}, InputError, "inference:"),
+    ("an unknown inference", {"inference": "everyone"}, InputError, r"inference: expected one of population"),
+    ("an unknown measure", {"measure": "auc"}, InputError, r"measure: expected one of accuracy.*'auc'"),
+    ("no class", {"measure": "recall"}, InputError, r"of: recall is compared for one class.*0, 1, 2"),
+    ("an unknown class", {"measure": "recall", "of": 3}, InputError, r"of: expected one of the classes 0, 1, 2, got 3"),
+    ("a class that is not needed", {"of": 1}, InputError, r"of: accuracy is of all classes"),
+    ("a level in percent", {"level": 95}, InputError, r"level: expected a number between 0 and 1"),
+    ("level 1", {"level": 1.0}, InputError, r"level: "),
+    ("a rate in percent", {"noise": 5}, InputError, r"noise: .*\[0, 1\), got 5; for 5% write 0.05"),
+    ("a negative rate", {"noise": -0.1}, InputError, r"noise: .*\[0, 1\)"),
+    ("rate 1", {"noise": 1.0}, InputError, r"noise: .*\[0, 1\)"),
+    ("a rate that is not a number", {"noise": math.nan}, InputError, r"noise: "),
+    ("a bare matrix", {"noise": np.eye(3)}, InputTypeError, r"wrap an array in TransitionMatrix"),
+    ("a rate as text", {"noise": "0.1"}, InputTypeError, r"noise: expected a rate"),
+    ("a truth value", {"noise": True}, InputTypeError, r"noise: expected a rate"),
+    ("too few classes", {"noise": TransitionMatrix([[0.9, 0.1], [0.1, 0.9]])}, InputError, "noise:"),
+    ("an array as audit", {"audit": np.arange(5)}, InputTypeError, r"audit: "),
+    ("names 1 row that does not exist", {"audit": Audit([5, 500], [0, 1], design="uniform")}, InputError, "audit:"),
+    ("expert labels of no class", {"audit": Audit([5], [9], design="uniform")}, InputError, r"audit.labels: 1 of 1"),
+    (
+        "two audits",
+        {"noise": Audit([5], [1], design="uniform"), "audit": Audit([5], [1], design="uniform")},
+        InputError,
+        "both",
+    ),
+    ("prudence in percent", {"method": "hard-rows", "prudence": 10}, InputError, r"prudence: .*\[0, 1\]"),
+    ("difficulties of others", {"method": "hard-rows", "difficulty": [1.0]}, InputError, r"difficulty: expected 500"),
+    ("no difficulty at a row", {"method": "hard-rows", "difficulty": np.full(500, np.nan)}, InputError, "difficulty:"),
+    ("a cleaning of others", {"method": "cleaned", "cleaning": Cleaning([True])}, InputError, "cleaning:"),
+    ("an array as cleaning", {"method": "cleaned", "cleaning": np.zeros(500, bool)}, InputTypeError, r"cleaning: "),
+    ("a cleaning for no method", {"cleaning": Cleaning(Case.old != Case.labels)}, InputError, "cleaning:"),
+    ("a difficulty for no method", {"difficulty": np.arange(500.0)}, InputError, r"difficulty: only .*'hard-rows'"),
+    ("a prudence for no method", {"prudence": 0.0}, InputError, r"prudence: only .*'hard-rows'"),
+    ("a reference for no method", {"reference": Case.old}, InputError, r"reference: only .*'agreement'"),
+    ("true labels for no method", {"true_labels": Case.labels}, InputError, r"true_labels: only .*'true-labels'"),
+    ("no labels", {"labels": None}, InputError, r"labels: expected one class per instance, .*NoneType"),
+    (
+        "true labels in another order",
+        {"method": "true-labels", "labels": pd.Series(Case.labels), "true_labels": pd.Series(Case.labels)[::-1]},
+        InputError,
+        r"true_labels and labels: .*another order",
+    ),
+    (
+        "difficulties in another order",
+        {
+            "method": "hard-rows",
+            "labels": pd.Series(Case.labels),
+            "difficulty": pd.Series(np.arange(500.0))[::-1],
+        },
+        InputError,
+        r"difficulty and labels: .*another order",
+    ),
+    (
+        "a reference in another order",
+        {"method": "agreement", "labels": pd.Series(Case.labels), "reference": pd.Series(Case.old)[::-1]},
+        InputError,
+        r"reference and labels: .*another order",
+    ),
+    ("true labels of others", {"method": "true-labels", "true_labels": [0, 1]}, InputError, "true_labels:"),
+    ("a reference of others", {"method": "agreement", "reference": [0, 1]}, InputError, r"reference: expected 500"),
+    ("one name for both", {"names": ("a", "a")}, InputError, r"names: expected two different"),
+    ("one name", {"names": "ab"}, InputError, r"names: expected two"),
+    ("a class twice", {"classes": [0, 1, 2, 2]}, InputError, r"classes: .*more than once"),
+    ("a class too few", {"classes": [0, 1]}, InputError, r"labels: \d+ of 500 values are not among the 2 classes"),
+    ("a negative seed", {"seed": -1}, InputError, r"seed: "),
+]
+
+
+def test_bad_input() -> None:
+    for change, error, message in [case[1:] for case in BAD]:
+        with pytest.raises(error) as told:
+            decide(**change)
+        assert re.search(message, str(told.value)), str(told.value)
+
+
+def test_bad_knowledge_is_refused_before_it_is_used() -> None:
+    with pytest.raises(InputError, match="transposed"):
+        TransitionMatrix(TRANSPOSED)
+    with pytest.raises(InputError, match="rows that sum to 1"):
+        TransitionMatrix([[0.9, 0.2], [0.1, 0.9]])
+    with pytest.raises(InputError, match="TransitionCounts"):
+        TransitionMatrix([[45, 5], [2, 48]])
+    with pytest.raises(InputError, match="TransitionMatrix"):
+        TransitionCounts([[0.9, 0.1], [0.1, 0.9]])
+
+
+def test_the_matrix_is_read_in_the_order_of_its_own_classes() -> None:
+    """The same mistakes, however the classes are ordered; unlike a matrix whose classes are mixed up."""
+    rows = {key: NAMES[values] for key, values in _rows().items()}
+    table = np.array([[0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [0.02, 0.0, 0.98]])
+    order = [2, 0, 1]
+    plain = decide(noise=TransitionMatrix(table, classes=list(NAMES)), **rows)
+    turned = TransitionMatrix(table[np.ix_(order, order)], classes=list(NAMES[order]))
+    for found in (
+        decide(noise=turned, **rows),
+        decide(noise=turned, classes=list(NAMES), **rows),
+        decide(noise=turned, classes=list(NAMES[[1, 0, 2]]), **rows),
+    ):
+        assert_close([found.interval.low, found.interval.high], [plain.interval.low, plain.interval.high], ROUNDING)
+    mixed = decide(noise=TransitionMatrix(table, classes=list(NAMES[order])), **rows)
+    assert mixed.interval.low != plain.interval.low
+
+
+def test_names_of_methods() -> None:
+    assert method_names() == tuple(METHODS)
+    assert {"overlap", "worst-case-overlap", "hard-rows", "cleaned", "agreement", "worst-case", "audit"} <= set(
+        method_names()
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "unused"), [("overlap", {"noise", "audit"}), ("worst-case", {"audit"}), (None, {"noise"})]
+)
+def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[str]) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 400)
+    old, new = (np.where(rng.random(400) < p, truth, (truth + 1) % 3) for p in (0.7, 0.9))
+    audit = Audit(np.arange(0, 400, 4), truth[::4], design="uniform")
+    told = compare(old, new, truth, method=method, noise=0.01, audit=audit)
+    assert {note.subject[0] for note in told.notes if note.code == "unused"} == unused
+    changed = [note.message for note in told.notes if note.code == "audit"]
+    assert changed == (["the expert changed 0 of 100 audited labels"] if method is None else [])
+    assert told.assumptions[-1] == "The instances are a random sample of those to come."
+    cleaned = compare(old, new, truth, method="overlap", cleaning=Cleaning(old != truth), prudence=0.2).notes
+    assert [note.subject[0] for note in cleaned] == ["prudence", "cleaning"]
+
+
+def test_intervals_of_each_stay_between_0_and_1() -> None:
+    truth = np.repeat([0, 1], 50)
+    good = np.where(np.arange(100) % 25 == 0, 1 - truth, truth)
+    prudent = compare(good, truth, truth, method="worst-case-overlap", measure="f1", of=1, noise=0.2)
+    assert prudent.candidate.corrected is not None
+    assert 0 <= prudent.candidate.corrected.low < prudent.candidate.corrected.high <= 1
+    assert -1 <= prudent.interval.low < prudent.interval.high <= 1
+
+
+@pytest.mark.parametrize(
+    ("level", "hint"),
+    [(0.05, "a confidence from 0.5 .* did you mean 0.95"), (95, "got 95"), (1, "got 1"), (0, "got 0")],
+)
+def test_a_level_is_a_confidence(level: float, hint: str) -> None:
+    with pytest.raises(InputError, match=f"level: expected .*{hint}"):
+        compare([0, 1], [0, 1], [0, 1], level=level)
+
+
+ODD: list[Any] = [0.5, [1], ["x"], np.array([1, 2]), np.array(["a", "b"]), {}, {1, 2}, np.array(3), b"x", object()]
+
+
+@pytest.mark.parametrize("name", ["method", "inference", "errors", "expert_errors", "names", "correction", "measure"])
+@pytest.mark.parametrize("value", ODD, ids=lambda value: repr(value)[:20])
+def test_values_of_any_kind_are_refused_in_our_words(name: str, value: Any) -> None:
+    if name == "names" and isinstance(value, np.ndarray) and value.size == 2:
+        return  # these are two names
+    models = {"old": Case.old, "new": Case.new}
+    call = partial(rank, models, Case.labels) if name == "correction" else decide
+    with pytest.raises(InputError) as caught:
+        call(**{name: value})
+    assert caught.value.argument == name
+
+
+@pytest.mark.parametrize("groups", [[{"a": 1}] * 500, [{i} for i in range(500)], np.array([{1}] * 500, dtype=object)])
+def test_groups_that_no_table_could_name_are_refused(groups: Any) -> None:
+    with pytest.raises(InputTypeError, match=r"groups: expected numbers or names, got (dict|set) at row 0"):
+        decide(groups=groups)
+
+
+# Notes on what labels and methods are worth --------------------------------------------------------------------------
+
+
+def codes(result: Any) -> list[str]:
+    return [note.code for note in result.notes]
+
+
+def test_labels_off_by_one_class_are_told() -> None:
+    """The candidate then leads by its whole accuracy, and the baseline does worse than a constant."""
+    off = decide(labels=(Case.labels + 1) % 3, candidate=(Case.new + 1) % 3)
+    assert off.verdict == "candidate"
+    [note] = [note for note in off.notes if note.code == "largest-class"]
+    assert (note.subject, note.severity) == (("baseline",), "warning")
+    share = np.bincount(Case.labels).max() / 500
+    assert f"would agree with {share:.2%} of the given labels: 'baseline' is not shown to do better" in note.message
+    assert "largest-class" not in codes(decide())
+
+
+@pytest.mark.parametrize("right", [57, 58, 59, 60, 61])
+def test_the_limit_is_that_of_the_interval(right: int) -> None:
+    """50 of 100 labels are of the largest class: the score interval of 59 of 100 reaches to 0.492, of 60 to 0.502."""
+    labels = np.repeat([0, 1], 50)
+    weak = np.where(np.argsort(np.argsort(np.arange(100) % 50, kind="stable")) < right, labels, 1 - labels)
+    found = compare(weak, labels, labels)
+    assert ("largest-class" in codes(found)) == (right < 60)
+
+
+def test_rare_classes_do_not_make_a_classifier_weak() -> None:
+    """3% are ill: who finds half of them agrees with fewer labels than who always says healthy, and tells much more."""
+    labels = np.r_[np.ones(60, int), np.zeros(1940, int)]
+    finds = labels.copy()
+    finds[30:110] = 1 - labels[30:110]
+    found = compare(finds, labels, labels)
+    assert found.baseline.value < 0.97
+    assert "largest-class" not in codes(found)
+    assert "largest-class" not in codes(assess(finds, labels))
+    shuffled = np.random.default_rng(0).permutation(finds)
+    assert "largest-class" in codes(compare(shuffled, labels, labels))
+    assert "largest-class" in codes(assess(shuffled, labels))
+    for other in ({"measure": "recall", "of": 1}, {"measure": "f1", "of": 0}, {"measure": "matthews"}):
+        assert "largest-class" not in codes(compare(shuffled, labels, labels, **other))
+
+
+def test_a_ranking_names_the_weak_ones_once() -> None:
+    constant = np.zeros(500, dtype=int)
+    found = rank({"old": Case.old, "constant": constant, "new": Case.new, "shifted": np.roll(Case.new, 1)}, Case.labels)
+    [note] = [note for note in found.notes if note.code == "largest-class"]
+    assert note.subject == ("constant", "shifted")
+    assert "largest-class" not in codes(found.decision("old", "new"))
+    assert "largest-class" in codes(found.decision("old", "constant"))
+
+
+def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
+    found = compare_without_labels(Case.old, Case.new, (Case.labels + 1) % 3)
+    assert "largest-class" not in codes(found)
+
+
+def test_what_one_method_alone_uses_names_the_remedy() -> None:
+    flags = Cleaning(np.arange(500) < 3)
+    with pytest.raises(
+        InputError, match="only method 'cleaned' uses it, and no method was named; add method='cleaned'"
+    ):
+        decide(cleaning=flags)
+    assert decide(cleaning=flags, method="cleaned").method == "cleaned"

@@ -1,0 +1,253 @@
+"""What is left of a verdict if the expert errs: worked allowances, what stands and falls, simulated experts."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.expert_error import CELLS, question, taken
+from demele.classifiers import SequentialComparison, assess, compare, rank
+from demele.classifiers.expert_errors import allowed_rows, kept_share
+from demele.core.errors import DemeleError
+from demele.core.seeds import rng_for
+from demele.labels import Audit, disagreement, draw_audit
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
+
+
+class Case:
+    """2 000 rows of 10 classes, 5% wrong labels; 86 and 92% right; 300 audited by disagreement, 1 000 uniformly."""
+
+    rng = rng_for(0, "expert errors")
+    n = 2000
+    truth = rng.integers(0, 10, n)
+    old = np.where(rng.random(n) < 0.86, truth, (truth + 1) % 10)
+    new = np.where(rng.random(n) < 0.92, truth, (truth + 2) % 10)
+    given = np.where(rng.random(n) < 0.05, (truth + 4) % 10, truth)
+    plan = draw_audit(n, 300, disagreement=disagreement([old, new]), seed=1)
+    weighted = plan.answered(truth[plan.rows])
+    rows = draw_audit(n, 1000, seed=1).rows
+    uniform = Audit(rows, truth[rows], design="uniform")
+    apart = int(np.count_nonzero(old != new))
+
+
+def decide(**known: Any) -> Any:
+    return compare(Case.old, Case.new, Case.given, **known)
+
+
+WAYS: tuple[dict[str, Any], ...] = (
+    {"audit": Case.weighted},
+    {"audit": Case.weighted, "inference": "test_set"},
+    {"audit": Case.weighted, "inference": "overlap"},
+    {"audit": Case.uniform, "method": "sequential"},
+    {"audit": Case.uniform, "method": "sequential", "inference": "test_set"},
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_expert_who_is_right_changes_nothing(way: dict[str, Any]) -> None:
+    assert decide(expert_error=0.0, expert_errors="adversarial", **way).to_dict() == decide(**way).to_dict()
+
+
+def test_errors_at_random_need_their_rate() -> None:
+    with pytest.raises(DemeleError, match="needs expert_error="):
+        decide(audit=Case.weighted, expert_errors="random")
+    with pytest.raises(DemeleError, match="needs expert_error="):
+        assess(Case.new, Case.given, audit=Case.weighted, expert_errors="random")
+
+
+def test_intervals_stay_within_what_is_possible() -> None:
+    """Also where the estimate is stretched far: with 10 classes, 0.85 keeps a share .056 of a difference."""
+    error_cases: Any = [(0.85, "random"), (0.6, "random"), (0.5, "adversarial")]
+    way_cases: Any = WAYS
+    for error, errors in error_cases:
+        for way in way_cases:
+            right = {**way, "audit": replace_labels(way["audit"])}
+            found = compare(Case.old, Case.truth, Case.truth, expert_error=error, expert_errors=errors, **right)
+            apart = np.count_nonzero(Case.old != Case.truth) / Case.n
+            most = 1.0 if found.inference == "population" else apart
+            assert -most <= found.interval.low <= found.difference <= found.interval.high <= most
+            codes = [note.code for note in found.notes]
+            # All disagreements are won, so any random errors of the expert stand for more than there can be.
+            assert ("expert-error-contradicted" in codes) == (errors == "random")
+            if errors == "random":
+                mild = compare(Case.old, Case.new, Case.given, expert_error=0.02, expert_errors=errors, **way)
+                assert "expert-error-contradicted" not in [note.code for note in mild.notes]
+
+
+def test_no_other_audit_is_recommended_where_the_expert_alone_leaves_it_open() -> None:
+    few = Audit(Case.rows[:100], Case.truth[Case.rows[:100]], design="uniform")
+    for error, told in ((0.0, True), (0.5, False)):
+        found = decide(audit=few, expert_error=error)
+        assert found.verdict == "inconclusive"
+        assert ("weighted-audit" in [note.code for note in found.notes]) is told
+
+
+def test_a_proved_verdict_has_no_expert_breakdown() -> None:
+    plain, found = (decide(audit=Case.weighted, exact=exact) for exact in (False, True))
+    assert (plain.verdict, found.verdict) == ("candidate", "candidate")
+    assert plain.expert_breakdown is not None
+    assert found.expert_breakdown is None
+
+
+def test_how_far_errors_of_the_expert_move_a_gap() -> None:
+    asked = question(CELLS[0], rng_for(0, "tau"), 0)
+    assert_exact(asked.counts().disagreements, [260])
+    for error, tau in ((0.0, 0), (0.02, 2 * 5), (0.05, 2 * 13), (0.0038, 0), (1 / 26, 2 * 10), (0.5, 260), (1.0, 520)):
+        assert_exact(allowed_rows(replace(asked, expert_error=error), np.array([260])), [tau])
+    # Half of an odd number: two of five wrong leave a gap of one, which half does not promise.
+    assert_exact(allowed_rows(replace(asked, expert_error=0.5), np.array([5])), [5])
+    at_random = replace(asked, expert_error=0.09, expert_errors="random")
+    assert_exact(allowed_rows(at_random, np.array([260])), [0])
+    assert_close(kept_share(at_random), 0.9, ROUNDING)
+
+
+@pytest.mark.parametrize("way", WAYS[:2] + WAYS[3:])
+def test_adversarial_errors_widen_the_intervals(way: dict[str, Any]) -> None:
+    before, after = decide(**way), decide(expert_error=0.02, **way)
+    reach = 2 * math.floor(0.02 * Case.apart) / Case.n
+    if way.get("method") == "sequential":  # its rows are chosen by what the claim must exceed
+        assert after.interval.low < before.interval.low
+        assert before.interval.high < after.interval.high
+        return
+    assert_close(
+        [after.interval.low, after.interval.high], [before.interval.low - reach, before.interval.high + reach], ROUNDING
+    )
+    assert_exact(after.difference, before.difference)
+    own = after.candidate.corrected
+    assert_close(
+        [own.low, own.high], [before.candidate.corrected.low - 0.02, before.candidate.corrected.high + 0.02], ROUNDING
+    )
+    assert after.p_value >= before.p_value
+    assert "0.02 of all rows" in " ".join(after.assumptions)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_random_errors_shrink_a_gap_and_are_turned_back(way: dict[str, Any]) -> None:
+    before, after = decide(**way), decide(expert_error=0.09, expert_errors="random", **way)
+    ends = [after.difference, after.interval.low, after.interval.high]
+    assert_close(ends, np.array([before.difference, before.interval.low, before.interval.high]) / 0.9, ROUNDING)
+    assert after.verdict == before.verdict
+    assert after.expert_breakdown is None
+    if before.candidate.corrected is not None:
+        expected = (np.array([before.candidate.corrected.low, before.candidate.corrected.high]) - 0.01) / 0.9
+        found = after.candidate.corrected
+        assert_close([found.low, found.high], np.minimum(expected, 1), ROUNDING)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_expert_breakdown_is_the_largest_share_that_leaves_the_verdict(way: dict[str, Any]) -> None:
+    found = decide(**way)
+    assert found.verdict == "candidate"
+    bears = found.expert_breakdown
+    assert bears.disagreements == Case.apart
+    assert 0 < bears.labels < Case.apart / 2
+    assert decide(expert_error=bears.rate, **way).verdict == "candidate"
+    assert decide(expert_error=bears.rate, **way).expert_breakdown.labels == bears.labels
+    assert decide(expert_error=(bears.labels + 1) / bears.disagreements, **way).verdict == "inconclusive"
+    turned = compare(Case.new, Case.old, Case.given, **way)
+    assert (turned.verdict, turned.expert_breakdown) == ("baseline", bears)
+    assert found.to_dict()["expert_breakdown"] == {
+        "labels": bears.labels,
+        "disagreements": Case.apart,
+    }
+    assert bears.rate == bears.labels / Case.apart
+
+
+def test_from_half_of_the_disagreements_nothing_is_shown() -> None:
+    for error in [0.5, 0.8, 1.0]:
+        for way in WAYS:
+            # The candidate is right on every row, and the labels say so.
+            audit = way["audit"]
+            everything = replace_labels(audit)
+            found = compare(Case.old, Case.truth, Case.truth, expert_error=error, **{**way, "audit": everything})
+            assert found.verdict == "inconclusive"
+            assert found.p_value == 1
+            ranked = rank(
+                {"old": Case.old, "new": Case.truth}, Case.truth, expert_error=error, **{**way, "audit": everything}
+            )
+            assert set(ranked.pairs["verdict"]) == {"inconclusive"}
+
+
+def replace_labels(audit: Audit) -> Audit:
+    return Audit(audit.rows, Case.truth[audit.rows], design=audit.design, probabilities=audit.probabilities)
+
+
+def test_one_label_at_a_time() -> None:
+    plain, careful = (SequentialComparison(Case.old, Case.new, Case.given, expert_error=error) for error in (0.0, 0.02))
+    for comparison in (plain, careful):
+        while not comparison.done:
+            rows = comparison.ask(5)
+            comparison.tell(rows, Case.truth[rows])
+        found = comparison.decision()
+        assert found.verdict == "candidate"
+        assert found.expert_breakdown is not None
+        assert "expert_breakdown" not in found.details
+    assert careful.labels_used > plain.labels_used
+    bears = careful.decision().expert_breakdown
+    assert bears is not None
+    assert bears.labels >= math.floor(0.02 * Case.apart)
+    with pytest.raises(DemeleError, match="state: comes from other"):
+        careful.resume(plain.to_dict())
+
+
+def test_an_expert_who_repeats_the_candidate_misleads_who_takes_the_expert_for_right() -> None:
+    assert taken(CELLS[0], aware=False, repeats=20) == 1
+    assert taken(CELLS[0], aware=True, repeats=100) == 0
+    for cell in (CELLS[1], CELLS[4]):
+        assert_rate_at_most(round(150 * taken(cell, aware=True, repeats=150)), 150, 0.025)
+
+
+def test_one_accuracy_both_ways() -> None:
+    before, after = (assess(Case.new, Case.given, audit=Case.weighted, expert_error=e) for e in (0.0, 0.02))
+    assert before.to_dict() == assess(Case.new, Case.given, audit=Case.weighted).to_dict()
+    was, now = before["accuracy"].corrected, after["accuracy"].corrected
+    assert was is not None
+    assert now is not None
+    assert_close([now.low, now.high], [was.low - 0.02, was.high + 0.02], ROUNDING)
+    assert after["f1", 0].corrected is None
+    assert "expert-error" in [note.code for note in after.notes]
+    at_random = assess(Case.new, Case.given, audit=Case.weighted, expert_error=0.09, expert_errors="random")
+    turned = at_random["accuracy"].corrected
+    assert turned is not None
+    assert_close([turned.low, turned.high], np.minimum([(was.low - 0.01) / 0.9, (was.high - 0.01) / 0.9], 1), ROUNDING)
+
+
+def test_the_signature_says_what_was_allowed() -> None:
+    assert "expert_error=0.02" in str(decide(audit=Case.weighted, expert_error=0.02).signature)
+    assert "expert_error" not in str(decide(audit=Case.weighted).signature)
+
+
+def test_mistakes_are_named() -> None:
+    known_cases: Any = [
+        ({"expert_error": -0.1}, r"expert_error: expected a share of the rows in \[0, 1\], got -0\.1"),
+        ({"expert_error": 2}, r"expert_error: .* got 2; for 2% write 0\.02"),
+        ({"expert_error": math.nan}, "expert_error: .* got nan"),
+        ({"expert_error": "often"}, "expert_error: expected a share of the rows .* got 'often'"),
+        ({"expert_error": True}, "expert_error: .* got True"),
+        ({"expert_error": None}, "expert_error: .* got None"),
+        ({"expert_error": 0.02, "expert_errors": "sometimes"}, "expert_errors: expected 'adversarial' or 'random'"),
+        ({"expert_error": 0.9, "expert_errors": "random"}, "no better than a guess among 10 classes"),
+        ({"expert_error": 0.02, "measure": "f1", "of": 1}, "expert_error: only for accuracy and error, got 'f1'"),
+        ({"expert_error": 0.02, "method": "overlap"}, "expert_error: method 'overlap' asks no expert"),
+        (
+            {"expert_error": 0.02, "noise": 0.1, "audit": Audit([0, 1], Case.truth[:2], design="selective")},
+            "expert_error: only for audits drawn at random",
+        ),
+    ]
+    for known, message in known_cases:
+        with pytest.raises(DemeleError, match=message):
+            decide(**{"audit": Case.weighted, **known})
+        if "measure" not in known and "method" not in known and "noise" not in known:
+            with pytest.raises(DemeleError, match=message):
+                assess(Case.new, Case.given, audit=Case.weighted, **known)
+            with pytest.raises(DemeleError, match=message):
+                SequentialComparison(Case.old, Case.new, Case.given, **known)
+
+
+def test_without_an_expert_there_is_none_to_err() -> None:
+    with pytest.raises(DemeleError, match="expert_error: method 'worst-case' asks no expert"):
+        decide(noise=0.02, expert_error=0.01)
+    with pytest.raises(DemeleError, match="expert_error: says how often the expert of a random audit is wrong"):
+        assess(Case.new, Case.given, expert_error=0.01)

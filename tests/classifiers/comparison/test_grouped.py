@@ -1,0 +1,250 @@
+"""Comparisons of rows in groups: by hand, against loops, and what nothing may change."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import stdtr
+from scipy.stats import binom
+
+from demele.classifiers import SequentialComparison, compare, rank
+from demele.classifiers.comparison.betting import sampling_gap
+from demele.classifiers.comparison.grouped import (
+    GroupCounts,
+    GroupedPairs,
+    design_effect,
+    grouped_breakdown,
+    paired_test,
+    squares_gained,
+)
+from demele.classifiers.row_groups import Groups
+from demele.core.errors import InputError
+from demele.labels import disagreement, draw_audit
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+
+Rows = NDArray[np.int64]
+
+
+def counts(lost: Any, won: Any, neither: Any = None) -> GroupCounts:
+    lost, won = np.asarray(lost, float), np.asarray(won, float)
+    return GroupCounts(lost, won, np.zeros(lost.size) if neither is None else np.asarray(neither, float))
+
+
+def world(
+    groups: int, size: int, accuracies: tuple[float, float], seed: int = 0, noise: float = 0.0
+) -> dict[str, Rows]:
+    """Two classifiers; all rows of a group are the same, but for the labels that are wrong."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 6, groups)
+    models = [np.where(rng.random(groups) < p, truth, (truth + 1 + model) % 6) for model, p in enumerate(accuracies)]
+    truth, *models = (np.repeat(values, size) for values in (truth, *models))
+    labels = np.where(rng.random(truth.size) < noise, (truth + rng.integers(1, 6, truth.size)) % 6, truth)
+    codes = np.repeat(np.arange(groups), size)
+    return {"truth": truth, "old": models[0], "new": models[1], "labels": labels, "groups": codes}
+
+
+# The paired test -----------------------------------------------------------------------------------------------------
+
+
+def test_worst_squares_by_hand() -> None:
+    one = counts([0, 1, 2], [3, 1, 0])
+    assert_exact(squares_gained(one, 4), 4.0)
+    assert_exact(float(one.gap @ one.gap) + squares_gained(one, 4), 17.0)
+
+
+def test_worst_squares_are_not_beaten_by_any_pattern() -> None:
+    """Every way in which labels can fall: no sum of squares is larger than the bound."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        lost, won, neither = rng.integers(0, 3, (3, 4))
+        one = counts(lost, won, neither)
+        room = (2 * won + neither).astype(int)
+        drop = int(rng.integers(0, room.sum() + 1))
+        falls = itertools.product(*(range(most + 1) for most in room))
+        worst = max(float(((one.gap - fall) ** 2).sum()) for fall in falls if sum(fall) <= drop)
+        assert worst <= float(one.gap @ one.gap) + squares_gained(one, drop) + 1e-9
+
+
+def test_the_paired_test_by_hand() -> None:
+    groups = Groups(np.repeat(np.arange(12), 4))
+    one = counts([0] * 12, [2] * 9 + [0] * 3)
+    low, p_value = paired_test(one, 0, groups, 0.025)
+    deviation = np.sqrt(12 / 11 * 9 * 4)
+    # t of 11 degrees of freedom; 9 even steps of 2 rows: all of them on one side 1 time in 512.
+    assert_close(low, 18 - 2.200985160 * deviation, SOLVER)
+    assert_close(p_value, stdtr(11, -18 / deviation), SOLVER)
+    low, p_value = paired_test(counts([0] * 12, [2] * 5 + [0] * 7), 0, groups, 0.025)
+    assert_close(p_value, 1 / 32, SOLVER)
+    assert low < 0
+
+
+@pytest.mark.parametrize("agree", [1, 2, 3, 4, 5])
+def test_few_groups_of_one_mind_show_nothing(agree: int) -> None:
+    """Even steps of so many groups, all on one side, are a chance of 1 in 32 or more."""
+    one = counts([0] * 100, [20] * agree + [0] * (100 - agree))
+    low, p_value = paired_test(one, 0, Groups(np.repeat(np.arange(100), 20)), 0.025)
+    assert low <= 0
+    assert p_value >= 0.025
+
+
+def test_even_steps_exceed_the_level_for_no_number_of_groups() -> None:
+    """Identical groups of equal size, without simulation: the exact error is at most the level."""
+    for met in range(1, 80):
+        groups, errors = Groups(np.repeat(np.arange(200), 3)), 0.0
+        for won in range(met + 1):
+            signs = np.r_[np.ones(won), -np.ones(met - won), np.zeros(200 - met)]
+            one = counts(3 * (signs < 0), 3 * (signs > 0))
+            errors += float(binom.pmf(won, met, 0.5)) * (paired_test(one, 0, groups, 0.025)[0] > 0)
+        assert errors <= 0.025, met
+
+
+def test_breakdown_is_the_last_that_stands() -> None:
+    one, groups = counts([0] * 20 + [1] * 5, [2] * 20 + [0] * 5), Groups(np.repeat(np.arange(25), 3))
+    most = grouped_breakdown(one, groups, 0.025)
+    assert most > 0
+    assert paired_test(one, 2 * most, groups, 0.025)[0] > 0
+    assert paired_test(one, 2 * (most + 1), groups, 0.025)[0] <= 0
+    assert_exact(grouped_breakdown(one.mirror(), groups, 0.025), -1)
+
+
+# Disagreements alone -------------------------------------------------------------------------------------------------
+
+
+def test_steps_of_groups_are_those_of_rows_many_at_a_time() -> None:
+    apart = np.r_[np.full(40, 5.0), np.zeros(60)]
+    pairs = GroupedPairs.of([apart, (apart > 0).astype(float)], Groups(np.repeat(np.arange(100), 5)))
+    assert_close(pairs.clump, [5.0, 1.0], ROUNDING)
+    # Beside the exact 14 steps, 2.2414 standard deviations.
+    assert int(sampling_gap(40, 0.0125)) == 14
+    assert_close(pairs.sampling_gap(0.0125), [5.0 * 2.241402728 * 40**0.5, 2.241402728 * 40**0.5], SOLVER)
+    few = GroupedPairs.of([np.full(12, 5.0)], Groups(np.arange(12)))
+    assert int(sampling_gap(12, 0.0125)) == 8  # more than 2.2414 standard deviations, 7.8
+    assert_close(few.sampling_gap(0.0125), 40.0, ROUNDING)
+    assert (pairs.unseen(np.zeros(2), 0.025) > 3.5 * 5).all()
+
+
+def test_one_group_with_most_disagreements_is_named() -> None:
+    made = world(40, 5, (0.8, 0.8), seed=3)
+    sizes = np.r_[np.full(39, 1), 160]
+    old, new = made["old"].copy(), made["labels"].copy()
+    old[-160:] = (made["labels"][-160:] + 1) % 6
+    codes = np.repeat(np.arange(40), sizes)
+    found = compare(old[-199:], new[-199:], made["labels"][-199:], noise=0, groups=codes)
+    assert any(note.code == "one-group" for note in found.notes)
+
+
+def test_design_effect_of_a_guess() -> None:
+    """Signs that all rows of a group share, guessed with noise of their own: the effect is the size, noise or not."""
+    rng = np.random.default_rng(0)
+    signs = np.repeat(rng.choice([-1.0, 1.0], 4000), 5)
+    groups = Groups(np.repeat(np.arange(4000), 5))
+    ones = np.ones(signs.size)
+    assert abs(design_effect(signs, ones, groups, signs.size) - 5) < 0.01
+    seen = np.where(rng.random(signs.size) < 0.1, -signs, signs)
+    assert abs(design_effect(0.8 * seen, ones, groups, signs.size) - 5) < 0.1
+    apart = rng.choice([-1.0, 1.0], signs.size)
+    assert design_effect(apart, ones, groups, signs.size) < 1.1
+
+
+# Decisions -----------------------------------------------------------------------------------------------------------
+
+
+def options(made: dict[str, Rows]) -> dict[str, dict[str, Any]]:
+    n = made["truth"].size
+    uniform = draw_audit(n, n // 2, seed=1)
+    weighted = draw_audit(n, n // 4, disagreement=disagreement([made["old"], made["new"]]), floor=0.2, seed=1)
+    audits = [plan.answered(made["truth"][plan.rows]) for plan in (uniform, weighted)]
+    return {
+        "overlap": {},
+        "overlap recall": {"measure": "recall", "of": 1},
+        "true-labels": {"method": "true-labels", "true_labels": made["truth"]},
+        "worst-case": {"noise": 0.01},
+        "audit": {"audit": audits[0]},
+        "weighted": {"audit": audits[1]},
+        "audit f1": {"audit": audits[0], "measure": "f1", "of": 2},
+        "sequential": {"audit": audits[0], "method": "sequential"},
+    }
+
+
+WAYS = ("overlap", "overlap recall", "true-labels", "worst-case", "audit", "weighted", "audit f1", "sequential")
+
+
+def test_one_row_per_group_gives_the_same_numbers() -> None:
+    for way in WAYS:
+        made = world(600, 1, (0.75, 0.85), noise=0.05)
+        known = options(made)[way]
+        apart = compare(made["old"], made["new"], made["labels"], **known)
+        single = compare(made["old"], made["new"], made["labels"], groups=made["groups"], **known)
+        assert (single.verdict, single.interval, single.breakdown) == (apart.verdict, apart.interval, apart.breakdown)
+        assert_exact(single.p_value, apart.p_value)
+        assert single.candidate == apart.candidate
+        assert str(single.signature) == str(apart.signature)
+
+
+def test_repeating_rows_shows_no_more() -> None:
+    """Each row ten times: as rows apart that is shown which is not; as groups it stays open, and as wide."""
+    for way in WAYS:
+        made = world(120, 10, (0.74, 0.86), seed=3)
+        known = options(made)[way]
+        args = made["old"], made["new"], made["labels"]
+        apart, grouped = compare(*args, **known), compare(*args, groups=made["groups"], **known)
+        assert grouped.verdict == "inconclusive"
+        assert grouped.interval.high - grouped.interval.low > 1.5 * (apart.interval.high - apart.interval.low)
+        assert grouped.details["groups"] == 120
+        if way in ("overlap", "worst-case"):
+            assert apart.verdict == "candidate"
+            assert 110 < grouped.details["effective_rows"] < 121
+
+
+def test_groups_are_drawn_in_a_ranking_too() -> None:
+    made = world(100, 6, (0.7, 0.95))
+    models = {"old": made["old"], "new": made["new"]}
+    ranking = rank(models, made["labels"], noise=0, groups=made["groups"], correction="none")
+    pair = compare(made["old"], made["new"], made["labels"], noise=0, groups=made["groups"])
+    row = ranking.pairs[ranking.pairs["candidate"] == "new"].iloc[0]
+    assert (row["verdict"], row["low"], row["p_value"]) == ("candidate", pair.interval.low, pair.p_value)
+    assert ranking.decision("old", "new").breakdown == pair.breakdown
+
+
+def test_asking_one_at_a_time_needs_a_larger_gap() -> None:
+    made = world(300, 5, (0.7, 0.85))
+    args = made["old"], made["new"], made["labels"]
+    gaps, verdicts = [], []
+    for groups in (None, np.arange(1500), made["groups"]):
+        comparison = SequentialComparison(*args, groups=groups)
+        rows = comparison.ask(1500)
+        comparison.tell(rows, made["truth"][rows])
+        found = comparison.decision()
+        gaps.append(found.details["required_gap"])
+        verdicts.append((found.verdict, found.interval))
+    assert verdicts[0] == verdicts[1]
+    assert gaps[0] == gaps[1]
+    assert 2 < gaps[2] / gaps[0] < 2.5  # the square root of five, and a little for whole steps
+
+
+def test_asking_about_these_rows_alone_needs_no_groups() -> None:
+    made = world(50, 4, (0.7, 0.9))
+    args = made["old"], made["new"], made["labels"]
+    found = compare(*args, noise=0.01, inference="test_set", groups=made["groups"])
+    assert found.interval == compare(*args, noise=0.01, inference="test_set").interval
+    assert any("these rows alone" in note.message for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({"noise": 0.01, "method": "worst-case-overlap"}, "takes all rows as apart; methods with groups are overlap"),
+        ({"noise": 0.01, "inference": "overlap"}, "the width of those of groups"),
+        ({"audit": True, "exact": True}, "no theorem covers the sampling of groups"),
+        ({"audit": True, "errors": "undirected"}, "for rows apart; leave one of them out"),
+    ],
+)
+def test_what_cannot_be_kept_for_groups_is_refused(known: dict[str, Any], words: str) -> None:
+    made = world(50, 4, (0.7, 0.9))
+    if known.get("audit"):
+        plan = draw_audit(200, 100, seed=0)
+        known = {**known, "audit": plan.answered(made["truth"][plan.rows])}
+    with pytest.raises(InputError, match=words):
+        compare(made["old"], made["new"], made["labels"], groups=made["groups"], **known)

@@ -1,0 +1,179 @@
+"""The prudent comparisons: the source's worked example, and their hypotheses put into labels."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from demele.classifiers.comparison.overlap import hard_rows, hardest, hypothetical_sides, overlap, worst_case_overlap
+from demele.classifiers.question import Question, as_value, sides
+from demele.core.errors import InputError
+from demele.core.labelled import Indices
+from demele.core.proportions import score_interval
+from demele.noise.transition import TransitionMatrix
+from tests.classifiers.comparison.cases import all_labels, question, random_question
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+MEASURES = ["accuracy", "precision", "recall", "f1"]
+
+
+def asking(measure: str, asked: Question) -> Question:
+    return replace(asked, measure=measure, of=None if measure == "accuracy" else 1)  # type: ignore[arg-type]
+
+
+def worked_example(noise: float, **options: Any) -> Question:
+    """720 and 780 of 1000 right; the printed intervals are those of z = 1.645."""
+    rows = [[0] * right + [1] * (1000 - right) for right in (720, 780)]
+    return question([0] * 1000, rows, 2, noise=noise, level=float(2 * ndtr(1.645) - 1), **options)
+
+
+def test_worked_example_of_the_source() -> None:
+    plain = overlap(worked_example(0.0))
+    assert plain.baseline_interval is not None
+    assert plain.candidate_interval is not None
+    assert_close(np.array(plain.baseline_interval)[:, 0].round(3), [0.696, 0.743], ROUNDING)
+    assert_close(np.array(plain.candidate_interval)[:, 0].round(3), [0.758, 0.801], ROUNDING)
+    assert plain.candidate[0]
+    found = worst_case_overlap(worked_example(0.05))
+    assert_close(found.details["baseline_if_bad_for_candidate"][0].round(3), [0.746, 0.793], ROUNDING)
+    assert_close(found.details["candidate_if_bad_for_candidate"][0].round(3), [0.708, 0.751], ROUNDING)
+    assert not found.candidate[0]
+    assert not found.baseline[0]
+
+
+def test_half_a_percent_of_noise_is_what_the_example_bears() -> None:
+    """0.758 - 0.743 = 0.0147 apart: 0.7% on each side leaves them apart, 0.8% does not."""
+    assert worst_case_overlap(worked_example(0.007)).candidate[0]
+    assert not worst_case_overlap(worked_example(0.008)).candidate[0]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_without_noise_v1_is_classic(measure: str) -> None:
+    asked = asking(measure, random_question(np.random.default_rng(1), n=120, k=3, models=5, noise=0.0))
+    here, there = worst_case_overlap(asked), overlap(asked)
+    assert_close(here.low, there.low, ROUNDING)
+    assert_close(here.high, there.high, ROUNDING)
+
+
+def test_v1_claims_hold_under_the_bias_of_all_right_labels() -> None:
+    """Shifted by the bias that any right labels within the noise imply, the intervals stay apart."""
+    for noise in ["rate", "matrix"]:
+        for measure in MEASURES:
+            truths, claims = all_labels(6, 3), 0
+            table = TransitionMatrix([[0.98, 0.01, 0.01], [0.01, 0.98, 0.01], [0.01, 0.01, 0.98]])
+            for seed in range(25):
+                asked = asking(measure, random_question(np.random.default_rng(seed), n=6, k=3, models=3, level=0.02))
+                found = worst_case_overlap(replace(asked, noise=1 / 6 if noise == "rate" else table))
+                claims += int(found.candidate.sum())
+                near = (
+                    truths[(truths != asked.data.labels).sum(axis=1) <= 1]
+                    if noise == "rate"
+                    else asked.data.labels[None]
+                )
+                first, second = asked.sides()
+                for pair in np.flatnonzero(found.candidate):
+                    for truth in near:
+                        # With its own exact bias each interval is shifted less far than in the bad case.
+                        real = sides(asked.data.relabelled(truth), measure, asked.of)
+                        ends = []
+                        for side, model in ((first, asked.baseline[pair]), (second, asked.candidate[pair])):
+                            one = (side.successes[pair], side.trials[pair])
+                            observed = as_value(one[0] / one[1], measure)
+                            shift = observed - as_value(real.proportion, measure)[model]
+                            ends.append(
+                                [float(as_value(end, measure)) - shift for end in score_interval(*one, level=0.02)]
+                            )
+                        assert np.isnan(ends).any() or ends[1][0] > ends[0][1]
+            assert claims > 0
+
+
+def hypothesis(asked: Question, pair: int, rows: Any) -> Indices:
+    """The labels that hard-rows supposes: the baseline's predictions on hard rows where the two differ."""
+    first, second = (asked.data.predictions[m] for m in (asked.baseline[pair], asked.candidate[pair]))
+    hard = np.zeros(asked.data.n, dtype=np.bool_)
+    hard[rows] = True
+    return np.where(hard & (first != second), first, asked.data.labels).astype(np.int32)
+
+
+def test_v2_is_exact_under_its_hypothesis() -> None:
+    for prudence in [0.1, 0.5, 1.0]:
+        for measure in MEASURES:
+            rng = np.random.default_rng(3)
+            asked = asking(
+                measure, random_question(rng, n=60, k=3, models=4, prudence=prudence, difficulty=rng.random(60))
+            )
+            rows, _ = hardest(asked.difficulty, prudence, 60)
+            assert rows.size == round(60 * prudence)
+            supposed = hypothetical_sides(asked, rows)
+            found, (first, second) = hard_rows(asked), asked.sides()
+            for pair in range(asked.n_pairs):
+                labels = hypothesis(asked, pair, rows)
+                real = sides(asked.data.relabelled(labels), measure, asked.of)
+                ends = []
+                for side, own, model in (
+                    (first, supposed[0], asked.baseline[pair]),
+                    (second, supposed[1], asked.candidate[pair]),
+                ):
+                    assert (own.successes[pair], own.trials[pair]) == (real.successes[model], real.trials[model])
+                    one = (side.successes[pair], side.trials[pair])
+                    bias = as_value(one[0] / one[1], measure) - as_value(real.proportion, measure)[model]
+                    ends.append(
+                        [float(as_value(end, measure) - bias) for end in score_interval(*one, level=asked.level)]
+                    )
+                assert_close(found.details["baseline_if_bad_for_candidate"][pair], ends[0], ROUNDING)
+                assert_close(found.details["candidate_if_bad_for_candidate"][pair], ends[1], ROUNDING)
+                assert found.candidate[pair] == (ends[1][0] > ends[0][1])
+
+
+def test_v2_bias_is_the_one_of_the_identities() -> None:
+    """The same biases as computed from F_c, F_n and F_r with the supposed labels as true ones."""
+    from demele.classifiers.measures.bias import bias
+
+    rng = np.random.default_rng(8)
+    asked = random_question(rng, n=90, k=3, prudence=0.3, difficulty=rng.random(90))
+    rows, _ = hardest(asked.difficulty, 0.3, 90)
+    labels = hypothesis(asked, 0, rows)
+    exact = [bias(row, asked.data.labels, labels, classes=[0, 1, 2]) for row in asked.data.predictions]
+    for measure in MEASURES:
+        question_ = asking(measure, asked)
+        plain, moved = overlap(question_), hard_rows(question_)
+        assert plain.baseline_interval is not None
+        shift = plain.baseline_interval[0][0] - moved.details["baseline_if_bad_for_candidate"][0][0]
+        expected: Any = exact[0].accuracy if measure == "accuracy" else exact[0].per_class.loc[1, measure]
+        assert_close(shift, expected, ROUNDING)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_prudence_zero_is_classic(measure: str) -> None:
+    asked = asking(measure, random_question(np.random.default_rng(1), n=120, k=3, models=5, prudence=0.0))
+    here, there = hard_rows(asked), overlap(asked)
+    for name in ("candidate", "baseline", "difference", "low", "high"):
+        assert_exact(getattr(here, name), getattr(there, name))
+
+
+def test_more_prudence_never_makes_a_claim() -> None:
+    rng = np.random.default_rng(2)
+    asked = random_question(rng, n=300, k=3, models=8, difficulty=rng.random(300))
+    claims = [int(hard_rows(replace(asked, prudence=share)).candidate.sum()) for share in (0.0, 0.1, 0.4, 1.0)]
+    assert claims == sorted(claims, reverse=True)
+    assert claims[0] > claims[-1]
+
+
+def test_only_the_hardest_need_a_difficulty() -> None:
+    asked = random_question(np.random.default_rng(2), n=50, k=3)
+    with pytest.raises(InputError, match=r"difficulty: .*hardest 10\.0%"):
+        hard_rows(asked)
+    assert hard_rows(replace(asked, prudence=1.0)).details["hardest"] == 50
+    assert hard_rows(replace(asked, prudence=0.0)).details["hardest"] == 0
+
+
+def test_the_hardest_are_those_of_largest_difficulty() -> None:
+    rows, notes = hardest(np.array([3.0, 9.0, 1.0, 7.0, 5.0]), 0.4, 5)
+    assert_exact(rows, [1, 3])
+    assert notes == ()
+    rows, notes = hardest(np.array([3.0, 9.0, 3.0, 3.0, 5.0]), 0.6, 5)
+    assert_exact(rows, [0, 1, 4])
+    assert notes[0].code == "difficulty-ties"
+    assert "3 instances" in notes[0].message

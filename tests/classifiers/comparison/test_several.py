@@ -1,0 +1,388 @@
+"""Many classifiers at once: verdicts that hold together, and the ranks that they leave open."""
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.ranking import rank, rank_ranges
+from demele.core.errors import InputError, NotEnoughData, UnknownNameError
+from demele.core.holm import holm
+from demele.core.results import Note
+from demele.labels import draw_audit
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_rate_at_most
+
+Models = dict[str, NDArray[np.int64]]
+
+
+def world(accuracies: dict[str, float], n: int = 3000, seed: int = 0) -> tuple[Models, NDArray[np.int64]]:
+    """Independent models on right labels of five classes."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 5, n)
+    wrong = {name: (labels + rng.integers(1, 5, n)) % 5 for name in accuracies}
+    return {name: np.where(rng.random(n) < p, labels, wrong[name]) for name, p in accuracies.items()}, labels
+
+
+def nested(hits: list[int], n: int) -> tuple[Models, NDArray[np.int64]]:
+    """Models that are right on the first so many of n rows labelled 0."""
+    rows = np.arange(n)
+    return {f"m{h}": (rows >= h).astype(np.int64) for h in hits}, np.zeros(n, dtype=np.int64)
+
+
+# Holm's procedure ----------------------------------------------------------------------------------------------------
+
+
+def test_holm_by_hand() -> None:
+    # Sorted: 0.01 <= 0.05/4, 0.015 <= 0.05/3, 0.03 > 0.05/2: stop, though 0.04 <= 0.05/1.
+    assert_exact(holm(np.array([0.04, 0.01, 0.03, 0.015]), 0.05), [False, True, False, True])
+    assert_exact(holm(np.array([np.nan, 0.05]), 0.05), [False, False])
+    assert_exact(holm(np.array([np.nan, 0.025]), 0.05), [False, True])
+
+
+@given(st.lists(st.floats(0, 0.2), min_size=1, max_size=6), st.floats(0.001, 0.2))
+def test_holm_is_the_closure_of_bonferroni(values: list[float], error: float) -> None:
+    """A hypothesis is rejected if every set of hypotheses with it is rejected by Bonferroni's inequality."""
+    p = np.array(values)
+    close = np.isclose(p[:, None] * np.arange(1, p.size + 1), error, rtol=SOLVER["rtol"])
+    if close.any():  # on the edge the two may differ by rounding
+        return
+    expected = []
+    for one in range(p.size):
+        others = [index for index in range(p.size) if index != one]
+        sets = itertools.chain.from_iterable(itertools.combinations(others, k) for k in range(len(others) + 1))
+        expected.append(all(min(p[[one, *rest]]) <= error / (1 + len(rest)) for rest in sets))
+    assert_exact(holm(p, error), expected)
+
+
+# Ranks ---------------------------------------------------------------------------------------------------------------
+
+
+def test_ranges_by_hand() -> None:
+    # Model 0 shown better than 1 and 2; nothing else.
+    better = np.zeros((3, 3), dtype=bool)
+    better[1, 0] = better[2, 0] = True
+    best, worst = rank_ranges(better)
+    assert_exact(best, [1, 2, 2])
+    assert_exact(worst, [1, 3, 3])
+
+
+@given(st.permutations(range(5)), st.integers(0, 2**20 - 1))
+def test_ranges_hold_the_true_ranks_if_no_claim_is_wrong(order: list[int], mask: int) -> None:
+    """Whichever of the true claims are made, the true ranks lie within."""
+    better = np.zeros((5, 5), dtype=bool)
+    for bit, (i, j) in enumerate(itertools.permutations(range(5), 2)):
+        better[i, j] = bool(mask >> bit & 1) and order[j] < order[i]
+    best, worst = rank_ranges(better)
+    true = np.array(order) + 1
+    assert ((best <= true) & (true <= worst)).all()
+
+
+def test_what_follows_from_claims_counts_as_shown() -> None:
+    # 2 over 1 and 1 over 0, nothing said of 2 and 0; 3 is free.
+    better = np.zeros((4, 4), dtype=bool)
+    better[1, 2] = better[0, 1] = True
+    best, worst = rank_ranges(better)
+    assert_exact(best, [3, 2, 1, 1])
+    assert_exact(worst, [4, 3, 2, 4])
+    better[2, 0] = True  # a circle: something is wrong, so nothing follows
+    best, worst = rank_ranges(better)
+    assert_exact(best, [1, 1, 1, 1])
+    assert_exact(worst, [4, 4, 4, 4])
+
+
+@given(st.permutations(range(5)), st.integers(0, 2**20 - 1))
+def test_ranges_are_those_of_all_orders_that_fit_the_claims(order: list[int], mask: int) -> None:
+    """Oracle: over all orders that agree with every claim, the least and the largest rank of each model."""
+    better = np.zeros((5, 5), dtype=bool)
+    for bit, (i, j) in enumerate(itertools.permutations(range(5), 2)):
+        better[i, j] = bool(mask >> bit & 1) and order[j] < order[i]
+    fitting = [
+        ranks
+        for ranks in itertools.permutations(range(1, 6))
+        if all(ranks[j] < ranks[i] for i, j in zip(*np.nonzero(better), strict=True))
+    ]
+    best, worst = rank_ranges(better)
+    assert_exact(best, np.min(fitting, axis=0))
+    assert_exact(worst, np.max(fitting, axis=0))
+
+
+def test_a_ranking_worked_by_hand() -> None:
+    """Nested models: each pair disagrees where the better one is right, so p = 2^-d of d disagreements.
+
+    Disagreements: 6 of m20 and m14, 2 of m14 and m12, 8 of m20 and m12. Of six claims at an error of 0.09, 2^-8 is at
+    most 0.09/6 = 0.015, 2^-6 = 0.0156 is above that but at most 0.09/5 = 0.018, 2^-2 is above 0.09/4: Holm's procedure
+    makes two claims, Bonferroni's only the first.
+    """
+    models, labels = nested([12, 20, 14], 40)
+    ask: dict[str, Any] = {"method": "worst-case", "noise": 0.0, "classes": [0, 1]}
+    found = rank(models, labels, level=0.91, **ask)
+    assert found.names == ("m20", "m14", "m12")
+    assert (found.best_rank, found.worst_rank) == ((1, 2, 2), (1, 3, 3))
+    assert found.correction == "holm"
+    p = found.pairs.set_index(["baseline", "candidate"])["p_value"]
+    assert_close([p["m12", "m20"], p["m14", "m20"], p["m12", "m14"]], [2**-8, 2**-6, 2**-2], ROUNDING)
+    strict = rank(models, labels, level=0.91, correction="bonferroni", **ask)
+    assert (strict.best_rank, strict.worst_rank) == ((1, 1, 2), (2, 3, 3))
+    assert_close(strict.pair_level, 1 - 2 * 0.09 / 6, ROUNDING)
+    alone = rank(models, labels, level=0.5, correction="none", **ask)  # 2^-2 <= 0.25
+    assert (alone.best_rank, alone.worst_rank) == ((1, 2, 3), (1, 2, 3))
+    # The labels are all of one class, which nobody can beat: no reason to warn of those who do not.
+    assert [note.code for note in alone.notes if note.severity == "warning"] == ["no-correction"]
+    assert found.groups == (("m20",), ("m14", "m12"))
+    assert strict.groups == (("m20", "m14"), ("m14", "m12"))
+
+
+def test_two_models_are_a_comparison() -> None:
+    models, labels = world({"old": 0.80, "new": 0.84})
+    for method, noise in (("overlap", None), ("worst-case", 0.001), ("worst-case-overlap", 0.001)):
+        one = compare(models["old"], models["new"], labels, method=method, noise=noise)
+        both = rank(models, labels, method=method, noise=noise)
+        other = both.decision("old", "new")
+        assert other.verdict == one.verdict
+        assert_close(
+            [other.difference, other.interval.low, other.interval.high],
+            [one.difference, one.interval.low, one.interval.high],
+            ROUNDING,
+        )
+
+
+def test_every_verdict_is_that_of_its_pair_at_the_level_of_the_pair() -> None:
+    measure_cases: Any = ["accuracy", "error"]
+    method_cases: Any = ["overlap", "worst-case-overlap", "hard-rows", "worst-case"]
+    for measure in measure_cases:
+        for method in method_cases:
+            models, labels = world({"a": 0.9, "b": 0.86, "c": 0.85, "d": 0.7})
+            noise = None if method in ("overlap", "hard-rows") else 0.005
+            extra: dict[str, Any] = (
+                {"difficulty": np.arange(labels.size), "prudence": 0.01} if method == "hard-rows" else {}
+            )
+            found = rank(models, labels, method=method, measure=measure, noise=noise, **extra)
+            assert found.names == ("a", "b", "c", "d")
+            for row in found.pairs.to_dict(orient="records"):
+                baseline, candidate = str(row["baseline"]), str(row["candidate"])
+                one = compare(
+                    models[baseline],
+                    models[candidate],
+                    labels,
+                    method=method,
+                    measure=measure,
+                    noise=noise,
+                    level=found.pair_level,
+                    classes=range(5),
+                    **extra,
+                )
+                assert one.verdict == row["verdict"]
+                ends = [row["difference"], row["low"], row["high"]]
+                assert_close([one.difference, one.interval.low, one.interval.high], ends, ROUNDING)
+                again = found.decision(baseline, candidate)
+                assert again.verdict == row["verdict"]
+                assert again.names == (baseline, candidate)
+            assert found.correction == ("holm" if method == "worst-case" else "bonferroni")
+            assert ("bonferroni" in [note.code for note in found.notes]) == (method != "worst-case")
+
+
+def test_verdicts_of_both_orders_mirror_each_other() -> None:
+    models, labels = world({"a": 0.9, "b": 0.86, "c": 0.7})
+    pairs = rank(models, labels, noise=0.01).to_dict()["pairs"]
+    said = {(pair["baseline"], pair["candidate"]): pair for pair in pairs}
+    mirrored = {"candidate": "baseline", "baseline": "candidate", "inconclusive": "inconclusive"}
+    for first, second in itertools.permutations(models, 2):
+        assert said[first, second]["verdict"] == mirrored[said[second, first]["verdict"]]
+        assert said[first, second]["lost"] == said[second, first]["won"]
+
+
+def test_together_the_verdicts_keep_their_level() -> None:
+    """Six equally good models: any claim is wrong. At most 10% of rankings may hold one.
+
+    Of 150 rankings 24 may: a procedure that errs in 20% passes with a probability of 13%, in 25% with 0.5%.
+    """
+    repeats, false, loose = 150, 0, 0
+    for seed in range(repeats):
+        models, labels = world(dict.fromkeys("abcdef", 0.8), n=300, seed=seed)
+        found = rank(models, labels, noise=0.0, method="worst-case", level=0.9)
+        false += int((found.pairs["verdict"] != "inconclusive").any())
+        loose += int((found.pairs["p_value"] <= 0.05).any())
+    assert_rate_at_most(false, repeats, 0.1)
+    # Without correction, the pairs together err far more often: the correction is what keeps the level.
+    with pytest.raises(AssertionError):
+        assert_rate_at_most(loose, repeats, 0.3)
+
+
+def test_true_ranks_lie_within_under_label_noise() -> None:
+    """Ranks by the true accuracies in the population, from labels of which 3% are wrong."""
+    true = {"a": 0.98, "b": 0.85, "c": 0.84, "d": 0.6}
+    for seed in range(20):
+        models, labels = world(true, n=2000, seed=seed)
+        noisy = labels.copy()
+        noisy[:60] = models["d"][:60]  # wrong labels that all favour the worst model
+        found = rank(models, noisy, noise=0.03)
+        place = {
+            name: (best, worst)
+            for name, best, worst in zip(found.names, found.best_rank, found.worst_rank, strict=True)
+        }
+        for position, name in enumerate(true, start=1):
+            assert place[name][0] <= position <= place[name][1]
+        assert place["a"] == (1, 1)
+        assert place["d"] == (4, 4)
+
+
+def test_input_of_every_kind_gives_the_same_ranking() -> None:
+    models, labels = world({"x": 0.9, "y": 0.8, "z": 0.7})
+    by_name = rank(models, labels, noise=0.01)
+    frame = rank(pd.DataFrame(models), labels, noise=0.01)
+    pd.testing.assert_frame_equal(by_name.pairs, frame.pairs)
+    array = rank(np.column_stack(list(models.values())), labels, noise=0.01)
+    assert array.names == ("model 1", "model 2", "model 3")
+    assert array.best_rank == by_name.best_rank
+    names = np.array(["p", "q", "r", "s", "t"], dtype=object)
+    words = rank({name: names[values] for name, values in models.items()}, names[labels], noise=0.01)
+    assert_exact(words.pairs["p_value"], by_name.pairs["p_value"])
+
+
+def test_order_of_models_does_not_matter() -> None:
+    models, labels = world({"x": 0.9, "y": 0.8, "z": 0.7, "w": 0.79})
+    found = rank(models, labels, noise=0.01)
+    turned = rank(dict(reversed(models.items())), labels, noise=0.01)
+    pd.testing.assert_frame_equal(found.to_frame(), turned.to_frame())
+
+
+def test_precision_with_a_class_that_a_model_never_predicts() -> None:
+    models, labels = world({"a": 0.9, "b": 0.6})
+    models["never"] = np.where(models["a"] == 2, 3, models["a"])
+    found = rank(models, labels, measure="precision", of=2)
+    assert found.names[-1] == "never"
+    assert math.isnan(found.estimates[-1].value)
+    assert found.of == 2
+    json.loads(found.to_json())
+
+
+def test_true_labels_give_a_reference_beside() -> None:
+    models, labels = world({"a": 0.9, "b": 0.8, "c": 0.7})
+    noisy = labels.copy()
+    noisy[:400] = (noisy[:400] + 1) % 5
+    found = rank(models, noisy, noise=0.2, true_labels=labels)
+    clean = rank(models, labels, method="worst-case", noise=0.0)
+    assert found.reference is not None
+    pd.testing.assert_frame_equal(found.reference, clean.pairs)
+    assert (found.pairs["verdict"] == "inconclusive").all()
+    assert (found.reference["verdict"] != "inconclusive").all()
+    overlap = rank(models, noisy, method="overlap", true_labels=labels)
+    assert overlap.reference is not None
+    assert set(overlap.reference["method"]) == {"true-labels"}
+    assert rank(models, noisy, noise=0.2).reference is None
+
+
+def test_dictionary_holds_everything_that_a_report_needs(tmp_path: Any) -> None:
+    models, labels = world({"a": 0.9, "b": 0.8, "c": 0.79})
+    found = rank(models, labels, noise=0.01, title="Three models")
+    data = found.to_dict()
+    assert data["kind"] == "ranking"
+    assert data["title"] == "Three models"
+    assert (data["n"], data["level"], data["method"], data["measure"]) == (3000, 0.95, "worst-case", "accuracy")
+    assert data["names"] == ["a", "b", "c"]
+    assert (data["best_rank"], data["worst_rank"]) == ([1, 2, 2], [1, 3, 3])
+    assert {"value", "interval", "measure"} <= set(data["estimates"][0])
+    assert len(data["pairs"]) == 6
+    assert {"baseline", "candidate", "verdict", "difference", "low", "high", "lost", "won", "neither"} <= set(
+        data["pairs"][0]
+    )
+    assert data["reference"] is None
+    assert data["assumptions"]
+    assert data["signature"].startswith("rank(method='worst-case'")
+    found.to_json(tmp_path / "ranking.json")
+    assert json.loads((tmp_path / "ranking.json").read_text()) == data
+    frame = found.to_frame()
+    assert list(frame["model"]) == ["a", "b", "c"]
+    assert_close(frame["value"], [estimate.value for estimate in found.estimates], ROUNDING)
+
+
+@pytest.mark.parametrize("method", ["audit", "sequential"])
+def test_an_audit_ranks_what_noise_hides(method: str) -> None:
+    """10% of labels wrong in favour of the worse model: the given labels mislead, expert labels of a sample do not."""
+    models, labels = world({"good": 0.85, "other": 0.8, "bad": 0.5})
+    noisy = labels.copy()
+    turned = np.flatnonzero((models["good"] == labels) & (models["other"] != labels))[:300]
+    noisy[turned] = models["other"][turned]
+    plan = draw_audit(labels.size, 1500, seed=0)
+    audit = plan.answered(labels[plan.rows])
+    assert rank(models, noisy).names[0] == "other"
+    found = rank(models, noisy, method=method, audit=audit, true_labels=labels, inference="test_set")
+    assert found.correction == "holm"
+    assert found.names[2] == "bad"
+    assert (found.best_rank[2], found.worst_rank[2]) == (3, 3)
+    assert found.reference is not None
+    claimed = found.pairs["verdict"] == "candidate"
+    assert claimed.any()
+    assert not (claimed & (found.reference["verdict"] == "baseline")).any()
+    one = found.decision("bad", "good")
+    assert (one.verdict, one.method) == ("candidate", method)
+
+
+def test_estimates_carry_what_the_method_corrected() -> None:
+    models, labels = world({"a": 0.9, "b": 0.8})
+    found = rank(models, labels, noise=0.05, method="worst-case-overlap")
+    for estimate in found.estimates:
+        assert estimate.interval is not None
+        assert estimate.corrected is not None
+        assert (
+            estimate.corrected.low
+            < estimate.interval.low
+            < estimate.value
+            < estimate.interval.high
+            < estimate.corrected.high
+        )
+    assert all(estimate.interval.level == 0.95 for estimate in found.estimates if estimate.interval)
+
+
+def test_mistakes_are_named() -> None:
+    models, labels = world({"a": 0.9, "b": 0.8})
+    with pytest.raises(NotEnoughData, match="at least 2 models, got 1"):
+        rank({"a": models["a"]}, labels)
+    with pytest.raises(InputError, match="correction: expected one of holm, bonferroni, none, got 'bonf'"):
+        rank(models, labels, correction="bonf")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="a and labels: expected the same number of rows"):
+        rank({"a": models["a"][:-1], "b": models["b"]}, labels)
+    with pytest.raises(InputError, match="distinct names"):
+        rank({1: models["a"], "1": models["b"]}, labels)
+    with pytest.raises(InputError):
+        rank(pd.DataFrame(np.column_stack([models["a"], models["b"]]), columns=["a", "a"]), labels)
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        rank(models, labels, method="overlop")
+    with pytest.raises(InputError, match="level"):
+        rank(models, labels, level=95)
+    found = rank(models, labels)
+    with pytest.raises(UnknownNameError, match="'c'"):
+        found.decision("a", "c")
+    with pytest.raises(InputError, match="two different"):
+        found.decision("a", "a")
+
+
+def test_equal_models_share_all_ranks() -> None:
+    models, labels = world({"a": 0.9})
+    found = rank({"first": models["a"], "second": models["a"]}, labels, noise=0.0, method="worst-case")
+    assert found.names == ("first", "second")  # as they came
+    assert (found.best_rank, found.worst_rank) == ((1, 1), (2, 2))
+    assert all(isinstance(note, Note) for note in found.notes)
+
+
+def test_models_are_sorted_by_the_lead_that_is_printed() -> None:
+    models, labels = world({"best": 0.9, "mid": 0.8, "mid too": 0.8, "last": 0.6})
+    for measure in ("accuracy", "error"):
+        found = rank(models, labels, method="overlap", measure=measure)
+        right = {name: float((models[name] == labels).mean()) for name in found.names}
+        leads = [
+            float(np.mean([right[name] - right[other] for other in found.names if other != name]))
+            for name in found.names
+        ]
+        assert_close(found.leads, leads, ROUNDING)
+        assert list(found.leads) == sorted(found.leads, reverse=True)
+        assert_exact(found.to_frame()["lead"], found.leads)
+        assert found.to_dict()["leads"] == list(found.leads)

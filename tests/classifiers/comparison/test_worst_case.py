@@ -1,0 +1,417 @@
+"""The paired worst case against every set of right labels that the noise leaves open."""
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+from demele.classifiers.comparison.worst_case import Reach, mcnemar_p, paired_low, reach, worst_case, worst_counts
+from demele.classifiers.question import Inference, PairCounts, Question
+from demele.core.proportions import score_interval
+from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.transition import TransitionCounts, TransitionMatrix
+from tests.classifiers.comparison.cases import all_labels, clean_counts, question, random_question, transitions
+from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
+
+SMALL = {"n": 6, "k": 3}
+LEVELS = (0.2, 0.5, 0.7)
+
+
+def noisy(asked: Question, m: int, **options: Any) -> Question:
+    return replace(asked, noise=m / asked.data.n, **options)
+
+
+def test_worst_difference_and_p_value_are_those_of_some_right_labels() -> None:
+    for m in [0, 1, 2, 3, 6]:
+        for seed in range(12):
+            asked = random_question(np.random.default_rng(seed), **SMALL)
+            asked = noisy(asked, m) if m < 6 else replace(asked, noise=0.999)
+            wrong = min(m, int(asked.noise * 6 + 1e-9))  # type: ignore[operator]
+            truths = all_labels(**SMALL)
+            truths = truths[(truths != asked.data.labels).sum(axis=1) <= wrong]
+            found = worst_case(asked)
+            assert found.p_value is not None
+            for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
+                assert_close(found.details["worst_difference"][pair], (won - lost).min() / 6, ROUNDING)
+                assert_close(found.details["best_difference"][pair], (won - lost).max() / 6, ROUNDING)
+                assert_close(found.p_value[pair], mcnemar_p(lost, won).max(), ROUNDING)
+                assert found.low[pair] <= paired_low(lost, won, 6, asked.tail).min() + 1e-12
+                assert found.high[pair] >= -paired_low(won, lost, 6, asked.tail).min() - 1e-12
+
+
+def test_claims_exactly_what_holds_for_all_right_labels() -> None:
+    """Not one claim more than all right labels allow, and not one less."""
+    for inference in ["population", "test_set", "overlap"]:
+        for level in LEVELS:
+            truths = all_labels(**SMALL)
+            claims = 0
+            for seed, m in itertools.product(range(12), range(4)):
+                asked = random_question(
+                    np.random.default_rng(seed), **SMALL, models=3, level=level, inference=inference
+                )
+                found = worst_case(noisy(asked, m))
+                near = truths[(truths != asked.data.labels).sum(axis=1) <= m]
+                for pair, (lost, won) in enumerate(clean_counts(near, asked)):
+                    model = (asked.baseline[pair], asked.candidate[pair])
+                    ends = [
+                        score_interval(
+                            (asked.data.predictions[i] == near).sum(axis=1), np.full(len(near), 6), level=level
+                        )
+                        for i in model
+                    ]
+                    holds = {
+                        "population": mcnemar_p(lost, won) <= asked.tail,
+                        "test_set": won > lost,
+                        "overlap": ends[1][0] > ends[0][1],
+                    }[inference]
+                    assert found.candidate[pair] == holds.all()
+                    claims += int(holds.all())
+            assert claims > 0
+
+
+def random_budget(rng: np.random.Generator, k: int, n: int) -> NoiseBudget:
+    joint = rng.integers(0, 3, (k, k)) * (rng.random((k, k)) < 0.6)
+    np.fill_diagonal(joint, 0)
+    most = int(joint.sum())
+    return NoiseBudget(
+        wrong=int(rng.integers(0, most + 1)),
+        wrong_given=np.minimum(joint.sum(axis=0), rng.integers(0, 4, k)),
+        wrong_true=joint.sum(axis=1),
+        joint=joint,
+        level=None,
+        assumptions=(),
+        out_of_domain=False,
+    )
+
+
+def within(counts: Any, budget: NoiseBudget) -> Any:
+    """Which tables (true, given) respect a budget."""
+    k = counts.shape[-1]
+    off = counts * ~np.eye(k, dtype=np.bool_)
+    return (
+        (off.sum(axis=(1, 2)) <= budget.wrong)
+        & (off.sum(axis=1) <= budget.wrong_given).all(axis=1)
+        & (off.sum(axis=2) <= budget.wrong_true).all(axis=1)
+        & (off <= budget.joint).all(axis=(1, 2))
+    )
+
+
+ANY_MATRIX = TransitionMatrix([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
+
+
+def test_transition_bound_is_never_below_the_worst_right_labels() -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        asked = replace(random_question(rng, **SMALL, models=3), noise=ANY_MATRIX)
+        budget = random_budget(rng, 3, 6)
+        truths = all_labels(**SMALL)
+        truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
+        far = reach(asked, budget)
+        lost, won = worst_counts(asked.counts(), far)
+        gap = asked.counts().won - asked.counts().lost
+        for pair, (clean_lost, clean_won) in enumerate(clean_counts(truths, asked)):
+            assert gap[pair] - far.drop[pair] <= (clean_won - clean_lost).min()
+            largest = mcnemar_p(clean_lost, clean_won).max()
+            if largest < 0.5:
+                assert mcnemar_p(lost[pair], won[pair]) >= largest * (1 - 1e-12)
+            else:
+                assert gap[pair] <= far.drop[pair] or mcnemar_p(lost[pair], won[pair]) >= 0.5 * (1 - 1e-12)
+
+
+def test_transition_bound_is_often_attained() -> None:
+    """A bound that is always loose would pass the test above."""
+    attained = total = 0
+    for seed in range(60):
+        rng = np.random.default_rng(1000 + seed)
+        asked = replace(random_question(rng, **SMALL), noise=ANY_MATRIX)
+        budget = random_budget(rng, 3, 6)
+        truths = all_labels(**SMALL)
+        truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
+        gap = asked.counts().won - asked.counts().lost - reach(asked, budget).drop
+        for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
+            attained += int(gap[pair] == (won - lost).min())
+            total += 1
+    assert attained > 0.7 * total
+
+
+def test_a_transition_matrix_is_never_overestimated() -> None:
+    """The whole way, from the matrix to the claim: a claim holds for all right labels that the matrix leaves open."""
+    for inference in ["population", "test_set", "overlap"]:
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            asked = random_question(rng, **SMALL, models=3, level=0.3, inference=inference)
+            for rate in (0.02, 0.2):
+                noise = TransitionMatrix(np.eye(3) * (1 - rate) + rate / 3)
+                found = worst_case(replace(asked, noise=noise))
+                budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail)
+                truths = all_labels(**SMALL)
+                truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
+                for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
+                    ends = [
+                        score_interval(
+                            (asked.data.predictions[i] == truths).sum(axis=1), np.full(len(truths), 6), level=0.3
+                        )
+                        for i in (asked.baseline[pair], asked.candidate[pair])
+                    ]
+                    holds = {
+                        "population": mcnemar_p(lost, won) <= asked.tail,
+                        "test_set": won > lost,
+                        "overlap": ends[1][0] > ends[0][1],
+                    }[inference]
+                    assert not found.candidate[pair] or holds.all()
+
+
+@pytest.mark.parametrize(("n", "k"), [(6, 3), (9, 2)])
+def test_claims_hold_for_all_right_labels_within_limits_by_class(
+    n: int, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With limits by class: no claim and no p-value that some right labels within them contradict.
+
+    On 80 random questions of 6 pairs, each for three inferences.
+    """
+    truths = all_labels(n, k)
+    inferences: tuple[Inference, ...] = ("population", "test_set", "overlap")
+    by_rate, claims = (dict.fromkeys(inferences, 0) for _ in range(2))
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        budget, level = random_budget(rng, k, n), float(rng.uniform(0.2, 0.7))
+        monkeypatch.setattr(
+            "demele.classifiers.comparison.worst_case.noise_budget", lambda *_, found=budget, **__: found
+        )
+        asked = random_question(rng, n=n, k=k, models=3, level=level)
+        near = truths[within(transitions(truths, asked.data.labels, k), budget)]
+        hits = (asked.data.predictions[:, None] == near).sum(axis=2)
+        low, high = score_interval(hits, np.full(hits.shape, n), level=level)
+        clean = list(clean_counts(near, asked))
+        p_values = [mcnemar_p(lost, won) for lost, won in clean]
+        for inference in inferences:
+            question_of_target = replace(asked, inference=inference)
+            found = worst_case(replace(question_of_target, noise=ANY_MATRIX))
+            by_rate[inference] += int(worst_case(replace(question_of_target, noise=budget.wrong / n)).candidate.sum())
+            claims[inference] += int(found.candidate.sum())
+            assert found.p_value is not None
+            for pair, ((lost, won), p) in enumerate(zip(clean, p_values, strict=True)):
+                holds = {
+                    "population": p <= asked.tail,
+                    "test_set": won > lost,
+                    "overlap": low[asked.candidate[pair]] > high[asked.baseline[pair]],
+                }[inference]
+                assert holds.all() or not found.candidate[pair]
+                if inference == "population":
+                    assert_at_most(p.max(), found.p_value[pair], ROUNDING)
+                    assert_at_most(found.low[pair], paired_low(lost, won, n, asked.tail).min(), ROUNDING)
+    # Limits by class allow claims that their total alone does not.
+    assert all(claims[inference] > by_rate[inference] for inference in inferences)
+
+
+def test_who_agrees_with_neither_by_hand() -> None:
+    """Labelled 0, the baseline says 1: the candidate says 1 too (3 times), 0 (2 times), or 2 (4 times).
+
+    On 6 instances labelled 2 the two differ too, but no label 2 is wrong. Of 5 labels 0 that hide a 1, 2
+    exchange (cost 2) and 3 of the 4 with a third class are granted (cost 1).
+    """
+    old, new = [1] * 9 + [0] * 6, [1] * 3 + [0] * 2 + [2] * 4 + [1] * 6
+    asked = question([0] * 9 + [2] * 6, [old, new], 3, noise=ANY_MATRIX)
+    joint = np.zeros((3, 3), dtype=np.int64)
+    for hidden, drop, granted in ((5, 7, 4), (6, 8, 4), (9, 8, 4), (3, 5, 3)):
+        joint[1, 0] = hidden
+        budget = NoiseBudget(
+            wrong=hidden,
+            wrong_given=joint.sum(axis=0),
+            wrong_true=joint.sum(axis=1),
+            joint=joint,
+            level=None,
+            assumptions=(),
+        )
+        far = reach(asked, budget)
+        assert (far.exchanged[0], far.granted[0], far.drop[0]) == (2, granted, drop)
+
+
+def test_transition_bound_by_hand() -> None:
+    """The candidate wins 10 instances labelled 0, where the baseline says 1 (6 times) and 2 (4 times).
+
+    At most 4 labels 0 hide a 1, at most 6 hide a 2: 4 + 4 exchanges cost 2 each; the other 2 of the 6 withdraw the 2
+    that are left. At most 3 labels 0 in all leave 3 exchanges.
+    """
+    asked = question([0] * 10, [[1] * 6 + [2] * 4, [0] * 10], 3, noise=ANY_MATRIX)
+    joint = np.zeros((3, 3), dtype=np.int64)
+    joint[1, 0], joint[2, 0] = 4, 6
+    free = NoiseBudget(
+        wrong=10,
+        wrong_given=np.array([10, 0, 0]),
+        wrong_true=np.array([0, 4, 6]),
+        joint=joint,
+        level=None,
+        assumptions=(),
+        out_of_domain=False,
+    )
+    assert reach(asked, free).drop[0] == 2 * 8 + 2
+    tight = replace(free, wrong_given=np.array([3, 0, 0]))
+    assert reach(asked, tight).drop[0] == 6
+    lost, won = worst_counts(asked.counts(), reach(asked, tight))
+    assert (lost[0], won[0]) == (3, 7)
+
+
+def test_worst_counts_by_enumeration_of_the_reach() -> None:
+    """The closed form is the largest p-value over all (exchanged, granted, withdrawn) within the reach."""
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        lost, won, neither = (int(v) for v in rng.integers(0, [4, 14, 5]))
+        wrong = int(rng.integers(0, 9))
+        exchanged, granted = int(rng.integers(0, min(wrong, won) + 1)), int(rng.integers(0, min(wrong, neither) + 1))
+        drop = int(rng.integers(0, exchanged + wrong + 1))
+        counts = PairCounts(*(np.array([v]) for v in (lost, won, neither)))
+        far = Reach(*(np.array([v]) for v in (exchanged, granted, drop, wrong)))
+        options = [
+            (lost + x + u, won - x - y)
+            for x in range(exchanged + 1)
+            for u in range(granted + 1)
+            for y in range(won - x + 1)
+            if x + u + y <= wrong and 2 * x + u + y <= drop
+        ]
+        largest = max(float(mcnemar_p(np.array([a]), np.array([b]))[0]) for a, b in options)
+        found = float(mcnemar_p(*worst_counts(counts, far))[0])
+        if largest <= 0.5 and won - lost > drop:
+            assert found == pytest.approx(largest, rel=1e-12)
+
+
+@pytest.mark.parametrize("tail", [0.025, 0.005, 0.2])
+def test_size_of_the_paired_test_is_at_most_the_tail(tail: float) -> None:
+    """Exact: on any number of decided disagreements, equal shares are rejected with probability ``tail`` at most."""
+    for size in range(61):
+        won = np.arange(size + 1)
+        rejected = mcnemar_p(size - won, won) <= tail
+        assert binom.pmf(won, size, 0.5)[rejected].sum() <= tail * (1 + 1e-12)
+
+
+def test_without_noise_it_is_the_exact_paired_test() -> None:
+    asked = random_question(np.random.default_rng(5), n=60, k=4, models=4, noise=0.0)
+    found, counts = worst_case(asked), asked.counts()
+    assert found.p_value is not None
+    for pair in range(asked.n_pairs):
+        lost, won = int(counts.lost[pair]), int(counts.won[pair])
+        if lost + won:
+            oracle = binomtest(won, lost + won, 0.5, alternative="greater")
+            assert_close(found.p_value[pair], oracle.pvalue, ROUNDING)
+
+
+def test_interval_excludes_zero_if_and_only_if_a_claim_is_made() -> None:
+    for noise in [0.0, 0.03, "matrix", "counts"]:
+        for inference in ["population", "test_set", "overlap"]:
+            known: Any = {
+                "matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01),
+                "counts": TransitionCounts(np.eye(3) * 500 + 1),
+            }
+            rng = np.random.default_rng(8)
+            asked = random_question(rng, n=400, k=3, models=12, noise=known.get(noise, noise), inference=inference)
+            found = worst_case(asked)
+            assert_exact(found.low > 0, found.candidate)
+            assert_exact(found.high < 0, found.baseline)
+            assert found.p_value is not None
+            assert_exact(found.p_value <= asked.tail, found.candidate)
+            assert 0 < found.candidate.sum() <= asked.n_pairs / 2
+            assert (found.low <= found.difference).all()
+            assert (found.difference <= found.high).all()
+
+
+def test_many_pairs_at_once_are_those_pairs_one_by_one() -> None:
+    for inference in ["population", "test_set", "overlap"]:
+        for noise in [0.02, "matrix", "counts"]:
+            known: Any = {
+                "matrix": TransitionMatrix(np.eye(4) * 0.92 + 0.02),
+                "counts": TransitionCounts(np.eye(4) * 90 + 1),
+            }
+            asked = random_question(
+                np.random.default_rng(3), n=300, k=4, models=4, noise=known.get(noise, noise), inference=inference
+            )
+            found = worst_case(asked)
+            for pair in range(asked.n_pairs):
+                one = worst_case(replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]]))
+                for name in ("candidate", "baseline", "difference", "low", "high", "p_value"):
+                    assert_exact(getattr(one, name)[0], getattr(found, name)[pair])
+
+
+def test_more_noise_never_makes_a_claim() -> None:
+    asked = random_question(np.random.default_rng(11), n=300, k=3, models=8)
+    before = np.ones(asked.n_pairs, dtype=np.bool_)
+    for m in (0, 3, 10, 30):
+        now = worst_case(noisy(asked, m)).candidate
+        assert not (now & ~before).any()
+        before = now
+
+
+def test_knowing_the_transition_never_hurts() -> None:
+    """A matrix says no less than the rate that it implies."""
+    noise = TransitionMatrix([[0.96, 0.04, 0], [0, 0.97, 0.03], [0.02, 0, 0.98]])
+    asked = random_question(np.random.default_rng(2), n=600, k=3, models=10)
+    for inference in ("population", "test_set", "overlap"):
+        whole = worst_case(replace(asked, noise=noise, inference=inference))
+        # For the population the limits and the test have half of the error each.
+        share = 0.5 if inference == "population" else 1.0
+        budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail * share)
+        level = 1 - 2 * asked.tail * share
+        rate = worst_case(replace(asked, noise=budget.wrong / 600, inference=inference, level=level))
+        assert not (rate.candidate & ~whole.candidate).any()
+        sharper, cruder = whole.details["worst_difference"], rate.details["worst_difference"]
+        assert (sharper >= cruder).all()
+        assert (sharper > cruder).any()
+
+
+def test_transition_counts_share_the_error() -> None:
+    """The p-value holds the error of the limits; a few counts allow more noise than many."""
+    asked = random_question(np.random.default_rng(4), n=1000, k=2, models=5)
+    few, many = (worst_case(replace(asked, noise=TransitionCounts([[w, 0], [0, w]]))) for w in (40, 4000))
+    assert few.p_value is not None
+    assert many.p_value is not None
+    assert few.p_value.min() >= asked.tail / 2
+    assert many.p_value.min() >= asked.tail / 2
+    assert few.candidate.sum() < many.candidate.sum()
+
+
+def test_equal_models_are_inconclusive_with_an_interval_of_some_width() -> None:
+    found = worst_case(question([0, 1] * 50, [[0, 1] * 50] * 2, 2, noise=0.0))
+    assert not found.candidate.any()
+    assert not found.baseline.any()
+    # No disagreement in 100: they may differ on 3.6% of other instances.
+    assert_close(found.low, -(1 - 0.025 ** (1 / 100)), ROUNDING)
+    assert_close(found.high, 1 - 0.025 ** (1 / 100), ROUNDING)
+
+
+def test_paired_limit_is_lowest_where_the_test_is_weakest() -> None:
+    """Where a claim is made, its limit is the lowest over all ways to spend the budget, not only over small cases."""
+    rng, checked = np.random.default_rng(9), 0
+    for _ in range(300):
+        lost, won, neither, m = (int(v) for v in rng.integers(0, [40, 90, 40, 25]))
+        steps = [
+            (x, u, y, a, z)
+            for x in range(min(m, won) + 1)
+            for u in range(0, min(m - x, neither) + 1, 3)
+            for y in range(0, min(m - x - u, won - x) + 1, 3)
+            for a in range(0, min(m - x - u - y, lost) + 1, 6)  # labels that favour the baseline
+            for z in range(0, min(m - x - u - y - a, neither - u) + 1, 6)
+        ]
+        x, u, y, a, z = np.array(steps).T
+        limits = paired_low(lost + x + u - a, won - x - y + z, 300, 0.025)
+        least = paired_low(np.array([lost + m]), np.array([won - m]), 300, 0.025)[0] if m < won else -1.0
+        if least > 0:
+            checked += 1
+            assert limits.min() >= least - 1e-12
+    assert checked > 50
+
+
+def test_paired_interval_covers_the_difference() -> None:
+    """Each side misses with probability ``tail`` at most, in the four corners of share and number of disagreements."""
+    rng = np.random.default_rng(6)
+    n, repeats, tail = 500, 4000, 0.025
+    for disagreement in (0.02, 0.4):
+        for share in (0.5, 0.9):
+            lost, won, _ = rng.multinomial(
+                n, [disagreement * (1 - share), disagreement * share, 1 - disagreement], repeats
+            ).T
+            truth = disagreement * (2 * share - 1)
+            for missed in (paired_low(lost, won, n, tail) > truth, -paired_low(won, lost, n, tail) < truth):
+                error = np.sqrt(tail * (1 - tail) / repeats)
+                assert missed.mean() <= tail + 5 * error

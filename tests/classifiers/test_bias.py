@@ -1,0 +1,476 @@
+"""Bias: cases by hand, the difference counted directly, every assignment of true labels of small sets, bad input."""
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from demele.classifiers.measures.bias import (
+    BiasCounts,
+    accuracy_bias,
+    bias,
+    f1_bias,
+    precision_bias,
+    recall_bias,
+)
+from demele.classifiers.measures.correction import bias_bounds, correct_bounds, observed_measure
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.noise.budget import NoiseBudget
+from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
+
+Array = NDArray[Any]
+FORMULAS = {"precision": precision_bias, "recall": recall_bias, "f1": f1_bias}
+
+
+def independent_precision_bias(rate: float, rate_given: Array, precision: Array) -> Array:
+    """Benjelloun, eq. 6.21: P(A | P) (P(N | A) - nu) / (1 - nu), under noise that predictions ignore (step 6.19)."""
+    return precision * (rate_given - rate) / (1 - rate)
+
+
+def rows_of(cube: Array) -> tuple[Array, Array, Array]:
+    """Predictions, labels and true labels of a cube true x given x predicted."""
+    true, given, predicted = (np.repeat(axis.ravel(), cube.ravel()) for axis in np.indices(cube.shape))
+    return predicted, given, true
+
+
+def ratio(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
+
+
+def counted(cube: Array) -> dict[str, Any]:
+    """Observed minus correct, each counted from its own confusion matrix by plain loops."""
+    found: dict[str, Any] = {"precision": [], "recall": [], "f1": []}
+    given, true = cube.sum(axis=0), cube.sum(axis=1)
+    found["accuracy"] = (np.trace(given) - np.trace(true)) / cube.sum()
+    for k in range(len(cube)):
+        values = []
+        for table in (given, true):
+            hit, said, there = table[k, k], table[:, k].sum(), table[k].sum()
+            values.append((ratio(hit, said), ratio(hit, there), ratio(2 * hit, said + there)))
+        for name, first, second in zip(("precision", "recall", "f1"), *values, strict=True):
+            found[name].append(first - second)
+    return found
+
+
+def cubes() -> st.SearchStrategy[Array]:
+    """Tables of few instances or none, and now and then of many: one byte per cell, which is quick to draw."""
+    sizes = np.array((0, 0, 0, 1, 2, 7, 40))
+    return st.integers(2, 6).flatmap(
+        lambda k: (
+            st.binary(min_size=k**3, max_size=k**3)
+            .map(lambda cells: sizes[np.frombuffer(cells, np.uint8) % sizes.size].reshape(k, k, k))
+            .filter(lambda cube: bool(cube.any()))
+        )
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- exact
+
+
+def of_cube(cube: Array) -> BiasCounts:
+    """Count the instances of a cube of counts of shape (n_true, n_given, n_predicted)."""
+    places = np.indices(cube.shape, np.int32).reshape(3, -1)
+    true, given_labels, predicted = (np.repeat(place, cube.ravel()) for place in places)
+    return BiasCounts.from_rows(predicted, given_labels, true, len(cube))
+
+
+def check_identities(cube: Array) -> None:
+    counts, expected = of_cube(cube), counted(cube)
+    assert_close(counts.rate, 1 - np.einsum("kkp->", cube) / cube.sum(), ROUNDING)
+    _, f_n, f_r = counts.overall_indicators
+    assert_close(accuracy_bias(counts.rate, f_n, f_r), expected["accuracy"], ROUNDING)
+    for name, formula in FORMULAS.items():
+        value = formula(counts)
+        assert_close(value, expected[name], ROUNDING)
+
+
+@given(cubes())
+@settings(max_examples=300)
+def test_every_formula_is_the_counted_difference(cube: Array) -> None:
+    check_identities(cube)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+def test_every_formula_on_dense_cubes(k: int) -> None:
+    rng = np.random.default_rng(k)
+    for _ in range(50):
+        check_identities(rng.poisson(rng.choice([0.2, 3, 200]), (k, k, k)) + np.eye(k, dtype=int)[:, :, None])
+
+
+@given(cubes())
+@settings(max_examples=50)
+def test_rows_and_cube_give_the_same_counts(cube: Array) -> None:
+    predicted, given_labels, true = (axis.astype(np.int32) for axis in rows_of(cube))
+    counts, rows = of_cube(cube), BiasCounts.from_rows(predicted, given_labels, true, len(cube))
+    for name in BiasCounts.__slots__:
+        assert_exact(getattr(rows, name), getattr(counts, name))
+    half = predicted.size // 2
+    parts = [
+        BiasCounts.from_rows(predicted[s], given_labels[s], true[s], len(cube))
+        for s in (slice(half), slice(half, None))
+    ]
+    for name in BiasCounts.__slots__:
+        assert_exact(sum(getattr(part, name) for part in parts), getattr(counts, name))
+
+
+def test_the_printed_sign_of_6_16_is_a_slip() -> None:
+    # P(P | C) = (1 - P(A|C)) F_r + P(A|C) F_c. Class 0: 10 true, 8 of them labelled 0, 6 of these predicted 0; 1 of
+    # the other 2 predicted 0. Recall is 7/10 = 0.2 * 1/2 + 0.8 * 6/8; the printed minus gives 0.1 - 0.6 = -0.5.
+    cube = np.zeros((2, 2, 2), dtype=int)
+    cube[0, 0] = (6, 2)
+    cube[0, 1] = (1, 1)
+    cube[1, 1] = (0, 5)
+    counts = of_cube(cube)
+    f_c, _, f_r = (values[0] for values in counts.class_indicators)
+    kept = counts.both[0] / counts.actual[0]
+    assert_close((1 - kept) * f_r + kept * f_c, 0.7, ROUNDING)
+    assert_close((1 - kept) * f_r - kept * f_c, -0.5, ROUNDING)
+    assert_close(recall_bias(counts)[0], 6 / 8 - 7 / 10, ROUNDING)
+
+
+def test_the_two_worked_cases_of_the_thesis() -> None:
+    # 1000 instances, 800 well labelled; of the 200 others 50 predicted as truly, 150 as neither: bias -0.05.
+    # Then 1000 more, 200 wrong labels, all of them predicted as labelled: 0.2 (0.5 - 0.125) = +0.075.
+    first = np.zeros((3, 3, 3), dtype=int)
+    first[0, 0, 0], first[0, 0, 2] = 750, 50
+    first[0, 1, 0], first[0, 1, 2] = 50, 150
+    second = first.copy()
+    second[0, 0, 0] += 800
+    second[0, 1, 1] += 200
+    for cube, rate, f_n, f_r, expected in ((first, 0.2, 0, 0.25, -0.05), (second, 0.2, 0.5, 0.125, 0.075)):
+        found = bias(*rows_of(cube), classes=[0, 1, 2])
+        assert_close([found.rate, found.f_n, found.f_r, found.accuracy], [rate, f_n, f_r, expected], ROUNDING)
+
+
+def test_a_case_by_hand() -> None:
+    # Class 0: predicted 5, labelled 4, true 4; labelled and true 3, of these 2 predicted. Wrongly labelled 0: 1 (true
+    # 1), predicted 0. Truly 0 but labelled 1: 1, predicted 0. The fifth prediction 0 is labelled and truly 1.
+    cube = np.zeros((2, 2, 2), dtype=int)
+    cube[0, 0] = (2, 1)
+    cube[1, 0] = (1, 0)
+    cube[0, 1] = (1, 0)
+    cube[1, 1] = (1, 4)
+    counts = of_cube(cube)
+    assert_close([values[0] for values in counts.class_indicators], [2 / 3, 1, 1], ROUNDING)
+    assert_close(precision_bias(counts)[0], 0, ROUNDING)
+    cube[0, 1] = (0, 1)  # now it is not recovered: predicted 4
+    counts = of_cube(cube)
+    assert_close(precision_bias(counts)[0], 3 / 4 - 2 / 4, ROUNDING)
+    assert_close(recall_bias(counts)[0], 3 / 4 - 2 / 4, ROUNDING)
+    assert_close(f1_bias(counts)[0], 6 / 8 - 4 / 8, ROUNDING)
+
+
+def test_two_classes() -> None:
+    # With two classes a prediction on a wrong label is the label or the truth: F_r = 1 - F_n.
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        counts = of_cube(rng.integers(0, 20, (2, 2, 2)))
+        _, f_n, f_r = counts.overall_indicators
+        assert_close(f_r, 1 - f_n, ROUNDING)
+        assert_close(accuracy_bias(counts.rate, f_n, f_r), counts.rate * (2 * f_n - 1), ROUNDING)
+    # Being right does not depend on the label's error: nu = 0.2, q = 0.9 of 100 instances; 18 right of 20 wrong labels.
+    cube = np.zeros((2, 2, 2), dtype=int)
+    cube[0, 0], cube[0, 1] = (72, 8), (18, 2)
+    assert_close(0.2 * (1 - 2 * 0.9), counted(cube)["accuracy"], ROUNDING)
+
+
+def independent_cube(rate: float, classes: tuple[int, ...], confusion: Array) -> Array:
+    """Noise at the same rate in every class, to the next class, whatever the prediction; counts must come out whole."""
+    k = len(classes)
+    cube = np.zeros((k, k, k))
+    for c in range(k):
+        cube[c, c] = (1 - rate) * classes[c] * confusion[c]
+        cube[c, (c + 1) % k] = rate * classes[c] * confusion[c]
+    assert_exact(cube, np.round(cube))
+    return cube.astype(int)
+
+
+def test_precision_and_recall_under_noise_that_predictions_ignore() -> None:
+    # Step 6.19 needs P(P | N, A) = P(P | A), which holds when the prediction tells nothing of the truth.
+    blind = np.tile([0.5, 0.25, 0.25], (3, 1))
+    cube = independent_cube(0.25, (320, 160, 64), blind)
+    counts = of_cube(cube)
+    given_table = cube.sum(axis=0)
+    observed = np.diag(given_table) / given_table.sum(axis=0)
+    wrong_given = 1 - counts.both / counts.labelled
+    assert_close(independent_precision_bias(0.25, wrong_given, observed), precision_bias(counts), ROUNDING)
+    assert np.abs(precision_bias(counts)).min() > 0.01
+    assert_close(recall_bias(counts), np.zeros(3), ROUNDING)
+    # A classifier that sees the truth is biased in both, though N is independent of C and P together.
+    seeing = np.array([[0.75, 0.25, 0], [0, 0.75, 0.25], [0.25, 0, 0.75]])
+    cube = independent_cube(0.25, (320, 160, 64), seeing)
+    counts, given_table = of_cube(cube), cube.sum(axis=0)
+    assert_close(1 - np.einsum("ccp->cp", cube).sum(axis=0) / cube.sum(axis=(0, 1)), np.full(3, 0.25), ROUNDING)
+    assert_close(1 - counts.both / counts.actual, np.full(3, 0.25), ROUNDING)
+    assert np.abs(recall_bias(counts)).min() > 0.03
+    observed = np.diag(given_table) / given_table.sum(axis=0)
+    formula = independent_precision_bias(0.25, 1 - counts.both / counts.labelled, observed)
+    assert np.abs(formula - precision_bias(counts)).min() > 0.03
+
+
+def test_no_wrong_label_means_no_bias() -> None:
+    found = bias([0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0])
+    assert (found.rate, found.accuracy) == (0, 0)
+    assert math.isnan(found.f_n)
+    assert math.isnan(found.f_r)
+    assert_exact(found.per_class[["precision", "recall", "f1"]], np.zeros((2, 3)))
+    assert "no-wrong-label" in {note.code for note in found.notes}
+
+
+def test_undefined_is_nan_with_a_reason() -> None:
+    # Class 2 is never predicted and no label says 2, but one instance is truly 2.
+    found = bias([0, 1, 0], [0, 1, 0], [0, 1, 2], classes=[0, 1, 2])
+    assert_exact(np.isnan(found.per_class.loc[2, ["precision", "recall", "f1"]].astype(float)), [True, True, True])
+    reasons = {note.message for note in found.notes if "2" in note.subject}
+    assert any("the bias of recall is not defined for 1 of 3 classes" in text for text in reasons)
+    assert any("the bias of precision" in text and "never predicted" in text for text in reasons)
+    assert math.isnan(found.per_class.loc[2, "F_c"])  # type: ignore[arg-type]
+    # Labelled and true but never predicted: F1 is 0 on both, precision is nothing.
+    never = bias([0, 0, 0, 0], [1, 0, 0, 1], [1, 1, 0, 0])
+    assert never.per_class.loc[1, "f1"] == 0
+    assert math.isnan(never.per_class.loc[1, "precision"])  # type: ignore[arg-type]
+
+
+def test_all_labels_wrong() -> None:
+    found = bias([0, 1], [1, 0], [0, 1])
+    assert (found.accuracy, found.rate, found.f_r) == (-1, 1, 1)
+    assert math.isnan(found.f_c)
+    assert "no-right-label" in {note.code for note in found.notes}
+
+
+def test_the_result_says_everything_and_can_be_stored(tmp_path: Any) -> None:
+    found = bias(["a", "b", "b", "a"], ["a", "b", "a", "b"], ["a", "b", "b", "b"])
+    # One label (the third) is wrong; predicted as truly b: bias = 2/4 - 3/4.
+    assert found.sentence == (
+        "The observed accuracy is 25.00 pp below that on true labels, with 25.00% of 4 labels wrong."
+    )
+    data = json.loads(found.to_json(tmp_path / "bias.json"))
+    assert json.loads((tmp_path / "bias.json").read_text()) == data
+    assert data["accuracy"] == -0.25
+    assert [row["class"] for row in data["per_class"]] == ["a", "b"]
+    assert data["signature"].startswith("bias()  # n=4")
+    assert found.per_class.loc["a", "labelled"] == 2
+    with pytest.raises(AttributeError):
+        found.rate = 0.5  # type: ignore[misc]
+
+
+def test_many_classes_without_the_cube() -> None:
+    # A cube of 3000 classes would take 216 GB.
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3000, 20_000)
+    labels = np.where(rng.random(20_000) < 0.1, rng.integers(0, 3000, 20_000), true)
+    predictions = np.where(rng.random(20_000) < 0.3, labels, true)
+    found = bias(predictions, labels, true, classes=range(3000))
+    assert_close(found.accuracy, (predictions == labels).mean() - (predictions == true).mean(), ROUNDING)
+
+
+def test_bad_input() -> None:
+    for arguments, error, message in [
+        (([0, 1], [0, 1, 1], [0, 1, 1]), InputError, "same number of rows, got 2 and 3"),
+        (([0, 1, 1], [0, 1, 1], [0, 1]), InputError, "true_labels: expected 3 rows"),
+        (([0, 1], [0, 1], [0, 2]), InputError, "true_labels: 1 of 2 values are not among the 2 classes"),
+        (([2, 3], [0, 1], [0, 1]), InputError, "predictions: 2 of 2 values"),
+        (([0, 1], ["a", "b"], [0, 1]), InputError, "predictions: expected classes among"),
+        (([0, 1], [0, 1], ["a", "b"]), InputError, "true_labels: expected classes among"),
+        (([], [], []), NotEnoughData, "labels: expected at least 1 instance"),
+        (([[0.2, 0.8], [0.5, 0.5]], [0, 1], [0, 1]), InputError, "argmax"),
+        (([0, 1], [0, None], [0, 1]), InputError, "labels: 1 missing value, first at row 1"),
+        (([0, 1], [0, 1], [0, math.nan]), InputError, "true_labels: 1 missing"),
+        (([0, 1], [0, 1], None), InputTypeError, "true_labels"),
+        (([0, 1], pd.Series([0, 1]), pd.Series([0, 1])[::-1]), InputError, "true_labels and labels: .*another order"),
+    ]:
+        with pytest.raises(error, match=message):
+            bias(*arguments)
+
+
+# ------------------------------------------------------------------------------------------------------------ bounds
+
+
+def table_of(labels: Array, predictions: Array, k: int) -> Array:
+    table: Array = np.bincount(labels * k + predictions, minlength=k * k).reshape(k, k)
+    return table
+
+
+def budget_of(wrong: int, k: int, *, given: Any = None, true: Any = None, joint: Any = None) -> NoiseBudget:
+    return NoiseBudget(
+        wrong=wrong,
+        wrong_given=np.asarray(np.full(k, wrong) if given is None else given),
+        wrong_true=np.asarray(np.full(k, wrong) if true is None else true),
+        joint=np.asarray(wrong * (1 - np.eye(k, dtype=int)) if joint is None else joint),
+        level=None,
+        assumptions=(),
+        out_of_domain=False,
+    )
+
+
+def truths_within(budget: NoiseBudget, labels: Array, k: int) -> Array:
+    """Every assignment of true labels within a budget, of shape (n_assignments, n)."""
+    every = np.array(list(itertools.product(range(k), repeat=labels.size)))
+    wrong = every != labels
+    good = wrong.sum(axis=1) <= budget.wrong
+    for a in range(k):
+        good &= (wrong & (labels == a)).sum(axis=1) <= budget.wrong_given[a]
+        good &= (wrong & (every == a)).sum(axis=1) <= budget.wrong_true[a]
+        for b in range(k):
+            if a != b:
+                good &= ((every == a) & (labels == b)).sum(axis=1) <= budget.joint[a, b]
+    within: Array = every[good]
+    return within
+
+
+def measured(measure: str, of: int, predictions: Array, truths: Array) -> Array:
+    """The measure under every assignment, NaN where it is not defined."""
+    if measure == "accuracy":
+        values: Array = (truths == predictions).mean(axis=1)
+        return values
+    hit = ((truths == of) & (predictions == of)).sum(axis=1).astype(float)
+    there, said = (truths == of).sum(axis=1), float((predictions == of).sum())
+    whole = {"precision": np.full(len(hit), said), "recall": there, "f1": (there + said) / 2}[measure]
+    with np.errstate(invalid="ignore"):
+        return np.where(whole > 0, hit / whole, np.nan)
+
+
+def extremes(values: Array) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    return (float(known.min()), float(known.max())) if known.size else (math.nan, math.nan)
+
+
+def check_bounds(labels: Array, predictions: Array, k: int, budget: NoiseBudget, *, sharp_accuracy: bool) -> None:
+    table, truths = table_of(labels, predictions, k), truths_within(budget, labels, k)
+    for measure in ("accuracy", "precision", "recall", "f1"):
+        lowest, highest = (np.atleast_1d(end) for end in correct_bounds(measure, table, budget))
+        for of in range(1 if measure == "accuracy" else k):
+            low, high = extremes(measured(measure, of, predictions, truths))
+            if measure == "accuracy" and not sharp_accuracy:
+                assert_at_most([lowest[of], high], [low, highest[of]], ROUNDING)
+            else:
+                assert_close([lowest[of], highest[of]], [low, high], ROUNDING)
+        # Bias: the observed value less these.
+        seen = observed_measure(measure, table)
+        low_bias, high_bias = bias_bounds(measure, table, budget)
+        assert_close(low_bias, seen - highest.reshape(seen.shape), ROUNDING)
+        assert_close(high_bias, seen - lowest.reshape(seen.shape), ROUNDING)
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 7), (3, 6)])
+def test_bounds_of_a_rate_are_attained_and_contain_every_case(k: int, n: int) -> None:
+    rng = np.random.default_rng([k, n])
+    for _ in range(40):
+        labels, predictions = rng.integers(0, k, n), rng.integers(0, k, n)
+        predictions = np.where(rng.random(n) < 0.6, labels, predictions)
+        check_bounds(labels, predictions, k, budget_of(int(rng.integers(0, n + 1)), k), sharp_accuracy=True)
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 7), (3, 6)])
+def test_bounds_of_limits_by_class_contain_every_case(k: int, n: int) -> None:
+    # Precision, recall and f1 stay sharp; accuracy is only safe.
+    rng = np.random.default_rng([k, n, 1])
+    for _ in range(60):
+        labels, predictions = rng.integers(0, k, n), rng.integers(0, k, n)
+        predictions = np.where(rng.random(n) < 0.6, labels, predictions)
+        budget = budget_of(
+            int(rng.integers(0, n + 1)),
+            k,
+            given=rng.integers(0, 4, k),
+            true=rng.integers(0, 4, k),
+            joint=rng.integers(0, 3, (k, k)) * (1 - np.eye(k, dtype=int)),
+        )
+        check_bounds(labels, predictions, k, budget, sharp_accuracy=False)
+
+
+def test_bounds_of_limits_by_pair_are_attained() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        labels, predictions = rng.integers(0, 3, 6), rng.integers(0, 3, 6)
+        joint = rng.integers(0, 3, (3, 3)) * (1 - np.eye(3, dtype=int))
+        budget = budget_of(int(joint.sum()), 3, given=joint.sum(axis=0), true=joint.sum(axis=1), joint=joint)
+        check_bounds(labels, predictions, 3, budget, sharp_accuracy=True)
+
+
+@pytest.mark.parametrize(
+    ("labels", "predictions", "wrong"),
+    [
+        ([0, 1, 1, 1], [0, 1, 1, 1], 1),  # class 0 can be emptied: recall 1 or nothing
+        ([0, 1, 1, 1], [1, 1, 1, 1], 2),  # the same, and never predicted
+        ([1, 1, 1, 1], [0, 0, 1, 1], 1),  # no label 0, but predicted: it may exist
+        ([1, 1, 1, 1], [1, 1, 1, 1], 2),  # no label 0 and never predicted
+        ([0, 0, 1, 1], [1, 1, 0, 0], 4),  # everything wrong
+        ([0, 0, 1, 1], [0, 1, 0, 1], 0),  # nothing can be wrong
+    ],
+)
+def test_bounds_where_a_class_may_appear_or_vanish(labels: list[int], predictions: list[int], wrong: int) -> None:
+    check_bounds(np.array(labels), np.array(predictions), 2, budget_of(wrong, 2), sharp_accuracy=True)
+
+
+def test_bounds_by_hand() -> None:
+    # 100 instances, 3 classes; class 0: 30 labelled, 25 predicted, 20 both. At most 6 labels wrong.
+    table = np.array([[20, 5, 5], [3, 30, 2], [2, 3, 30]])
+    budget = budget_of(6, 3)
+    low, high = correct_bounds("accuracy", table, budget)
+    assert_close([low, high], [0.74, 0.86], ROUNDING)
+    low, high = correct_bounds("precision", table, budget)
+    assert_close([low[0], high[0]], [14 / 25, 25 / 25], ROUNDING)  # only 5 of those predicted 0 are labelled otherwise
+    low, high = correct_bounds("recall", table, budget)
+    # Lower: six hits lost, 14/24, or six misses gained, 20/36: the second. Upper: five gained hits and one miss lost,
+    # 25/34, or six misses lost, 20/24: the second.
+    assert_close([low[0], high[0]], [20 / 36, 20 / 24], ROUNDING)
+    low, high = correct_bounds("f1", table, budget)
+    # 2 hits / (25 + true): six hits lost, 28/49; misses gained, 40/61. Five hits gained, one miss lost: 50/59.
+    assert_close([low[0], high[0]], [28 / 49, 50 / 59], ROUNDING)
+    low, high = bias_bounds("recall", table, budget)
+    assert_close([low[0], high[0]], [20 / 30 - 20 / 24, 20 / 30 - 20 / 36], ROUNDING)
+
+
+def test_never_wider_than_the_bounds_of_the_thesis() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        k = int(rng.integers(2, 6))
+        table = rng.integers(0, 30, (k, k)) + 40 * np.eye(k, dtype=int)
+        joint = rng.integers(0, 5, (k, k)) * (1 - np.eye(k, dtype=int))
+        budget = budget_of(int(joint.sum()), k, given=joint.sum(axis=0), true=joint.sum(axis=1), joint=joint)
+        n, predicted = table.sum(), table.sum(axis=0)
+        low, high = bias_bounds("accuracy", table, budget)
+        assert_at_most([-low, high], joint.sum() / n, ROUNDING)
+        low, high = bias_bounds("precision", table, budget)
+        assert_at_most(-low, joint.sum(axis=1) / predicted, ROUNDING)
+        assert_at_most(high, joint.sum(axis=0) / predicted, ROUNDING)
+
+
+def test_only_doubtful_labels_can_be_wrong() -> None:
+    # Eight rows, the last three known to be right: every assignment that keeps them.
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        labels, predictions = rng.integers(0, 3, 8), rng.integers(0, 3, 8)
+        budget = budget_of(int(rng.integers(0, 5)), 3)
+        table, disagreement = table_of(labels, predictions, 3), table_of(labels[:5], predictions[:5], 3)
+        truths = truths_within(budget, labels[:5], 3)
+        truths = np.hstack([truths, np.tile(labels[5:], (len(truths), 1))])
+        for measure in ("accuracy", "precision", "recall", "f1"):
+            found = [np.atleast_1d(end) for end in correct_bounds(measure, table, budget, unsure=disagreement)]
+            for of in range(1 if measure == "accuracy" else 3):
+                expected = extremes(measured(measure, of, predictions, truths))
+                assert_close([found[0][of], found[1][of]], expected, ROUNDING)
+
+
+@given(st.integers(2, 5), st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_the_bias_of_any_noise_lies_within_its_budget(k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cube = rng.poisson(rng.choice([0.5, 3, 20]), (k, k, k)) + 1
+    joint = cube.sum(axis=2) * (1 - np.eye(k, dtype=int))
+    for budget in (
+        budget_of(int(joint.sum()), k),
+        budget_of(int(joint.sum()), k, given=joint.sum(axis=0), true=joint.sum(axis=1), joint=joint),
+    ):
+        expected = counted(cube)
+        for measure in ("accuracy", "precision", "recall", "f1"):
+            low, high = bias_bounds(measure, cube.sum(axis=0), budget)
+            assert_at_most(low, expected[measure], ROUNDING)
+            assert_at_most(expected[measure], high, ROUNDING)

@@ -1,0 +1,260 @@
+"""Confusion counts: worked by hand, against scikit-learn, adding up, and never of two meanings."""
+
+import dataclasses
+import time
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
+
+from demele.classifiers.measures.confusion import ConfusionCounts, confusion, confusion_counts
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+tables = st.integers(2, 6).flatmap(lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 9)))
+
+
+def table() -> ConfusionCounts:
+    """3 classes, 20 instances; the bird is never predicted."""
+    return ConfusionCounts([[6, 2, 0], [1, 7, 0], [1, 3, 0]], ["cat", "dog", "bird"])  # type: ignore[arg-type]
+
+
+# By hand -----------------------------------------------------------------------------------------------------------
+
+
+def test_measures_by_hand() -> None:
+    counts = table()
+    assert counts.n == 20
+    assert counts.accuracy == 13 / 20
+    assert_close(counts.error, 7 / 20, ROUNDING)
+    assert_exact(counts.support, [8, 8, 4])
+    assert_exact(counts.predicted, [8, 12, 0])
+    assert_exact(counts.right, [6, 7, 0])
+    assert_exact(counts.precision, [6 / 8, 7 / 12, np.nan])
+    assert_exact(counts.recall, [6 / 8, 7 / 8, 0])
+    assert_exact(counts.f1, [12 / 16, 14 / 20, 0])
+
+
+def test_averages_by_hand() -> None:
+    counts = table()
+    # The bird has no precision, and is left out of its averages; its recall and F1 are 0, and count.
+    assert_close(counts.averaged("precision", "macro"), (6 / 8 + 7 / 12) / 2, ROUNDING)
+    assert_close(counts.averaged("precision", "weighted"), (8 * 6 / 8 + 8 * 7 / 12) / 16, ROUNDING)
+    assert_close(counts.averaged("recall", "macro"), (6 / 8 + 7 / 8) / 3, ROUNDING)
+    assert_close(counts.averaged("recall", "weighted"), 13 / 20, ROUNDING)
+    assert_close(counts.averaged("f1", "weighted"), (8 * 12 / 16 + 8 * 14 / 20) / 20, ROUNDING)
+    for name in ("precision", "recall", "f1"):
+        assert counts.averaged(name, "micro") == counts.accuracy
+    assert counts.undefined("precision") == ("bird",)
+    assert counts.undefined("recall") == ()
+
+
+def test_rows_are_labels_and_columns_predictions() -> None:
+    counts = confusion(["cat", "dog", "dog", "dog"], ["cat", "cat", "cat", "dog"])
+    assert_exact(counts.counts, [[1, 2], [0, 1]])
+    assert counts.truth == "given labels"
+    frame = counts.to_frame()
+    assert frame.index.name == "label"
+    assert frame.columns.name == "predicted"
+    assert frame.loc["cat", "dog"] == 2
+    true = confusion(["cat", "dog"], ["cat", "dog"], rows="true")
+    assert true.truth == "true labels"
+    assert true.to_frame().index.name == "true label"
+    assert "true labels" in repr(true)
+    assert "given labels" in repr(counts)
+
+
+def test_classes_given_set_the_order_and_may_be_empty() -> None:
+    counts = confusion([2, 0], [0, 0], classes=[2, 1, 0])
+    assert counts.classes == (2, 1, 0)
+    assert_exact(counts.counts, [[0, 0, 0], [0, 0, 0], [1, 0, 1]])
+    assert counts.undefined("recall") == (2, 1)
+    assert counts.undefined("f1") == (1,)
+    assert_exact(counts.recall, [np.nan, np.nan, 0.5])
+    assert counts.averaged("recall") == 0.5
+
+
+# Against scikit-learn ----------------------------------------------------------------------------------------------
+
+
+@given(tables)
+def test_measures_agree_with_scikit_learn(counts: Any) -> None:
+    rows, columns = (axis.ravel() for axis in np.indices(counts.shape))
+    labels, predicted = np.repeat(rows, counts.ravel()), np.repeat(columns, counts.ravel())
+    ours = ConfusionCounts(counts, tuple(range(len(counts))))
+    if not labels.size:
+        assert np.isnan(ours.accuracy)
+        return
+    classes = list(range(len(counts)))
+    assert_exact(confusion_matrix(labels, predicted, labels=classes), counts)
+    assert_close(ours.accuracy, accuracy_score(labels, predicted), ROUNDING)
+    theirs = precision_recall_fscore_support(labels, predicted, labels=classes, zero_division=np.nan)
+    assert_close(ours.precision, theirs[0], ROUNDING)
+    assert_close(ours.recall, theirs[1], ROUNDING)
+    assert_close(ours.f1, theirs[2], ROUNDING)
+    assert_exact(ours.support, theirs[3])
+    for average in ("macro", "weighted", "micro"):
+        averaged = np.flatnonzero(ours.support).tolist() if average == "macro" else classes  # those that have a label
+        values = precision_recall_fscore_support(
+            labels, predicted, labels=averaged, average=average, zero_division=np.nan
+        )
+        for name, value in zip(("precision", "recall", "f1"), values, strict=False):
+            if average == "weighted" and not ours.support[~np.isnan(ours.measure(name))].any():
+                assert np.isnan(ours.averaged(name, average))  # they take the plain mean if all weights are 0
+            else:
+                assert_close(ours.averaged(name, average), value, ROUNDING)
+
+
+@given(st.data(), st.integers(1, 7), st.integers(0, 60))
+def test_counting_agrees_with_a_loop(data: Any, k: int, n: int) -> None:
+    labels, predicted = (data.draw(arrays(np.int32, n, elements=st.integers(0, k - 1))) for _ in range(2))
+    expected = np.zeros((k, k), dtype=int)
+    for label, prediction in zip(labels, predicted, strict=True):
+        expected[label, prediction] += 1
+    found = confusion_counts(labels, predicted, k)
+    assert_exact(found, expected)
+    assert found.dtype == np.int64
+
+
+def test_counting_in_pieces_is_counting(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    labels, predicted = rng.integers(0, 5, (2, 1003)).astype(np.int32)
+    whole = confusion_counts(labels, predicted, 5)
+    monkeypatch.setattr("demele.classifiers.measures.confusion.CHUNK", 100)
+    assert_exact(confusion_counts(labels, predicted, 5), whole)
+
+
+def test_cells_beyond_32_bits_are_counted_where_they_are() -> None:
+    # 70 000 classes have 4.9e9 cells: the index of a cell does not fit 32 bits. Only its arithmetic is tried here.
+    labels, predicted = np.array([69_999], dtype=np.int32), np.array([69_998], dtype=np.int32)
+    assert int((70_000 * labels.astype(np.int64) + predicted)[0]) == 69_999 * 70_000 + 69_998
+
+
+# Adding up ---------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 5).flatmap(lambda k: arrays(np.int64, (3, k, k), elements=st.integers(0, 99))))
+def test_merging_is_adding_up(three: Any) -> None:
+    names = tuple(range(three.shape[1]))
+    a, b, c = (ConfusionCounts(counts, names) for counts in three)
+    before = a.counts.copy()
+    assert_exact(a.merge(b).counts, b.merge(a).counts)
+    assert_exact(a.merge(b).merge(c).counts, a.merge(b.merge(c)).counts)
+    assert_exact(a.merge(ConfusionCounts.empty(names)).counts, a.counts)
+    assert_exact(a.counts, before)
+
+
+def test_batches_merge_to_the_whole() -> None:
+    rng = np.random.default_rng(1)
+    labels, predicted = rng.integers(0, 4, (2, 500))
+    names = range(4)
+    parts = [confusion(predicted[rows], labels[rows], classes=names) for rows in np.array_split(np.arange(500), 7)]
+    total = ConfusionCounts.empty(names)
+    for part in parts:
+        total = total.merge(part)
+    assert_exact(total.counts, confusion(predicted, labels).counts)
+
+
+def test_counts_of_other_meaning_or_classes_do_not_merge() -> None:
+    counts = np.eye(2, dtype=int)
+    given_labels = ConfusionCounts(counts, ("a", "b"))
+    with pytest.raises(InputError, match="rows are true labels, those of the first are given labels"):
+        given_labels.merge(ConfusionCounts(counts, ("a", "b"), rows="true"))
+    with pytest.raises(InputError, match="same classes in the same order, got another order"):
+        given_labels.merge(ConfusionCounts(counts, ("b", "a")))
+    with pytest.raises(InputError, match="got other classes"):
+        given_labels.merge(ConfusionCounts(counts, ("a", "c")))
+    with pytest.raises(InputTypeError, match="expected ConfusionCounts, got ndarray"):
+        given_labels.merge(counts)  # type: ignore[arg-type]
+
+
+def test_counts_are_frozen() -> None:
+    mine = np.array([[1, 0], [0, 1]])
+    counts = ConfusionCounts(mine, ("a", "b"))
+    mine[0, 0] = 100
+    assert counts.n == 2
+    with pytest.raises(ValueError, match="read-only"):
+        counts.counts[0, 0] = 3
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        counts.rows = "true"  # type: ignore[misc]
+
+
+# Mistakes ----------------------------------------------------------------------------------------------------------
+
+BAD_COUNTS: dict[str, tuple[object, str]] = {
+    "shares": ([[0.5, 0.5], [0.1, 0.9]], r"got 4 others, first 0\.5 in row 0, column 0; give counts, not shares"),
+    "a negative": ([[1, 2], [-3, 4]], "got 1 other, first -3 in row 1, column 0"),
+    "NaN": ([[1, 2], [np.nan, 4]], "got 1 other, first nan in row 1, column 0"),
+    "infinite": ([[1, 2], [np.inf, 4]], "got 1 other, first inf"),
+    "not square": ([[1, 2, 3], [1, 2, 3]], r"expected a square table .*, got shape \(2, 3\)"),
+    "a row": ([1, 2], r"got shape \(2,\)"),
+    "nothing": (np.zeros((0, 0)), r"got shape \(0, 0\)"),
+    "words": ([["1", "2"], ["3", "4"]], "expected whole numbers, got values of type"),
+}
+
+
+def test_what_is_no_counts_is_refused() -> None:
+    for name in BAD_COUNTS:
+        values, message = BAD_COUNTS[name]
+        with pytest.raises(InputError, match=message):
+            ConfusionCounts(values, ("a", "b"))  # type: ignore[arg-type]
+
+
+def test_names_and_meaning_are_checked() -> None:
+    counts = np.eye(2, dtype=int)
+    with pytest.raises(InputError, match="classes: expected 2, one for each row of counts, got 3"):
+        ConfusionCounts(counts, ("a", "b", "c"))
+    with pytest.raises(InputError, match="'a' more than once"):
+        ConfusionCounts(counts, ("a", "a"))
+    with pytest.raises(InputError, match="rows: expected 'label'"):
+        ConfusionCounts(counts, ("a", "b"), rows="truth")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="rows: expected 'label'"):
+        confusion([1], [1], rows="x")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="measure: expected one of precision, recall, f1, got 'accuracy'"):
+        table().averaged("accuracy")
+    with pytest.raises(UnknownNameError, match="average: expected one of macro, micro, weighted, got 'samples'"):
+        table().averaged("f1", "samples")  # type: ignore[arg-type]
+
+
+def test_inputs_are_checked_at_the_door() -> None:
+    with pytest.raises(InputError, match="predictions and labels: expected the same number of rows, got 2 and 3"):
+        confusion([0, 1], [0, 1, 1])
+    with pytest.raises(NotEnoughData, match="labels"):
+        confusion([], [])
+    with pytest.raises(
+        InputError, match=r"expected at most 20,000 classes, got 20,001 in 20,001 rows; are these names"
+    ):
+        confusion(np.arange(20_001), np.arange(20_001))
+
+
+def test_a_single_class_is_a_table_of_one() -> None:
+    counts = confusion(pd.Series(["a", "a"]), ["a", "a"])
+    assert counts.accuracy == 1
+    assert counts.averaged("f1") == 1
+    assert ConfusionCounts.empty(["a"]).averaged("f1") != ConfusionCounts.empty(["a"]).averaged("f1")  # NaN
+
+
+# Cost --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_million_rows_of_a_thousand_classes_take_well_under_a_second() -> None:
+    rng = np.random.default_rng(0)
+    labels, predicted = rng.integers(0, 1000, (2, 1_000_000)).astype(np.int32)
+    seconds = []
+    for _ in range(3):  # the least of three: other work on the machine adds time, and takes none away
+        start = time.perf_counter()
+        found = confusion(predicted, labels)
+        seconds.append(time.perf_counter() - start)
+    assert found.n == 1_000_000
+    assert min(seconds) < 1
+    tracemalloc.start()
+    confusion_counts(labels, predicted, 1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 48e6  # indices of the cells, and two tables of 8 MB

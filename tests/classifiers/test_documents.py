@@ -1,0 +1,292 @@
+"""What decisions, rankings and assessments say: headline, sentences, first rows of tables, titles of sections."""
+
+import json
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele import labels as demele_labels
+from demele.classifiers import assess, compare, rank
+from demele.core.bibliography import bibliography
+from demele.data import label_set
+from demele.report.document import Images, Lines, Matrix, Pill, Strips, Table
+from demele.report.words import typed, written
+
+N = 1000
+TRUTH = np.repeat(["cat", "dog"], N // 2)
+WRONG = np.where(TRUTH == "cat", "dog", "cat")
+
+
+def answers(*wrong: slice) -> Any:
+    """Return predictions that are wrong on some rows."""
+    found = TRUTH.copy()
+    for rows in wrong:
+        found[rows] = WRONG[rows]
+    return found
+
+
+#: The baseline is wrong on 200 rows, the candidate on 100 others: it wins 200, and loses 100.
+OLD, NEW = answers(slice(0, 200)), answers(slice(500, 600))
+
+
+def of_type(sections: Any, kind: type[Any]) -> Any:
+    return next(block for section in sections for block in section.shown if isinstance(block, kind))
+
+
+def texts(row: Any, columns: Any) -> list[str]:
+    return [typed(written(cell, form)) for cell, form in zip(row, columns.values(), strict=True)]
+
+
+def test_a_candidate_is_significantly_better() -> None:
+    found = compare(OLD, NEW, TRUTH, noise=0.01, names=("old", "new"))
+    document = found.document()
+    low, high = found.interval.low, found.interval.high
+    assert typed(document.headline) == (
+        f"Replace old by new: its accuracy is significantly higher, +10.0 pp [{100 * low:+.1f}, {100 * high:+.1f}]."
+    )
+    assert document.tone == "good"
+    held = found.breakdown
+    assert held is not None
+    assert held.labels == 32  # 33 exchanges leave 167 to 133 of 300: p = 0.028
+    assert found.sentences[1:] == (
+        "The result holds up to 3.20% wrong labels (32 of 1,000), in the worst case.",
+        "They disagree on 300 rows: the label agrees with new on 200, with old on 100, with neither on 0.",
+    )
+    assert document.table is not None
+    assert list(document.table.columns) == ["Accuracy", "Observed", "95% interval", "True labels (worst case)", "p"]
+    first, second, third = (texts(row, document.table.columns) for row in document.table.rows)
+    assert first[:2] == ["old (baseline)", "80.0%"]
+    assert second[:2] == ["new (candidate)", "90.0%"]
+    assert third[:2] == ["Difference (pp)", "+10.0"]
+    assert third[3] == f"[{100 * low:+.1f}, {100 * high:+.1f}]"
+    assert document.table.rows[2][1] == Pill("+10.0", "good")  # bold in a paper
+    titles = [section.title for section in document.sections]
+    assert titles == ["Each classifier", "Disagreements", "Label errors", "Audit plan"]
+    parts = document.sections[1].shown[0]
+    assert isinstance(parts, Strips)
+    assert [(typed(one.name), one.marks[0].at) for one in parts.rows] == [("old", 100), ("new", 200), ("neither", 0)]
+
+
+def test_label_errors_are_bounded_by_the_worst_case() -> None:
+    found = compare(OLD, NEW, TRUTH, noise=0.01)
+    lines = of_type(found.document().sections, Lines)
+    (line,) = lines.lines
+    assert [text for _, text in lines.at] == ["holds up to 3.20%", "noise rate supplied, 1%"]
+    assert [place for place, _ in lines.at] == [0.032, 0.01]
+    for x, low, high in zip(line.x, line.low, line.high, strict=True):
+        wrong = round(x * N)
+        # Each wrong label that favours the candidate costs two; there are none for neither.
+        assert low == pytest.approx((100 - 2 * min(wrong, 200)) / N)
+        assert high == pytest.approx((100 + 2 * min(wrong, 100)) / N)
+
+
+def test_an_inconclusive_decision_says_the_next_step() -> None:
+    found = compare(OLD, NEW, TRUTH, noise=0.06, names=("old", "new"))
+    document = found.document()
+    assert document.headline.startswith("Inconclusive with up to 6% wrong labels: ")
+    assert (found.sentence, document.tone) == (
+        "Inconclusive with up to 6% wrong labels: new may be better or worse than old.",
+        "open",
+    )
+    ((step, command),) = document.next
+    size = re.fullmatch(r"Relabel ([\d,]+) random rows\.?(; they settle it if all confirm the given labels\.)?", step)
+    assert size is not None, step
+    assert f"--size {size[1].replace(',', '')} " in command
+    plan = next(section for section in document.sections if section.title == "Audit plan").shown[-1]
+    assert isinstance(plan, Table)
+    settled = [row for row in plan.rows if isinstance(row[-1], Pill) and row[-1].text == "settled"]
+    assert written(settled[0][0], "count") == size[1]
+
+
+def test_all_labels_trusted_are_said_first_and_give_no_second_interval() -> None:
+    document = compare(OLD, NEW, TRUTH).document()
+    assert typed(document.headline).startswith("If all labels are correct, replace the baseline by the candidate: its ")
+    assert document.table is not None
+    assert list(document.table.columns) == ["Accuracy", "Observed", "95% interval", "p"]
+    assert any(text.startswith("The method is worst-case (McNemar's exact test)") for text in document.methods)
+
+
+def test_the_baseline_is_better_and_error_has_the_other_sign() -> None:
+    kept = compare(NEW, OLD, TRUTH, noise=0.01, names=("a", "b"))
+    assert kept.verdict == "baseline"
+    assert kept.sentence.startswith("Keep a: its accuracy is significantly higher, +10.0 pp [")
+    assert kept.document().tone == "bad"
+    less = compare(OLD, NEW, TRUTH, noise=0.01, measure="error", names=("a", "b"))
+    assert less.sentence.startswith("Replace a by b: its error is significantly lower, -10.0 pp [")
+    sides = less.document().figure
+    assert isinstance(sides, Strips)
+    assert sides.sides is not None
+    assert typed(sides.sides[0]) == "b better"
+
+
+def test_an_audit_says_what_the_labels_alone_hold_up_to() -> None:
+    plan = demele_labels.draw_audit(N, 400, seed=0)
+    found = compare(OLD, NEW, TRUTH, audit=plan.answered(TRUTH[plan.rows]))
+    expert = found.expert_breakdown
+    assert expert is not None
+    assert found.sentences[1] == (
+        "Without the audit, the given labels show the same with up to 3.20% wrong labels (32 of 1,000)."
+    )
+    assert found.sentences[2].startswith(
+        f"The expert may be wrong on up to {expert.labels} of the 300 rows on which the "
+    )
+    assert "An expert labelled 400 rows." in found.methods(format="text")
+
+
+def test_further_measures_are_rows_of_the_table() -> None:
+    found = compare(OLD, NEW, TRUTH, measure=["accuracy", "macro-f1"], method="overlap")
+    document = found.document()
+    assert document.table is not None
+    assert [typed(row[0]) for row in document.table.rows][2:] == ["Difference (pp)", "Macro F1: difference (pp)"]
+    assert found.to_frame()["measure"].tolist() == ["accuracy", "macro-f1"]
+
+
+def test_json_has_the_parts_that_are_made_when_they_are_read() -> None:
+    found = compare(OLD, NEW, TRUTH, noise=0.01)
+    data = json.loads(found.to_json())
+    assert data["breakdown"] == {"labels": 32, "n": N}
+    assert data["details"]["label_says_candidate"] == 200
+    assert data["interval"]["low"] == found.interval.low
+    assert data["baseline"]["value"] == 0.8
+    assert "asked" not in data
+
+
+@pytest.mark.parametrize("format", ["latex", "markdown", "text"])
+def test_methods_say_how_it_was_compared(format: Any) -> None:  # noqa: A002
+    text = compare(OLD, NEW, TRUTH, noise=0.02, names=("old", "new")).methods(format=format)
+    said = text.replace("\\", "")
+    assert "old (baseline) and new (candidate) were compared by accuracy on 1,000 rows" in said
+    assert "The method is worst-case (Paired worst case)" in said
+    assert "noise = 0.02" in said
+    keys = re.findall(r"cite\{([^}]*)\}", text) if format == "latex" else []
+    assert {key for group in keys for key in group.split(",")} <= {*bibliography(), "demele"}
+
+
+# Rankings -------------------------------------------------------------------------------------------------------------
+
+
+def models() -> dict[str, Any]:
+    return {"best": answers(slice(0, 50)), "worst": answers(slice(300, 600)), "middle": answers(slice(600, 760))}
+
+
+def test_a_ranking_says_who_is_best_and_how_many_differences_are_significant() -> None:
+    found = rank(models(), TRUTH, noise=0.005, true_labels=TRUTH)
+    document = found.document()
+    assert found.sentence == "best is the best; 3 of 3 differences are significant (Holm, 95%)."
+    assert document.tone == "good"
+    assert document.table is not None
+    columns = document.table.columns
+    assert list(columns)[:4] == ["Rank", "Model", "Observed", "95% interval"]
+    rows = [dict(zip(columns, texts(row, columns), strict=True)) for row in document.table.rows]
+    assert [(row["Rank"], row["Model"], row["Observed"], row["Beats"]) for row in rows] == [
+        ("1", "best", "95.0%", "2"),
+        ("2", "middle", "84.0%", "1"),
+        ("3", "worst", "70.0%", "0"),
+    ]
+    matrix = of_type(document.sections, Matrix)
+    assert matrix.cells[0, 1].text == "▲"
+    assert matrix.cells[1, 0] == Pill("▽", "none")  # the lower half repeats the upper one
+    pairs = next(one for one in document.sections[1].shown if isinstance(one, Table))
+    best, other, result, difference, *_ = pairs.rows[0]
+    assert list(map(typed, (best, other, result))) == ["best", "middle", "candidate"]
+    assert difference == found.decision("middle", "best").difference
+    choices = document.sections[-1].shown[0]
+    assert isinstance(choices, Table)
+    assert [row[:3] for row in choices.rows] == [("Agreement", 6, 6), ("Type I", 0, 3), ("Type II", 0, 3)]
+    assert [section.title for section in document.sections] == ["Ranking", "Pairwise results", "Label errors"]
+
+
+def test_an_open_ranking_names_all_that_may_be_best() -> None:
+    close = {"a": answers(slice(0, 100)), "b": answers(slice(100, 205)), "c": answers(slice(0, 500))}
+    found = rank(close, TRUTH, correction="none")
+    assert found.sentence == "a or b may be the best; 2 of 3 differences are significant (uncorrected, 95%)."
+    same = rank({"a": close["a"], "b": close["b"]}, TRUTH)
+    assert same.sentence == "Any of 2 models may be the best; 0 of 1 differences are significant (Holm, 95%)."
+    assert same.document().tone == "open"
+
+
+def test_true_labels_count_the_choices_that_differ() -> None:
+    given = TRUTH.copy()
+    given[:60] = WRONG[:60]  # and one model repeats these errors
+    flattered, honest = answers(slice(0, 60)), answers(slice(900, 920))
+    found = rank({"flattered": flattered, "honest": honest}, given, true_labels=TRUTH)
+    (table,) = found.document().sections[-1].shown
+    assert isinstance(table, Table)
+    # The labels take "flattered", the true ones "honest": one choice of each kind is wrong.
+    assert [row[1:3] for row in table.rows] == [(0, 2), (1, 1), (1, 1)]
+
+
+def test_a_ranking_of_300_models_is_a_small_page_in_a_short_time(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    many = {f"model {place}": np.where(rng.random(N) < 0.5 + place / 700, TRUTH, WRONG) for place in range(300)}
+    found = rank(many, TRUTH, noise=0.01)
+    start = time.process_time()
+    page = found.to_html(tmp_path / "page.html")
+    assert time.process_time() - start < 3
+    assert page.stat().st_size < 1.5e6
+    assert of_type(found.document().sections, Images).rows[0][1][0][1].startswith(b"\x89PNG")
+    assert len(found.to_dict()["pairs"]) == 300 * 299
+
+
+# Assessments ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_assessment_says_the_accuracy_and_the_weakest_classes() -> None:
+    found = assess(OLD, TRUTH, noise=0.02)
+    one = found["accuracy"]
+    assert one.corrected is not None
+    assert one.interval is not None
+    right, own = (f"[{100 * ends.low:.1f}%, {100 * ends.high:.1f}%]" for ends in (one.corrected, one.interval))
+    assert found.sentences == (
+        f"The accuracy on true labels is in {right}; observed: 80.0% {own}.",
+        "Label errors make the observed accuracy at most 2.0 pp too high and at most 2.0 pp too low.",
+        "Least F1: cat 75.0% and dog 83.3%.",
+    )
+    document = found.document()
+    assert [section.title for section in document.sections] == ["Measures", "Classes", "Confusion matrix"]
+    assert document.table is not None
+    rows = [texts(row, document.table.columns) for row in document.table.rows]
+    assert [row[0] for row in rows] == [
+        *("Accuracy", "Error", "Macro precision", "Macro recall", "Macro F1"),
+        *("Weighted precision", "Weighted recall", "Weighted F1", "F1, cat", "F1, dog"),
+    ]
+    assert rows[0][:2] == ["Accuracy", "80.0%"]
+    classes = document.sections[1].shown[0]
+    assert isinstance(classes, Table)
+    assert texts(classes.rows[0], classes.columns)[:4] == ["cat", "500", "300", "100.0%"]
+    errors = document.sections[2].shown[1]
+    assert isinstance(errors, Table)
+    assert texts(errors.rows[0], errors.columns) == ["cat", "dog", "200", "40.0%", "28.6%"]
+
+
+def test_without_knowledge_of_the_errors_an_assessment_says_so() -> None:
+    found = assess(OLD, TRUTH)
+    assert found.sentence.startswith("The observed accuracy is 80.0% [")
+    assert found.sentences[1].startswith("Nothing is known of the label errors")
+    assert "True labels" not in str(found)
+
+
+def test_a_known_bias_has_a_side() -> None:
+    found = assess(OLD, TRUTH, noise=0.02)
+    known = [replace(one, bias=(-0.03, -0.03)) for one in found.estimates]
+    assert replace(found, estimates=tuple(known)).sentences[1] == (
+        "The observed accuracy is 3.0 pp below that on true labels."
+    )
+
+
+# Terminals ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_terminal_has_thirteen_lines_for_two_and_nineteen_for_ten() -> None:
+    questions = label_set("mmlu_redux")
+    old, new = (questions.predictions[name] for name in ("gemini_1_5_pro_0409", "claude_3_opus"))
+    for noise in (0.0, 0.002, 0.02):
+        text = str(compare(old, new, questions.labels, noise=noise, classes=questions.classes))
+        assert len(text.splitlines()) <= 13, text
+    text = str(rank(questions.predictions, questions.labels, noise=0.02, classes=questions.classes))
+    assert len(text.splitlines()) <= 19, text

@@ -1,0 +1,209 @@
+"""Intervals of a proportion and the overlap of two: published values, SciPy, and coverage counted in full."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from demele.classifiers.intervals import overlap_gap, overlap_level, overlap_quantile, overlap_reach
+from demele.core.checked_numbers import checked_level
+from demele.core.errors import InputError
+from demele.core.proportions import exact_interval, normal_quantile, score_interval
+from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
+
+counts = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+levels = st.sampled_from([0.5, 0.9, 0.95, 0.999])
+
+
+# The score interval ------------------------------------------------------------------------------------------------
+
+
+def test_score_interval_of_the_thesis() -> None:
+    low, high = score_interval([8, 80], [10, 100])
+    assert_exact(low.round(2), [0.49, 0.71])
+    assert_exact(high.round(2), [0.94, 0.87])
+
+
+def test_score_interval_by_hand() -> None:
+    # With z^2 = 4, 8 of 16: (1/2 + 1/8 -+ 2 sqrt(1/64 + 1/256)) / (1 + 1/4) = 1/2 -+ 0.8 sqrt(5) / 8.
+    level = 2 * float(stats.norm.cdf(2)) - 1
+    low, high = score_interval(8, 16, level=level)
+    assert_close([low, high], [0.5 - math.sqrt(5) / 10, 0.5 + math.sqrt(5) / 10], ROUNDING)
+    # No success: 0 to z^2 / (n + z^2).
+    low, high = score_interval(0, 16, level=level)
+    assert float(low) == 0.0
+    assert_close(high, 4 / 20, ROUNDING)
+
+
+def test_intervals_agree_with_scipy() -> None:
+    for level in [0.8, 0.95, 0.999]:
+        for n in [1, 2, 17, 200]:
+            hits = np.arange(n + 1)
+            for function, method, tolerance in (
+                (score_interval, "wilson", ROUNDING),
+                (exact_interval, "exact", SOLVER),
+            ):
+                expected = [stats.binomtest(int(k), n).proportion_ci(level, method=method) for k in hits]
+                low, high = function(hits, np.full(n + 1, n), level=level)
+                assert_close(low, [ends.low for ends in expected], tolerance)
+                assert_close(high, [ends.high for ends in expected], tolerance)
+
+
+@given(counts, levels)
+def test_ends_of_the_score_interval_are_just_not_rejected(count: tuple[int, int], level: float) -> None:
+    """The score test of an end as the proportion has its statistic at the quantile: the interval inverts that test."""
+    hits, n = count
+    low, high = (float(end) for end in score_interval(hits, n, level=level))
+    assert 0 <= low <= hits / n <= high <= 1
+    for end in (low, high):
+        if 0 < end < 1:
+            statistic = abs(hits / n - end) / math.sqrt(end * (1 - end) / n)
+            assert_close(statistic, normal_quantile((1 + level) / 2), SOLVER)
+
+
+@given(counts, levels)
+def test_failures_have_the_mirrored_interval(count: tuple[int, int], level: float) -> None:
+    hits, n = count
+    for function in (score_interval, exact_interval):
+        low, high = function([hits, n - hits], [n, n], level=level)
+        assert_close(low, 1 - high[::-1], SOLVER)
+
+
+@given(counts)
+def test_a_higher_level_gives_a_wider_interval(count: tuple[int, int]) -> None:
+    for function in (score_interval, exact_interval):
+        narrow, wide = function(*count, level=0.9), function(*count, level=0.99)
+        assert wide[0] <= narrow[0]
+        assert narrow[1] <= wide[1]
+
+
+@pytest.mark.parametrize("function", [score_interval, exact_interval])
+def test_no_trial_no_interval(function: "type[score_interval]") -> None:  # type: ignore[valid-type]
+    low, high = function([0, 3], [0, 3])  # type: ignore[misc]
+    assert_exact(np.isnan(low), [True, False])
+    assert_exact(np.isnan(high), [True, False])
+    assert float(high[1]) == 1.0
+
+
+# Coverage, counted over every outcome ------------------------------------------------------------------------------
+
+
+def coverage(function: object, n: int, p: np.ndarray, level: float) -> np.ndarray:
+    """Probability that the interval holds p, by adding the probabilities of all outcomes."""
+    hits = np.arange(n + 1)
+    low, high = function(hits, np.full(n + 1, n), level=level)  # type: ignore[operator]
+    inside = (low <= p[:, None]) & (p[:, None] <= high)
+    total: np.ndarray = (stats.binom.pmf(hits, n, p[:, None]) * inside).sum(axis=1)
+    return total
+
+
+def test_exact_interval_covers_at_least_its_level() -> None:
+    for level in [0.8, 0.95, 0.998]:
+        for n in [1, 5, 20, 60, 150]:
+            low, high = exact_interval(np.arange(n + 1), np.full(n + 1, n), level=level)
+            ends = np.concatenate([low, high])
+            # Coverage drops just outside the ends: those points are the worst ones.
+            worst = np.concatenate([np.linspace(0, 1, 501), ends * (1 - 1e-9), np.minimum(ends * (1 + 1e-9), 1)])
+            assert_at_most(level, coverage(exact_interval, n, worst, level).min(), SOLVER)
+
+
+def test_score_interval_covers_its_level_on_average_only() -> None:
+    covered = coverage(score_interval, 60, np.linspace(0.005, 0.995, 991), 0.95)
+    assert abs(covered.mean() - 0.95) < 0.005
+    assert covered.min() < 0.9
+
+
+@pytest.mark.parametrize("n", [1, 12, 300])
+def test_tails_of_the_exact_interval(n: int) -> None:
+    """At the lower end, so many successes or more have just the probability of one tail; and conversely."""
+    hits = np.arange(n + 1)
+    low, high = exact_interval(hits, np.full(n + 1, n), level=0.9)
+    assert_close(stats.binom.sf(hits[1:] - 1, n, low[1:]), np.full(n, 0.05), SOLVER)
+    assert_close(stats.binom.cdf(hits[:-1], n, high[:-1]), np.full(n, 0.05), SOLVER)
+
+
+def test_no_error_in_a_hundred_labels_still_allows_three_percent() -> None:
+    assert_close(exact_interval(0, 100, level=0.9)[1], 1 - 0.05 ** (1 / 100), ROUNDING)  # 2.95%
+
+
+# Overlap -----------------------------------------------------------------------------------------------------------
+
+
+def test_overlap_of_the_thesis() -> None:
+    assert round(overlap_level(1.96), 4) == 0.9944
+    z = overlap_quantile(0.95)
+    assert round(z, 4) == 1.3859
+    assert round(2 * float(stats.norm.sf(z)), 3) == 0.166
+
+
+@pytest.mark.parametrize(("s1", "s2", "gamma"), [(1.0, 1.0, 0.0), (1.0, 3.0, 0.0), (2.0, 0.5, 0.6), (1.0, 1.0, -0.9)])
+def test_overlap_level_is_the_chance_of_touching(s1: float, s2: float, gamma: float) -> None:
+    """Two normal estimates of the same value: their intervals touch when they are less than z (s1 + s2) apart."""
+    z = 1.5
+    deviation = math.sqrt(s1**2 + s2**2 - 2 * gamma * s1 * s2)
+    expected = stats.norm.cdf(z * (s1 + s2) / deviation) - stats.norm.cdf(-z * (s1 + s2) / deviation)
+    assert_close(overlap_level(z, deviation_ratio=s1 / s2, correlation=gamma), expected, ROUNDING)
+    assert_close(overlap_level(z, deviation_ratio=s2 / s1, correlation=gamma), expected, ROUNDING)
+
+
+@given(st.floats(0.05, 0.9999), st.floats(0.1, 10), st.floats(-0.9, 0.9))
+def test_overlap_quantile_undoes_overlap_level(level: float, ratio: float, correlation: float) -> None:
+    z = overlap_quantile(level, deviation_ratio=ratio, correlation=correlation)
+    assert_close(overlap_level(z, deviation_ratio=ratio, correlation=correlation), level, ROUNDING)
+    assert z <= normal_quantile((1 + level) / 2)  # overlap is stricter than a test: narrower intervals are enough
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.998])
+def test_overlap_gap_is_where_score_intervals_part(level: float) -> None:
+    n = 60
+    first, second = (grid.ravel() for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    (_, high), (low, _) = (score_interval(k, np.full(k.shape, n), level=level) for k in (first, second))
+    assert_exact(second - first > overlap_gap(first, second, n, level=level), low > high)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
+def test_overlap_gap_is_that_of_the_widest_intervals_in_reach(h1: int, h2: int, wrong: int) -> None:
+    """Safe for every number of successes within ``wrong``, and no larger than for some (half of 60 is a whole number).
+
+    Written out: z times the root of k (n - k) / n + z^2 / 4, for each of the two.
+    """
+    n, z = 60, normal_quantile(0.975)
+    near = [np.arange(max(0, h - wrong), min(n, h + wrong) + 1) for h in (h1, h2)]
+    expected = sum(float((z * np.sqrt(k * (n - k) / n + z**2 / 4)).max()) for k in near)
+    assert_close(overlap_gap(h1, h2, n, wrong=wrong), expected, ROUNDING)
+    k1, k2 = (grid.ravel() for grid in np.meshgrid(*near))
+    shown = k2 - k1 > overlap_gap(h1, h2, n, wrong=wrong)
+    low, high = score_interval(k2, np.full(k2.shape, n))[0], score_interval(k1, np.full(k1.shape, n))[1]
+    assert (low > high)[shown].all()
+
+
+def test_overlap_reach_is_half_a_score_interval_without_its_shift() -> None:
+    trials = np.array([16, 100, 0])
+    low, high = score_interval([8, 80, 0], trials)
+    z = normal_quantile(0.975)
+    assert_close(overlap_reach([8, 80, 0], [8, 80, 0], trials), (high - low) / 2 * (trials + z * z), ROUNDING)
+
+
+# Mistakes ----------------------------------------------------------------------------------------------------------
+
+
+def test_levels_are_between_0_and_1() -> None:
+    for level in [0, 1, 95, -0.5, math.nan, True, "0.95", None, [0.95]]:
+        with pytest.raises(InputError, match=r"level: expected a number between 0 and 1, such as 0\.95, got"):
+            checked_level(level)
+        with pytest.raises(InputError, match="level"):
+            score_interval(1, 2, level=level)  # type: ignore[arg-type]
+
+
+def test_levels_may_be_numpy_numbers() -> None:
+    assert checked_level(np.float64(0.9)) == 0.9
+
+
+def test_overlap_needs_possible_numbers() -> None:
+    with pytest.raises(InputError, match="deviation_ratio: expected a positive number, got 0"):
+        overlap_level(1.96, deviation_ratio=0)
+    with pytest.raises(InputError, match="correlation: expected a number between -1 and 1, got 1"):
+        overlap_quantile(0.95, correlation=1)

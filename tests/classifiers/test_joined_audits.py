@@ -1,0 +1,199 @@
+"""Two random audits as one: rows drawn among all, and rows drawn where classifiers disagree."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from statsmodels.stats.proportion import proportion_confint
+
+from demele.classifiers import assess, compare
+from demele.classifiers.measures.audit_interval import audited_estimate
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.labelled import read_labelled
+from demele.labels import Audit, draw_audit, join_audits
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Ints = NDArray[np.int64]
+MEASURES = ("accuracy", "precision", "recall", "f1")
+
+
+def _world(
+    seed: int, *, n: int = 2000, share: float = 0.4, right: float = 0.88, apart: float = 0.15
+) -> tuple[Ints, ...]:
+    """Return the truth, given labels of which 6% are wrong, and two classifiers; class 1 has a share of the rows."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < share).astype(np.int64)
+    labels = np.where(rng.random(n) < 0.06, 1 - truth, truth)
+    old = np.where(rng.random(n) < right, truth, 1 - truth)
+    new = np.where(rng.random(n) < apart, np.where(rng.random(n) < 0.7, truth, 1 - truth), old)
+    return truth, labels, old, new
+
+
+def _audits(world: tuple[Ints, ...], seed: int, *, first: int = 150, second: int = 60) -> tuple[Audit, Audit, Ints]:
+    """Return a random audit, a second one among the disagreements that it left, and all disagreements."""
+    truth, _, old, new = world
+    apart = np.flatnonzero(old != new)
+    plan = draw_audit(truth.size, first, seed=seed)
+    left = np.setdiff1d(apart, plan.rows)
+    more = left[draw_audit(left.size, min(second, left.size), seed=seed).rows]
+    return plan.answered(truth[plan.rows]), Audit(more, truth[more], design="uniform"), apart
+
+
+def test_compare_and_assess_say_the_same_of_a_classifier() -> None:
+    measure_cases: Any = MEASURES
+    joined_cases: Any = [False, True]
+    for measure in measure_cases:
+        for joined in joined_cases:
+            world = _world(0, share=0.05)
+            _, labels, old, new = world
+            first, second, apart = _audits(world, 1)
+            audit = join_audits(first, second, within=apart) if joined else first
+            of = None if measure == "accuracy" else 1
+            alone = assess(new, labels, audit=audit)[measure if of is None else (measure, of)].corrected
+            beside = compare(old, new, labels, audit=audit, measure=measure, of=of).candidate.corrected
+            assert alone is not None
+            assert beside is not None
+            assert_exact([beside.low, beside.high], [alone.low, alone.high])
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_compare_and_assess_say_the_same_of_rows_in_groups(measure: Any) -> None:
+    truth, labels, old, new = _world(2)
+    groups = np.arange(truth.size) // 5
+    plan = draw_audit(truth.size, 200, seed=3)
+    known: dict[str, Any] = {"audit": plan.answered(truth[plan.rows]), "groups": groups}
+    of = None if measure == "accuracy" else 1
+    alone = assess(new, labels, **known)[measure if of is None else (measure, of)].corrected
+    beside = compare(old, new, labels, measure=measure, of=of, **known).candidate.corrected
+    assert alone is not None
+    assert beside is not None
+    assert_close([beside.low, beside.high], [alone.low, alone.high], ROUNDING)
+
+
+def test_probabilities_of_a_joined_audit_by_hand() -> None:
+    first = Audit([0, 3, 6, 9], ["a", "b", "a", "b"], design="uniform")
+    second = Audit([1, 2], ["b", "b"], design="uniform", unclear=1)
+    data = read_labelled({"m": ["a", "b"] * 5}, ["a", "b"] * 5)
+    coded = join_audits(first, second, within=[0, 1, 2, 4, 5]).coded(data.vocabulary, 10)
+    # 3 of the 5 rows within, 3 of the other 5; and with 8 rows in all, 3 of 3.
+    assert_exact(coded.inclusion, [0.6] * 6)
+    assert coded.unclear == 1
+    assert_exact(1 / coded.inclusion @ np.ones(6), 10.0)
+    again = Audit([0, 1], ["a", "b"], design="uniform")  # drawn among all of `within`: one row met twice
+    assert join_audits(first, again, within=[0, 1, 2]).k == 5
+
+
+def test_a_stratum_that_was_audited_whole_leaves_the_interval_of_the_other() -> None:
+    # 40 rows audited whole, all wrong for the classifier; of the other 960, a random 100 with 3 wrong labels.
+    n, within = 1000, np.arange(40)
+    truth, said = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    said[within] = 1
+    rows = np.arange(40, 140)
+    truth[rows[:3]] = 1
+    first = Audit(np.r_[rows, 0], truth[np.r_[rows, 0]], design="uniform")
+    audit = join_audits(first, Audit(within[1:], truth[within[1:]], design="uniform"), within=within)
+    data = read_labelled({"m": said}, np.zeros(n, np.int64), classes=[0, 1])
+    value, interval = audited_estimate(
+        data, audit.coded(data.vocabulary, n), "accuracy", None, 0.95, inference="test_set"
+    )
+    assert_close(value, 960 * 0.97 / n, ROUNDING)
+    # Jeffreys' bounds of 97 in 100, by another package, with counts over the share that was not audited.
+    left = 1 - 100 / 960
+    low, high = proportion_confint(97 / left, 100 / left, method="jeffreys")
+    assert_close([interval.low, interval.high], [960 * low / n, 960 * high / n], ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "within", "message"),
+    [
+        (Audit([0], [1], design="selective"), Audit([1], [1], design="uniform"), [1], "first: expected an audit of"),
+        (Audit([0], [1], design="uniform"), Audit([1], [1], design="selective"), [1], "second: expected an audit of"),
+        (Audit([0], [1], design="uniform"), Audit([2, 1], [1, 1], design="uniform"), [1], "first row 2"),
+        (
+            Audit([1], [1], design="uniform"),
+            Audit([1], [0], design="uniform"),
+            [1],
+            "row 1 is 1 in one, 0 in",
+        ),
+        (Audit([1], [1], design="uniform"), Audit([2], ["a"], design="uniform"), [2], "labels: "),
+        (Audit([1], [1], design="uniform"), 3, [2], "expected an Audit, got int"),
+    ],
+)
+def test_what_cannot_be_joined(first: Any, second: Any, within: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        join_audits(first, second, within=within)
+
+
+def test_a_stratum_without_an_audited_row_is_refused() -> None:
+    audit = join_audits(Audit([0], [1], design="uniform"), Audit([1], [1], design="uniform"), within=[0, 1, 2])
+    with pytest.raises(NotEnoughData, match="outside the 3 rows"):
+        assess([1, 0, 1, 0], [1, 1, 1, 0], audit=audit)
+    with pytest.raises(InputError, match="names row 9"):
+        assess([1, 0], [1, 0], audit=Audit([0, 1], [1, 0], design="stratified", within=[9]))
+    with pytest.raises(InputError, match="for design 'stratified' only"):
+        Audit([0], [1], design="uniform", within=[1])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("share", "apart"), [(0.4, 0.15), (0.03, 0.15), (0.4, 0.02), (0.03, 0.02)])
+def test_joined_audits_keep_their_level_and_never_widen_an_interval(share: float, apart: float) -> None:
+    """The corners: a rare class, few disagreements, both. 95% less 3 standard errors of 300 draws: 91.2%."""
+    draws = 300
+    found = {measure: np.zeros((draws, 3)) for measure in MEASURES}
+    for draw in range(draws):
+        world = _world(draw, share=share, apart=apart)
+        truth, labels, _, new = world
+        first, second, disagreements = _audits(world, draw)
+        joined = join_audits(first, second, within=disagreements)
+        data = read_labelled({"new": new}, labels, classes=[0, 1])
+        both = np.count_nonzero((new == 1) & (truth == 1))
+        says, has = np.count_nonzero(new), np.count_nonzero(truth)
+        right = [float((new == truth).mean()), both / says, both / has, 2 * both / (says + has)]
+        for measure, value in zip(MEASURES, right, strict=True):
+            of = None if measure == "accuracy" else 1
+            ends = [
+                audited_estimate(data, one.coded(data.vocabulary, truth.size), measure, of, 0.95, inference="test_set")[
+                    1
+                ]
+                for one in (first, joined)
+            ]
+            widths = [one.high - one.low for one in ends]
+            found[measure][draw] = *widths, ends[1].low - 1e-9 <= value <= ends[1].high + 1e-9
+    for measure, table in found.items():
+        width, joined_width, _ = np.median(table, axis=0)
+        assert joined_width <= 1.05 * width, measure
+        assert table[:, 2].mean() >= 0.912, measure
+
+
+def test_more_labels_settle_a_comparison() -> None:
+    """The random part alone leaves the difference open; the disagreements settle it, and nothing is wider."""
+    world = _world(4)
+    _, labels, old, new = world
+    first, second, apart = _audits(world, 5, second=200)
+    joined = join_audits(first, second, within=apart)
+    for measure, of in (("accuracy", None), ("f1", 1)):
+        alone = compare(old, new, labels, audit=first, measure=measure, of=of)  # type: ignore[arg-type]
+        more = compare(old, new, labels, audit=joined, measure=measure, of=of)  # type: ignore[arg-type]
+        assert more.interval.high - more.interval.low < alone.interval.high - alone.interval.low
+    assert compare(old, new, labels, audit=joined).verdict == "baseline"
+    assert compare(old, new, labels, audit=joined, exact=True).n == labels.size
+
+
+def test_a_difference_in_recall_is_kept_where_a_rare_class_is_met_seldom() -> None:
+    """Few of the rare class are met among the other rows, so that estimated recalls exceed 1: 95% of 60 draws, less 3
+    standard errors.
+    """
+    missed = 0
+    for draw in range(60):
+        rng = np.random.default_rng(draw)
+        truth = (rng.random(2000) < 0.03).astype(np.int64)
+        labels, old = (np.where(rng.random(2000) < wrong, 1 - truth, truth) for wrong in (0.02, 0.04))
+        new = np.where(rng.random(2000) < 0.06, np.where(rng.random(2000) < 0.8, truth, 1 - truth), old)
+        world = truth, labels, old, new
+        first, second, apart = _audits(world, draw, second=2000)
+        joined = join_audits(first, second, within=apart)
+        found = compare(old, new, labels, audit=joined, measure="recall", of=1, inference="test_set").interval
+        value = ((new - old) * truth).sum() / truth.sum()
+        missed += not found.low - 1e-9 <= value <= found.high + 1e-9
+    assert missed <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)

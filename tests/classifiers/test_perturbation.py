@@ -1,0 +1,340 @@
+"""The perturbation test of importance maps: areas by hand, chance, order of batches, what is refused."""
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from demele.classifiers.explanations.courses import (
+    destroyed,
+    destruction_order,
+    fillings,
+    region_importance,
+    regions,
+)
+from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNameError
+from demele.explain import PerturbationTest, perturbation_test
+from demele.report.document import Choice, Images, Pill
+from demele.report.words import plain as plain_text
+from demele.report.words import written
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
+
+Floats = NDArray[np.float64]
+#: What the classifiers here read: all they say comes from these four pixels of 2 x 2 or 4 x 4.
+WEIGHTS = np.array([[4.0, 2.0], [1.0, 0.0]])
+
+
+def scores_of(weights: Floats) -> Any:
+    """A classifier of two classes: the weighted sum of pixels, and 0."""
+
+    def predict(images: NDArray[Any]) -> Floats:
+        total = (images[..., 0] * weights).sum(axis=(1, 2))
+        return np.stack([total, np.zeros(len(images))], axis=1)
+
+    return predict
+
+
+def four_pixels(n: int = 30, side: int = 4, seed: int = 0) -> tuple[Any, Floats, Floats]:
+    """A classifier that reads four pixels, images, and its map: how far each pixel is above its mean, weighted."""
+    rng = np.random.default_rng(seed)
+    weights = np.zeros((side, side))
+    weights.flat[rng.choice(side * side, 4, replace=False)] = [3.0, 2.0, 2.0, 1.0]
+    images = rng.random((n, side, side)) + 0.2
+
+    def predict(batch: NDArray[Any]) -> Floats:
+        odds = np.exp(np.minimum((batch[..., 0] * weights).sum(axis=(1, 2)), 50))
+        shares: Floats = np.stack([odds, np.ones(len(batch))], axis=1) / (1 + odds)[:, None]
+        return shares
+
+    return predict, images, images * weights
+
+
+# By hand --------------------------------------------------------------------------------------------------------------
+
+
+def test_areas_worked_out_by_hand() -> None:
+    # Falls by weight: 0 4 6 7 7, mean 4.8; from below 0 0 1 3 7, mean 2.2; at random 0 7/4 14/4 21/4 7, mean 3.5.
+    images = np.ones((50, 2, 2))
+    found = perturbation_test(scores_of(WEIGHTS), images, np.tile(WEIGHTS, (50, 1, 1)), destroy=0.0)
+    only = found["map"]
+    assert_close(only.areas["most"].value, 4.8, ROUNDING)
+    assert_close(only.areas["least"].value, 2.2, ROUNDING)
+    assert_mean(only.images["area_random"], 3.5)
+    assert_close(only.curves["most"].values, [7, 3, 1, 0, 0], ROUNDING)
+    assert_close(only.curves["least"].values, [7, 7, 6, 4, 0], ROUNDING)
+    assert (found.steps, found.regions, found.measured, only.verdict) == (4, 4, "output", "holds")
+
+
+def test_the_difference_has_students_interval_over_images() -> None:
+    predict, images, maps = four_pixels(12)
+    only = perturbation_test(predict, images, maps, destroy=0.0, level=0.9)["map"]
+    values = only.images["area_most"] - only.images["area_random"]
+    half = 1.7958848187 * values.std() / np.sqrt(12)  # the 95 % quantile of Student's distribution of 11 degrees
+    interval = only.difference.interval
+    assert interval is not None
+    assert_close(only.difference.value, values.mean(), ROUNDING)
+    assert abs(interval.low - (values.mean() - half)) < 1e-9
+    assert abs(interval.high - (values.mean() + half)) < 1e-9
+
+
+def test_accuracy_falls_when_the_class_is_lost() -> None:
+    # The total is lost with the heaviest pixel: 1 > 0.5 on the whole image, 0.3 after; class 1 is "below 0.5".
+    def predict(images: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray((images[..., 0] * [[0.7, 0.3], [0, 0]]).sum(axis=(1, 2)) < 0.5, dtype=np.int64)
+
+    maps = np.tile(WEIGHTS, (20, 1, 1))
+    labels = [0] * 15 + [1] * 5  # the last five are wrong on the whole image, and right afterwards
+    only = perturbation_test(predict, np.ones((20, 2, 2)), maps, labels=labels, destroy=0.0)["map"]
+    assert_close(only.curves["most"].values, [0.75, 0.25, 0.25, 0.25, 0.25], ROUNDING)
+    assert_close(only.areas["most"].value, 0.8 * 0.5, ROUNDING)
+    assert only.images["label"].tolist() == labels
+    kept = perturbation_test(predict, np.ones((20, 2, 2)), maps, destroy=0.0)
+    assert kept.measured == "prediction kept"
+    assert_close(kept["map"].areas["most"].value, 0.8, ROUNDING)
+
+
+def test_a_class_that_is_named_is_followed() -> None:
+    images, maps = np.ones((6, 2, 2)), np.tile(WEIGHTS, (6, 1, 1))
+    found = perturbation_test(scores_of(WEIGHTS), images, maps, targets=np.ones(6, dtype=int), destroy=0.0)
+    assert found["map"].areas["most"].value == 0  # the other output does not move
+    assert found["map"].verdict == "inconclusive"
+
+
+# A known model --------------------------------------------------------------------------------------------------------
+
+
+def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_inconclusive() -> None:
+    predict, images, maps = four_pixels()
+    noise = np.random.default_rng(1).random(maps.shape)
+    found = perturbation_test(predict, images, {"own": maps, "reverse": -maps, "noise": noise}, destroy=0.0, seed=3)
+    assert [one.verdict for one in found] == ["holds", "misleads", "inconclusive"]
+    assert [pair.better for pair in found.pairs] == ["own", "own", "noise"]
+    shared = [one.difference.interval for one in found]
+    assert_close([one.level for one in shared if one is not None], [1 - 0.05 / 3] * 3, ROUNDING)  # three maps share 5 %
+    assert found["own"].worse_than_random == 0
+    assert found["reverse"].worse_than_random == 1
+    assert found.sentences == (
+        "1 of 3 maps are significantly better than random order: own.",
+        "own is significantly better than every other.",
+        "The test needs no labels.",
+    )
+    document = found.document()
+    assert document.table is not None
+    rows = [dict(zip(document.table.columns, row, strict=True)) for row in document.table.rows]
+    assert [(plain_text(row["Map"]), row["Worse images"], cast(Pill, row["Result"]).text) for row in rows][:2] == [
+        ("own", 0.0, "holds"),
+        ("reverse", 1.0, "misleads"),
+    ]
+    titles = [section.title for section in document.sections]
+    assert titles == ["Scores", "Pairwise results", "Curves", "Data"]
+    assert found.to_frame().loc["own", "difference"] == found["own"].difference.value
+
+
+def test_the_worst_cases_are_the_smallest_differences() -> None:
+    predict, images, maps = four_pixels()
+    maps[7] = -maps[7]
+    only = perturbation_test(predict, images, maps, destroy=0.0, worst=3)["map"]
+    assert only.worst[0].row == 7
+    assert [one.row for one in only.worst] == only.images["difference"].nsmallest(3).index.tolist()
+    assert only.images.loc[7, "beats"] == 0
+    assert only.images["beats"].max() == 10
+    gone = only.worst[0].destroyed[..., 0] == 0
+    assert gone.sum() == 8
+    assert maps[7][gone].min() >= maps[7][~gone].max()  # half of the regions, the most important
+
+
+def test_a_map_of_noise_is_called_better_or_worse_as_rarely_as_the_level_says() -> None:
+    wrong, differences = 0, []
+    for trial in range(120):
+        predict, images, _ = four_pixels(20, seed=trial)
+        noise = np.random.default_rng(trial).random(images.shape)
+        found = perturbation_test(predict, images, noise, steps=5, n_repeats=3, seed=trial, worst=0)
+        wrong += found["map"].verdict != "inconclusive"
+        differences.append(found["map"].difference.value)
+    assert_rate_at_most(wrong, 120, 0.05)
+    assert wrong > 0  # an interval that never misses is too wide
+    assert_mean(differences, 0)
+
+
+def test_regions_that_a_map_does_not_tell_apart_go_in_random_order() -> None:
+    # In the order of reading, the pixel in the corner would always go first.
+    images = np.ones((200, 4, 4))
+    weights = np.zeros((4, 4))
+    weights[0, 0] = 2.0
+    found = perturbation_test(scores_of(weights), images, np.zeros((200, 4, 4)), destroy=0.0)
+    assert found["map"].verdict == "inconclusive"
+    assert [note.code for note in found.notes] == ["tied-regions", "outputs"]
+
+
+# How regions go -------------------------------------------------------------------------------------------------------
+
+
+def test_regions_at_the_edge_are_smaller_and_weigh_as_means() -> None:
+    where = regions(5, 3, (2, 2))
+    assert where.tolist() == [[0, 0, 1], [0, 0, 1], [2, 2, 3], [2, 2, 3], [4, 4, 5]]
+    maps = np.arange(15.0).reshape(1, 5, 3)
+    assert_close(region_importance(maps, where), [[2, 3.5, 8, 9.5, 12.5, 14]], ROUNDING)
+
+
+def test_only_regions_that_are_gone_differ() -> None:
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (3, 6, 6, 2), dtype=np.uint8)
+    where = regions(6, 6, (2, 3))
+    order = destruction_order(rng.random((3, 6)), "most", 0, 0)
+    filled = fillings(images, np.arange(3), "blur", (0, 255), 0, 0)
+    for step, now in enumerate(destroyed(images, filled, order, where, 6), start=1):
+        for i in range(3):
+            gone = np.isin(where, order[i, :step])
+            assert_exact(now[i][gone], filled[i][gone])
+            assert_exact(now[i][~gone], images[i][~gone])
+
+
+@pytest.mark.parametrize("filling", ["uniform", "mean", "blur", 7.0])
+def test_what_replaces_a_region_has_the_type_of_the_image(filling: Any) -> None:
+    for images in (np.full((2, 6, 6, 3), 200, dtype=np.uint8), np.full((2, 6, 6, 3), 0.5)):
+        ends = (0.0, 255.0) if images.dtype == np.uint8 else (0.25, 0.75)
+        filled = fillings(images, np.arange(2), filling, ends, 0, 0)
+        assert (filled.dtype, filled.shape) == (images.dtype, images.shape)
+        if filling in ("mean", "blur"):
+            assert_close(filled, images, ROUNDING)
+        elif filling == "uniform":
+            assert ends[0] <= filled.min() < filled.max() <= ends[1]
+            assert (filled[0] != filled[1]).mean() > 0.9  # each image has draws of its own
+        else:
+            assert (filled == 7).all()
+
+
+def test_draws_do_not_depend_on_the_images_beside() -> None:
+    predict, images, maps = four_pixels()
+    whole = perturbation_test(predict, images, maps, batch=256)
+    parts = perturbation_test(predict, images, maps, batch=7)
+    assert_exact(whole["map"].images["area_random"], parts["map"].images["area_random"])
+    assert_exact(whole["map"].images["area_most"], parts["map"].images["area_most"])
+    other = perturbation_test(predict, images, maps, seed=1)
+    assert other["map"].areas["random"].value != whole["map"].areas["random"].value
+
+
+def test_at_most_so_many_images_are_given_at_once_and_they_are_copies() -> None:
+    predict, images, maps = four_pixels()
+    sizes = []
+
+    def spoiling(batch: NDArray[Any]) -> Floats:
+        sizes.append(len(batch))
+        said: Floats = predict(batch)
+        batch[:] = 0
+        return said
+
+    spoilt = perturbation_test(spoiling, images, maps, batch=8)
+    assert max(sizes) == 8
+    assert_exact(spoilt["map"].images["area_most"], perturbation_test(predict, images, maps)["map"].images["area_most"])
+
+
+def test_progress_ends_at_all_images() -> None:
+    predict, images, maps = four_pixels()
+    told: list[tuple[float, float]] = []
+    perturbation_test(predict, images, maps, steps=3, destroy=0.0, progress=lambda d, t, _: told.append((d, t)))
+    assert told[-1] == (30 * 3 * 12, 30 * 3 * 12)
+
+
+def test_plain_values_and_tables_hold_everything() -> None:
+    predict, images, maps = four_pixels()
+    found: PerturbationTest = perturbation_test(predict, images, maps, labels=np.zeros(30, dtype=int), steps=4)
+    content = found.to_dict()
+    assert content["kind"] == "perturbation test"
+    assert len(content["maps"][0]["images"]) == 30
+    assert "image" not in content["maps"][0]["worst"][0]
+    assert len(found.curves_frame()) == 3 * 5
+    assert found.to_json().startswith("{")
+    assert "4 of 16 regions destroyed" in str(found)
+    assert str(found.signature).startswith("perturbation_test(measure='accuracy', region=(1, 1), steps=4")
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+PREDICT, IMAGES, MAPS = four_pixels(8)
+DRAWS = np.random.default_rng(0)
+
+
+def test_arguments_that_cannot_be_used_are_told() -> None:
+    for changed, message in [
+        ({"images": IMAGES[:1], "maps": MAPS[:1]}, "at least 2 images"),
+        ({"images": IMAGES[0]}, "expected shape"),
+        ({"images": np.where(IMAGES > 1, np.nan, IMAGES)}, "not finite, first at row"),
+        ({"images": (IMAGES * 1000).astype(int)}, "whole numbers from 0 to 255"),
+        ({"maps": MAPS[:7]}, "a map per image"),
+        ({"maps": {"a": MAPS, "b": np.full(MAPS.shape, np.inf)}}, r"maps\['b'\]: 8 of 8 maps"),
+        ({"maps": {}}, "at least 1 map"),
+        ({"labels": [0] * 7}, "expected 8 labels"),
+        ({"labels": [5] * 8}, "labels:"),
+        ({"labels": ["cat"] * 8}, "which class each column is"),
+        ({"measure": "accuracy"}, "against labels"),
+        ({"measure": "loss"}, "'score' or 'accuracy'"),
+        ({"noise": 0.1}, "do not depend on labels"),
+        ({"region": 4}, "several regions"),
+        ({"region": 0}, "1 pixel or more"),
+        ({"region": "big"}, "a side"),
+        ({"steps": 17}, "from 1 to 16"),
+        ({"destroy": "uniforn"}, "uniform"),
+        ({"destroy": np.nan}, "finite"),
+        ({"targets": [2] * 8}, "columns from 0 to 1"),
+        ({"classes": ["a", "b", "c"]}, "expected 3 columns"),
+        ({"level": 1.0}, "level"),
+        ({"n_repeats": 0}, "n_repeats"),
+    ]:
+        given: dict[str, Any] = {"images": IMAGES, "maps": MAPS} | changed
+        with pytest.raises(DemeleError, match=message):
+            perturbation_test(PREDICT, given.pop("images"), given.pop("maps"), **given)
+
+
+def test_answers_that_cannot_be_used_are_told() -> None:
+    predict_cases: Any = [
+        (lambda b: np.zeros((len(b) + 1, 2)), r"shape \(8, n_classes\)"),
+        (lambda b: np.zeros((len(b), 2, 2)), "got shape"),
+        (lambda b: np.full((len(b), 2), np.nan), "not finite"),
+        (lambda b: np.zeros((len(b), 1)), "2 or more classes"),
+        (lambda b: np.full(len(b), 0.3), "a column of"),
+        (lambda b: np.array([["a", "b"]] * len(b)), "expected numbers"),
+        (lambda b: np.zeros((len(b), 2 + (b[0, 0, 0, 0] != IMAGES[0, 0, 0]))), "as before"),
+        (lambda b: DRAWS.random((len(b), 2)), "something is drawn"),
+        ("predict", "expected a function"),
+    ]
+    for predict, message in predict_cases:
+        with pytest.raises(InputError, match=message):
+            perturbation_test(predict, IMAGES, MAPS, destroy=0.0)
+
+
+def test_an_unknown_map_is_told() -> None:
+    found = perturbation_test(PREDICT, IMAGES, {"gradient": MAPS})
+    with pytest.raises(UnknownNameError, match="did you mean 'gradient'"):
+        _ = found["gradients"]
+    with pytest.raises(NotEnoughData):
+        perturbation_test(PREDICT, IMAGES, {})
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def test_images_show_the_map_and_what_is_left_without_its_regions() -> None:
+    predict, images, maps = four_pixels()
+    found = perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0)
+    choice = found.document().sections[-1].shown[1]
+    assert isinstance(choice, Choice)
+    (drawn,) = choice.of[next(iter(choice.of))]
+    assert isinstance(drawn, Images)
+    assert len(drawn.rows) == len(found["own"].worst)
+    ((_, picture),) = drawn.rows[0][1]
+    width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    tall, wide = images.shape[1:3]
+    assert (width, height) == (3 * wide + 2 * 2, tall)
+    assert drawn.rows[0][0].endswith(written(float(found["own"].images["difference"].min())))
+
+
+def test_corrected_intervals_decide_and_are_said() -> None:
+    predict, images, maps = four_pixels()
+    labels = np.asarray(predict(images[..., None])).argmax(axis=1)
+    found = perturbation_test(predict, images, maps, labels=labels, noise=0.05, destroy=0.0)
+    assert found.sentences[-1] == "Some labels may be wrong: verdicts depend on the corrected intervals."
+    table = found.document().table
+    assert table is not None
+    assert "Corrected" in table.columns

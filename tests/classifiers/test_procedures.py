@@ -1,0 +1,509 @@
+"""Test procedures: the bootstrap and repeated scores against stubs and loops; the t-tests by hand and by simulation."""
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse, stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GroupKFold,
+    LeaveOneOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    cross_val_score,
+)
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from demele.classifiers.resampled_scores import ResampledScores, bootstrap_632, corrected_t_test, repeated_scores
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.seeds import rng_for
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
+
+
+class Stub(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Says class 1 of every row that it was trained on, and class 0 of any other."""
+
+    def fit(self, X: Any, y: Any) -> "Stub":
+        self.classes_ = np.unique(y)
+        self.seen_ = set(np.asarray(X)[:, 0].tolist())
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        return np.array([int(value in self.seen_) for value in np.asarray(X)[:, 0].tolist()])
+
+
+class Remembers(Stub):
+    """Keeps a list of the rows of each training, in the order in which they came."""
+
+    trainings: list[list[float]] = []  # noqa: RUF012 - shared by clones, on purpose
+
+    def fit(self, X: Any, y: Any) -> "Remembers":
+        Remembers.trainings.append(np.asarray(X)[:, 0].tolist())
+        super().fit(X, y)
+        return self
+
+
+def blobs(n: int = 60, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.standard_normal((n, 3)) + y[:, None], y
+
+
+# The bootstrap -----------------------------------------------------------------------------------------------------
+
+
+def test_bootstrap_by_hand() -> None:
+    """Rows trained on are called 1, the others 0: every error follows from which rows were drawn."""
+    n, x = 20, np.arange(20.0)[:, None]
+    y = (np.arange(n) < 12).astype(int)
+    Remembers.trainings = []
+    result = bootstrap_632(Remembers(), x, y, n_repeats=8)
+    assert len(Remembers.trainings) == 8
+    for repeat, rows in enumerate(Remembers.trainings):
+        drawn = np.array(rows, dtype=int)
+        assert drawn.size == n
+        rest = np.setdiff1d(np.arange(n), drawn)
+        resubstitution = np.mean(y[drawn] != 1)  # of all draws: a row drawn twice counts twice
+        test = np.mean(y[rest] != 0)
+        assert_close(result.parts["test"][repeat], test, ROUNDING)
+        assert_close(result.parts["resubstitution"][repeat], resubstitution, ROUNDING)
+        assert_close(result.scores[repeat], 0.632 * test + 0.368 * resubstitution, ROUNDING)
+    distinct = [len(set(rows)) for rows in Remembers.trainings]
+    assert_close(result.n_train, np.mean(distinct), ROUNDING)
+    assert_close(result.n_test, n - np.mean(distinct), ROUNDING)
+    assert_close(result.mean, result.scores.mean(), ROUNDING)
+    assert_close(result.std, result.scores.std(ddof=1), ROUNDING)
+    assert (result.measure, result.better, result.n) == ("error", "lower", n)
+
+
+def test_an_estimator_that_learns_by_heart_shows_632_of_its_error() -> None:
+    x, y = blobs()
+    result = bootstrap_632(KNeighborsClassifier(1), x, y, n_repeats=20)
+    assert_exact(result.parts["resubstitution"], np.zeros(20))
+    assert_close(result.scores, 0.632 * result.parts["test"], ROUNDING)
+
+
+def test_share_of_instances_trained_on() -> None:
+    x, y = blobs(200)
+    result = bootstrap_632(NearestCentroid(), x, y, n_repeats=100)
+    # The expected share is 1 - (1 - 1/n)^n; the deviation of one repeat is about 0.3 / sqrt(n).
+    assert abs(result.n_train / 200 - (1 - (1 - 1 / 200) ** 200)) < 5 * 0.31 / math.sqrt(200 * 100)
+
+
+def test_the_interval_of_the_bootstrap_is_that_of_its_repeats() -> None:
+    x, y = blobs()
+    result = bootstrap_632(NearestCentroid(), x, y, n_repeats=41, level=0.9)
+    ordered = np.sort(result.scores)
+    assert_close([result.interval.low, result.interval.high], [ordered[2], ordered[38]], ROUNDING)  # 5% and 95% of 40
+    assert (result.interval.kind, result.interval.level) == ("resampling", 0.9)
+    assert "resampling" in repr(result)
+    assert "over 41 trainings" in repr(result)
+
+
+def test_stratified_bootstrap_keeps_the_number_of_each_class() -> None:
+    x = np.arange(30.0)[:, None]
+    y = np.repeat(["rare", "common"], [5, 25])
+    Remembers.trainings = []
+
+    class Names(Remembers):
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), "common")
+
+    bootstrap_632(Names(), x, y, n_repeats=10, stratified=True)
+    assert [sum(row < 5 for row in rows) for rows in Remembers.trainings] == [5] * 10
+
+
+def test_samples_that_teach_nothing_are_drawn_anew_and_noted() -> None:
+    x, nearest = np.arange(4.0)[:, None], KNeighborsClassifier(1)
+    result = bootstrap_632(nearest, x, [0, 0, 0, 1], n_repeats=30)
+    assert result.notes[0].code == "redrawn-samples"
+    assert bootstrap_632(nearest, *blobs(), n_repeats=5).notes == ()
+    with pytest.raises(
+        NotEnoughData, match=r"100 bootstrap samples of 2 instances .*give more instances, or pass strat"
+    ):
+        bootstrap_632(nearest, x[:2], [0, 1])  # of two instances, either none is left or one class is drawn
+
+
+# Repeated scores ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_repeated_scores_are_those_of_scikit_learn(stratified: bool) -> None:
+    x, y = blobs()
+    model = LogisticRegression()
+    result = repeated_scores(model, x, y, folds=4, n_repeats=3, stratified=stratified, scoring="f1", seed=5)
+    state = int(rng_for(5, "repeated_scores").integers(2**32))
+    kind = RepeatedStratifiedKFold if stratified else RepeatedKFold
+    expected = cross_val_score(model, x, y, cv=kind(n_splits=4, n_repeats=3, random_state=state), scoring="f1")
+    assert_exact(result.scores, expected)
+    assert (result.measure, result.better, result.n_train, result.n_test) == ("f1", "higher", 45, 15)
+
+
+def test_ten_times_ten_folds_unless_said_otherwise() -> None:
+    x, y = blobs()
+    result = repeated_scores(NearestCentroid(), x, y)
+    assert result.scores.size == 100
+    assert (result.n_train, result.n_test) == (54, 6)
+
+
+def test_leave_one_out_by_a_loop() -> None:
+    x, y = blobs(20)
+    result = repeated_scores(NearestCentroid(), x, y, cv=LeaveOneOut())
+    expected = []
+    for row in range(20):
+        others = np.arange(20) != row
+        expected.append(float(NearestCentroid().fit(x[others], y[others]).predict(x[[row]])[0] == y[row]))
+    assert_exact(result.scores, expected)
+    assert (result.n_train, result.n_test) == (19, 1)
+
+
+def test_holdout_has_no_spread() -> None:
+    x, y = blobs()
+    result = repeated_scores(NearestCentroid(), x, y, cv=StratifiedShuffleSplit(1, test_size=0.25, random_state=0))
+    assert result.scores.shape == (1,)
+    assert (result.n_train, result.n_test) == (45, 15)
+    assert math.isnan(result.std)
+    assert math.isnan(result.interval.low)
+
+
+def test_splits_given_as_indices_keep_groups_together() -> None:
+    x, y = blobs()
+    splits = list(GroupKFold(5).split(x, y, np.arange(60) // 2))
+    assert_exact(
+        repeated_scores(NearestCentroid(), x, y, cv=splits).scores, cross_val_score(NearestCentroid(), x, y, cv=splits)
+    )
+
+
+def test_the_interval_of_repeated_scores_by_hand() -> None:
+    x, y = blobs()
+    result = repeated_scores(LogisticRegression(), x, y, folds=5, n_repeats=2, level=0.9)
+    deviation = math.sqrt(result.scores.var(ddof=1) * (1 / 10 + 12 / 48))
+    half = stats.t.ppf(0.95, 9) * deviation
+    assert_close(
+        [result.interval.low, result.interval.high],
+        [result.scores.mean() - half, result.scores.mean() + half],
+        ROUNDING,
+    )
+
+
+def test_equal_scores_have_no_interval() -> None:
+    x = np.array([0.0, 1, 2, 3, 100, 101, 102, 103])[:, None]
+    result = repeated_scores(NearestCentroid(), x, x[:, 0] > 50, folds=4, n_repeats=1)
+    assert_exact(result.scores, np.ones(4))
+    assert math.isnan(result.interval.high)
+    assert result.notes[0].code == "constant-scores"
+
+
+def test_a_function_scores_too() -> None:
+    x, y = blobs()
+
+    def share_of_ones(estimator: Any, rows: Any, labels: Any) -> float:
+        return float(np.mean(estimator.predict(rows)))
+
+    result = repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=1, scoring=share_of_ones)
+    assert result.measure == "share_of_ones"
+    assert 0 < result.mean < 1
+
+
+# What they have in common ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("procedure", [bootstrap_632, repeated_scores])
+def test_the_same_seed_gives_the_same_scores(procedure: Any) -> None:
+    x, y = blobs()
+    for model in (
+        DecisionTreeClassifier(max_features=1),
+        make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=1)),
+    ):
+        first, again, other = (procedure(model, x, y, n_repeats=3, seed=seed) for seed in (1, 1, 2))
+        assert_exact(first.scores, again.scores)
+        assert not np.array_equal(first.scores, other.scores)
+        assert model.get_params() == type(model).get_params(model)
+        assert not hasattr(model, "classes_") or not hasattr(model, "tree_")
+    # Processes are scikit-learn's own affair, and seconds to start: threads show that no fit depends on another.
+    with joblib.parallel_config("threading"):
+        parallel = procedure(model, x, y, n_repeats=3, seed=1, n_jobs=2)
+    assert_exact(parallel.scores, first.scores)
+
+
+def test_a_random_state_of_the_user_is_kept() -> None:
+    x, y = blobs()
+    by_seed = [
+        repeated_scores(DecisionTreeClassifier(max_features=1, random_state=3), x, y, cv=LeaveOneOut(), seed=seed)
+        for seed in (0, 1)
+    ]
+    assert_exact(by_seed[0].scores, by_seed[1].scores)
+
+
+@pytest.mark.parametrize("procedure", [bootstrap_632, repeated_scores])
+def test_data_come_in_many_forms(procedure: Any) -> None:
+    x, y = blobs()
+    names = np.array(["no", "yes"])[y]
+    expected = procedure(LogisticRegression(), x, y, n_repeats=2).scores
+    for rows, classes in (
+        (x.tolist(), y.tolist()),
+        (pd.DataFrame(x, index=range(5, 65), columns=["a", "b", "c"]), pd.Series(y, index=range(5, 65))),
+        (sparse.csr_array(x), y == 1),
+        (x, names),
+        (x, pd.Categorical(names)),
+    ):
+        assert_close(procedure(LogisticRegression(), rows, classes, n_repeats=2).scores, expected, ROUNDING)
+
+
+@pytest.mark.parametrize("procedure", [bootstrap_632, repeated_scores])
+def test_results_say_how_they_were_made(procedure: Any) -> None:
+    x, y = blobs()
+    result = procedure(NearestCentroid(), x, y, n_repeats=2, seed=7)
+    text = str(result.signature)
+    assert text.startswith(f"{procedure.__name__}(")
+    for part in ("seed=7", "repeats=2", "n=60", "estimator=NearestCentroid", "demele="):
+        assert part in text
+    assert type(result.signature).parse(text) == result.signature
+    frame = result.to_frame()
+    assert_exact(frame[result.measure], result.scores)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.n = 3
+
+
+X, Y = blobs(12)
+BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "a class": (
+        {"estimator": NearestCentroid},
+        InputTypeError,
+        r"such as LogisticRegression\(\), got the class Nearest",
+    ),
+    "no estimator": ({"estimator": "knn"}, InputTypeError, "estimator: expected a scikit-learn classifier .*got str"),
+    "other lengths": ({"y": Y[:-1]}, InputError, "X and y: expected the same number of rows, got 12 and 11"),
+    "no table": ({"X": None}, InputTypeError, r"X: expected a table of shape \(n, n_features\), got NoneType"),
+    "one number": ({"X": np.array(3.0)}, InputTypeError, "X: expected a table"),
+    "missing classes": ({"y": [None, *Y[1:]]}, InputError, "y: 1 missing value, first at row 0"),
+    "a quantity": ({"y": Y + 0.5}, InputError, "y: expected classes, got 12 numbers that are not whole"),
+    "no data": ({"X": [], "y": []}, NotEnoughData, "y: expected at least 1 instance"),
+    "one instance": ({"X": X[:1], "y": Y[:1]}, NotEnoughData, "y: expected at least 2 instances, got 1"),
+    "no repeat": ({"n_repeats": 0}, InputError, "n_repeats: expected a whole number >= ., got 0"),
+    "half a repeat": ({"n_repeats": 2.5}, InputError, r"n_repeats: expected a whole number >= ., got 2\.5"),
+    "a yes for repeats": ({"n_repeats": True}, InputError, "n_repeats: expected a whole number"),
+    "a negative seed": ({"seed": -1}, InputError, "seed: expected a whole number >= 0, got -1"),
+    "a level in percent": ({"level": 95}, InputError, "level: expected a number between 0 and 1"),
+    "another order": (
+        {"X": pd.DataFrame(X, index=range(11, -1, -1)), "y": pd.Series(Y)},
+        InputError,
+        "X and y: their indexes hold the same labels in another order",
+    ),
+}
+BAD_FOLDS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "one fold": ({"folds": 1}, InputError, "folds: expected a whole number >= 2, got 1"),
+    "more folds than instances": ({"folds": 13}, NotEnoughData, "folds: expected at most 12, the number of instances"),
+    "more folds than a class has": ({"folds": 7}, NotEnoughData, "y:"),
+    "folds and splitter": ({"folds": 3, "cv": LeaveOneOut()}, InputError, "cv and folds:"),
+    "no splitter": ({"cv": "loo"}, InputError, "cv: expected a splitter of scikit-learn, got str"),
+    "no scorer": ({"folds": 3, "scoring": "acc"}, UnknownNameError, "scoring: 'acc' is none of scikit-learn's scorers"),
+    "several scorers": ({"folds": 3, "scoring": ["f1", "recall"]}, InputTypeError, "scoring:"),
+}
+
+
+def test_mistakes_are_named() -> None:
+    for procedure in [bootstrap_632, repeated_scores]:
+        for name in BAD:
+            changed, kind, message = BAD[name]
+            with pytest.raises(kind, match=message):
+                procedure(**({"estimator": NearestCentroid(), "X": X, "y": Y, "n_repeats": 2} | changed))
+
+
+@pytest.mark.parametrize("name", BAD_FOLDS)
+def test_mistakes_of_splitting_are_named(name: str) -> None:
+    changed, kind, message = BAD_FOLDS[name]
+    with pytest.raises(kind, match=message):
+        repeated_scores(NearestCentroid(), X, Y, **changed)
+
+
+def test_errors_of_the_estimator_come_through() -> None:
+    with pytest.raises(ValueError, match="n_neighbors"):
+        repeated_scores(KNeighborsClassifier(100), X, Y, folds=2)
+
+
+# The t-tests -------------------------------------------------------------------------------------------------------
+
+
+def test_t_values_by_hand() -> None:
+    baseline, candidate = [10.0, 20.0, 30.0], [11.0, 22.0, 33.0]
+    # Differences 1, 2, 3: mean 2, variance 1. Plain: 2 / sqrt(1/3); with n_test / n_train = 1/9: 2 / sqrt(4/9) = 3.
+    plain = corrected_t_test(baseline, candidate, corrected=False)
+    assert_close(plain.t, 2 * math.sqrt(3), ROUNDING)
+    assert (plain.ratio, plain.corrected, plain.degrees_of_freedom, plain.n_scores) == (0, False, 2, 3)
+    found = corrected_t_test(baseline, candidate, test_fraction=0.1)
+    assert_close([found.t, found.ratio, found.difference], [3, 1 / 9, 2], ROUNDING)
+    # On 2 degrees of freedom, P(|T| > t) = 1 - t / sqrt(2 + t^2); the quantile of 95% is 4.30265.
+    assert_close(found.p_value, 1 - 3 / math.sqrt(11), ROUNDING)
+    half = math.sqrt(2) * 0.95 / math.sqrt(1 - 0.95**2) * 2 / 3
+    # SciPy 1.11 finds quantiles to 1e-10 only
+    assert_close([found.interval.low, found.interval.high], [2 - half, 2 + half], SOLVER)
+    assert found.corrected
+    assert corrected_t_test(baseline, candidate, n_train=90, n_test=10).t == found.t
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_plain_test_is_that_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    baseline, candidate = rng.random((2, 10))
+    ours, theirs = corrected_t_test(baseline, candidate, corrected=False), stats.ttest_rel(candidate, baseline)
+    assert_close([ours.t, ours.p_value], [theirs.statistic, theirs.pvalue], ROUNDING)
+    interval = theirs.confidence_interval(0.95)
+    assert_close([ours.interval.low, ours.interval.high], [interval.low, interval.high], ROUNDING)
+
+
+def test_verdicts_follow_the_interval_and_the_direction() -> None:
+    worse, better = np.array([0.5, 0.51, 0.49, 0.5]), np.array([0.7, 0.72, 0.69, 0.71])
+    assert corrected_t_test(worse, better, test_fraction=0.25).verdict == "candidate"
+    assert corrected_t_test(better, worse, test_fraction=0.25).verdict == "baseline"
+    assert corrected_t_test(worse, better, test_fraction=0.25, better="lower").verdict == "baseline"
+    assert corrected_t_test(worse, better, test_fraction=0.25, level=1 - 1e-9).verdict == "inconclusive"
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        test = corrected_t_test(rng.random(5), rng.random(5) + 0.3, test_fraction=0.2, level=0.8)
+        assert (test.verdict == "candidate") == (test.interval.low > 0)
+        assert (test.verdict == "baseline") == (test.interval.high < 0)
+
+
+def test_swapping_the_two_swaps_the_result() -> None:
+    a, b = np.random.default_rng(2).random((2, 8))
+    here, there = corrected_t_test(a, b, test_fraction=0.1), corrected_t_test(b, a, test_fraction=0.1)
+    assert_close(
+        [here.t, here.difference, here.interval.low], [-there.t, -there.difference, -there.interval.high], ROUNDING
+    )
+    assert here.p_value == there.p_value
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_equal_differences_decide_nothing(shift: float) -> None:
+    scores = np.array([0.1, 0.7, 0.3])
+    test = corrected_t_test(scores, scores + shift, test_fraction=0.1)
+    assert test.verdict == "inconclusive"
+    assert math.isnan(test.t)
+    assert math.isnan(test.interval.low)
+    assert test.notes[0].code == "constant-differences"
+    assert json.loads(json.dumps(test.to_dict(), allow_nan=False))["t"] is None
+
+
+def test_results_bring_the_sizes_of_their_splits() -> None:
+    x, y = blobs()
+    first, second = (
+        repeated_scores(model, x, y, folds=4, n_repeats=2) for model in (DecisionTreeClassifier(), LogisticRegression())
+    )
+    test = corrected_t_test(first, second)
+    by_hand = corrected_t_test(first.scores, second.scores, n_train=45, n_test=15)
+    assert (test.t, test.ratio) == (by_hand.t, 1 / 3)
+
+
+def test_errors_are_better_when_lower() -> None:
+    x, y = blobs()
+    rng = np.random.default_rng(0)
+    bad, good = (bootstrap_632(NearestCentroid(), rows, y, n_repeats=10) for rows in (rng.standard_normal(x.shape), x))
+    test = corrected_t_test(bad, good)
+    assert test.difference < 0
+    assert test.verdict == "candidate"
+    with pytest.raises(InputError, match="better: higher was given, but of error lower is better"):
+        corrected_t_test(bad, good, better="higher")
+
+
+def test_results_of_other_splits_are_not_paired() -> None:
+    x, y = blobs()
+    one: ResampledScores = repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2)
+    for other in (
+        repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2, seed=1),
+        repeated_scores(NearestCentroid(), x, y, folds=2, n_repeats=3),
+        repeated_scores(NearestCentroid(), x, y, cv=ShuffleSplit(6, test_size=1 / 3)),
+    ):
+        with pytest.raises(InputError, match="they come from different splits, and cannot be paired"):
+            corrected_t_test(one, other)
+    with pytest.raises(InputError, match="scores_candidate: expected accuracy, as the baselines, got f1"):
+        corrected_t_test(one, repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2, scoring="f1"))
+
+
+BAD_SCORES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
+    "other lengths": ([1, 2], [1, 2, 3], {}, "expected as many scores of both, got 2 and 3; score r of both"),
+    "one score": ([1], [2], {}, "expected at least 2 scores, got 1"),
+    "NaN": ([1, 2], [1, math.nan], {}, "scores_candidate: 1 score is NaN or infinite, first at position 1"),
+    "a table": ([[1, 2]], [[1, 3]], {}, r"scores_baseline: expected shape \(n_scores,\), got \(1, 2\)"),
+    "words": (["a", "b"], [1, 2], {}, "scores_baseline: expected numbers"),
+    "no size": (
+        [1, 2],
+        [1, 3],
+        {"test_fraction": None},
+        r"test_fraction: expected the share .*such as 0\.1 for 10 folds",
+    ),
+    "half a size": ([1, 2], [1, 3], {"test_fraction": None, "n_test": 3}, "test_fraction: expected the share"),
+    "two sizes": ([1, 2], [1, 3], {"n_test": 3}, "test_fraction: expected it, or n_train and n_test, got both"),
+    "percent": ([1, 2], [1, 3], {"test_fraction": 10}, "test_fraction: expected a number between 0 and 1"),
+    "no training": (
+        [1, 2],
+        [1, 3],
+        {"test_fraction": None, "n_test": 3, "n_train": 0},
+        "n_train: expected a positive number of instances, got 0",
+    ),
+    "a direction": ([1, 2], [1, 3], {"better": "larger"}, "better: expected 'higher' or 'lower', got 'larger'"),
+    "a level": ([1, 2], [1, 3], {"level": 5}, "level: expected a number between 0 and 1"),
+}
+
+
+def test_mistakes_of_testing_are_named() -> None:
+    for name in BAD_SCORES:
+        first, second, changed, message = BAD_SCORES[name]
+        with pytest.raises(InputError, match=message):
+            corrected_t_test(first, second, **({"test_fraction": 0.1} | changed))
+
+
+# The promise of the test, simulated --------------------------------------------------------------------------------
+
+
+def one_dataset(rng: np.random.Generator, n: int, repeats: int) -> tuple[NDArray[Any], NDArray[Any], float]:
+    """Scores of two classifiers over repeated holdouts of a third: each has one of two equally good features.
+
+    Both predict the sign of their own feature less the mean of that feature in the training part; as the two features
+    are exchangeable, neither is better. Returns the share of instances tested on, too.
+    """
+    y = rng.choice([-1.0, 1.0], n)
+    features = 0.5 * y[:, None] + rng.standard_normal((n, 2))
+    n_test = n // 3
+    parts = np.argsort(rng.random((repeats, n)), axis=1)
+    test, train = parts[:, :n_test], parts[:, n_test:]
+    threshold = features[train].mean(axis=1)
+    right = np.sign(features[test] - threshold[:, None, :]) == y[test][:, :, None]
+    scores = right.mean(axis=1)
+    return scores[:, 0], scores[:, 1], n_test / n
+
+
+def test_the_plain_test_errs_too_often_and_the_corrected_one_does_not() -> None:
+    rng = np.random.default_rng(11)
+    runs, level = 600, 0.9
+    plain, corrected = np.zeros(runs), np.zeros(runs)
+    for run in range(runs):
+        first, second, share = one_dataset(rng, 60, 15)
+        plain[run] = corrected_t_test(first, second, corrected=False, level=level).verdict != "inconclusive"
+        corrected[run] = corrected_t_test(first, second, test_fraction=share, level=level).verdict != "inconclusive"
+    error = math.sqrt(0.1 * 0.9 / runs)
+    assert plain.mean() > 0.1 + 20 * error  # 0.345 at least; nominal is 0.1
+    assert corrected.mean() < 0.1 + 3 * error  # at most 0.137
+    assert corrected.mean() > 0.02  # not by never deciding
+
+
+def test_the_plain_test_keeps_its_level_where_differences_are_independent() -> None:
+    rng = np.random.default_rng(12)
+    found = [
+        corrected_t_test(*rng.standard_normal((2, 10)), corrected=False, level=0.8).verdict == "candidate"
+        for _ in range(2000)
+    ]
+    assert_mean(found, expected=0.1)
