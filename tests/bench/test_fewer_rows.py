@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import check_metrics
+from benchmarks import characterise
 from demele import bench
 from demele.bench import stored
 from demele.bench.scenarios import SCENARIOS
@@ -82,7 +82,7 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
     monkeypatch.setattr(
         "sys.argv", ["check_metrics", "--only", "tmex", "--jobs", "1", "--store", str(tmp_path / "a.store")]
     )
-    check_metrics.main()
+    characterise.main()
     usual = [item.name for item in SCENARIOS.values() if not item.counts_rows]
     assert [call[:2] for call in calls] == [("tmex", usual), ("tmex", ["sample_size", "chance"])]
     assert [call[4] for call in calls] == [FEWER_SAMPLES, N_SAMPLES]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import check_metrics
+from benchmarks import characterise
 from demele import bench
 from demele.bench import characterisation, stored
 from demele.bench.stored import ENDING, FEWER, FOLDER, fewer_seeds, referred, write_rows
@@ -158,7 +158,7 @@ def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypat
     monkeypatch.setattr(bench, "check_metrics", small)
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
     monkeypatch.setattr("sys.argv", ["check_metrics", "--only", "sap", "--jobs", "1", "--store", str(store)])
-    check_metrics.main()
+    characterise.main()
     assert [path.name for path in tmp_path.iterdir()] == ["sap.json.gz"]  # and no store that an edit would not undo
     content = held(tmp_path / "sap.json.gz")
     assert content["n_samples"] == 100

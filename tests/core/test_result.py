@@ -299,23 +299,27 @@ TITLES = (
 )
 
 
+def keeps_the_rules(result: Result) -> None:
+    document = result.document()
+    titles = [section.title for section in document.sections]
+    assert titles == sorted(titles, key=TITLES.index)
+    assert len(set(titles)) == len(titles)
+    said = (document.headline, *document.sentences, " ".join(document.methods))
+    assert len(document.sentences) <= 4
+    assert [text for text in said for one in re.split(r"(?<=[.;:]) ", text) if len(one.split()) > 25] == []
+    assert all(one[-1] in ".?!" for one in (document.headline, *document.sentences))
+    blocks = list(blocks_of(document))
+    tables = [one for one in blocks if isinstance(one, Table)] + list(map(table_of, figures_of(document)))
+    assert [form for table in tables for form in table.columns.values() if not FORMAT.fullmatch(form)] == []
+    captions = [one.caption for one in blocks if isinstance(one, Table)]
+    assert len(set(captions)) == len(captions)
+    cited = [key.removeprefix("@") for text in document.methods for key in re.findall(r"@[\w:.+-]+", text)]
+    assert set(cited) <= {*bibliography(), "demele"}
+
+
 def test_documents_keep_the_rules() -> None:
     for result in results():
-        document = result.document()
-        titles = [section.title for section in document.sections]
-        assert titles == sorted(titles, key=TITLES.index)
-        assert len(set(titles)) == len(titles)
-        said = (document.headline, *document.sentences, " ".join(document.methods))
-        assert len(document.sentences) <= 4
-        assert [text for text in said for one in re.split(r"(?<=[.;:]) ", text) if len(one.split()) > 25] == []
-        assert all(one[-1] in ".?!" for one in (document.headline, *document.sentences))
-        blocks = list(blocks_of(document))
-        tables = [one for one in blocks if isinstance(one, Table)] + list(map(table_of, figures_of(document)))
-        assert [form for table in tables for form in table.columns.values() if not FORMAT.fullmatch(form)] == []
-        captions = [one.caption for one in blocks if isinstance(one, Table)]
-        assert len(set(captions)) == len(captions)
-        cited = [key.removeprefix("@") for text in document.methods for key in re.findall(r"@[\w:.+-]+", text)]
-        assert set(cited) <= {*bibliography(), "demele"}
+        keeps_the_rules(result)
 
 
 def test_results_leave_their_repr_to_the_base() -> None:

@@ -113,7 +113,7 @@ def computed() -> Numbers:
     """Return every number, by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {name: flat(value) for part in (scores, classifiers, consensus, judged) for name, value in part()}
+        return {name: flat(value) for part in (scores, decisions, consensus, judged) for name, value in part()}
 
 
 def differing(found: Numbers, stored: Numbers, tolerance: float) -> list[str]:

@@ -28,4 +28,4 @@ def results() -> list[Result]:
 @pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
 def test_a_result_about_a_model_has_every_form(result: Result, tmp_path: Path) -> None:
     forms.test_a_result_has_every_form(result, tmp_path)
-    forms.test_documents_keep_the_rules(result)
+    forms.keeps_the_rules(result)
