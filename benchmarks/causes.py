@@ -57,7 +57,7 @@ def value_of(metric: str, part: str = "", **options: object) -> Score:
     """Return what scores by a function of demele, or by one part of its scores."""
 
     def score(codes: Array, factors: Array, seed: int) -> float:
-        found = getattr(demele, metric)(codes, factors, seed=seed, **options)
+        found = getattr(demele.metrics, metric)(codes, factors, seed=seed, **options)
         return float((getattr(found, part) if part else found).value)
 
     return score

@@ -2,7 +2,7 @@
 
 >>> from demele import bins
 >>> bins.EqualWidth(20)
-EqualWidth(20)
+EqualWidth(bins=20)
 """
 
 from typing import TYPE_CHECKING

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from demele.core.score_curve import ScoreCurve as ScoreCurve
     from demele.metrics.standalone.downstream import DownstreamScores as DownstreamScores
     from demele.metrics.standalone.downstream import downstream as downstream
+    from demele.metrics.standalone.fairness import FairnessScores as FairnessScores
+    from demele.metrics.standalone.fairness import fairness as fairness
     from demele.metrics.standalone.reduced_downstream import ReducedDownstreamScores as ReducedDownstreamScores
     from demele.metrics.standalone.reduced_downstream import reduced_downstream as reduced_downstream
     from demele.metrics.standalone.strong_downstream import StrongDownstreamScores as StrongDownstreamScores
@@ -34,6 +36,7 @@ __getattr__, __dir__, __all__ = lazily(
     {
         "demele.core.score_curve": "ScoreCurve",
         "demele.metrics.standalone.downstream": "DownstreamScores downstream",
+        "demele.metrics.standalone.fairness": "FairnessScores fairness",
         "demele.metrics.standalone.reduced_downstream": "ReducedDownstreamScores reduced_downstream",
         "demele.metrics.standalone.strong_downstream": "StrongDownstreamScores strong_downstream",
         "demele.metrics.standalone.udr": "UDR udr",

@@ -177,7 +177,7 @@ def test_what_is_asked_of_the_library_by_default(
 
         return called
 
-    for name in ("noise_experiment", "compare_methods"):
+    for name in ("noise_experiment", "check_methods"):
         monkeypatch.setattr(bench_methods, name, kept(name))
     extra = ("--quick",) if quick else ()
     assert demele("bench", "methods", *extra, "--measures", "precision:3").status == 0

@@ -25,7 +25,7 @@ def models(folder: Path, table: pd.DataFrame) -> list[str]:
 
 def test_codes_alone(demele: Program, folder: Path) -> None:
     run = demele("score", "codes.npy", "--unsupervised", "--permutations", "3", "--format", "json")
-    found = library.unsupervised_scores(np.load("codes.npy"), n_permutations=3)
+    found = library.probes.unsupervised_scores(np.load("codes.npy"), n_permutations=3)
     assert (run.status, run.err) == (0, "")
     assert json.loads(run.out) == found.to_dict()
     assert (
@@ -35,7 +35,7 @@ def test_codes_alone(demele: Program, folder: Path) -> None:
         io.StringIO(demele("score", "codes.npy", "--unsupervised", "--bins", "5", "--format", "csv").out)
     )
     assert table.columns.tolist() == ["score", "value", "chance"]
-    assert table["value"][3] == library.unsupervised_scores(np.load("codes.npy"), bins=5).mutual_info_score
+    assert table["value"][3] == library.probes.unsupervised_scores(np.load("codes.npy"), bins=5).mutual_info_score
 
 
 def test_models_are_ranked(demele: Program, models: list[str]) -> None:
@@ -67,7 +67,7 @@ def test_predictions(
 ) -> None:
     run = demele(*QUICK, *options, "--format", "json")
     assert run.status == 0, run.err
-    found = getattr(library, function)(
+    found = getattr(library.probes, function)(
         np.load("codes.npy"), pd.read_csv("factors.csv"), probe="logistic", n_test=60, **arguments
     )
     assert json.loads(run.out) == json.loads(found.to_json())

@@ -24,7 +24,7 @@ def blurred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_is_what_python_finds(demele: Program, blurred: Path) -> None:
-    found = library.breakdown(
+    found = library.probes.breakdown(
         np.load("codes.npy"), np.load("blurred.npy"), pd.read_csv("factors.csv")["shape"], names=("codes", "blurred")
     )
     assert 0 < found.guaranteed < found.attained
@@ -43,7 +43,9 @@ def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
     )
     assert "demele: b.json written" in run.err
     found = json.loads(Path("b.json").read_text(encoding="utf-8"))
-    direct = library.dcimig(np.load("blurred.npy"), pd.read_csv("factors.csv")[["shape"]], bins=4, kinds="categorical")
+    direct = library.metrics.dcimig(
+        np.load("blurred.npy"), pd.read_csv("factors.csv")[["shape"]], bins=4, kinds="categorical"
+    )
     assert (found["ahead"], found["behind"], found["metric"]) == ("new", "old", "dcimig")
     assert found["value_behind"] == pytest.approx(direct.value)
 
@@ -64,7 +66,9 @@ def test_missing_annotations_are_refused_or_left_out(demele: Program, blurred: P
 def test_progress_is_told(blurred: Path) -> None:
     seen: list[tuple[float, float, str]] = []
     factors = pd.read_csv("factors.csv")["shape"]
-    library.breakdown(np.load("codes.npy"), np.load("blurred.npy"), factors, progress=lambda *one: seen.append(one))
+    library.probes.breakdown(
+        np.load("codes.npy"), np.load("blurred.npy"), factors, progress=lambda *one: seen.append(one)
+    )
     parts = [done / total for done, total, _ in seen]
     assert parts[0] == 0
     assert max(parts) < 1

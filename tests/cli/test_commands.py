@@ -205,6 +205,6 @@ def test_what_looks_at_models_imports_no_bench_and_no_study(tmp_path: Path) -> N
 def test_lists_hold_everything(demele: Program) -> None:
     rows = json.loads(demele("list", "metrics").out)["rows"]
     assert [row["name"] for row in rows] == library.list_metrics()
-    assert rows[0]["source"] == library.describe("mig").source
+    assert rows[0]["source"] == library.metrics.describe("mig").source
     table = demele("list", "metrics", "--format", "table").out
     assert max(map(len, table.splitlines())) <= 80

@@ -47,7 +47,7 @@ def test_numbers_are_those_of_python(
     assert run.status == 0, run.err
     names = Path("names.txt").read_text(encoding="utf-8").split()
     codes = scipy.sparse.load_npz("sparse.npz")
-    found = getattr(library, function)(codes, dictionary, code_names=names, **arguments)
+    found = getattr(library.probes, function)(codes, dictionary, code_names=names, **arguments)
     told = json.loads(run.out)
     assert told["value"] == found.value
     assert [row["codes"] for row in told["details"]["classes"]] == [

@@ -83,7 +83,7 @@ def test_options_reach_the_library(demele: Program, folder: Path, table: pd.Data
     )
     expected = _expected(
         table,
-        bins=library.EqualFrequency(5),
+        bins=library.bins.EqualFrequency(5),
         seed=3,
         n_bootstrap=5,
         n_permutations=4,

@@ -86,5 +86,5 @@ def public_functions() -> dict[str, Callable[..., Any]]:
         keywords.setdefault("metrics", ["mig", "irs", "sap"])
         return demele.evaluate(codes, factors, **keywords)
 
-    found: dict[str, Callable[..., Any]] = {name: getattr(demele, name) for name in _PLAIN.split()}
+    found: dict[str, Callable[..., Any]] = {name: getattr(demele.metrics, name) for name in _PLAIN.split()}
     return {**found, "rmig": rmig, "domain_shift_robustness": domain_shift_robustness, "evaluate": evaluate}

@@ -13,7 +13,7 @@ from demele.metrics.catalogue import CATALOGUE, FILES
 from demele.metrics.options import RunOptions
 
 GOLDEN = Path(__file__).with_name("signatures.txt")
-PUBLIC = [name for name in FILES if hasattr(demele, name)]
+PUBLIC = [name for name in FILES if hasattr(demele.metrics, name)]
 
 
 def signatures() -> str:
@@ -34,7 +34,7 @@ def test_signatures_are_those_that_were_written_down() -> None:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_functions_and_formulas_are_found_by_processes(name: str) -> None:
-    function, formula = getattr(demele, name), CATALOGUE[name].formula
+    function, formula = getattr(demele.metrics, name), CATALOGUE[name].formula
     assert pickle.loads(pickle.dumps(function)) is function
     assert pickle.loads(pickle.dumps(formula)) is formula
     assert function.__doc__

@@ -422,7 +422,7 @@ def test_an_accumulator_takes_it_as_one_of_ours(way: str) -> None:
 
 
 def test_a_function_of_your_own_is_registered_first() -> None:
-    with pytest.raises(InputTypeError, match="make a Metric of your own function and register it"):
+    with pytest.raises(InputTypeError, match="of a function of your own make a Metric"):
         demele.Accumulator(half)  # type: ignore[arg-type]
 
 

@@ -45,7 +45,9 @@ def test_scores_beside_the_metrics_are_cited_by_their_function() -> None:
         entries = referenced(WORKS[name])
         assert entries
         assert demele.cite(name) == "\n\n".join(entry.bibtex for entry in entries)
-        told = re.sub(r"\s+", " ", getattr(demele, name).__doc__ or "")
+        told = re.sub(
+            r"\s+", " ", getattr(demele.probes if name in demele.probes.__all__ else demele.metrics, name).__doc__ or ""
+        )
         assert all(entry.label in told for entry in entries)
 
 

@@ -380,7 +380,7 @@ def test_scores_do_not_depend_on_the_number_type(dtype: str) -> None:
     factors = np.random.default_rng(2).integers(0, 3, (40, 2))
     wide = codes.astype(np.float64)
     for name in ("mig", "irs", "sap", "jemmig"):
-        function = getattr(demele, name)
+        function = getattr(demele.metrics, name)
         keywords = {} if name == "sap" else {"bins": 2}
         assert_exact(function(codes, factors, **keywords).value, function(wide, factors, **keywords).value)
 

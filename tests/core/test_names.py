@@ -41,7 +41,7 @@ def test_an_old_value_is_refused_with_the_new_one(monkeypatch: pytest.MonkeyPatc
         (lambda rows, **old: demele.evaluate(rows, rows, **old), "bootstrap", "n_bootstrap"),
         (lambda rows, **old: demele.evaluate(rows, rows, **old), "chance", "n_permutations"),
         (lambda rows, **old: demele.metrics.mig(rows, rows, **old), "repeats", "n_repeats"),
-        (lambda rows, **old: demele.metrics.fairness(rows, rows, **old), "chance", "n_permutations"),
+        (lambda rows, **old: demele.probes.fairness(rows, rows, **old), "chance", "n_permutations"),
     ],
 )
 def test_old_arguments_name_the_new_ones(call: Callable[..., object], old: str, new: str) -> None:

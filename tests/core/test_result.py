@@ -162,7 +162,7 @@ def of_codes() -> list[Result]:
             demele.probes.downstream(codes, factors, sizes=(20, 80), **few),
             demele.probes.reduced_downstream(codes, factors, **few),
             demele.probes.strong_downstream(codes, factors, **few),
-            demele.metrics.fairness(codes, factors, **few),
+            demele.probes.fairness(codes, factors, **few),
             demele.metrics.subspace_scores(codes, factors),
             demele.probes.breakdown(codes, codes + rng.normal(size=codes.shape), factors),
             *scored(codes, factors),
@@ -323,4 +323,5 @@ def test_documents_keep_the_rules() -> None:
 
 
 def test_results_leave_their_repr_to_the_base() -> None:
-    assert [cls for cls in subclasses(Result) if "__repr__" in vars(cls)] == []
+    # a sample is data: its repr says how many rows, and not what its document does
+    assert {cls.__name__ for cls in subclasses(Result) if "__repr__" in vars(cls)} <= {"Sample"}

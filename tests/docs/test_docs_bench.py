@@ -17,7 +17,7 @@ def test_the_pages_hold_the_tables_of_the_stored_rows() -> None:
     for candidate in {row.title for row in stored.rows}:
         assert f"| {candidate} |" in metrics
     assert all(f"| {scenario.title} |" in metrics for scenario in stored.scenarios)
-    assert "| DCI Lasso modularity | (1) \\[cos v, sin v\\] | 0.8 | 0.982 | \\[0.976, 0.988\\] |" in published
+    assert "| dci\\_lasso\\_modularity | 0.8 | 0.982 | \\[0.976, 0.988\\] |" in published
     assert "verdicts agree with the published table" in published
     assert "| 3.1 | mig\\_sup: (1) | score | 0.7 | 0.629  | 0.664  |" in published
     assert 'id="criteria"' in whole

@@ -11,6 +11,6 @@ def test_the_page_is_that_of_the_stored_rows() -> None:
     assert f"**{study.sentence}**" in page
     assert len(pages[docs_pruning.STUDY].encode()) < 1_000_000
     assert docs_pruning.PAGE in docs_pruning.reference(RESULTS)
-    frame = study.to_frame()
-    whole = frame[(frame.configuration == "whole") & (frame.noise == "none")].error
-    assert f"| whole | {whole.mean():.1%} | {whole.std() / 5**0.5:.1%} |" in page
+    found = study.differences_frame().set_index(["claim", "noise"])["mean"]
+    mean = f"{100 * found['early-late', 'all']:.1f}".replace("-", "\u2212")
+    assert f"| early minus late | inconclusive | &gt; 0 | {mean} |" in page

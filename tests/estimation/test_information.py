@@ -390,7 +390,7 @@ def test_corrected_scores_of_noise_stay_within_range() -> None:
             for correction in ["miller-madow", "adjusted"]:
                 # corrected informations of noise are negative as often as not; a ratio of two of them may be anything
                 rng = np.random.default_rng(n)
-                score = getattr(demele, name)(rng.random((n, 3)), rng.random((n, 2)), correction=correction)
+                score = getattr(demele.metrics, name)(rng.random((n, 3)), rng.random((n, 2)), correction=correction)
                 for value in (score.value, *score.native.values()):
                     assert 0 <= value <= 1
                 if correction == "adjusted" and n == 200:
@@ -428,7 +428,7 @@ def test_robust_half_samples_may_lose_a_rare_value(name: str) -> None:
     rng = np.random.default_rng(0)
     factors = np.column_stack([np.arange(60) == 7, rng.random(60)]).astype(float)
     codes = factors + 0.01 * rng.random((60, 2))
-    score = getattr(demele, name)(codes, factors, estimator="robust", n_bootstrap=10)
+    score = getattr(demele.metrics, name)(codes, factors, estimator="robust", n_bootstrap=10)
     assert np.isfinite(score.value)
     assert score.interval is not None
     assert score.interval.low <= score.value <= score.interval.high

@@ -476,11 +476,12 @@ def forms_of(array: Any, rng: np.random.Generator) -> Any:
 
 #: Functions of plain arrays, whose results are compared.
 SAME: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    **{name: (getattr(demele, name), ("codes", "factors")) for name in (
+    **{name: (getattr(demele.metrics, name), ("codes", "factors")) for name in (
         *("mig", "sap", "dci", "dcimig", "modularity", "jemmig", "mig_sup", "irs", "infoc", "infom", "omes", "snc", "mcc", "r2_affine"),
-        *("med_compactness", "sufficiency", "explicitness", "downstream", "tmex"),
+        *("med_compactness", "sufficiency", "explicitness", "tmex"),
     )},
     "rmig": (demele.metrics.rmig, ("codes", "codes_std", "factors")),
+    "downstream": (demele.probes.downstream, ("codes", "factors")),
     "unsupervised_scores": (demele.probes.unsupervised_scores, ("codes",)),
     "stream": (lambda codes, factors: demele.Accumulator("mig", frame=demele.bins.BinEdges.of(*_good("codes", "factors"))).update(codes, factors).compute(), ("codes", "factors")),
     "assess": (classifiers.assess, ("predictions", "labels")),

@@ -70,7 +70,7 @@ def test_everything_is_in_one_document() -> None:
     [
         ({"smoothing": 1.0}, "smoothing: is for method='dawid-skene', not blend"),
         ({"method": "majority", "n_chains": 2}, "n_chains: is for method='bayesian', not majority"),
-        ({"scale": "ratio"}, "scale: is for annotator_agreement, which is not asked for"),
+        ({"scale": "ratio"}, "scale: is for agreement, which is not asked for"),
         ({"method": "bayesian", "feature_model": "normal"}, "feature_model: says what features are"),
         ({"gold": [0, 1]}, "gold: expected 6 labels, one per item in their order, got 2"),
         ({"gold": {"z": 1}}, "gold: none of its 1 items has an answer, first 'z'"),

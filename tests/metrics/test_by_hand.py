@@ -83,7 +83,7 @@ def test_groups_of_a_factor_that_stands_twice(name: str) -> None:
     first, second = rng.integers(0, 4, (2, 2000))
     codes, factors = np.column_stack([first, second]).astype(float), np.column_stack([first, second, first])
     options = {"n_train": 300, "n_test": 300, "batch_size": 50}
-    values = [getattr(demele, name)(codes, factors, seed=seed, **options).value for seed in range(12)]
+    values = [getattr(demele.metrics, name)(codes, factors, seed=seed, **options).value for seed in range(12)]
     assert_mean(values, 0.5)
 
 

@@ -144,7 +144,7 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     assert 0.8 * np.log(4) < told.iloc[0, 0] <= np.log(4)
     for name, reason in (("jemmig", "joint entropies"), ("minimality", "entropies of codes"), ("snc", "joint counts")):
         with pytest.raises(NotEnoughData, match=reason):
-            getattr(demele, name)(wide, OTHER, kinds="categorical", code_groups=groups)
+            getattr(demele.metrics, name)(wide, OTHER, kinds="categorical", code_groups=groups)
 
 
 def test_multiple_correlation_of_noise_has_the_level_of_one_column() -> None:

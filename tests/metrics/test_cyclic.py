@@ -143,7 +143,7 @@ def test_permutation_importances_know_the_seam(metric: str) -> None:
 def test_options_that_read_lines_are_refused(metric: str, options: dict[str, str]) -> None:
     codes, factors = world()
     with pytest.raises(NotEnoughData, match=r"under .*does not know cyclic factors such as 'turn'"):
-        getattr(demele, metric)(codes, factors, kinds=KINDS, **options)
+        getattr(demele.metrics, metric)(codes, factors, kinds=KINDS, **options)
 
 
 @pytest.mark.parametrize(

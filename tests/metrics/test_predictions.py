@@ -176,9 +176,9 @@ def test_total_variation_by_hand(counts: Any, mean: float, largest: float) -> No
 
 def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
     pair = FACTORS[["kind", "place"]]
-    fair = demele.metrics.fairness(CODES[:, :2], pair, n_train=400, n_permutations=5, **CHEAP)
+    fair = demele.probes.fairness(CODES[:, :2], pair, n_train=400, n_permutations=5, **CHEAP)
     assert fair.unfairness < 2 * np.nanmean(fair.chance) + 0.02
-    mixed = demele.metrics.fairness(CODES[:, :2].sum(axis=1, keepdims=True), pair, n_train=400, **CHEAP)
+    mixed = demele.probes.fairness(CODES[:, :2].sum(axis=1, keepdims=True), pair, n_train=400, **CHEAP)
     assert mixed.unfairness > fair.unfairness + 0.1
     assert np.isnan(np.diag(mixed.mean)).all()
     assert (mixed.largest >= mixed.mean)[~np.eye(2, dtype=bool)].all()
@@ -188,7 +188,7 @@ def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
 def test_factors_that_go_together_make_true_values_unfair_as_well() -> None:
     place = np.where(_RNG.random(600) < 0.8, FACTORS["kind"], FACTORS["place"])
     factors = np.column_stack([FACTORS["kind"], place])
-    found = demele.metrics.fairness(factors + 0.01 * _RNG.normal(size=factors.shape), factors, n_train=400, **CHEAP)
+    found = demele.probes.fairness(factors + 0.01 * _RNG.normal(size=factors.shape), factors, n_train=400, **CHEAP)
     assert_close(found.mean, found.of_labels, {"rtol": 0, "atol": 0.02})
     assert found.unfairness > 0.3
     assert "factors-go-together" in {note.code for note in found.notes}
@@ -201,7 +201,7 @@ def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
     kinds = np.where(kinds == "other", _RNG.choice(["round", "flat"], 600), kinds)
     factors = pd.DataFrame({"kind": kinds, "place": places})
     codes = np.column_stack([kinds == "rare", kinds == "flat"]) + 0.01 * _RNG.normal(size=(600, 2))
-    found = demele.metrics.fairness(codes, factors, n_train=400, n_permutations=39, **CHEAP)
+    found = demele.probes.fairness(codes, factors, n_train=400, n_permutations=39, **CHEAP)
     (most,) = (one for one in found.rates if one.target == "kind")
     assert (most.sensitive, most.value) == ("place", "= rare")
     rare = {"= north": 0.0, "= south": 1 / 2}
@@ -219,11 +219,11 @@ def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
 
 
 def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:
-    fair = demele.metrics.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, n_permutations=5, **CHEAP)
+    fair = demele.probes.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, n_permutations=5, **CHEAP)
     assert "no pair is shown to be above chance" in fair.sentence
     assert fair.document().next == []
     assert "few-shuffles" in {note.code for note in fair.notes}
-    unasked = demele.metrics.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
+    unasked = demele.probes.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
     assert np.isnan(unasked.p_value_of_any)
     assert unasked.document().next[0][1].endswith("--fairness --permutations 20")
 
@@ -244,11 +244,11 @@ def test_pairs_that_say_the_same_do_not_make_a_p_value_small() -> None:
 
 
 def test_numbers_are_cut_as_targets_and_as_sensitive_factors() -> None:
-    found = demele.metrics.fairness(CODES, FACTORS, bins=4, n_train=400, **CHEAP)
+    found = demele.probes.fairness(CODES, FACTORS, bins=4, n_train=400, **CHEAP)
     assert found.mean.shape == (3, 3)
     assert found.unfairness < 0.15
     leaking = np.column_stack([CODES[:, 0], CODES[:, 1], FACTORS["size"] + FACTORS["kind"]])
-    worse = demele.metrics.fairness(leaking[:, 2:], FACTORS, bins=4, n_train=400, **CHEAP)
+    worse = demele.probes.fairness(leaking[:, 2:], FACTORS, bins=4, n_train=400, **CHEAP)
     assert worse.mean[2, 0] > found.mean[2, 0] + 0.1
 
 
@@ -270,13 +270,13 @@ def test_what_cannot_be_asked_is_refused() -> None:
     ]
     for name, options, message in name_cases:
         with pytest.raises(demele.errors.InputError, match=message):
-            getattr(demele, name)(CODES, FACTORS, **options)
+            getattr(demele.probes, name)(CODES, FACTORS, **options)
 
 
 @pytest.mark.parametrize("name", ["strong_downstream", "fairness"])
 def test_one_factor_is_too_few(name: str) -> None:
     with pytest.raises(demele.errors.NotEnoughData, match="at least 2 factors that vary, got 1"):
-        getattr(demele, name)(CODES, FACTORS[["kind"]])
+        getattr(demele.probes, name)(CODES, FACTORS[["kind"]])
 
 
 def test_values_with_too_few_rows_make_no_experiment() -> None:

@@ -211,9 +211,9 @@ def test_options_that_do_not_fit() -> None:
     for function, options, error, message in function_cases:
         codes, concept = parted(0.9, 0.1)
         with pytest.raises(error, match=message):
-            getattr(demele, function)(codes, concept, **options)
+            getattr(demele.probes, function)(codes, concept, **options)
         with pytest.raises(InputError, match="same number of rows"):
-            getattr(demele, function)(codes[:-1], concept)
+            getattr(demele.probes, function)(codes[:-1], concept)
 
 
 def test_both_of_two_named_classes_are_split() -> None:

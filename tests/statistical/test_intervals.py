@@ -34,7 +34,7 @@ def drawn(rng: np.random.Generator, n: int, noise: float) -> tuple[NDArray[np.fl
 def test_intervals_cover_what_other_rows_score(name: str, n: int, noise: float) -> None:
     # the promise is about the score of other rows of the same number, whose mean is found from fresh rows
     rng = np.random.default_rng(1)
-    metric: Any = getattr(demele, name)
+    metric: Any = getattr(demele.metrics, name)
     expected = np.mean([metric(*drawn(rng, n, noise)).value for _ in range(150)])
     covered, own, widths, values = 0, 0, [], []
     for seed in range(DATA_SETS):
@@ -95,7 +95,7 @@ def test_p_values_of_independent_codes_are_uniform(name: str) -> None:
     found = []
     for seed in range(60):
         codes, factors = rng.random((60, 2)), rng.random((60, 2))
-        score = getattr(demele, name)(codes, factors, n_permutations=19, seed=seed)
+        score = getattr(demele.metrics, name)(codes, factors, n_permutations=19, seed=seed)
         found.append(score.chance.p_value)
     assert_mean(np.array(found) <= 0.2, 0.2)
     assert_mean(found, 0.525)  # 1/20, ..., 20/20 equally often

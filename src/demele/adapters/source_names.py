@@ -273,7 +273,7 @@ _ARGUMENTS = {
 
 
 class LatteMetric:
-    """What metrics under Latte's names share, of whichever framework they are.
+    """The part that metrics under Latte's names share, in any framework.
 
     Attributes
     ----------

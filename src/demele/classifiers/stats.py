@@ -1,8 +1,9 @@
 """Intervals, tests and tables of classifiers on labels that are taken as true.
 
 >>> from demele.classifiers import stats
->>> print(stats.score_interval(90, 100))
-[0.826, 0.945]
+>>> low, high = stats.score_interval(90, 100)
+>>> round(float(low), 3), round(float(high), 3)
+(0.826, 0.945)
 """
 
 from typing import TYPE_CHECKING

@@ -120,17 +120,14 @@ def path_of(value: Any, argument: str = "path") -> Path:
 
     Raises
     ------
-    InputError, InputTypeError
-        If it is no text and no path, or holds a null byte.
+    InputTypeError
+        If it is no text and no path.
     """
     try:
-        path = Path(value)
+        return Path(value)
     except TypeError as error:
         what = f"expected the path of a file or folder, got {type(value).__name__}"
         raise InputTypeError(argument, what) from error
-    if "\0" in str(path):
-        raise InputError(argument, "holds a null byte; no file and no name does")
-    return path
 
 
 def regular_file(path: Path) -> int:

@@ -2,8 +2,8 @@
 
 >>> from demele import metrics
 >>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
->>> round(metrics.modularity(factors, factors).value, 2)
-1.0
+>>> round(metrics.mig_sup(factors, factors, kinds="categorical").value, 2)
+0.25
 """
 
 from typing import TYPE_CHECKING
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.r2_affine import r2_affine as r2_affine
     from demele.metrics.predictor.sap import sap as sap
     from demele.metrics.predictor.tmex import tmex as tmex
-    from demele.metrics.standalone.fairness import FairnessScores as FairnessScores
-    from demele.metrics.standalone.fairness import fairness as fairness
     from demele.metrics.standalone.interpolatability import Interpolatability as Interpolatability
     from demele.metrics.standalone.interpolatability import interpolatability as interpolatability
     from demele.metrics.standalone.stochastic import StochasticScores as StochasticScores
@@ -97,7 +95,6 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.metrics.predictor.r2_affine": "r2_affine",
         "demele.metrics.predictor.sap": "sap",
         "demele.metrics.predictor.tmex": "tmex",
-        "demele.metrics.standalone.fairness": "FairnessScores fairness",
         "demele.metrics.standalone.interpolatability": "Interpolatability interpolatability",
         "demele.metrics.standalone.stochastic": "StochasticScores stochastic_scores",
         "demele.metrics.standalone.subspaces": "SubspaceScores subspace_scores",

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
+from operator import attrgetter
 from types import FunctionType
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, cast, get_args, overload
 
@@ -414,6 +415,11 @@ class Metric:
         function = cast("MetricFunction[Any]", public)
         vars(public)["__signature__"], function.metric, function.formula = signature, metric, formula
         return function
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a decorated formula by the name of its public function."""
+        decorated = getattr(self.call, "metric", None) is self
+        return (attrgetter("metric"), (self.call,)) if decorated else super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         return f"Metric({', '.join(f'{name}={value!r}' for name, value in self.facts().items())})"

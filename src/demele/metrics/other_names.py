@@ -55,30 +55,30 @@ _MEANT: Mapping[str, str] = MappingProxyType(
 #: What is no metric of factors and one array of codes, and the function here that computes it.
 _FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "unsupervised": "unsupervised_scores(codes)",
-        "unsupervised_metrics": "unsupervised_scores(codes)",
-        "gaussian_total_correlation": "unsupervised_scores(codes)",
-        "gaussian_wasserstein_correlation": "unsupervised_scores(codes)",
-        "gaussian_wasserstein_correlation_norm": "unsupervised_scores(codes)",
-        "mutual_info": "unsupervised_scores(codes)",
-        "downstream_task": "downstream(codes, factors)",
-        "downstream_task_boosted_trees": "downstream(codes, factors)",
-        "downstream_task_logistic_regression": "downstream(codes, factors, probe='logistic')",
-        "reduced_downstream_task": "reduced_downstream(codes, factors)",
-        "strong_downstream_task": "strong_downstream(codes, factors)",
-        "fairness": "fairness(codes, factors)",
-        "downstream": "downstream(codes, factors)",
-        "reduced_downstream": "reduced_downstream(codes, factors)",
-        "strong_downstream": "strong_downstream(codes, factors)",
-        "wsepin": "stochastic_scores(codes, codes_std)",
-        "windin": "stochastic_scores(codes, codes_std)",
-        "d_lsbd": "subspace_scores(codes, factors, cyclic=[...])",
-        "factorisation": "subspace_scores(codes, factors)",
-        "factorization": "subspace_scores(codes, factors)",
-        "udr": "udr([codes_a, codes_b, ...])",
-        "smoothness": "interpolatability(codes, attributes)",
-        "monotonicity": "interpolatability(codes, attributes)",
-        "liad_interpolatability_bundle": "interpolatability(codes, attributes)",
+        "unsupervised": "probes.unsupervised_scores(codes)",
+        "unsupervised_metrics": "probes.unsupervised_scores(codes)",
+        "gaussian_total_correlation": "probes.unsupervised_scores(codes)",
+        "gaussian_wasserstein_correlation": "probes.unsupervised_scores(codes)",
+        "gaussian_wasserstein_correlation_norm": "probes.unsupervised_scores(codes)",
+        "mutual_info": "probes.unsupervised_scores(codes)",
+        "downstream_task": "probes.downstream(codes, factors)",
+        "downstream_task_boosted_trees": "probes.downstream(codes, factors)",
+        "downstream_task_logistic_regression": "probes.downstream(codes, factors, probe='logistic')",
+        "reduced_downstream_task": "probes.reduced_downstream(codes, factors)",
+        "strong_downstream_task": "probes.strong_downstream(codes, factors)",
+        "fairness": "probes.fairness(codes, factors)",
+        "downstream": "probes.downstream(codes, factors)",
+        "reduced_downstream": "probes.reduced_downstream(codes, factors)",
+        "strong_downstream": "probes.strong_downstream(codes, factors)",
+        "wsepin": "metrics.stochastic_scores(codes, codes_std)",
+        "windin": "metrics.stochastic_scores(codes, codes_std)",
+        "d_lsbd": "metrics.subspace_scores(codes, factors, cyclic=[...])",
+        "factorisation": "metrics.subspace_scores(codes, factors)",
+        "factorization": "metrics.subspace_scores(codes, factors)",
+        "udr": "probes.udr([codes_a, codes_b, ...])",
+        "smoothness": "metrics.interpolatability(codes, attributes)",
+        "monotonicity": "metrics.interpolatability(codes, attributes)",
+        "liad_interpolatability_bundle": "metrics.interpolatability(codes, attributes)",
     }
 )
 #: The same on the command line, by the name of the function; what takes traversals is in Python alone.
@@ -112,7 +112,7 @@ def elsewhere(name: str) -> str:
     plain = _plain(name)
     if plain in _FUNCTIONS:
         call = _FUNCTIONS[plain]
-        command = _COMMANDS.get(call.partition("(")[0])
+        command = _COMMANDS.get(call.partition("(")[0].rpartition(".")[2])
         beside = f", and a command, {command}" if command else ""
         return f"; it is a function of its own in Python, demele.{call}{beside}"
     return f"; did you mean {_MEANT[plain]}?" if plain in _MEANT else ""

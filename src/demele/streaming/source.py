@@ -32,9 +32,9 @@ MUCH = 0.05
 
 
 def described(frame: BinEdges, state: State, *, bins: bool) -> Subject:
-    """Return the representation without its rows, of which only a state is kept.
+    """Return the representation without its rows: only a state of them is kept.
 
-    It says where the ranges of the frame do not fit the rows: what was clipped, and, with ``bins``, which codes reach
+    Notes say where the ranges of the frame do not fit the rows: what was clipped, and, with ``bins``, which codes reach
     less than half of those of a state of counts.
     """
     n, varying, clipped = state.n, state.varying, state.clipped

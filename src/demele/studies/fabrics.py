@@ -370,7 +370,7 @@ def prune_fabric(
     overshoot : float
         Share of links that may go in addition.
     round_to : int
-        Number of which nodes keep a multiple of channels.
+        Nodes keep a multiple of this number of channels.
     cap : float
         Largest share of weights that a kernel loses.
     fraction_of : {"live", "whole"}

@@ -174,7 +174,7 @@ class Study(Result):
     Examples
     --------
     >>> from demele import lab
-    >>> tiny = {"preset": "ci", "betas": [0.1, 100.0], "steps": 10, "metrics": ["mig", "sap"], "rows": 50}
+    >>> tiny = {"preset": "ci", "betas": [0.1, 100.0], "steps": 10, "metrics": ["mig", "sap"], "n_rows": 50}
     >>> found = lab.model_family(**tiny)
     >>> found.to_frame()[["beta", "latents", "status"]].to_numpy().tolist()
     [[0.1, 6, 'done'], [100.0, 6, 'done']]

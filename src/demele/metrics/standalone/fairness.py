@@ -90,7 +90,7 @@ class GroupRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FairnessScores(TableResult):
-    """Dependence of predictions of each factor on each other factor; made by :func:`demele.metrics.fairness`.
+    """Dependence of predictions of each factor on each other factor; made by :func:`demele.probes.fairness`.
 
     Attributes
     ----------
@@ -244,9 +244,9 @@ def fairness(
     >>> import numpy as np, demele
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.integers(0, 2, (3000, 2))
-    >>> apart = demele.metrics.fairness(factors + 0.1 * rng.normal(size=(3000, 2)), factors, probe="logistic")
+    >>> apart = demele.probes.fairness(factors + 0.1 * rng.normal(size=(3000, 2)), factors, probe="logistic")
     >>> one_code = factors.sum(axis=1, keepdims=True)
-    >>> mixed = demele.metrics.fairness(one_code + 0.1 * rng.normal(size=(3000, 1)), factors, probe="logistic")
+    >>> mixed = demele.probes.fairness(one_code + 0.1 * rng.normal(size=(3000, 1)), factors, probe="logistic")
     >>> apart.unfairness < 0.05 < 0.2 < mixed.unfairness
     True
     """

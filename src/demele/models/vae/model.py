@@ -454,7 +454,7 @@ def load_vae(path: str | Path, *, network: Any = None) -> VAE:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     vae = VAE("vae", latents=2, network="mlp")
     ...     run = vae.fit(images, steps=5, batch=4)
-    ...     load(vae.save(f"{folder}/run"))
+    ...     load_vae(vae.save(f"{folder}/run"))
     VAE('vae', latents=2, network='mlp'; done after 5 steps)
     """
     require("torch", purpose="a VAE")

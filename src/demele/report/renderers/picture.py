@@ -75,8 +75,8 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
             drawn[f"{slug(figure.caption)}.{form}"] = picture(document, form, place)
     try:
         where.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make the folder {where}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        raise OutputError(f"cannot make the folder {where}: {getattr(error, 'strerror', None) or error}") from error
     return tuple(write_whole(where / file, content) for file, content in drawn.items())
 
 
