@@ -308,8 +308,8 @@ def test_what_moves_a_score_is_told_of_your_own(demele: Program, own: Path) -> N
     sections = bench.load("kept.json.gz").document().sections
     (heat,) = (one for section in sections for one in section.blocks if isinstance(one, Heat))
     ((*usual, doubled),) = heat.values
-    assert_exact(usual, [0.0] * len(usual))
-    assert_exact(doubled, 0.2)
+    assert usual == [0.0] * len(usual)
+    assert doubled == 0.2
 
 
 def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:

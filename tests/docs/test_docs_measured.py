@@ -2,7 +2,9 @@
 
 import csv
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +15,13 @@ from tools.docs_pages import RESULTS
 from tools.docs_tables import Measured, means, pivot, table
 
 PAGES = {page.words: page for page in (COMPARISONS, METHODS, MMLU)}
-OF_FILES = {**{mark: one for mark, one in docs_measured.MARKS.items() if mark != "<!-- arrays -->"}, **PAGES}
+OF_FILES: dict[str, Any] = {
+    **{mark: one for mark, one in docs_measured.MARKS.items() if mark != "<!-- arrays -->"},
+    **PAGES,
+}
 
 
-def written(folder: Path, name: str, *rows: dict[str, object]) -> Path:
+def written(folder: Path, name: str, *rows: Mapping[str, object]) -> Path:
     """Write rows to a file of a folder."""
     with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))

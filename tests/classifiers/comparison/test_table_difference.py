@@ -119,7 +119,7 @@ def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str)
     truth, labels, said = models(n=150, noise=0.2)
     asked = question(labels, said, 3, measure=measure)
     coded = audit_of(truth, 60).coded(asked.data.vocabulary, 150)
-    view = effects_of(replace(asked, audit=coded), coded, np.arange(2))
+    view: Any = effects_of(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     table = [view.slopes.of(model).at(np.arange(3)[:, None], np.arange(3)[None]) for model in range(2)]
     effects = table[1][:, said[1]] - table[0][:, said[0]]
@@ -147,7 +147,7 @@ def test_estimated_counts_below_0_stay() -> None:
     rows = np.r_[np.arange(12), 20 + np.arange(88)]
     told = np.repeat([1, 0, 1], [12, 5, 83])
     coded = Audit(rows, told, design="uniform").coded(asked.data.vocabulary, 200)
-    view = effects_of(replace(asked, audit=coded), coded, np.arange(2))
+    view: Any = effects_of(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     news = 2 * (np.eye(2)[told] - chances[rows])
     hits = [chances[labels == k, k].sum() + news[labels[rows] == k, k].sum() for k in (0, 1)]
