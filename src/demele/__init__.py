@@ -76,6 +76,7 @@ _found, __dir__, __all__ = lazily(
 )
 #: Names that changed, and modules that hold names which were here: an old name is refused with the new one.
 _NEW_NAMES = {
+    "compare": "classifiers.compare, or demele.compare_representations",
     "evaluation": "classifiers",
     "Frame": "bins.BinEdges",
     "metric_names": "list_metrics",
@@ -91,11 +92,11 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return _found(name)
     if name in _NEW_NAMES:
-        raise ImportError(f"demele.{name} has a new name: demele.{_NEW_NAMES[name]}", name=name)
+        raise AttributeError(f"demele.{name} has a new name: demele.{_NEW_NAMES[name]}", name=name)
     for module in _HOLD_OLD_NAMES:
         if name in importlib.import_module(module).__all__:
-            raise ImportError(f"demele.{name} has a new name: {module}.{name}", name=name)
+            raise AttributeError(f"demele.{name} has a new name: {module}.{name}", name=name)
     family, _, score = name.removeprefix("dci_").partition("_")
     if name.startswith("dci_") and score:  # these metrics share a fit, and so a function
-        raise ImportError(f"DCI is demele.metrics.dci(codes, factors, model={family!r}).{score}", name=name)
+        raise AttributeError(f"DCI is demele.metrics.dci(codes, factors, model={family!r}).{score}", name=name)
     return _found(name)

@@ -31,7 +31,7 @@ def test_a_newcomer_meets_few_names() -> None:
     ],
 )
 def test_an_old_name_is_refused_with_the_new_one(old: str, new: str) -> None:
-    with pytest.raises(ImportError, match=re.escape(new)):
+    with pytest.raises(AttributeError, match=re.escape(new)):
         getattr(demele, old)
 
 

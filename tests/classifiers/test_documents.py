@@ -55,7 +55,7 @@ def test_a_candidate_is_significantly_better() -> None:
     assert held.labels == 32  # 33 exchanges leave 167 to 133 of 300: p = 0.028
     assert found.sentences[1:] == (
         "The result holds up to 3.20% wrong labels (32 of 1,000), in the worst case.",
-        "They disagree on 300 rows: the label agrees with new on 200, with old on 100, with neither on 0.",
+        "old and new disagree on 300 rows: the label agrees with new on 200, with old on 100, with neither on 0.",
     )
     assert document.table is not None
     assert list(document.table.columns) == ["Accuracy", "Observed", "95% interval", "True labels (worst case)", "p"]
@@ -245,7 +245,7 @@ def test_an_assessment_says_the_accuracy_and_the_weakest_classes() -> None:
     assert found.sentences == (
         f"The accuracy on true labels is in {right}; observed: 80.0% {own}.",
         "Label errors make the observed accuracy at most 2.0 pp too high and at most 2.0 pp too low.",
-        "Least F1: cat 75.0% and dog 83.3%.",
+        "Lowest F1 by class: cat 75.0% and dog 83.3%.",
     )
     document = found.document()
     assert [section.title for section in document.sections] == ["Measures", "Classes", "Confusion matrix"]

@@ -119,7 +119,7 @@ def test_codes_are_ordered_by_their_best_factor_and_mixed_ones_are_named() -> No
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"status": "several codes", "sharing": "copies", "codes": ("a", "b")}, "copies in 2 codes"),
+        ({"status": "several codes", "sharing": "copies", "codes": ("a", "b")}, "copied in 2 codes"),
         ({"status": "several codes", "sharing": "spread", "codes": ("a", "b", "c", "d")}, "spread over 4 codes"),
         ({"status": "no code"}, "lost"),
         ({"status": "no code", "others": ("y",), "codes": ("a",)}, "lost: only through y"),

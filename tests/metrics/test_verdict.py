@@ -54,7 +54,7 @@ def test_copies_of_few_rows_are_no_parts(n: int) -> None:
         (found,) = verdict_on(codes, pd.DataFrame({"shape": shape.astype(str)})).factors
         assert (found.status, found.sharing) == ("several codes", "copies")
         assert np.isnan(found.together) or found.together > found.share
-        assert "copies in 2 codes" in found.words
+        assert "copied in 2 codes" in found.words
 
 
 @pytest.mark.parametrize("n", [300, 1200])
@@ -91,7 +91,7 @@ def test_a_verdict_stands_first_in_an_evaluation_and_in_its_json() -> None:
     assert evaluation.to_dict()["verdict"]["factors"][0]["codes"] == ["a"]
     frame = found.to_frame()
     assert frame["unit"].tolist() == ["factor"] * 3 + ["code"] * 3
-    assert str(frame.loc[1, "words"]).startswith("hue: one code; b carries ")
+    assert str(frame.loc[1, "words"]).startswith("hue: one code; b alone explains ")
 
 
 def nearly_half(seed: int, n: int) -> tuple[Any, Any]:
@@ -109,7 +109,7 @@ def test_what_5000_rows_leave_undecided_is_judged_on_as_many_as_decide() -> None
         assert undecided.status == "inconclusive"
         assert undecided.rows_needed is not None
         assert undecided.rows_needed > 5000
-        assert f"needs about {undecided.rows_needed:,} rows; z1 carries {undecided.share:.0%}" in undecided.words
+        assert f"needs about {undecided.rows_needed:,} rows; z1 alone explains {undecided.share:.0%}" in undecided.words
         assert many.factors[0].status == "several codes"
         assert many.n > 5000
         assert many.factors[0].n == many.n
@@ -147,7 +147,7 @@ def test_a_tenth_of_the_entropy_divides_what_is_held_from_what_is_weak(noise: fl
     share, held = found.factors[0].share, status != "weak"
     assert (share >= 0.1) == held
     assert found.codes[0].status == ("one factor" if held else "weak")
-    assert ("1 is weak; 1 is lost" in found.sentence) != held
+    assert ("1 is only weakly in the codes; 1 is lost" in found.sentence) != held
     assert ("1 is weak (z1)" in " ".join(found.sentences)) != held
     assert found.to_dict()["factors"][0]["status"] == status
 
@@ -239,21 +239,24 @@ def test_a_regression_beside_known_columns() -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"status": "one code", "codes": ("z1",)}, "one code; z1 carries 80%, the next code 40%"),
+        ({"status": "one code", "codes": ("z1",)}, "one code; z1 alone explains 80% of v, the next code alone 40%"),
         (
             {"status": "several codes", "sharing": "parts", "codes": ("z1", "z2"), "together": 0.9},
-            "in parts in 2 codes (z1 and z2); z1 carries 80%, the next code 40%; the two best codes together 90%",
+            "split over 2 codes (z1 and z2); z1 alone explains 80% of v, the next code alone 40%, both together 90%",
         ),
         (
             {"status": "several codes", "sharing": "spread", "together": 0.9},
-            "spread over all codes; a linear regression on all codes 90%",
+            "spread over all codes; a linear regression on all codes explains 90% of v",
         ),
         ({"status": "no code"}, "lost"),
         (
             {"status": "inconclusive", "codes": ("z1",), "rows_needed": 4200},
-            "needs about 4,200 rows; z1 carries 80%, the next code 40%",
+            "needs about 4,200 rows; z1 alone explains 80% of v, the next code alone 40%",
         ),
-        ({"status": "weak", "codes": ("z1",), "share": 0.034}, "weak; z1 carries 3.4%, the next code 40%"),
+        (
+            {"status": "weak", "codes": ("z1",), "share": 0.034},
+            "weak; z1 alone explains 3.4% of v, the next code alone 40%",
+        ),
     ],
 )
 def test_sentences_of_factors(row: dict[str, object], words: str) -> None:

@@ -21,9 +21,13 @@ def study() -> lab.PruningStudy:
 def test_the_headline_counts_claims_after_correction(study: lab.PruningStudy) -> None:
     found = study.document()
     assert found.headline == (
-        "Of 11 published claims about pruning, 2 are shown, 0 contradicted and 9 inconclusive after Holm correction."
+        "Of 11 published claims about pruning, 2 are confirmed, 0 contradicted and 9 inconclusive after Holm "
+        "correction."
     )
-    assert study.sentences[1] == "Shown: half of the links minus whole and training cost: early minus late."
+    confirmed = (
+        "\u201chalf of the links minus whole\u201d above 0 and \u201ctraining cost, early minus late\u201d below 0"
+    )
+    assert study.sentences[1] == f"Confirmed: {confirmed}."
     expected = {claim.title: claim.expected for claim in CLAIMS if claim.expected}
     overall = {one.claim: one for one in study.differences() if one.noise == "all"}
     titles = {claim.title: claim.name for claim in CLAIMS}
@@ -44,14 +48,14 @@ def test_the_figure_has_the_published_difference_as_a_tick(study: lab.PruningStu
     assert isinstance(figure, Strips)
     (half,) = [strip for strip in figure.rows if strip.name == "half of the links minus whole"]
     assert [mark.at for mark in half.marks if mark.kind == "tick"] == [pytest.approx(0.016)]
-    assert half.pill == Pill("shown", "good", 0)
+    assert half.pill == Pill("confirmed", "good", 0)
     assert len(figure.rows) == len(CLAIMS) - 1  # the training cost has another scale
 
 
 @pytest.mark.parametrize(
     ("expected", "verdict", "significant", "state"),
     [
-        ("more", "more", True, "shown"),
+        ("more", "more", True, "confirmed"),
         ("more", "less", True, "contradicted"),
         ("equal", "less", True, "contradicted"),
         ("more", "more", False, "inconclusive"),

@@ -153,7 +153,10 @@ class Output:
             _print(self._shown(result, document, say))
         if getattr(result, "failure", None) is not None:
             raise result.failure
-        return NOT_MET if self.fail_unless is not None and not holds(self.fail_unless, result) else MET
+        if self.fail_unless is None or holds(self.fail_unless, result):
+            return MET
+        log(f"demele: --fail-unless {self.fail_unless} is not met")
+        return NOT_MET
 
     def _shown(self, result: Any, document: Document | None, say: Say, ending: str | None = None) -> str:
         """Return the text of standard output, or of a file by its ending."""

@@ -51,15 +51,17 @@ Exit status: 0 done; 1 --fail-unless not met; 2 a mistake in the arguments or th
 }
 
 
-def topic(name: str) -> str:
+def topic(name: str = "") -> str:
     """Explain what several commands share."""
+    if not name:
+        return f"Topics: {', '.join(TOPICS)}. demele help TOPIC explains one, demele COMMAND -h a command.\n"
     if name not in TOPICS:
         raise InputError(f"{name}: unknown topic{suggestion(name, TOPICS)}")
     return TOPICS[name]
 
 
 def _run(given: Given) -> "partial[Any]":
-    return given.bind(topic, *given.expected(1, 1))
+    return given.bind(topic, *given.expected(0, 1))
 
 
 HELP = Command({"": topic}, ("|".join(TOPICS),), _run, without="name")

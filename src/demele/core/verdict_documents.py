@@ -35,12 +35,12 @@ _CODES = {
     "dead": "constant",
     "inconclusive": "too few rows",
 }
-_SHARING = {"copies": "copies in", "mixture": "mixed in", "parts": "in parts in", "spread": "spread over"}
+_SHARING = {"copies": "copied in", "mixture": "mixed over", "parts": "split over", "spread": "spread over"}
 #: What a sentence says of factors without a code of their own, and of codes that hold no factor.
 _OTHERS = {
     "mixed code": "in a code with others",
     "several codes": "in several codes",
-    "weak": "weak",
+    "weak": "only weakly in the codes",
     "no code": "lost",
     "inconclusive": "inconclusive",
 }
@@ -146,11 +146,12 @@ def factor_words(row: "FactorVerdict") -> str:
         parts[0] += f" ({joined(row.codes, most=4)})"
     if row.codes:
         best, second = (written(share, f"percent.{int(share < 0.1)}") for share in (row.share, row.second))
-        parts.append(f"{row.codes[0]} carries {best}, the next code {second}")
+        parts.append(f"{row.codes[0]} alone explains {best} of {row.factor}, the next code alone {second}")
     if not is_missing(row.together):
-        how = "the two best codes together" if row.codes else "a linear regression on all codes"
-        parts.append(f"{how} {written(row.together, 'percent.0')}")
-    return "; ".join(parts) + _chance(row.chance)
+        share = written(row.together, "percent.0")
+        linear = f"a linear regression on all codes explains {share} of {row.factor}"
+        parts.append(f"both together {share}" if row.codes else linear)
+    return f"{parts[0]}{'; ' * (len(parts) > 1)}{', '.join(parts[1:])}{_chance(row.chance)}"
 
 
 def code_words(row: "CodeVerdict") -> str:

@@ -341,6 +341,8 @@ def read_predictions(
         return _of_tables(files, texts, labels, id, ids, scores)
     if len(logs) < len(texts) or labels is not None:
         other = next((text for text in texts if text not in logs), labels)
+        if not split_name(str(other))[0].exists():
+            raise FormatError(f"{other}: there is no such file or folder")
         raise InputError("files", f"{logs[0]} is a log, which brings its own labels, {other} is none; give logs only")
     if id is not None or scores:
         raise InputError("id" if id is not None else "scores", "is for tables; logs name their questions themselves")

@@ -143,10 +143,9 @@ class TableScores:
         changed = self._again(self.requests, correction="adjusted")  # Miller-Madow hardly corrects these
         for name, before, after in self._moved(changed, limits):
             low, high = span(name, after)
-            ends = f" [{low:.3f}, {high:.3f}]" if name in resamples else ""
             message = (
-                f"{source.rows().n} rows are few for the cells: adjusted for chance it would be "
-                f"{after:.3f}{ends} instead of {before:.3f} ({setting(correction='adjusted')})"
+                f"{source.rows().n:,} rows are few for so many bins: adjusted for chance, the score is "
+                f"{after:.3f} instead of {before:.3f} ({setting(correction='adjusted')})"
             )
             severity: Severity = "fragile" if abs(after - before) > FRAGILE else "warning"
             note = Note(code="few-rows", message=message, severity=severity)

@@ -407,7 +407,10 @@ def _score_of(found: Found, request: Request, protocol: str, kinds: object) -> S
         chance = Chance(values, value, best >= 1, best=best, failed=len(draws.failed), native=own)
         notes += _of_chance(chance, request.metric.undefined)
     if 0 < run.n_bootstrap * (1 - run.level) < 2:
-        message = f"{run.n_bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
+        message = (
+            f"{run.n_bootstrap} resamples are few for a {100 * run.level:g}% interval: "
+            "each end is the value of one resample"
+        )
         notes += (Note(code="few-resamples", message=message, severity="warning"),)
     robust = request.settings is not None and request.settings.estimator == "robust"
     used = max(factor.n_annotated for factor in subject.varying.columns)

@@ -146,8 +146,8 @@ def _labels_say(result: "Decision") -> str:
     (old, new), (lost, won, neither) = _names(result), found
     who = "reference" if result.method == "agreement" else "label"
     return (
-        f"They disagree on {count(sum(found), 'row')}: the {who} agrees with {new} on {won:,}, with {old} on "
-        f"{lost:,}, with neither on {neither:,}."
+        f"{old} and {new} disagree on {count(sum(found), 'row')}: the {who} agrees with {new} on {won:,}, with {old} "
+        f"on {lost:,}, with neither on {neither:,}."
     )
 
 

@@ -71,12 +71,12 @@ def _before(result: "AuditForecast") -> list[str]:
 
 
 def _needs(result: "AuditForecast", design: ForecastDesign) -> str:
-    sizes = [result.smallest(design, world=world.name) for world in result.worlds]
-    known = [size for size in sizes if size is not None]
+    sizes = {world.name: result.smallest(design, world=world.name) for world in result.worlds}
+    known = [size for size in sizes.values() if size is not None]
     if not known:
         return f"needs more than {result.sizes[-1]:,} rows"
-    more = f" (more under {len(sizes) - len(known)} of {len(sizes)} assumptions)" if len(known) < len(sizes) else ""
-    return f"needs {_span(known)} rows{more}"
+    others = joined((world.replace(" wrong", " are wrong") for world, size in sizes.items() if size is None), "or")
+    return f"needs {_span(known)} rows" + (f" (more than {result.sizes[-1]:,} if {others})" if others else "")
 
 
 def _after(result: "AuditForecast") -> list[str]:

@@ -112,7 +112,7 @@ def _weakest(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[
     if len(classes) < 2 or not known:
         return ""
     told = [f"{name(of)} {written(classes[of]['f1'].value, 'percent')}" for of in known]
-    return f"Least F1: {joined(told)}."
+    return f"Lowest F1 by class: {joined(told)}."
 
 
 def _table(rows: "Sequence[tuple[str, Estimate]]", level: float) -> Table:

@@ -21,7 +21,7 @@ from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.options import at_least
 from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
 from demele.report.document import Document
-from demele.report.words import count, joined, written
+from demele.report.words import count, joined, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,10 +89,9 @@ class DownstreamScores(TableResult):
     def headline(self) -> str:
         """Return the mean score from the most training rows."""
         size = self.sizes[-1]
-        return (
-            f"Predictors that learn from {count(size, 'row')} score {written(self.means[size])} on average over "
-            f"{count(len(self.factor_names), 'factor')}."
-        )
+        factors = self.factor_names
+        of = f"of {name(factors[0])}" if len(factors) == 1 else f"of {count(len(factors), 'factor')}, on average,"
+        return f"Trained on {count(size, 'row')}, predictors {of} score {written(self.means[size])}."
 
     def document(self) -> Document:
         """Return the document: the scores of each factor by the number of training rows."""

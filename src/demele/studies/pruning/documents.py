@@ -117,7 +117,7 @@ def _state(claim: Claim, found: Difference) -> Pill:
         return Pill("inconclusive", "open", 2)
     if not claim.expected:
         return Pill("difference", "good", 1)
-    return Pill("shown", "good", 0) if found.verdict == claim.expected else Pill("contradicted", "bad", 3)
+    return Pill("confirmed", "good", 0) if found.verdict == claim.expected else Pill("contradicted", "bad", 3)
 
 
 def _having(pairs: Iterable[Pair], state: str) -> list[str]:
@@ -127,17 +127,25 @@ def _having(pairs: Iterable[Pair], state: str) -> list[str]:
 def _headline(published: Sequence[Pair]) -> str:
     if not published:
         return "No published claim can be tested yet."
-    shown, contradicted, left = (len(_having(published, state)) for state in ("shown", "contradicted", "inconclusive"))
+    states = ("confirmed", "contradicted", "inconclusive")
+    confirmed, contradicted, left = (len(_having(published, state)) for state in states)
     return (
-        f"Of {count(len(published), 'published claim')} about pruning, {shown} {'is' if shown == 1 else 'are'} shown, "
-        f"{contradicted} contradicted and {left} inconclusive after Holm correction."
+        f"Of {count(len(published), 'published claim')} about pruning, {confirmed} "
+        f"{'is' if confirmed == 1 else 'are'} confirmed, {contradicted} contradicted and {left} inconclusive after "
+        "Holm correction."
     )
 
 
 def _sentences(published: Sequence[Pair], controls: Sequence[Pair]) -> list[str]:
-    claims = {state: joined(_having(published, state), most=3) for state in ("shown", "contradicted")}
+    signs = {"more": "above 0", "less": "below 0", "equal": "near 0"}
+    expected = {claim.title: f"\u201c{claim.title}\u201d {signs.get(claim.expected, '')}" for claim, _ in published}
+    claims = {
+        state: joined([expected[title] for title in _having(published, state)], most=3)
+        for state in ("confirmed", "contradicted")
+    }
     different = len(_having(controls, "difference"))
-    others = f"{different} of {count(len(controls), 'control')} and unpublished criteria differ significantly."
+    verb = "is" if different == 1 else "are"
+    others = f"Of {count(len(controls), 'difference')} on which nothing was published, {different} {verb} significant."
     return [
         *(f"{state.capitalize()}: {titles}." for state, titles in claims.items() if titles),
         others * bool(controls),

@@ -68,7 +68,7 @@ class PruningStudy(Result):
     >>> from demele import lab
     >>> found = lab.pruning_demo()
     >>> print(found.sentence)
-    Of 11 published claims about pruning, 2 are shown, 0 contradicted and 9 inconclusive after Holm correction.
+    Of 11 published claims about pruning, 2 are confirmed, 0 contradicted and 9 inconclusive after Holm correction.
     >>> frame = found.to_frame()
     >>> bool(frame[frame.configuration == "whole"].groupby("noise").error.mean().is_monotonic_increasing)
     True
