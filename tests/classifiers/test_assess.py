@@ -350,7 +350,7 @@ def test_undefined_measures_are_nan_with_a_note() -> None:
     assert math.isnan(found["f1", 2].value)
     notes = {note.message for note in found.notes if note.code == "undefined"}
     assert any("precision of '1', '2' is not defined (never predicted)" in text for text in notes)
-    assert any("recall of '2' is not defined (on no label)" in text for text in notes)
+    assert any("recall of '2' is not defined (no row has this label)" in text for text in notes)
     assert found["precision", "macro"].value == 0.5
 
 
@@ -419,7 +419,7 @@ def test_a_class_that_is_only_predicted_is_in_no_average(known: dict[str, Any]) 
         assert average.corrected is None or average.corrected.low > 0.6
     note = next(note for note in found.notes if note.code == "undefined")
     assert "recall of 'none'" in note.message
-    assert "averages of all measures leave it out" in note.message
+    assert "averages of all measures leave out such classes" in note.message
 
 
 def test_the_result_can_be_stored_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

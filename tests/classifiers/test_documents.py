@@ -245,7 +245,7 @@ def test_an_assessment_says_the_accuracy_and_the_weakest_classes() -> None:
     assert found.sentences == (
         f"The accuracy on true labels is in {right}; observed: 80.0% {own}.",
         "Label errors make the observed accuracy at most 2.0 pp too high and at most 2.0 pp too low.",
-        "Lowest F1 by class: cat 75.0% and dog 83.3%.",
+        "Lowest F1 by class: \u201ccat\u201d 75.0% and \u201cdog\u201d 83.3%.",
     )
     document = found.document()
     assert [section.title for section in document.sections] == ["Measures", "Classes", "Confusion matrix"]

@@ -271,10 +271,10 @@ def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.D
     table = ("--format", "table", "--explain")
     out = " ".join(demele(*asked, "--reference", "paired", *table).out.split())
     assert "The reference was McNemar's exact test on true labels" in out
-    assert "The reference misses small differences" not in out
+    assert "The test on true labels misses small differences" not in out
     usual = " ".join(demele(*asked, *table).out.split())
     assert "The reference was the overlap of the two score intervals on true labels" in usual
-    assert "The reference misses small differences" in usual
+    assert "The test on true labels misses small differences" in usual
     wrong = demele(*asked, "--reference", "truth")
     assert (wrong.status, wrong.out) == (2, "")
     assert "--reference: expected one of overlap, paired, sample, got 'truth'" in wrong.err

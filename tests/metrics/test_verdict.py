@@ -109,7 +109,10 @@ def test_what_5000_rows_leave_undecided_is_judged_on_as_many_as_decide() -> None
         assert undecided.status == "inconclusive"
         assert undecided.rows_needed is not None
         assert undecided.rows_needed > 5000
-        assert f"needs about {undecided.rows_needed:,} rows; z1 alone explains {undecided.share:.0%}" in undecided.words
+        assert (
+            f"inconclusive, about {undecided.rows_needed:,} rows would decide; z1 alone explains {undecided.share:.0%}"
+            in undecided.words
+        )
         assert many.factors[0].status == "several codes"
         assert many.n > 5000
         assert many.factors[0].n == many.n
@@ -251,7 +254,7 @@ def test_a_regression_beside_known_columns() -> None:
         ({"status": "no code"}, "lost"),
         (
             {"status": "inconclusive", "codes": ("z1",), "rows_needed": 4200},
-            "needs about 4,200 rows; z1 alone explains 80% of v, the next code alone 40%",
+            "inconclusive, about 4,200 rows would decide; z1 alone explains 80% of v, the next code alone 40%",
         ),
         (
             {"status": "weak", "codes": ("z1",), "share": 0.034},

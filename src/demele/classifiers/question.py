@@ -280,7 +280,7 @@ def read_knowledge(noise: Any, audit: Any) -> tuple[Any, Audit | None]:
         raise InputTypeError(
             "audit",
             f"expected an Audit, got {type(audit).__name__}; make one with demele.labels.Audit(rows, labels, "
-            "design=...): how the rows were chosen matters",
+            "design=...), where design says how the rows were chosen",
         )
     return read_noise(noise), audit
 

@@ -35,7 +35,7 @@ _CODES = {
     "dead": "constant",
     "inconclusive": "too few rows",
 }
-_SHARING = {"copies": "copied in", "mixture": "mixed over", "parts": "split over", "spread": "spread over"}
+_SHARING = {"copies": "copied in", "mixture": "shared by", "parts": "split over", "spread": "spread over"}
 #: What a sentence says of factors without a code of their own, and of codes that hold no factor.
 _OTHERS = {
     "mixed code": "in a code with others",
@@ -141,12 +141,15 @@ def state_of(row: "FactorVerdict") -> Pill:
 
 def factor_words(row: "FactorVerdict") -> str:
     """Return a verdict on a factor in words: its state, the shares of its entropy, and the chance level."""
-    parts = [f"{row.factor}: {plain(state_of(row).text)}"]
+    state = "inconclusive" if row.rows_needed else plain(state_of(row).text)
+    parts = [f"{row.factor}: {state}"]
+    parts[0] += f", about {count(row.rows_needed, 'row')} would decide" if row.rows_needed else ""
     if len(row.codes) > 1:
         parts[0] += f" ({joined(row.codes, most=4)})"
     if row.codes:
         best, second = (written(share, f"percent.{int(share < 0.1)}") for share in (row.share, row.second))
-        parts.append(f"{row.codes[0]} alone explains {best} of {row.factor}, the next code alone {second}")
+        parts.append(f"{row.codes[0]} alone explains {best} of {row.factor}")
+        parts += [] if is_missing(row.second) else [f"the next code alone {second}"]
     if not is_missing(row.together):
         share = written(row.together, "percent.0")
         linear = f"a linear regression on all codes explains {share} of {row.factor}"
@@ -160,7 +163,7 @@ def code_words(row: "CodeVerdict") -> str:
     parts = [f"{row.code}: {_CODES[row.status]}"]
     parts += [f"carries {joined(carried)}"] if carried else []
     parts += [f"traces of {joined(row.traces)}"] if row.traces else []
-    parts += [f"about {count(row.rows_needed, 'row')} would be enough"] if row.rows_needed else []
+    parts += [f"about {count(row.rows_needed, 'row')} would decide"] if row.rows_needed else []
     return "; ".join(parts) + _chance(row.chance)
 
 

@@ -144,8 +144,8 @@ class TableScores:
         for name, before, after in self._moved(changed, limits):
             low, high = span(name, after)
             message = (
-                f"{source.rows().n:,} rows are few for so many bins: adjusted for chance, the score is "
-                f"{after:.3f} instead of {before:.3f} ({setting(correction='adjusted')})"
+                f"{source.rows().n:,} rows are few for so many bins: {setting(correction='adjusted')} gives "
+                f"{after:.3f} in place of {before:.3f}"
             )
             severity: Severity = "fragile" if abs(after - before) > FRAGILE else "warning"
             note = Note(code="few-rows", message=message, severity=severity)

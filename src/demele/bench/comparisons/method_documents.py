@@ -36,7 +36,9 @@ def methods_document(result: "MethodComparison") -> Document:
     figures = {measure: _errors(result, measure, tables[measure]) for measure in result.measures}
     first, *others = result.measures
     methods, pairs = len(result.contenders), len(result.names) * (len(result.names) - 1)
-    sharper = "The reference misses small differences: type I errors of a sharper method can be right."
+    sharper = (
+        "The test on true labels misses small differences: a type I error of a more powerful method can be a true one."
+    )
     return Document(
         kind="Comparison methods",
         title=name(result.title),

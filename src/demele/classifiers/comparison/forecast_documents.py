@@ -62,10 +62,13 @@ def _before(result: "AuditForecast") -> list[str]:
             return [f"No audit would settle the comparison: not even {all_rows} would."]
         return [f"Hardly any audit would settle the comparison: {all_rows} do so in {_draws(closed)}."]
     weighted, uniform = (_needs(result, design) for design in ("weighted", "uniform"))
+    larger = [(design, _open(result, design)) for design in ("weighted", "uniform")]
+    most = f"more than {result.sizes[-1]:,} rows"
     parts = [one.world.partition(", ") for one in closed]
     where = joined((f"{share} ({side})" if side else share for share, _, side in parts), "or")
     return [
         f"A weighted audit {weighted}, a uniform one {uniform}.",
+        *(f"A {design} one needs {most} if {worlds}." for design, worlds in larger if worlds),
         f"If {where}, {all_rows} settle it in {_draws(closed)} only." if closed else "",
     ]
 
@@ -75,8 +78,14 @@ def _needs(result: "AuditForecast", design: ForecastDesign) -> str:
     known = [size for size in sizes.values() if size is not None]
     if not known:
         return f"needs more than {result.sizes[-1]:,} rows"
-    others = joined((world.replace(" wrong", " are wrong") for world, size in sizes.items() if size is None), "or")
-    return f"needs {_span(known)} rows" + (f" (more than {result.sizes[-1]:,} if {others})" if others else "")
+    return f"needs {_span(known)} rows"
+
+
+def _open(result: "AuditForecast", design: ForecastDesign) -> str:
+    """Name the assumptions under which no audit of a design settles the comparison, where others do."""
+    worlds = [world.name for world in result.worlds if result.smallest(design, world=world.name) is None]
+    said = [world.replace(" wrong", " of the labels are wrong") for world in worlds]
+    return joined(said, "or") if len(worlds) < len(result.worlds) else ""
 
 
 def _after(result: "AuditForecast") -> list[str]:

@@ -743,12 +743,11 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
             "their recall and f1 say little"
         )
         notes.append(Note(code="small-classes", message=message, subject=small))
-    for measure, why in (("precision", "never predicted"), ("recall", "on no label")):
+    for measure, why in (("precision", "never predicted"), ("recall", "no row has this label")):
         missing = tuple(str(name) for name in table.undefined(measure))
         if missing and of_classes:
             averages = "averages of all measures" if measure == "recall" else "its averages"
-            left = "it" if len(missing) == 1 else "them"
-            message = f"the {measure} of {shown(missing)} is not defined ({why}): {averages} leave {left} out"
+            message = f"the {measure} of {shown(missing)} is not defined ({why}); {averages} leave out such classes"
             notes.append(Note(code="undefined", message=message, subject=missing))
     interval = estimates[0].interval
     name, share, message = always_predicting(table.support, table.classes)

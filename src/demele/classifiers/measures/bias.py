@@ -208,6 +208,8 @@ class Bias(TableResult):
     def headline(self) -> str:
         """Return the bias of the accuracy, and the number of wrong labels."""
         wrong = f"with {written(self.rate, 'percent.2')} of {count(self.n, 'label')} wrong"
+        if self.rate == 0:
+            return f"No label of {self.n:,} is wrong, so the observed accuracy is that on true labels."
         if self.accuracy == 0:
             return f"The observed accuracy equals that on true labels, {wrong}."
         by = written(abs(self.accuracy), "points.2").lstrip("+")

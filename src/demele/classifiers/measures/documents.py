@@ -111,7 +111,7 @@ def _weakest(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[
     known = [of for of in weakest if not is_missing(classes[of]["f1"].value)][:3]
     if len(classes) < 2 or not known:
         return ""
-    told = [f"{name(of)} {written(classes[of]['f1'].value, 'percent')}" for of in known]
+    told = [f"\u201c{name(of)}\u201d {written(classes[of]['f1'].value, 'percent')}" for of in known]
     return f"Lowest F1 by class: {joined(told)}."
 
 

@@ -91,7 +91,7 @@ class DownstreamScores(TableResult):
         size = self.sizes[-1]
         factors = self.factor_names
         of = f"of {name(factors[0])}" if len(factors) == 1 else f"of {count(len(factors), 'factor')}, on average,"
-        return f"Trained on {count(size, 'row')}, predictors {of} score {written(self.means[size])}."
+        return f"Trained on {count(size, 'row')}, predictors {of} reach a score of {written(self.means[size])}."
 
     def document(self) -> Document:
         """Return the document: the scores of each factor by the number of training rows."""

@@ -111,10 +111,10 @@ class UnsupervisedScores(TableResult):
 
     def headline(self) -> str:
         """Return the dependence of codes on each other."""
-        share = written(self.gaussian_wasserstein_correlation_norm, "percent")
+        norm = written(self.gaussian_wasserstein_correlation_norm)
         return (
-            f"Two codes share {written(self.mutual_info_score)} nats of information on average; the Wasserstein "
-            f"correlation is {share} of the variance."
+            f"Two codes share {written(self.mutual_info_score)} nats of information on average; their normalised "
+            f"Wasserstein correlation is {norm}."
         )
 
     def document(self) -> Document:

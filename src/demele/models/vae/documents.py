@@ -56,7 +56,8 @@ def _headline(run: "Run") -> str:
     if run.status == "diverged":
         return f"{told}; its figures are those of the last finite weights."
     used = f"{written(int(run.active.sum()), 'count')} of {count(len(run.active), 'code')}"
-    return f"{told}: {used} are active, and an image costs {written(run.reconstruction, 'number.1')} nats."
+    error = written(run.reconstruction, "number.1")
+    return f"{told}: {used} are active, and the reconstruction error is {error} nats per image."
 
 
 def _codes(run: "Run") -> Table:

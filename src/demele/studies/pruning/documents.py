@@ -137,8 +137,8 @@ def _headline(published: Sequence[Pair]) -> str:
 
 
 def _sentences(published: Sequence[Pair], controls: Sequence[Pair]) -> list[str]:
-    signs = {"more": "above 0", "less": "below 0", "equal": "near 0"}
-    expected = {claim.title: f"\u201c{claim.title}\u201d {signs.get(claim.expected, '')}" for claim, _ in published}
+    signs = {"more": ">", "less": "<", "equal": "="}
+    expected = {claim.title: claim.title.replace(" minus ", f" {signs[claim.expected]} ") for claim, _ in published}
     claims = {
         state: joined([expected[title] for title in _having(published, state)], most=3)
         for state in ("confirmed", "contradicted")
