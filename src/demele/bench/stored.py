@@ -110,6 +110,7 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
         )
     try:
         check_shape(found, _SHAPE)
+        check_shape([item["claims"] or [] for item in found["candidates"]], [[str]])
         findings = kind(
             candidates=tuple(
                 Candidate(
