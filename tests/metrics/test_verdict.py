@@ -128,7 +128,7 @@ def test_of_too_few_rows_a_verdict_says_how_many_would_do() -> None:
     for row in rows:
         assert row.rows_needed is not None
         assert row.rows_needed > 120
-        assert f"needs about {row.rows_needed:,} rows" in row.words
+        assert f"about {row.rows_needed:,} rows would decide" in row.words
     more = np.random.default_rng(1).random((400, 5))
     assert {row.status for row in verdict_on(more[:, :2], more[:, 2:]).factors} == {"no code"}
     classes = np.arange(110) % 40

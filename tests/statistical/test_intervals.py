@@ -66,7 +66,7 @@ def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     assert_close(few["value"], adjusted.value, ROUNDING)
     assert_close(few["high"] - few["low"], score.interval.high - score.interval.low, ROUNDING)
     assert abs(few["value"] - score.value) > (score.interval.high - score.interval.low) / 4
-    told = f"gives {few['value']:.3f} in place of {score.value:.3f}"
+    told = f"gives {few['value']:.3f} instead of {score.value:.3f}"
     assert told in note.message
     assert told in found.to_html(tmp_path / "page.html").read_text("utf-8")
     assert "Adjusted" in str(found)

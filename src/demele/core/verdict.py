@@ -139,7 +139,7 @@ class RepresentationVerdict(Result):
     1,000 rows, 2 codes, 2 factors
     <BLANKLINE>
     Factor  Best code  Share  Next  Chance  Verdict
-    v1      z1, z2      100%  100%    0.5%  copies in 2 codes
+    v1      z1, z2      100%  100%    0.5%  copied in 2 codes
     v2      –             0%     –    0.3%  lost
     """
 

@@ -145,7 +145,7 @@ class TableScores:
             low, high = span(name, after)
             message = (
                 f"{source.rows().n:,} rows are few for so many bins: {setting(correction='adjusted')} gives "
-                f"{after:.3f} in place of {before:.3f}"
+                f"{after:.3f} instead of {before:.3f}"
             )
             severity: Severity = "fragile" if abs(after - before) > FRAGILE else "warning"
             note = Note(code="few-rows", message=message, severity=severity)
