@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demele.core.checked_numbers import checked_level
 from demele.core.result import about
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
@@ -36,6 +37,7 @@ def matrix_document(result: "TransitionMatrix") -> Document:
 
 def counts_document(result: "TransitionCounts", level: float | None = 0.95) -> Document:
     """Say how many labels of each class are wrong; with a level also in what the sample was drawn from."""
+    level = None if level is None else checked_level(level)
     columns = result.per_class(level=level or 0.95)
     said = f"{written(result.wrong, 'count')} of {count(result.n, 'label')} are wrong"
     share = written(result.rate, "percent")

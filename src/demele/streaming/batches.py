@@ -60,6 +60,8 @@ def _read_columns(
     """Return names, codes and the columns of factors, in the expected order; no codes where there are no rows."""
     table, names = split_columns(codes, "codes", default="z")
     raw, own = split_columns(factors, "factors", default="v")
+    if expected is None and not (names and own):
+        raise NotEnoughData("codes" if not names else "factors", "expected at least 1 column, got none")
     expected = expected or (names, own)
     in_codes = column_order(names, expected[0], "codes", named=not isinstance(table, np.ndarray), where=where)
     in_factors = column_order(own, expected[1], "factors", named=not isinstance(raw, np.ndarray), where=where)

@@ -506,7 +506,7 @@ def check_past(content: Mapping[str, Any], what: str) -> None:
     whole = (
         content["status"] in STATUSES
         and isinstance(content["epoch"], int)
-        and content["epoch"] >= 0
+        and 0 <= content["epoch"] < 1 << 53
         and is_number(content["seconds"])
         and isinstance(content["problem"], str)
         and isinstance(content["prunings"], list)

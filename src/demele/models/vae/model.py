@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.extras import require
 from demele.core.given_arrays import real_numbers, whole_array
 from demele.core.names import checked_name
@@ -331,6 +331,8 @@ class VAE:
 
         way, pair = checked_name(codes, "codes", ("mean", "sampled")), self._fitted(images)
         wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
+        if not wanted.size:
+            raise NotEnoughData("rows", "expected at least 1 row of the images, got none")
         with computing(threads=None, device=str(pair.device), gradients=False):
             found = posteriors(pair, images, wanted)
         mean, std = found.mean.double().numpy(), None
