@@ -24,7 +24,10 @@ def test_the_headline_counts_claims_after_correction(study: lab.PruningStudy) ->
         "Of 11 published claims about pruning, 2 are confirmed, 0 contradicted and 9 inconclusive after Holm "
         "correction."
     )
-    assert study.sentences[1] == "Confirmed: half of the links > whole and training cost, early < late."
+    assert study.sentences[1] == (
+        "Confirmed: the error of \u201chalf of the links\u201d is larger than that of \u201cwhole\u201d and the "
+        "training cost of \u201cearly\u201d is smaller than that of \u201clate\u201d."
+    )
     expected = {claim.title: claim.expected for claim in CLAIMS if claim.expected}
     overall = {one.claim: one for one in study.differences() if one.noise == "all"}
     titles = {claim.title: claim.name for claim in CLAIMS}

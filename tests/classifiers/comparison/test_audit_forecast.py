@@ -90,7 +90,7 @@ def test_names_of_assumptions() -> None:
     assert [world.name for world in assumed_worlds((0.0, 0.025))] == [
         "no label wrong",
         "2.5% wrong, anywhere",
-        "2.5% wrong, half for the leader",
+        "2.5% wrong, half of them in favour of the leader",
     ]
 
 

@@ -279,7 +279,7 @@ def concluded(
         level=plan.level,
         seed=plan.seed,
         noise=plan.noise,
-        title=str(title or "Error rates of comparison methods"),
+        title="Error rates of comparison methods" if title is None else str(title),
         at=at,
         reference=plan.reference,
         version=__version__,

@@ -37,7 +37,8 @@ def methods_document(result: "MethodComparison") -> Document:
     first, *others = result.measures
     methods, pairs = len(result.contenders), len(result.names) * (len(result.names) - 1)
     sharper = (
-        "The test on true labels misses small differences: a type I error of a more powerful method can be a true one."
+        "The test on true labels misses small differences: what counts as an error of a more powerful method can be a "
+        "real difference."
     )
     return Document(
         kind="Comparison methods",

@@ -68,7 +68,7 @@ def _before(result: "AuditForecast") -> list[str]:
     where = joined((f"{share} ({side})" if side else share for share, _, side in parts), "or")
     return [
         f"A weighted audit {weighted}, a uniform one {uniform}.",
-        *(f"A {design} one needs {most} if {worlds}." for design, worlds in larger if worlds),
+        *(f"A {design} audit needs {most} if {worlds}." for design, worlds in larger if worlds),
         f"If {where}, {all_rows} settle it in {_draws(closed)} only." if closed else "",
     ]
 

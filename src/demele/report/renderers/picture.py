@@ -67,7 +67,7 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
         If the folder cannot be made.
     """
     listed = (formats,) if isinstance(formats, str) else tuple(formats)
-    if not listed or not set(listed) <= set(_METADATA):
+    if not listed or not all(isinstance(form, str) and form in _METADATA for form in listed):
         raise InputError("formats", f"expected some of {', '.join(_METADATA)}, got {formats!r}")
     where, drawn = Path(folder), {}
     for place, figure in enumerate(figures_of(document)):

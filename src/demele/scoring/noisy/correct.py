@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from demele.core.corrected import CorrectedScore
-from demele.core.errors import InputError, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.errors import InputError, quoted
+from demele.core.names import checked_name
 from demele.core.results import Evaluation, Note
 from demele.core.sentences import arg
 from demele.metrics.options import Run
@@ -44,12 +44,8 @@ def checked_noise(given: object, method: object, data: object) -> tuple[InMemory
             "factor_noise",
             f"scores of codes in groups are not corrected; leave out {arg('code_groups')} or the noise",
         )
-    if method is not None and method not in METHODS:
-        known = ", ".join(METHODS)
-        raise UnknownNameError(
-            "factor_noise_method",
-            f"unknown method {quoted(method)}{suggestion(str(method), METHODS)}; there are {known}",
-        )
+    if method is not None:
+        checked_name(method, "factor_noise_method", tuple(METHODS))
     noise = FactorNoise.checked(given, data.subject("rows").factors)
     varying = data.data.factors.names
     for name in noise.factors:

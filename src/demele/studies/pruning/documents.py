@@ -136,9 +136,16 @@ def _headline(published: Sequence[Pair]) -> str:
     )
 
 
+def _expected(claim: Claim) -> str:
+    """Say which side of a published claim has the larger error, or training cost."""
+    left, _, right = claim.title.partition(" minus ")
+    measure, _, first = left.rpartition(", ")
+    compared = {"more": "larger than", "less": "smaller than", "equal": "equal to"}[claim.expected]
+    return f"the {measure or 'error'} of \u201c{first}\u201d is {compared} that of \u201c{right}\u201d"
+
+
 def _sentences(published: Sequence[Pair], controls: Sequence[Pair]) -> list[str]:
-    signs = {"more": ">", "less": "<", "equal": "="}
-    expected = {claim.title: claim.title.replace(" minus ", f" {signs[claim.expected]} ") for claim, _ in published}
+    expected = {claim.title: _expected(claim) for claim, _ in published}
     claims = {
         state: joined([expected[title] for title in _having(published, state)], most=3)
         for state in ("confirmed", "contradicted")
