@@ -16,13 +16,6 @@ from tests.cli.conftest import WORDS, Program
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
-def _json(demele: Program, *arguments: object) -> dict[str, Any]:
-    run = demele("noise", *arguments, "--format", "json")
-    assert run.status == 0, run.err
-    content: dict[str, Any] = json.loads(run.out)
-    return content
-
-
 def _made(demele: Program, *arguments: object) -> dict[str, Any]:
     run = demele("labels", *arguments)
     assert run.status == 0, run.err
@@ -283,3 +276,13 @@ def test_confident_learning_needs_an_extra(
     run = demele("labels", "clean", "label.npy", "features.npy")
     assert run.status == 2
     assert "demele[cleaning]" in run.err
+
+
+def test_a_file_that_a_missing_package_writes_is_refused_before_the_computing(
+    demele: Program, labels_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    run = demele("labels", "corrupt", "true.npy", "--noise", "0.05", "-o", "noisy.parquet")
+    assert (run.status, run.out) == (2, "")
+    assert "demele[parquet]" in run.err
+    assert not Path("noisy.parquet").exists()

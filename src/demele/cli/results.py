@@ -120,6 +120,8 @@ class Output:
             check_writable(path, force=self.force, inputs=inputs)
             if _ending(path, made) in _PICTURES:
                 require("matplotlib.figure", purpose=f"writing {path}")
+            elif _ending(path, made) == ".parquet":
+                require("pyarrow", purpose=f"writing {path}")
         if self.fail_unless is None:
             return
         found = _CONDITION.fullmatch(self.fail_unless)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.core.errors import FormatError, InputError
-from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.files.label_files import given_elsewhere
 from demele.files.named import read_table, split_name
@@ -17,19 +16,6 @@ from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".npz")
-
-
-def check_columns_file(path: Path | None, option: str) -> None:
-    """Refuse a file of columns that could not be written because of its name."""
-    if path is None:
-        return
-    if path.suffix.lower() not in _SUFFIXES:
-        what = repr(path.suffix) if path.suffix else "no suffix"
-        raise InputError(f"{option}: {path}: expected a file called {', '.join(_SUFFIXES)}, got {what}")
-    if path.suffix.lower() == ".parquet":
-        require("pyarrow", purpose=f"writing {path}")
 
 
 def write_columns(frame: "pd.DataFrame", path: Path) -> None:
