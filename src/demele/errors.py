@@ -5,42 +5,7 @@
 True
 """
 
-from demele.core.errors import (
-    AmbiguousKindWarning,
-    DemeleError,
-    DemeleWarning,
-    FormatError,
-    FragileScoreWarning,
-    IncompatibleState,
-    InputError,
-    InputTypeError,
-    MissingExtraError,
-    NotConvergedWarning,
-    NotEnoughData,
-    OutOfDomainWarning,
-    OutputError,
-    RepackedFileWarning,
-    UndefinedFactorWarning,
-    UnknownNameError,
-    WorkerError,
-)
+from demele.core import errors as _core
+from demele.core.errors import *  # noqa: F403 - the classes are listed there, once
 
-__all__ = [
-    "AmbiguousKindWarning",
-    "DemeleError",
-    "DemeleWarning",
-    "FormatError",
-    "FragileScoreWarning",
-    "IncompatibleState",
-    "InputError",
-    "InputTypeError",
-    "MissingExtraError",
-    "NotConvergedWarning",
-    "NotEnoughData",
-    "OutOfDomainWarning",
-    "OutputError",
-    "RepackedFileWarning",
-    "UndefinedFactorWarning",
-    "UnknownNameError",
-    "WorkerError",
-]
+__all__ = [name for name in _core.__all__ if name[0].isupper()]

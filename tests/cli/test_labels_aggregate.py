@@ -23,18 +23,6 @@ def _json(demele: Program, *arguments: object) -> dict[str, Any]:
     return content
 
 
-def _made(demele: Program, *arguments: object) -> dict[str, Any]:
-    run = demele("labels", *arguments)
-    assert run.status == 0, run.err
-    content: dict[str, Any] = json.loads(run.out)
-    return content
-
-
-def _wrong(version: dict[str, Any]) -> int:
-    counts = np.array(version["counts"]["counts"])
-    return int(counts.sum() - np.trace(counts))
-
-
 def _refused(demele: Program, action: str, arguments: tuple[str, ...], message: str) -> None:
     run = demele("labels", action, *arguments)
     assert (run.status, run.out) == (2, "")

@@ -13,6 +13,7 @@ from demele.models.vae.train import Training
 from tests.cli.conftest import Program, replaced
 
 SMALL = ("lab", "vae", "train", "--preset", "ci", "--latents", 3, "--checkpoint", "run")
+_SQUARES = ("lab", "vae", "train", "squares", "--image-size", 16, "--network", "mlp", "--latents", 3)
 
 
 @pytest.fixture(autouse=True)
@@ -231,22 +232,25 @@ def test_missing_annotations_are_refused_in_the_options_of_the_command(demele: P
     assert "nnotations are missing of 'v1' in 1" in found.out
 
 
+#: A training of few numbers.
+_SMALL = (
+    "lab",
+    "vae",
+    "train",
+    "squares",
+    "--image-size",
+    16,
+    "--network",
+    "mlp",
+    "--latents",
+    3,
+    "--checkpoint",
+    "run",
+)
+
+
 def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) -> None:
-    call = (
-        "lab",
-        "vae",
-        "train",
-        "squares",
-        "--image-size",
-        16,
-        "--network",
-        "mlp",
-        "--latents",
-        3,
-        "--checkpoint",
-        "run",
-    )
-    found = demele(*call, "--lr", 1000, "--steps", 200, "--format", "table")
+    found = demele(*_SQUARES, "--checkpoint", "run", "--lr", 1000, "--steps", 200, "--format", "table")
     assert found.status == 0
     assert "lower --lr, or bound the log-variances with --logvar-bounds LOW,HIGH" in found.err
     assert "its figures are those of the last finite" in found.out
@@ -257,26 +261,15 @@ def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) 
 
 
 def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> None:
-    call = (
-        "lab",
-        "vae",
-        "train",
-        "squares",
-        "--image-size",
-        16,
-        "--network",
-        "mlp",
-        "--latents",
-        3,
-        "--checkpoint",
-        "run",
-    )
-    found = demele(*call, "--steps", 3, "--logvar-bounds=-0.5,0.25")
+    found = demele(*_SQUARES, "--checkpoint", "run", "--steps", 3, "--logvar-bounds=-0.5,0.25")
     assert found.status == 0
     std = load_vae("run").encode(load_squares()).codes_std
     assert std is not None
     assert np.exp(-0.25) - 1e-6 <= std.to_numpy().min() <= std.to_numpy().max() <= np.exp(0.125) + 1e-6
-    assert "expected LOW,HIGH, such as -10,10, got '10'" in demele(*call, "--logvar-bounds", "10").err
+    assert (
+        "expected LOW,HIGH, such as -10,10, got '10'"
+        in demele(*_SQUARES, "--checkpoint", "run", "--logvar-bounds", "10").err
+    )
 
 
 def load_squares() -> Any:
