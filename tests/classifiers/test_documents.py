@@ -58,7 +58,13 @@ def test_a_candidate_is_significantly_better() -> None:
         "old and new disagree on 300 rows: the label agrees with new on 200, with old on 100, with neither on 0.",
     )
     assert document.table is not None
-    assert list(document.table.columns) == ["Accuracy", "Observed", "95% interval", "True labels (worst case)", "p"]
+    assert list(document.table.columns) == [
+        "Accuracy",
+        "Observed",
+        "95% interval",
+        "True labels (worst case)",
+        "1-sided p",
+    ]
     first, second, third = (texts(row, document.table.columns) for row in document.table.rows)
     assert first[:2] == ["old (baseline)", "80.0%"]
     assert second[:2] == ["new (candidate)", "90.0%"]
@@ -107,7 +113,7 @@ def test_all_labels_trusted_are_said_first_and_give_no_second_interval() -> None
     document = compare(OLD, NEW, TRUTH).document()
     assert typed(document.headline).startswith("If all labels are correct, replace the baseline by the candidate: its ")
     assert document.table is not None
-    assert list(document.table.columns) == ["Accuracy", "Observed", "95% interval", "p"]
+    assert list(document.table.columns) == ["Accuracy", "Observed", "95% interval", "1-sided p"]
     assert any(text.startswith("The method is worst-case (McNemar's exact test)") for text in document.methods)
 
 

@@ -90,7 +90,7 @@ def test_names_of_assumptions() -> None:
     assert [world.name for world in assumed_worlds((0.0, 0.025))] == [
         "no label wrong",
         "2.5% wrong, anywhere",
-        "2.5% wrong, half of them in favour of the leader",
+        "2.5% wrong, half for the leader",
     ]
 
 
@@ -172,7 +172,7 @@ def test_whom_it_would_be_settled_for_is_said() -> None:
     table = found.document().table
     assert table is not None
     shown = {str(row[0]): plain_text(str(row[-1])) for row in table.rows}
-    assert {world: shown.get(world, "open") for world in winners} == {
+    assert {world: shown[world.replace(" wrong,", ",")] for world in winners} == {
         world: "open" if one.hopeless or not one.winner else one.winner for world, one in outlooks(found).items()
     }
     said = " ".join(found.sentences)
@@ -210,8 +210,10 @@ def test_several_models_and_the_least_sizes() -> None:
     assert isinstance(table, Table)
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert {row["Better"] for row in rows if plain_text(row["Candidate"]) == "b"} == {"open"}
-    least = {(plain_text(row["Candidate"]), row["If"]): row["Weighted"] for row in rows}
-    assert least["c", found.worlds[0].name] == found.smallest("weighted", world=found.worlds[0].name, pair=("c", "b"))
+    least = {(plain_text(row["Candidate"]), row["Wrong labels"]): row["Weighted"] for row in rows}
+    assert least["c", found.worlds[0].name.replace(" wrong,", ",")] == found.smallest(
+        "weighted", world=found.worlds[0].name, pair=("c", "b")
+    )
     assert {(one.baseline, one.candidate) for one in found.outlooks} == {("a", "b"), ("a", "c"), ("b", "c")}
     assert len(found.to_frame()) == 3 * len(found.worlds) * 3 * 2
 

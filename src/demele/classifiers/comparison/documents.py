@@ -185,7 +185,7 @@ def _table(result: "Decision") -> Table:
     trusted, form = ALL_CORRECT in result.assumptions, f"percent.{digits}"
     corrected = [one.corrected for one in sides if one.corrected is not None and not trusted]
     columns = {title_of(_measure(result)): "text", "Observed": form, f"{rate(result.level)} interval": form}
-    columns |= {true_labels_title(one.kind for one in corrected): form, "p": "p"}
+    columns |= {true_labels_title(one.kind for one in corrected): form, "1-sided p": "p"}
     rows: list[tuple[Cell, ...]] = [
         (who, one.value, ends(one.interval), None if trusted else ends(one.corrected), None)
         for who, one in zip(_called(result), sides, strict=True)

@@ -165,12 +165,14 @@ def _curves(result: "AuditForecast", world: str, designs: Sequence[ForecastDesig
 
 
 def _shares(result: "AuditForecast", designs: Sequence[ForecastDesign]) -> Table:
-    columns = {"If": "text", "Design": "text", **{f"{size:,} rows": "percent.0" for size in result.sizes}}
+    columns = {"Wrong labels": "text", "Design": "text", **{f"{size:,} rows": "percent.0" for size in result.sizes}}
     rows = []
     for world in result.worlds:
         for design in designs:
             found = {size: share for size, share, _ in _settled(result, world.name, design)}
-            rows.append((world.name, _DESIGNS[design], *(found.get(size) for size in result.sizes)))
+            rows.append(
+                (world.name.replace(" wrong,", ","), _DESIGNS[design], *(found.get(size) for size in result.sizes))
+            )
     return Table("Share settled, by size", columns, rows)
 
 
@@ -185,14 +187,17 @@ def _sizes(result: "AuditForecast") -> Table:
     columns: list[Column[PairOutlook]] = [
         ("Candidate", "text", lambda one: name(one.candidate) if several else ""),
         ("Baseline", "text", lambda one: name(one.baseline) if several else ""),
-        ("If", "text", lambda one: one.world),
+        ("Wrong labels", "text", lambda one: one.world.replace(" wrong,", ",")),
         ("Weighted", "count", lambda one: size(one, "weighted")),
         ("Uniform", "count", lambda one: size(one, "uniform")),
-        ("One at a time", "count", lambda one: _size(one, one.labels_most, result.n)),
+        ("Sequential", "count", lambda one: _size(one, one.labels_most, result.n)),
         ("All rows", "percent.0", "settled_by_all"),
         ("Better", "text", lambda one: name(one.winner) if one.winner and not one.hopeless else "open"),
     ]
-    note = "Rows that settle the comparison in 80% of the draws. All rows: draws that labels of all rows settle."
+    note = (
+        "Rows that settle the comparison in 80% of the draws; never: labels of all rows would not. Sequential: one "
+        "label at a time. All rows: share of the draws that labels of all rows settle."
+    )
     outlooks = sorted(result.outlooks, key=lambda one: one.settled_by_all) if several else result.outlooks
     return listed("Rows needed", outlooks, columns, note)
 

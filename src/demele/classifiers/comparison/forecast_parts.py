@@ -149,7 +149,7 @@ def assumed_worlds(rates: tuple[float, ...]) -> tuple[World, ...]:
             found.append(World("no label wrong", 0.0, "anywhere"))
             continue
         found.append(World(f"{100 * rate:g}% wrong, anywhere", rate, "anywhere"))
-        found.append(World(f"{100 * rate:g}% wrong, half of them in favour of the leader", rate, "leader"))
+        found.append(World(f"{100 * rate:g}% wrong, half for the leader", rate, "leader"))
     return tuple(found)
 
 

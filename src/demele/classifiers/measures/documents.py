@@ -28,7 +28,8 @@ def assessment_document(result: "Assessment") -> Document:
     whole, classes = split(result)
     titled = [(_title(one), one) for one in sorted(whole, key=lambda one: one.of is not None)]
     weakest = sorted(classes, key=lambda of: _order(classes[of]["f1"]))
-    table = _table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in weakest[:_MOST_CLASSES]], result.level)
+    shown = [of for of in classes if of in weakest[:_MOST_CLASSES]]
+    table = _table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in shown], result.level)
     methods = sorted({one.interval.method for one in result.estimates if one.interval is not None})
     cited = " [@wilson1927probable]" if "score" in methods else ""
     scope = [count(result.n, "row"), count(len(result.classes), "class", "classes"), f"level {rate(result.level)}"]
