@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from demele.classifiers import planning as planning
     from demele.classifiers.comparison.audit_forecast import plan_audit as plan_audit
     from demele.classifiers.comparison.compare import compare as compare
     from demele.classifiers.comparison.compare import compare_without_labels as compare_without_labels
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.ranking import Ranking as Ranking
     from demele.classifiers.comparison.ranking import rank as rank
     from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
+    from demele.classifiers.judge_bias import judge_errors as judge_errors
+    from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.measures.assess import assess as assess
     from demele.classifiers.measures.assessment import Assessment as Assessment
     from demele.classifiers.results import Estimate as Estimate
+    from demele.classifiers.results import NamedEstimate as NamedEstimate
+    from demele.classifiers.results import NamedEstimates as NamedEstimates
     from demele.classifiers.stats import stats as stats
 
 __getattr__, __dir__, __all__ = lazily(
@@ -38,9 +43,11 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.methods": "method_names",
         "demele.classifiers.comparison.ranking": "Ranking rank",
         "demele.classifiers.comparison.sequential": "SequentialComparison",
+        "demele.classifiers.judge_bias": "judge_errors position_bias",
         "demele.classifiers.measures.assess": "assess",
         "demele.classifiers.measures.assessment": "Assessment",
-        "demele.classifiers.results": "Estimate",
+        "demele.classifiers.planning": "planning",
+        "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",
         "demele.classifiers.stats": "stats",
     },
 )

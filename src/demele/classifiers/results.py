@@ -2,9 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from demele.core.results import Interval
+from demele.core.names import checked_name
+from demele.core.result import TableResult
+from demele.core.results import Interval, Note
+from demele.core.signature import Signature
+from demele.report.words import count, ends, name, written
 
 Measure = Literal[
     "accuracy",
@@ -73,3 +77,80 @@ class Estimate:
             "corrected_high": math.nan if self.corrected is None else self.corrected.high,
             "kind": None if self.corrected is None else self.corrected.kind,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedEstimate:
+    """One number with its name.
+
+    Attributes
+    ----------
+    name : str
+        Of a system, of a difference ("B - A"), of a slice, of a covariate.
+    value : float
+        By the given labels; NaN where there is none.
+    interval : Interval or None
+        What other rows with labels of the same quality would have given.
+    corrected_value : float
+        The estimate on true labels; NaN where the labels only bound it.
+    corrected : Interval or None
+        For the value on true labels.
+    p_value : float
+        Two-sided, that it is 0; NaN where nothing is tested.
+    n : int
+        Rows that it was computed from.
+    """
+
+    name: str
+    value: float
+    interval: Interval | None = None
+    corrected_value: float = math.nan
+    corrected: Interval | None = None
+    p_value: float = math.nan
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NamedEstimates(TableResult):
+    """Numbers of one kind, each with its name.
+
+    Attributes
+    ----------
+    measure : str
+        What they are.
+    rows : tuple of NamedEstimate
+    level : float
+        Of each interval by itself.
+    assumptions : tuple of str
+        What must hold, and what the data cannot show.
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    _kind, _rows = "estimates", "rows"
+    _figure: ClassVar[str] = "value"
+
+    measure: str
+    rows: tuple[NamedEstimate, ...]
+    level: float
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    signature: Signature
+
+    def __getitem__(self, key: str) -> NamedEstimate:
+        return {row.name: row for row in self.rows}[checked_name(key, "name", [row.name for row in self.rows])]
+
+    def headline(self) -> str:
+        """Return the first number, and the significant ones among those that are tested."""
+        first = self.rows[0]
+        span = "" if first.interval is None else f" {written(ends(first.interval))}"
+        known = [f"{name(first.name)} {written(first.value)}{span}"]
+        if first.corrected is not None:
+            known.append(f"on true labels {written(ends(first.corrected))}")
+        tested = [row for row in self.rows if not math.isnan(row.p_value)]
+        if len(tested) == 1:
+            known.append(f"p = {written(tested[0].p_value, 'p')}")
+        elif tested:
+            found = ", ".join(name(row.name) for row in tested if row.p_value <= 1 - self.level)
+            known.append(f"significant: {found or 'none'} (of {count(len(tested), 'test')})")
+        return f"{self.measure}: {'; '.join(known)}."

@@ -1,0 +1,115 @@
+"""Errors of judges: equal to statsmodels and to the exact binomial test; odd input is refused."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from statsmodels.api import OLS, WLS, add_constant
+from statsmodels.stats.multitest import multipletests
+
+from demele.classifiers import judge_errors, position_bias
+from demele.classifiers.judge_bias import hc3
+from demele.core.holm import adjusted
+from demele.errors import InputError, NotEnoughData
+from tests.tolerances import ROUNDING, assert_close
+
+
+def test_p_values_are_adjusted_as_statsmodels_does() -> None:
+    p = np.array([0.001, 0.012, 0.03, 0.2, 0.045])
+    assert_close(adjusted(p), [0.005, 0.048, 0.09, 0.2, 0.09], ROUNDING)
+    assert_close(adjusted(p, "bh"), [0.005, 0.03, 0.05, 0.2, 0.05625], ROUNDING)
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 17):
+        p = np.round(rng.random(size) ** 2, 2)
+        for ours, theirs in (("holm", "holm"), ("bh", "fdr_bh")):
+            assert_close(adjusted(p, ours), multipletests(p, method=theirs)[1], ROUNDING)  # type: ignore[arg-type]
+    assert adjusted(np.array([0.01, np.nan])).tolist() == [0.02, 1.0]
+
+
+def test_a_small_regression_is_the_published_one() -> None:
+    errors, x = np.array([0, 0, 1, 0, -1, 1, 1, 0.0]), np.arange(1, 9.0)
+    b, se = hc3(np.column_stack([np.ones(8), x]), errors, np.ones(8))
+    assert b == pytest.approx([0.035714, 0.047619], abs=5e-7)
+    assert se == pytest.approx([0.391202, 0.094524], abs=5e-7)
+    found = judge_errors(np.maximum(errors, 0), np.maximum(-errors, 0), {"length": x})
+    assert found["length"].p_value == pytest.approx(0.614417, abs=5e-7)
+    assert found["length"].value == pytest.approx(0.047619 * x.std(), abs=5e-6)
+    assert found["mean error"].value == pytest.approx(0.25)
+    assert {note.code for note in found.notes} == {"few-rows"}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coefficients_and_standard_errors_are_those_of_statsmodels(weighted: bool) -> None:
+    rng, k = np.random.default_rng(2), 90
+    length, family = rng.gamma(2, 100, k), np.array(["own", "other", "third"])[rng.integers(3, size=k)]
+    given, true = rng.random(k), (rng.random(k) < 0.6).astype(float)
+    chances = rng.uniform(0.1, 1, k) if weighted else np.ones(k)
+    found = judge_errors(given, true, {"length": length, "family": family}, inclusion=chances if weighted else None)
+    dummies = [family == "own", family == "third"]  # the first of the sorted names is the reference
+    x = np.column_stack([length, *dummies]).astype(float)
+    fitted = WLS(given - true, add_constant((x - x.mean(axis=0)) / x.std(axis=0)), weights=1 / chances).fit(
+        cov_type="HC3"
+    )
+    tight = {"rtol": 1e-10, "atol": 1e-10}
+    assert [row.name for row in found.rows] == ["mean error", "length", "family_own", "family_third"]
+    assert_close([row.value for row in found.rows], fitted.params, tight)
+    assert_close([row.p_value for row in found.rows], fitted.pvalues, tight)
+    assert_close(
+        [[row.interval.low, row.interval.high] for row in found.rows if row.interval], fitted.conf_int(), tight
+    )
+    assert ("weighted" in {note.code for note in found.notes}) is weighted
+
+
+def test_a_covariate_that_others_determine_is_named() -> None:
+    x = np.arange(20.0)
+    for extra in (2 * x + 1, np.ones(20)):
+        with pytest.raises(InputError, match="column 'twice'"):
+            judge_errors(x % 2, x % 3 % 2, {"length": x, "twice": extra})
+    with pytest.raises(NotEnoughData, match="row 3 alone"):
+        judge_errors(x % 2, x % 3 % 2, {"family": ["own" if row == 3 else "other" for row in range(20)]})
+    with pytest.raises(NotEnoughData, match="more rows than 2 coefficients, got 2"):
+        judge_errors([0, 1], [1, 1], {"length": [1, 2]})
+    with pytest.raises(InputError, match="length"):
+        judge_errors([0, 1, 1], [1, 1, 0], {"length": [1, np.nan, 3]})
+
+
+def test_intervals_of_unequal_errors_cover() -> None:
+    rng, covered = np.random.default_rng(5), 0
+    for _ in range(1000):
+        x = rng.standard_normal(60)
+        errors = 0.2 * x + rng.standard_normal(60) * (0.2 + np.abs(x))
+        row = judge_errors(errors, np.zeros(60), {"x": x})["x"]
+        assert row.interval is not None
+        covered += row.interval.low <= 0.2 * x.std() <= row.interval.high
+    assert covered / 1000 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 1000)
+
+
+def _pairs(b: int, c: int, same: int, half: int = 0) -> tuple[list[int], list[int]]:
+    return [1] * b + [-1] * c + [1] * same + [0] * half, [-1] * b + [1] * c + [1] * same + [1] * half
+
+
+def test_position_bias_counts_only_pairs_that_turn_with_the_order() -> None:
+    found = position_bias(*_pairs(61, 39, 200))
+    row = found["first chosen, of reversed pairs"]
+    assert row.interval is not None
+    assert row.p_value == pytest.approx(0.035200, abs=5e-7)
+    assert [row.value, row.interval.low, row.interval.high] == pytest.approx([0.61, 0.507314, 0.705990], abs=5e-7)
+    assert found["reversed, of all pairs"].value == pytest.approx(1 / 3)
+    for b, c in ((0, 7), (12, 3)):
+        tested = position_bias(*_pairs(b, c, 5, half=4))
+        assert tested["first chosen, of reversed pairs"].p_value == pytest.approx(binomtest(b, b + c).pvalue)
+        assert [note.code for note in tested.notes] == ["half-changed"]
+    with pytest.raises(NotEnoughData, match="none of 9"):
+        position_bias(*_pairs(0, 0, 9))
+    with pytest.raises(InputError, match="1, -1 or 0"):
+        position_bias([1, 2], [1, 1])
+
+
+def test_results_are_tables_with_a_headline() -> None:
+    found = position_bias(*_pairs(61, 39, 200))
+    told = "Position bias: first chosen, of reversed pairs 0.610 [0.507, 0.706]; p = 0.035."
+    assert found.sentence == told
+    assert found.to_frame()["name"].tolist() == ["first chosen, of reversed pairs", "reversed, of all pairs"]
+    assert found.to_dict()["rows"][1]["p_value"] is None
+    errors = OLS([0.0, 1, 0, 1], add_constant([1.0, 2, 3, 4])).fit()  # least squares, as ours
+    x = np.array([1.0, 2, 3, 4])
+    assert judge_errors([0, 1, 0, 1], np.zeros(4), {"x": x})["x"].value == pytest.approx(errors.params[1] * x.std())
