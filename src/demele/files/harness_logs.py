@@ -12,12 +12,14 @@ from demele.core.reading import read_whole, regular_file
 from demele.files.model_logs import (
     LoggedAnswer,
     ModelLog,
+    flat_fields,
     in_order,
     picked_one,
     read_object,
     right_or_wrong,
     shown_choices,
 )
+from demele.files.scored_rows import ScoredRow, score_of
 
 #: Measures that say right or wrong, the usual first.
 _USUAL = ("acc", "exact_match")
@@ -65,6 +67,44 @@ def read_harness_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     ------
     FormatError, UnknownNameError
     """
+    lines, measure, held = _chosen(path, picked)
+    answers = [_answer(path, number, line, measure) for number, line in lines]
+    return ModelLog(path, _model(path), _task(path), in_order(answers, path), held)
+
+
+def read_harness_scores(path: Path, picked: Sequence[str] = ()) -> list[ScoredRow]:
+    """Read the scores of one task and one model, of a measure that may lie between right and wrong.
+
+    A value for each response makes each response an epoch; one value of several responses is one score.
+
+    Parameters
+    ----------
+    path, picked
+        As of :func:`read_harness_log`.
+
+    Raises
+    ------
+    FormatError, UnknownNameError
+    """
+    lines, measure, _ = _chosen(path, picked, by="score")
+    found = []
+    for number, line in lines:
+        what = f"{path}: line {number}"
+        value, said = line.get(measure), line.get("resps")
+        said = said[0] if isinstance(said, list) and len(said) == 1 else said
+        several = isinstance(value, list) and isinstance(said, list) and len(value) == len(said)
+        for place, one in enumerate(value if several and isinstance(value, list) else [value]):
+            score = score_of(one, f"{what}: {measure}")
+            fields = flat_fields({"target": line["target"], "doc": line.get("doc")})
+            about: dict[str, Any] = {"task": _task(path), "epoch": str(place) if several else "", "fields": fields}
+            found.append(ScoredRow(_model(path), _id(line, what), score, what, question=_digest(line), **about))
+    return found
+
+
+def _chosen(
+    path: Path, picked: Sequence[str], by: str = "filter"
+) -> tuple[list[tuple[int, dict[str, Any]]], str, list[str]]:
+    """Return the lines of one filter, the measure to read, and all names to choose from."""
     regular_file(path)
     lines = [
         (number, read_object(f"{path}: line {number}", line))
@@ -77,13 +117,26 @@ def read_harness_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     if odd:
         raise FormatError(f"{path}: line {odd[0]}: no sample of lm-evaluation-harness: it has no doc_id or no target")
     measures, filters = _measures(path, lines[0][1]), list(dict.fromkeys(_filter(line) for _, line in lines))
-    measure = picked_one(path, measures, picked, "measures", _USUAL)
-    kept = picked_one(path, filters, picked, "filters")
-    answers = [_answer(path, number, line, measure) for number, line in lines if _filter(line) == kept]
-    # the harness keeps models apart by their folder; the file is called by its task
+    measure = picked_one(path, measures, picked, "measures", _USUAL, by=by)
+    kept = picked_one(path, filters, picked, "filters", by=by)
+    return [(number, line) for number, line in lines if _filter(line) == kept], measure, [*measures, *filters]
+
+
+def _model(path: Path) -> str:
+    """Return the model: the harness keeps models apart by their folder, and calls the file by its task."""
     folder = path.resolve().parent.name
-    name = folder if path.name.startswith("samples_") and folder not in ("", "None") else path.stem
-    return ModelLog(path, name, _task(path), in_order(answers, path), [*measures, *filters])
+    return folder if path.name.startswith("samples_") and folder not in ("", "None") else path.stem
+
+
+def _id(line: dict[str, Any], what: str) -> str:
+    if not isinstance(line["doc_id"], int | str):
+        raise FormatError(f"{what}: doc_id {quoted(line['doc_id'])} is not an identifier")
+    return str(line["doc_id"])
+
+
+def _digest(line: dict[str, Any]) -> str:
+    digest = line.get("doc_hash")
+    return digest if isinstance(digest, str) else json.dumps(line["target"], sort_keys=True)
 
 
 def _measures(path: Path, line: dict[str, Any]) -> list[str]:
@@ -106,14 +159,11 @@ def _task(path: Path) -> str:
 
 def _answer(path: Path, number: int, line: dict[str, Any], measure: str) -> LoggedAnswer:
     what = f"{path}: line {number}"
-    if not isinstance(line["doc_id"], int | str):
-        raise FormatError(f"{what}: doc_id {quoted(line['doc_id'])} is not an identifier")
+    name = _id(line, what)
     right = right_or_wrong(line.get(measure), f"{what}: {measure}")
     scores, texts = _log_likelihoods(line), _calls(line, 1)
     texts = [text.removeprefix(" ") for text in texts] if all(isinstance(text, str) for text in texts) else []
-    digest = line.get("doc_hash")
-    question = digest if isinstance(digest, str) else json.dumps(line["target"], sort_keys=True)
-    name, doc = str(line["doc_id"]), line.get("doc")
+    question, doc = _digest(line), line.get("doc")
     fields = {"id": name, "task": _task(path), "question": _question(line), "target": line["target"], "doc": doc}
     if scores is None:
         targets = line["target"] if isinstance(line["target"], list) else [line["target"]]

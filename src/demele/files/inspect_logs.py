@@ -5,23 +5,26 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from demele.core.errors import FormatError, quoted, shortened
 from demele.core.extras import require
 from demele.core.reading import check_unpacked, parsing, read_whole, regular_file
+from demele.core.sentences import plural
 from demele.files.model_logs import (
     NO_ANSWER,
     LoggedAnswer,
     ModelLog,
+    flat_fields,
     in_order,
     picked_one,
     read_object,
     right_or_wrong,
     shown_choices,
 )
+from demele.files.scored_rows import ScoredRow, score_of
 
 _BEGINS = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _SAMPLE = re.compile(r"samples/[^/\\]+\.json")
@@ -30,6 +33,8 @@ _HEADERS = ("header.json", "_journal/start.json")
 _ZSTANDARD = 93
 _LOCAL = struct.Struct("<4s22xHH")
 _ENCRYPTED = 1
+#: What the letters of scores count that are no words for 1 and 0: partly right, and no answer.
+_LETTER_SCORES = {"P": 0.5, "N": 0.0}
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -61,23 +66,10 @@ def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     ------
     FormatError, UnknownNameError
     """
-    header, samples = _archive(path) if path.suffix.lower() == ".eval" else _whole(path)
-    about = header.get("eval")
-    if not isinstance(about, dict):
-        raise FormatError(f"{path}: no log of Inspect")
-    status = header.get("status", "success")
-    said = f"its status is {quoted(status)}, not success{_error(header)}" if status != "success" else ""
-    if not samples:
-        raise FormatError(f"{path}: holds no samples{said and f'; {said}'}")
-    for place, sample in enumerate(samples):
-        if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str) or "target" not in sample:
-            raise FormatError(f"{path}: sample {place}: expected an object with id and target")
+    about, samples, said = _read(path)
     epochs = sorted({_epoch(sample) for sample in samples})
-    scorers = list(dict.fromkeys(name for sample in samples for name in _scores(sample)))
     named = [f"epoch={epoch}" for epoch in epochs]
-    if not scorers:
-        why = said or f"the first sample{_error(samples[0]) or ' names no error'}"
-        raise FormatError(f"{path}: none of its {len(samples)} samples has a score; {why}")
+    scorers = _scorers(path, samples, said, _scores)
     scorer = picked_one(path, scorers, picked, "scorers")
     epoch = epochs[named.index(picked_one(path, named, picked, "epochs, whose rows are not independent"))]
     chosen = [sample for sample in samples if _epoch(sample) == epoch]
@@ -89,6 +81,68 @@ def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     unscored = [str(sample["id"]) for sample in failed]
     failures = [*([said] if said else []), *errors[:1]]
     return ModelLog(path, str(about.get("model", path.stem)), task, answers, [*scorers, *named], unscored, failures)
+
+
+def read_inspect_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[ScoredRow], list[str]]:
+    """Read the scores of a log in all its epochs, also those between right and wrong, and what its reader must know.
+
+    Parameters
+    ----------
+    path : Path
+    picked : sequence of str
+        A scorer, or ``SCORER.KEY`` where a score holds several values.
+
+    Raises
+    ------
+    FormatError, UnknownNameError
+    """
+    about, samples, said = _read(path)
+    scorer = picked_one(path, _scorers(path, samples, said, _values), picked, "scores", by="score")
+    task, model = str(about.get("task", path.stem)), str(about.get("model", path.stem))
+    found = []
+    for sample in samples:
+        place = f"{path}: sample {quoted(str(sample['id']))}, epoch {_epoch(sample)}"
+        score = score_of(_values(sample).get(scorer), f"{place}: {scorer}", _LETTER_SCORES)
+        target = sample["target"]
+        question = json.dumps([sample.get("input"), target], sort_keys=True, default=str)
+        fields = flat_fields({"target": target, "metadata": sample.get("metadata")})
+        failed = score is None and bool(_error(sample))
+        one = ScoredRow(model, str(sample["id"]), score, place, task, str(_epoch(sample)), (), failed, question, fields)
+        found.append(one)
+    edited = sum(
+        bool(one.get("history"))
+        for sample in samples
+        for name, one in _scores(sample).items()
+        if f"{scorer}.".startswith(f"{name}.")
+    )
+    notes = [f"{path}: {said}"] if said else []
+    if edited:
+        notes.append(f"{path}: {plural(edited, 'score was', 'scores were')} edited after the run: not the judge's own")
+    return found, notes
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[Any], str]:
+    """Return what a log says of itself, its samples, and why the run failed; nothing if it did not."""
+    header, samples = _archive(path) if path.suffix.lower() == ".eval" else _whole(path)
+    about = header.get("eval")
+    if not isinstance(about, dict):
+        raise FormatError(f"{path}: no log of Inspect")
+    status = header.get("status", "success")
+    said = f"its status is {quoted(status)}, not success{_error(header)}" if status != "success" else ""
+    if not samples:
+        raise FormatError(f"{path}: holds no samples{said and f'; {said}'}; a run with --no-log-samples keeps none")
+    for place, sample in enumerate(samples):
+        if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str) or "target" not in sample:
+            raise FormatError(f"{path}: sample {place}: expected an object with id and target")
+    return about, samples, said
+
+
+def _scorers(path: Path, samples: Sequence[Any], said: str, named: Callable[[Any], dict[str, Any]]) -> list[str]:
+    found = list(dict.fromkeys(name for sample in samples for name in named(sample)))
+    if not found:
+        why = said or f"the first sample{_error(samples[0]) or ' names no error'}"
+        raise FormatError(f"{path}: none of its {len(samples)} samples has a score; {why}")
+    return found
 
 
 def _error(held: dict[str, Any]) -> str:
@@ -151,6 +205,16 @@ def _scores(sample: dict[str, Any]) -> dict[str, Any]:
     """Return the scores of a sample by their scorers; a sample that failed has none."""
     scores = sample.get("scores")
     return {name: one for name, one in scores.items() if isinstance(one, dict)} if isinstance(scores, dict) else {}
+
+
+def _values(sample: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a sample: by their scorers, or by scorer and key where a scorer gave several."""
+    found: dict[str, Any] = {}
+    for name, score in _scores(sample).items():
+        value = score.get("value")
+        keyed = dict(enumerate(value)) if isinstance(value, list) else value
+        found |= {f"{name}.{key}": one for key, one in keyed.items()} if isinstance(keyed, dict) else {name: value}
+    return found
 
 
 def _answer(path: Path, task: str, sample: dict[str, Any], scorer: str) -> LoggedAnswer:

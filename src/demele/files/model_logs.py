@@ -177,8 +177,10 @@ def right_or_wrong(value: object, what: str) -> bool:
     )
 
 
-def picked_one(path: Path, held: Sequence[str], picked: Sequence[str], what: str, usual: Sequence[str] = ()) -> str:
-    """Return the one name that was picked, the first usual one, or the only one.
+def picked_one(
+    path: Path, held: Sequence[str], picked: Sequence[str], what: str, usual: Sequence[str] = (), *, by: str = "filter"
+) -> str:
+    """Return the one name that was picked, the first usual one, or the only one; ``by``: the argument that picks.
 
     Raises
     ------
@@ -191,7 +193,7 @@ def picked_one(path: Path, held: Sequence[str], picked: Sequence[str], what: str
     if len(held) != 1 or chosen:
         raise FormatError(
             f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one of all logs, such as "
-            f"{setting(filter=held[0])}"
+            f"{setting(**{by: held[0]})}"
         )
     return held[0]
 

@@ -353,7 +353,7 @@ def read_predictions(
             raise InputError("files", f"expected logs of one model by each name, got logs of {len(runs)} models")
         names = list(files)
     else:
-        names = _distinct([run[0].name for run in runs], [str(run[0].path) for run in runs])
+        names = distinct([run[0].name for run in runs], [str(run[0].path) for run in runs])
     return _of_logs(dict(zip(names, runs, strict=True)), ids)
 
 
@@ -454,7 +454,7 @@ def _of_tables(
         called = [name_of(text) for text in texts]
         if len(set(called)) < len(called):  # a column of the same name in each
             called = [split_name(text)[0].stem for text in texts]
-        alone = _distinct(called, texts)
+        alone = distinct(called, texts)
         for name, one in zip(alone, read, strict=True):
             single = len(one.columns) == 1 and len(read) > 1
             found += [
@@ -525,7 +525,7 @@ def common(held: Sequence[Sequence[str]], texts: Sequence[str], ids: Ids) -> tup
     return [name for name in held[0] if name in shared], left_out
 
 
-def _distinct(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+def distinct(names: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return names that differ: with the first part in which paths differ, where they do not."""
     if len(set(names)) == len(names):
         return list(names)

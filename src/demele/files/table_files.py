@@ -47,6 +47,11 @@ def decimal_comma(used: bool) -> Iterator[None]:
         _DECIMAL.reset(before)
 
 
+def decimal_sign() -> str:
+    """Return the decimal sign of numbers in tables of text."""
+    return _DECIMAL.get()
+
+
 # Text ------------------------------------------------------------------------------------------------------------
 
 

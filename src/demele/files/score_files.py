@@ -1,0 +1,423 @@
+"""Scores of rows, of one or several systems, and people's scores of the same rows: read from what programs write."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, InputError, quoted
+from demele.core.given_arrays import items_of
+from demele.core.kinds import Kind, number, pairs_in
+from demele.core.labelled import shown
+from demele.core.reading import path_of
+from demele.files.harness_logs import is_harness_log, read_harness_scores
+from demele.files.inspect_logs import is_inspect_log, read_inspect_scores
+from demele.files.label_files import name_of
+from demele.files.named import split_name
+from demele.files.prediction_sets import distinct
+from demele.files.score_tables import cell_text, read_score_table
+from demele.files.scored_rows import ScoredRow
+from demele.files.table_files import check_known, listed
+
+#: The least share of the items that all systems must have, and the share without a score above which a note warns.
+_LEAST_COMMON = 0.9
+_MANY_UNSCORED = 0.05
+_BY_EPOCH = "give `by_epoch`: each repeat is then a row"
+_TABLES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl", ".parquet")
+
+Scale = Annotated[Sequence[float] | None, Kind("LO,HI", lambda word: [number(one) for one in word.split(",")])]
+Words = Annotated[
+    Mapping[str, float] | None,
+    Kind("WORD=VALUE", lambda word: {name: number(one) for name, one in pairs_in(word, "partly=0.5").items()}, True),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class HumanScores:
+    """People's scores of some rows.
+
+    Attributes
+    ----------
+    scores : dict of str to array of shape (n,)
+        By system, in the order of the rows; NaN where nobody judged. Several people are averaged.
+    disagreement : float or None
+        How often two people who judged the same row disagree; None if no row was judged twice.
+    """
+
+    scores: dict[str, NDArray[np.float64]]
+    disagreement: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSet:
+    """Scores of one or several systems on the same rows.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        What identifies each row: its item, ``TASK/ITEM`` where there are several tasks, ``ITEM#EPOCH`` by epochs.
+    scores : dict of str to array of shape (n,)
+        By system; repeats of an item are averaged.
+    epochs : dict of str to list of n arrays
+        The repeats that were averaged, by system.
+    low, high : float
+        The scale.
+    tasks : array of str of shape (n,)
+        Empty texts where files name none.
+    groups : array of str of shape (n,), or None
+        Which rows belong together.
+    human : HumanScores or None
+        People's scores that the same files hold.
+    fields : tuple of mapping of str
+        What files hold of each row, by names such as ``metadata.passage``.
+    unscored, errors : dict of str to int
+        By system: rows without a score, and how many of these because something failed.
+    left_out : frozenset of str
+        Rows that are not compared: a system lacks them, or has no score.
+    by_epoch : bool
+        Whether each repeat is a row.
+    notes : tuple of str
+        What their reader must know.
+    """
+
+    ids: tuple[str, ...]
+    scores: dict[str, NDArray[np.float64]]
+    epochs: dict[str, list[NDArray[np.float64]]]
+    low: float
+    high: float
+    tasks: NDArray[np.object_]
+    groups: NDArray[np.object_] | None = None
+    human: HumanScores | None = None
+    fields: tuple[Mapping[str, Any], ...] = ()
+    unscored: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+    by_epoch: bool = False
+    notes: tuple[str, ...] = ()
+
+    def values_of(self, name: str) -> list[Any]:
+        """Return what files hold of each row by one name, such as a slice or a weight; None where a row has none.
+
+        Raises
+        ------
+        UnknownNameError
+            If no row has it.
+        """
+        check_known([name], list(dict.fromkeys(name for one in self.fields for name in one)), Path("files"), "field")
+        return [one.get(name) for one in self.fields]
+
+
+def read_scores(
+    files: Sequence[str | Path] | str | Path,
+    *,
+    score: Sequence[str] | str | None = None,
+    id: str | None = None,  # noqa: A002 - the column is mostly called so
+    group: str | None = None,
+    scale: Scale = None,
+    map: Words = None,  # noqa: A002 - the option is called so
+    by_epoch: bool = False,
+) -> ScoreSet:
+    r"""Read scores of one or several systems on the same items: verdicts of judges, rubrics, partial credit.
+
+    Parameters
+    ----------
+    files : str or sequence of str
+        ``FILE`` or ``FILE::score``: logs of Inspect and lm-evaluation-harness, tables, or folders of these. A table has
+        a column of scores, and perhaps one of systems; or a column for each system, picked as ``FILE::a,b``.
+    score : str or sequence of str, optional
+        Score to read: a column, scorer, measure or filter.
+    id : str, optional
+        Column that identifies items, in tables (default: ``id``, ``item``, ...).
+    group : str, optional
+        Column or field of what belongs together, such as ``metadata.passage``.
+    scale : pair of float, optional
+        Least and largest score (default: 0,1).
+    map : mapping of str to float, optional
+        What a word counts, such as ``partly=0.5``.
+    by_epoch : bool
+        Each repeat of an item is a row; repeats of one item belong together.
+
+    Returns
+    -------
+    ScoreSet
+        Rows that all systems have, by their identifiers.
+
+    Raises
+    ------
+    FormatError, InputError, UnknownNameError
+        If a file cannot be read, an item stands twice, systems share too few items, or a score is off the scale.
+    OSError
+        If a file cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "judged.csv"
+    >>> _ = file.write_text("id,system,score\n7,A,pass\n8,A,fail\n8,B,pass\n7,B,1\n")
+    >>> found = read_scores(file)
+    >>> found.ids, {name: scores.tolist() for name, scores in found.scores.items()}
+    (('7', '8'), {'A': [1.0, 0.0], 'B': [1.0, 1.0]})
+    """
+    given = [files] if isinstance(files, str | Path) else items_of(files, "files", "names of files")
+    texts = [str(path_of(text, "files")) for text in given]
+    if not texts or len(set(texts)) < len(texts):
+        raise InputError("files", f"expected files, each once, got {shown(texts)}")
+    low, high = (0.0, 1.0) if scale is None else (float(scale[0]), float(scale[-1]))
+    if scale is not None and (len(scale) != 2 or not np.isfinite([low, high]).all() or low >= high):
+        raise InputError("scale", f"expected the least and the largest score, such as 1,5, got {shown(list(scale))}")
+    chosen = [score] if isinstance(score, str) else list(score or ())
+    notes: list[str] = []
+    rows = _by_system([(text, _rows_of(text, chosen, id, map, notes)) for text in texts])
+    _check_scale([row for own in rows.values() for row in own], low, high)
+    several = len({row.task for own in rows.values() for row in own}) > 1
+    held = {name: _by_name(name, own, several, by_epoch) for name, own in rows.items()}
+    kept, left_out = _common(held, notes)
+    first = [held[next(iter(held))][name][0] for name in kept]
+    people = {(s, n): [one for row in held[s][n] for one in row.human] for s in held for n in kept}
+    human = _human_scores({key: said for key, said in people.items() if said}, kept, list(held))
+    groups = [_group_of(row, group, several) for row in first] if group else [row.id for row in first]
+    epochs = {
+        name: [np.array([row.score for row in own[one] if row.score is not None]) for one in kept]
+        for name, own in held.items()
+    }
+    return ScoreSet(
+        tuple(kept),
+        {name: np.array([repeats.mean() for repeats in own]) for name, own in epochs.items()},
+        epochs,
+        low,
+        high,
+        np.array([row.task for row in first], dtype=object),
+        np.array(groups, dtype=object) if group or by_epoch else None,
+        human,
+        tuple(row.fields for row in first),
+        {name: sum(row.score is None for row in own) for name, own in rows.items()},
+        {name: sum(row.error for row in own) for name, own in rows.items()},
+        left_out,
+        by_epoch,
+        tuple(notes),
+    )
+
+
+def read_human(
+    file: str | Path,
+    found: ScoreSet,
+    *,
+    human_score: str | None = None,
+    id: str | None = None,  # noqa: A002 - as read_scores
+    map: Words = None,  # noqa: A002 - as read_scores
+) -> HumanScores:
+    r"""Read people's scores of some rows, joined by the identifiers of their items.
+
+    Parameters
+    ----------
+    file : str
+        A table with a column of items and ``human``, or ``human_SYSTEM`` for each system; or any file that
+        :func:`read_scores` reads.
+    found : ScoreSet
+        The scores of the same rows.
+    human_score : str, optional
+        Column or score that holds what people say.
+    id, map
+        As of :func:`read_scores`.
+
+    Returns
+    -------
+    HumanScores
+
+    Raises
+    ------
+    FormatError, InputError, UnknownNameError
+        If an item is unknown or stands twice with different scores, or a score is no score or off the scale.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "judged.csv").write_text("id,score\n7,pass\n8,fail\n9,pass\n")
+    >>> _ = (folder / "people.csv").write_text("id,human\n9,no\n7,yes\n")
+    >>> found = read_scores(folder / "judged.csv")
+    >>> read_human(folder / "people.csv", found).scores
+    {'judged': array([ 1., nan,  0.])}
+    """
+    text = str(path_of(file, "file"))
+    if _is_log(split_name(text)[0]):
+        rows = _rows_of(text, [human_score] if human_score else [], id, map, [])
+        marked = [row for row in rows if row.human]
+        rows = marked or [replace(row, human=(row.score,)) for row in rows if row.score is not None]
+    else:
+        rows = [row for row in read_score_table(text, (), id, map, human=human_score, people=True) if row.human]
+    if not rows:
+        raise InputError(f"{text}: holds no score by people")
+    _check_scale(rows, found.low, found.high, given=max(scores.max() for scores in found.scores.values()))
+    systems = list(found.scores)
+    own = list(dict.fromkeys(row.system for row in rows))
+    if len(systems) == len(own) == 1:
+        rows = [replace(row, system=systems[0]) for row in rows]
+    elif "" in own:
+        columns = ", ".join(f"human_{name}" for name in systems)
+        raise InputError(f"{text}: the systems of the scores are not named; expected columns {columns}, or system")
+    check_known([row.system for row in rows], systems, Path(text), "system")
+    several = any("/" in name for name in found.ids) and len(set(found.tasks)) > 1
+    said: dict[tuple[str, str], dict[str, ScoredRow]] = {}
+    odd: dict[str, list[str]] = {"unknown": [], "double": []}
+    known = {*found.ids, *found.left_out}
+    for row in rows:
+        name = _name_of(row, several and bool(row.task), found.by_epoch and bool(row.epoch))
+        first = said.setdefault((row.system, name), {}).setdefault(row.epoch, row)
+        odd["unknown"] += [name] if name not in known else []
+        odd["double"] += [name] if first.human != row.human else []
+    for what, names in odd.items():
+        if names:
+            why = "items of no row" if what == "unknown" else "items with two different scores"
+            raise InputError(f"{text}: {len(names)} {why}, first {', '.join(quoted(name) for name in names[:3])}")
+    place = {name: row for row, name in enumerate(found.ids)}
+    for (system, name), repeats in said.items():
+        k = len(found.epochs[system][place[name]]) if name in place else 0
+        if not found.by_epoch and "" not in repeats and 0 < len(repeats) < k:
+            raise InputError(f"{text}: people judged {len(repeats)} of {k} repeats of {quoted(name)}; {_BY_EPOCH}")
+    people = {key: [one for row in repeats.values() for one in row.human] for key, repeats in said.items()}
+    human = _human_scores(people, found.ids, systems)
+    if human is None:
+        raise InputError(f"{text}: holds no score by people of a row that is compared")
+    return human
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def _is_log(path: Path) -> bool:
+    return is_harness_log(path) or is_inspect_log(path)
+
+
+def _rows_of(text: str, score: list[str], own: Any, words: Any, notes: list[str]) -> list[ScoredRow]:
+    """Read a file, or the files of a folder: logs, or else tables."""
+    path, picked = split_name(text)
+    if path.is_dir():
+        held = sorted(one for one in path.rglob("*") if one.is_file())
+        files = [one for one in held if _is_log(one)] or [one for one in held if one.suffix.lower() in _TABLES]
+        if not files:
+            raise FormatError(f"{path}: holds no log and no table")
+        after = text.removeprefix(str(path))
+        return [row for one in files for row in _rows_of(f"{one}{after}", score, own, words, notes)]
+    if is_harness_log(path):
+        return read_harness_scores(path, [*picked, *score])
+    if is_inspect_log(path):
+        rows, said = read_inspect_scores(path, [*picked, *score])
+        notes += said
+        return rows
+    return read_score_table(text, score, own, words)
+
+
+def _by_system(sources: Sequence[tuple[str, list[ScoredRow]]]) -> dict[str, list[ScoredRow]]:
+    """Return the rows of each system; files of one system with different tasks are joined."""
+    found: list[tuple[str, str, list[ScoredRow]]] = []
+    for text, rows in sources:
+        for name in dict.fromkeys(row.system for row in rows):
+            own, called = [row for row in rows if row.system == name], name or name_of(text)
+            tasks = {row.task for row in own}
+            joins = [held for other, _, held in found if other == called and tasks.isdisjoint(r.task for r in held)]
+            if joins:
+                joins[0].extend(own)
+            else:
+                found.append((called, text, own))
+    names = distinct([name for name, _, _ in found], [text for _, text, _ in found])
+    return {name: rows for name, (_, _, rows) in zip(names, found, strict=True)}
+
+
+def _name_of(row: ScoredRow, several: bool, by_epoch: bool) -> str:
+    return f"{f'{row.task}/' if several else ''}{row.id}{f'#{row.epoch}' if by_epoch else ''}"
+
+
+def _by_name(system: str, rows: Sequence[ScoredRow], several: bool, by_epoch: bool) -> dict[str, list[ScoredRow]]:
+    """Return the rows of each item, or of each repeat of it."""
+    found: dict[str, dict[str, ScoredRow]] = {}
+    for row in rows:
+        repeats = found.setdefault(_name_of(row, several, by_epoch), {})
+        first = repeats.setdefault(row.epoch, row)
+        if first is not row:
+            raise InputError(
+                f"{row.place}: {quoted(row.id)} of {system} stands in {first.place} too; repeats of an item need a "
+                "column epoch"
+            )
+    if by_epoch and not any(row.epoch for row in rows):
+        raise InputError("by_epoch", f"no file names the repeats of {system}")
+    for name, repeats in found.items():
+        judged = sum(bool(row.human) for row in repeats.values())
+        if 0 < judged < len(repeats):
+            raise InputError(f"people judged {judged} of {len(repeats)} repeats of {quoted(name)}; {_BY_EPOCH}")
+    return {name: list(repeats.values()) for name, repeats in found.items()}
+
+
+def _check_scale(rows: Sequence[ScoredRow], low: float, high: float, given: float | None = None) -> None:
+    """Refuse scores off the scale; ``given``: these are people's, and the largest given one is so large."""
+    people = given is not None
+    for row in rows:
+        for one in row.human if people else (row.score, *row.human):
+            if one is None or low <= one <= high:
+                continue
+            values = [value for held in rows for value in (held.score, *held.human) if value is not None]
+            ends = f"`scale` {math.floor(min(values)):g},{math.ceil(max(values)):g}"
+            why = f"human scores reach {max(values):g}, given ones {given:g}; " if people else ""
+            raise InputError(
+                f"{row.place}: score {one:g} is outside {low:g} to {high:g}; {why}give the scale, such as {ends}"
+            )
+
+
+def _common(held: Mapping[str, Mapping[str, list[ScoredRow]]], notes: list[str]) -> tuple[list[str], frozenset[str]]:
+    """Return the rows that all systems have, with a score; note which are left out."""
+    sets = [set(own) for own in held.values()]
+    every, shared = set().union(*sets), set.intersection(*sets)
+    counts = ", ".join(f"{name} {len(own)}" for name, own in held.items())
+    if len(shared) < _LEAST_COMMON * len(every):
+        raise InputError(
+            f"files: only {len(shared)} of {len(every)} items are in all systems ({counts}): not the same set"
+        )
+    if len(shared) < len(every):
+        notes.append(f"{len(shared)} of {len(every)} items are in all systems and are compared ({counts})")
+    for name, own in held.items():
+        rows = [row for repeats in own.values() for row in repeats]
+        n, failed = sum(row.score is None for row in rows), sum(row.error for row in rows)
+        if n:
+            because = f", {failed} of them after an error" if failed else ""
+            many = "; scores are rarely missing at random" if n > _MANY_UNSCORED * len(rows) else ""
+            notes.append(
+                f"{name}: {n} of {len(rows)} rows ({n / len(rows):.1%}) have no score{because}: left out{many}"
+            )
+    first, *others = held.values()
+    scored = [{name for name, own in one.items() if any(row.score is not None for row in own)} for one in held.values()]
+    kept = [name for name in first if all(name in one for one in scored)]
+    if not kept:
+        raise InputError("files", "no row has a score of every system")
+    for system, other in zip(list(held)[1:], others, strict=True):
+        odd = [n for n in kept if len({row.question for row in (*first[n], *other[n]) if row.question}) > 1]
+        if odd:
+            raise InputError(
+                f"{other[odd[0]][0].place}: {len(odd)} of {len(kept)} items of {system} are others than in "
+                f"{first[odd[0]][0].place}, first {quoted(odd[0])}; compare the same task and version"
+            )
+    return kept, frozenset(every - set(kept))
+
+
+def _group_of(row: ScoredRow, name: Any, several: bool) -> str:
+    held = row.fields.get(name)
+    if held is None or cell_text(held) == "":
+        raise InputError("group", f"{row.place}: has no {name}; it has {listed(list(row.fields))}")
+    return f"{row.task}/{cell_text(held)}" if several else cell_text(held)
+
+
+def _human_scores(
+    said: Mapping[tuple[str, str], Sequence[float]], ids: Sequence[str], systems: Sequence[str]
+) -> HumanScores | None:
+    """Put people's scores of systems and rows in the order of the rows."""
+    found = {name: np.array([np.mean(said.get((name, one)) or [np.nan]) for one in ids]) for name in systems}
+    if all(np.isnan(scores).all() for scores in found.values()):
+        return None
+    pairs = [[a != b for a, b in combinations(one, 2)] for one in said.values() if len(one) > 1]
+    return HumanScores(found, float(np.mean([np.mean(one) for one in pairs])) if pairs else None)
