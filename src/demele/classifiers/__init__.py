@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from demele.classifiers.results import Estimate as Estimate
     from demele.classifiers.results import NamedEstimate as NamedEstimate
     from demele.classifiers.results import NamedEstimates as NamedEstimates
+    from demele.classifiers.roc import auc as auc
     from demele.classifiers.stats import stats as stats
 
 __getattr__, __dir__, __all__ = lazily(
@@ -48,6 +49,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.measures.assessment": "Assessment",
         "demele.classifiers.planning": "planning",
         "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",
+        "demele.classifiers.roc": "auc",
         "demele.classifiers.stats": "stats",
     },
 )
