@@ -36,15 +36,14 @@ STRATA: dict[str, tuple[tuple[str, ...], int]] = {
     "estimation": (("estimation",), 52),
     "streaming": (("streaming", "outofcore"), 49),
     "labels": (("labels", "noise"), 67),
-    "evaluation": (("evaluation",), 82),
+    "classifiers": (("classifiers",), 82),
 }
-#: Tests of pages, programs and long simulations, and those that compare with kept results or read the source; in
-#: today's layout and that of before.
+#: Tests of pages, programs and long simulations, and those that compare with kept results or read the source.
 LEFT_OUT = (
     *("tests/golden", "tests/install", "tests/fuzz", "tests/architecture", "tests/docs", "tests/report"),
-    *("tests/adapters", "tests/statistical", "tests/outofcore/test_dask.py", "tests/bench/test_resume.py"),
+    *("tests/adapters", "tests/statistical", "tests/outofcore/test_dask.py"),
     *("tests/models", "tests/studies", "tests/data"),  # no room of STRATA is theirs
-    *("tests/cli/test_kills.py", "tests/runtime", "tests/exact/test_work.py", "tests/exact/test_workers.py"),
+    *("tests/cli/test_kills.py", "tests/runtime"),
 )
 #: Seconds of tests, as measured when the map was made, that a fault is shown to at most.
 BUDGET = 25.0

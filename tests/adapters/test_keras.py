@@ -91,13 +91,6 @@ def test_native_values_are_those_per_factor_or_per_code(
     assert_exact(array(parts[name]), own.astype(np.float32))
 
 
-def test_native_values_of_one_metric(whole: demele.Evaluation) -> None:
-    found = filled(KerasMetric("mig_sup", native=True), *rows()).result()
-    expected = whole["mig_sup"].per_code
-    assert expected is not None
-    assert_exact(array(found), expected.astype(np.float32))
-
-
 def test_several_metrics_are_a_dict_from_one_state(whole: demele.Evaluation) -> None:
     metric = filled(KerasMetric(["mig", "sap"]), *rows())
     found = metric.result()
@@ -108,41 +101,12 @@ def test_several_metrics_are_a_dict_from_one_state(whole: demele.Evaluation) -> 
     assert metric.name == "demele"
 
 
-def test_of_several_metrics_those_that_do_not_apply_are_nan() -> None:
-    codes, factors = rows()
-    metric = KerasMetric(["mig", "modularity"])
-    metric.update_state(codes, factors[:, :1])
-    found = metric.result()
-    assert np.isnan(array(found["modularity"]))
-    assert array(found["mig"]) > 0
-    assert metric.score.left_out[0].metric == "modularity"
-
-
-@pytest.mark.skipif(BACKEND == "jax", reason="jax has no float64 unless told")
-def test_double_precision_on_request() -> None:
-    metric = filled(KerasMetric("mig", dtype="float64"), *rows())
-    assert array(metric.result()).dtype == np.float64
-    assert array(metric.result()) == metric.score.value
-
-
 def test_low_precision_codes_are_read_by_value() -> None:
     codes, factors = rows()
     metric = KerasMetric("mig")
     half = keras.ops.cast(tensor(codes), "bfloat16")
     metric.update_state(half, tensor(factors))
     assert metric.score.value == demele.metrics.mig(array(keras.ops.cast(half, "float32")), factors).value
-
-
-def test_lists_and_frames_are_read_as_elsewhere() -> None:
-    import pandas as pd
-
-    codes, factors = rows()
-    metric = KerasMetric("mig")
-    metric.update_state(pd.DataFrame(codes, columns=list("abc")), pd.DataFrame(factors, columns=["shape", "size"]))
-    assert metric.score.factor_names == ("shape", "size")
-    metric.reset_state()
-    metric.update_state(codes.tolist(), factors.tolist())
-    assert metric.score.factor_names == ("v1", "v2")
 
 
 # State --------------------------------------------------------------------------------------------------------------
@@ -157,16 +121,6 @@ def test_reset_forgets_all_rows() -> None:
     codes, factors = rows()
     metric.update_state(codes, factors)
     assert metric.score.value == demele.metrics.mig(codes, factors).value
-
-
-def test_results_follow_updates_and_are_computed_once() -> None:
-    codes, factors = rows()
-    metric = KerasMetric("mig")
-    metric.update_state(codes[:100], factors[:100])
-    first = metric.score
-    assert metric.score is first
-    metric.update_state(codes[100:], factors[100:])
-    assert metric.score.value == demele.metrics.mig(codes, factors).value != first.value
 
 
 @pytest.mark.parametrize("name", ["mig", "sap"])
@@ -272,18 +226,6 @@ def test_a_configuration_is_json_and_makes_the_same_metric(arguments: dict[str, 
         one.update_state(*((factors, codes) if arguments.get("order") == "keras" else (codes, factors)))
         assert str(one.score) == str(metric.score)
         assert str(one.result()) == str(metric.result())
-
-
-def test_a_rule_of_your_own_has_no_plain_form() -> None:
-    class Own:
-        needs_values = False
-
-        def column_bins(self, values: Any, low: float, high: float) -> Any:
-            return demele.bins.EqualWidth(3).column_bins(values, low, high)
-
-    metric = KerasMetric("mig", bins=Own())
-    with pytest.raises(demele.errors.InputTypeError, match=r"bins: expected numbers, .*got Own"):
-        metric.get_config()
 
 
 # In a model ---------------------------------------------------------------------------------------------------------
@@ -411,12 +353,3 @@ def test_a_refused_batch_leaves_the_state(given: dict[str, Any], message: str, f
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(demele.errors.InputError, match=message):
         KerasMetric(**arguments)
-
-
-def test_a_batch_outside_the_frame_is_refused_or_clipped() -> None:
-    frame = demele.bins.BinEdges.of(CODES, FACTORS)
-    with pytest.raises(demele.errors.InputError, match="outside the frame's ranges"):
-        KerasMetric("mig", frame=frame).update_state(CODES + 1, FACTORS)
-    metric = KerasMetric("mig", frame=frame, outside="clip")
-    metric.update_state(CODES + 1, FACTORS)
-    assert [note.code for note in metric.score.notes].count("clipped") == 1

@@ -11,7 +11,6 @@ keras: Any = pytest.importorskip("keras")
 
 import demele  # noqa: E402
 from demele.adapters.keras_callback import ScoreCallback  # noqa: E402
-from demele.adapters.scored_epochs import DEFAULT_METRICS  # noqa: E402
 from tests.adapters.keras_rows import array, rows  # noqa: E402
 from tests.tolerances import assert_exact  # noqa: E402
 
@@ -84,23 +83,6 @@ def test_others_can_monitor_scores() -> None:
     assert scoring.curve.best("mig") == 0
 
 
-def test_names_of_logs_and_native_values() -> None:
-    logged = fit(model(), ScoreCallback(BATCHES, encode, ["mig", "modularity"], prefix="val_", native=True), epochs=1)
-    assert {"val_mig", "val_mig/v1", "val_mig/v2", "val_modularity", "val_modularity/z3"} <= set(logged)
-    single = ScoreCallback([(CODES, FACTORS[:, 0])], encode, ["mig", "modularity"])
-    assert set(fit(model(), single, epochs=1)) == {"loss", "demele/mig"}
-    assert [left.metric for left in single.history[0][1].left_out] == ["modularity"]
-
-
-def test_deviations_are_scored() -> None:
-    def with_deviations(net: Any, batch: Any) -> Any:
-        return *encode(net, batch), np.full_like(batch[0], 0.1)
-
-    scoring = ScoreCallback(BATCHES, with_deviations, ["rmig"])
-    assert "demele/rmig" in fit(model(), scoring, epochs=1)
-    assert list(ScoreCallback([], encode)._empty.metrics) == list(DEFAULT_METRICS)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -114,11 +96,3 @@ def test_deviations_are_scored() -> None:
 def test_arguments_that_cannot_be_used(given: dict[str, Any], message: str) -> None:
     with pytest.raises(demele.errors.InputError, match=message):
         ScoreCallback(**{"data": BATCHES, "encode": encode, **given})
-
-
-def test_what_encode_returns_is_checked() -> None:
-    def nothing(net: Any, batch: Any) -> Any:
-        return {"codes": CODES}
-
-    with pytest.raises(demele.errors.InputTypeError, match=r"expected to return \(codes, factors\)"):
-        fit(model(), ScoreCallback(BATCHES, nothing), epochs=1)

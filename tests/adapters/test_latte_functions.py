@@ -1,6 +1,5 @@
 """Latte's functions by their names: arguments, shapes, the protocol's values, traversals."""
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 import demele
 from demele.adapters import latte
-from demele.adapters.source_names import SOURCE_NAMES
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
@@ -21,14 +19,6 @@ STEPS = np.tile(np.arange(16.0), (4, 3, 1))
 def of_protocol(name: str, **more: Any) -> list[float]:
     score = demele.evaluate(Z, A, [name], protocol="latte", kinds="continuous", **more)[name]
     return list(score.native.values())
-
-
-@pytest.mark.parametrize("name", [one.metric for one in SOURCE_NAMES.values()])
-def test_arguments_are_those_of_the_classes(name: str) -> None:
-    known = next(one.arguments for one in SOURCE_NAMES.values() if one.metric == name)
-    parameters = inspect.signature(getattr(latte, name)).parameters
-    assert list(parameters)[:2] == ["z", "a"]
-    assert {key: parameters[key].default for key in list(parameters)[2:]} == dict(known)
 
 
 @pytest.mark.parametrize("name", ["mig", "dmig", "xmig", "sap"])
@@ -51,13 +41,6 @@ def test_modularity_has_a_value_for_each_code() -> None:
     assert found.shape == (4,)
     assert_exact(found, of_protocol("modularity"))
     assert_exact(latte.modularity(Z, A, [1, 0]), found)
-
-
-def test_the_bundle_is_the_four_of_one_table() -> None:
-    found = latte.dependency_aware_mutual_info_bundle(Z, A)
-    assert list(found) == ["MIG", "DMIG", "XMIG", "DLIG"]
-    assert_close(found["DMIG"], latte.dmig(Z, A), ROUNDING)
-    assert_close(found["MIG"], latte.mig(Z, A, [0, 1]), ROUNDING)
 
 
 def test_traversals_are_reduced_as_asked() -> None:
@@ -84,12 +67,6 @@ def test_closed_forms_and_clamping() -> None:
     assert_close(latte.smoothness(STEPS[:1, 0], saw), [0.0], ROUNDING)
     kink = np.where(np.arange(16) == 8, 1.0, 0.0)[None]
     assert_close(latte.smoothness(STEPS[:1, 0], kink, clamp=True), [max(0.0, 1 - (6 / 4) / 2)], ROUNDING)
-
-
-def test_steps_of_monotonicity_may_differ() -> None:
-    assert_close(latte.monotonicity(STEPS**2 + STEPS, STEPS), [1, 1, 1], ROUNDING)
-    with pytest.raises(demele.errors.InputError, match="steps other than 0"):
-        latte.monotonicity(np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 2.0]]))
 
 
 @pytest.mark.parametrize(

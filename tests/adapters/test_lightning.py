@@ -16,7 +16,7 @@ from torch.utils.data.distributed import DistributedSampler
 from torchmetrics import MetricCollection
 
 import demele
-from demele.adapters.lightning import DEFAULT_METRICS, ScoreCallback
+from demele.adapters.lightning import ScoreCallback
 from demele.adapters.torchmetrics import TorchMetric
 from tests.adapters.modules import Linear, encode, loader
 from tests.adapters.rows import KINDS, A, D, Z
@@ -112,18 +112,6 @@ def test_random_encoders_draw_the_same_every_time() -> None:
     assert first == second
 
 
-def test_sanity_checks_are_left_alone_and_validation_scores_once_per_epoch() -> None:
-    scores = callback()
-    fit(scores, epochs=2, module=Validating(), val=loader(Z, A, 60), num_sanity_val_steps=2, val_check_interval=0.5)
-    assert [epoch for epoch, _ in scores.history] == [0, 1]
-
-
-def test_epochs_without_validation_are_scored_at_the_end_of_their_training() -> None:
-    scores = callback()
-    fit(scores, epochs=3, module=Validating(), val=loader(Z, A, 60), check_val_every_n_epoch=2)
-    assert [epoch for epoch, _ in scores.history] == [0, 1, 2]
-
-
 def test_checkpoints_can_monitor_scores(tmp_path: Path) -> None:
     keeper = ModelCheckpoint(tmp_path, monitor="demele/mig", mode="max", save_top_k=1)
     scores = callback()
@@ -143,48 +131,12 @@ def test_validate_alone_scores() -> None:
     assert len(scores.history) == 1
 
 
-def test_a_second_fit_scores_again() -> None:
-    scores = callback()
-    fit(scores, epochs=1)
-    fit(scores, epochs=1)
-    assert [epoch for epoch, _ in scores.history] == [0, 0]
-
-
 def test_loggers_have_flat_scalars(tmp_path: Path) -> None:
     scores = callback(prefix="val_", native=True)
     fit(scores, epochs=2, logger=CSVLogger(tmp_path))
     header, *lines = next(tmp_path.rglob("metrics.csv")).read_text(encoding="utf-8").splitlines()
     assert {f"val_{name}" for name in ("mig", "sap", "mig/v1", "mig/v3", "sap/v2")} <= set(header.split(","))
     assert len(lines) == 2
-
-
-def test_scores_that_are_not_defined_are_not_logged() -> None:
-    scores = ScoreCallback(loader(Z, A[:, 0], 50), encode, ["mig", "modularity"])
-    trainer = fit(scores, epochs=1)
-    assert set(trainer.callback_metrics) == {"demele/mig"}
-    assert [left.metric for left in scores.history[0][1].left_out] == ["modularity"]
-
-
-class Data(lightning.pytorch.LightningDataModule):
-    """Two validation loaders, and a count of how often it was set up."""
-
-    set_up = 0
-
-    def setup(self, stage: str) -> None:
-        """Count."""
-        self.set_up += 1
-
-    def val_dataloader(self) -> Any:
-        """Return two halves."""
-        return [loader(Z[:120], A[:120], 50), loader(Z[120:], A[120:], 50)]
-
-
-def test_a_data_module_gives_its_validation_loaders() -> None:
-    data = Data()
-    scores = ScoreCallback(data, encode, ["mig"], kinds=KINDS)
-    fit(scores, epochs=2)
-    assert data.set_up == 1
-    assert [evaluation.n for _, evaluation in scores.history] == [len(Z)] * 2
 
 
 def test_batches_are_dealt_out_unless_a_sampler_has_done_it() -> None:
@@ -265,14 +217,6 @@ def test_trainers_of_both_packages_take_it() -> None:
     assert set(trainer.callback_metrics) == {"demele/mig", "demele/sap"}
 
 
-def test_metrics_that_it_scores_by_itself() -> None:
-    scores = ScoreCallback(loader(Z, A, 50), encode, kinds=KINDS)
-    fit(scores, epochs=1)
-    assert [one.metric for one in scores.history[0][1]] == list(DEFAULT_METRICS)
-    claimed = {claim for name in DEFAULT_METRICS for claim in demele.metrics.describe(name).properties}
-    assert claimed == {"modularity", "compactness", "explicitness"}
-
-
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
@@ -289,13 +233,3 @@ def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> No
     given: dict[str, Any] = {"data": loader(Z, A, 50), "encode": encode} | keywords
     with pytest.raises(demele.errors.InputError, match=message):
         ScoreCallback(**given)
-
-
-def test_an_encoder_that_returns_something_else_is_told() -> None:
-    with pytest.raises(demele.errors.InputTypeError, match=r"encode: expected to return \(codes, factors\)"):
-        fit(ScoreCallback(loader(Z, A, 50), lambda module, batch: batch[0], ["mig"]), epochs=1)
-
-
-def test_no_rows_are_told() -> None:
-    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
-        fit(ScoreCallback([], encode, ["mig"]), epochs=1)

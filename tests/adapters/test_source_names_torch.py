@@ -1,7 +1,6 @@
 """Latte's class names over torch: arguments and results per attribute, equal to the protocol "latte"."""
 
 import inspect
-import pickle
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from torchmetrics import Metric
 
 import demele
 from demele.adapters import torchmetrics as adapter
-from demele.adapters.source_names import BUNDLE, SOURCE_NAMES, accumulator_keywords, per_attribute
+from demele.adapters.source_names import BUNDLE, SOURCE_NAMES
 from tests.adapters.rows import A, D, Z
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -75,14 +74,6 @@ def test_reg_dim_names_the_code_of_each_attribute(alias: str) -> None:
     assert found.tolist() != made(alias, CONTINUOUS).tolist()
 
 
-def test_mig_may_fill_reg_dim() -> None:
-    swapped = Z[:, [1, 0, 2, 3]]
-    filled = made("MIG", CONTINUOUS, None, False, True, z=swapped)
-    assert filled.tolist() == native(of_latte("mig", CONTINUOUS, z=swapped, reg_dim=[0, 1]))
-    assert (filled < 0).all()  # the other code knows more
-    assert (made("MIG", CONTINUOUS, z=swapped) > 0).all()
-
-
 def test_sap_with_reg_dim_takes_that_code_first_whatever_its_rank() -> None:
     matrix = of_latte("sap", CONTINUOUS).matrix
     assert matrix is not None
@@ -110,14 +101,6 @@ def test_sap_zeroes_codes_that_hardly_vary() -> None:
     assert made("SAP", CONTINUOUS, z=codes).tolist() == native(of_latte("sap", CONTINUOUS, z=codes))
     discrete = made("SAP", CLASSES, discrete=True, thresh=1e3)  # not looked at
     assert discrete.tolist() == native(of_latte("sap", CLASSES, discrete=True))
-
-
-@pytest.mark.filterwarnings("ignore:fragile. sap. the units of the codes:demele.core.errors.FragileScoreWarning")
-def test_l2_reg_is_the_penalty_of_the_classifier() -> None:
-    options = {"sap": {"penalty": 1e-4}}
-    expected = native(of_latte("sap", CLASSES, discrete=True, options=options))
-    assert made("SAP", CLASSES, discrete=True, l2_reg=1e-4).tolist() == expected
-    assert expected != native(of_latte("sap", CLASSES, discrete=True))
 
 
 def test_modularity_gives_the_value_of_each_attributes_code() -> None:
@@ -167,36 +150,7 @@ def test_what_does_not_apply_in_a_bundle_is_nan() -> None:
     assert not torch.isnan(found["DLIG"]).any()
 
 
-def test_one_attribute_of_one_dimension() -> None:
-    found = made("MIG", CONTINUOUS[:, 0])
-    assert found.shape == (1,)
-    assert found.tolist() == native(of_latte("mig", CONTINUOUS[:, :1]))
-
-
 # Being metrics --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [*SOURCE_NAMES, BUNDLE])
-def test_reset_forward_and_pickle(name: str) -> None:
-    metric = getattr(adapter, name)()
-    metric.update(Z[:60], CONTINUOUS[:60])
-    metric.reset()
-    batch = metric(Z, CONTINUOUS)
-    again = pickle.loads(pickle.dumps(metric))
-    for found in (metric.compute(), again.compute()):
-        pairs = zip(found.values(), batch.values(), strict=True) if name == BUNDLE else [(found, batch)]
-        for one, other in pairs:
-            assert one.tolist() == other.tolist()
-            assert one.shape == (2,)
-
-
-def test_a_batch_that_cannot_be_scored_has_the_shape_of_a_result() -> None:
-    for metric in (adapter.MIG(), adapter.Modularity()):
-        found = metric(Z[:5], CONTINUOUS[:1].repeat(5, 1))
-        assert torch.isnan(found).all()
-        assert found.shape == (2,)
-    bundle = adapter.DependencyAwareMutualInformationBundle()(Z[:5], CONTINUOUS[:1].repeat(5, 1))
-    assert {key: value.shape for key, value in bundle.items()} == dict.fromkeys(["MIG", "DMIG", "XMIG", "DLIG"], (2,))
 
 
 @pytest.mark.parametrize(
@@ -214,26 +168,3 @@ def test_a_batch_that_cannot_be_scored_has_the_shape_of_a_result() -> None:
 def test_bad_arguments_are_refused(name: str, keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(demele.errors.InputError, match=message):
         getattr(adapter, name)(**keywords)
-
-
-@pytest.mark.parametrize("name", ["MIG", "SAP", "Modularity"])
-@pytest.mark.parametrize(
-    ("reg_dim", "message"), [([0], "one code for each of the 2 factors"), ([0, 9], "expected an index from 0 to 3")]
-)
-def test_codes_that_are_not_there_are_refused_with_the_rows(name: str, reg_dim: list[int], message: str) -> None:
-    with pytest.raises(demele.errors.InputError, match=message):
-        made(name, CONTINUOUS, reg_dim)
-
-
-def test_the_table_says_what_arguments_mean() -> None:
-    assert accumulator_keywords("sap", reg_dim=[2], discrete=True, l2_reg=0.5) == {
-        "protocol": "latte",
-        "kinds": "categorical",
-        "reg_dim": (2,),
-        "options": {"sap": {"penalty": 0.5}},
-    }
-    assert accumulator_keywords(["mig", "dmig"])["options"] == {"mig": {"reg_dim": "in order"}}
-    assert accumulator_keywords(["mig", "dmig"], reg_dim=[1, 0])["options"] == {}
-    whole = demele.evaluate(Z.numpy(), A.numpy(), ["irs"])["irs"]
-    with pytest.raises(demele.errors.InputError, match="a value per factor"):
-        per_attribute(whole)

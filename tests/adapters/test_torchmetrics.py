@@ -59,10 +59,6 @@ def exactly(metric: TorchMetric, value: float) -> None:
 # Values -------------------------------------------------------------------------------------------------------------
 
 
-def test_every_metric_is_in_a_group() -> None:
-    assert sorted(itertools.chain(*GROUPS)) == sorted(demele.list_metrics())
-
-
 @pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
 def test_batches_give_the_value_of_one_call(names: list[str]) -> None:
     options = options_of(names[0])
@@ -109,12 +105,6 @@ def test_native_values_stand_in_the_order_of_the_columns() -> None:
     assert found["modularity"].shape == (D,)
 
 
-def test_the_native_value_of_one_factor_stays_a_vector() -> None:
-    metric = TorchMetric("mig", native=True)
-    metric.update(Z, A[:, 0])
-    assert metric.compute().shape == (1,)
-
-
 def test_what_does_not_apply_is_nan_and_told() -> None:
     metric = TorchMetric(["mig", "modularity"], native=True)
     metric.update(Z, A[:, :1])
@@ -136,16 +126,6 @@ def test_tensors_of_every_type_and_with_gradients(dtype: torch.dtype) -> None:
     assert not metric.compute().requires_grad
 
 
-def test_arrays_and_integer_classes() -> None:
-    metric = TorchMetric("mig", kinds=KINDS)
-    metric.update(Z.numpy(), A.numpy())
-    exactly(metric, direct("mig").value)
-    classes = A[:, 2].long()
-    whole = TorchMetric("mig", kinds="categorical")
-    whole.update(Z, classes)
-    exactly(whole, demele.metrics.mig(Z.numpy(), classes.numpy(), kinds="categorical").value)
-
-
 def test_more_rows_than_the_bound_give_the_accumulators_sample() -> None:
     metric = feed(TorchMetric("sap", kinds=KINDS, bound=50))
     accumulator = demele.Accumulator("sap", kinds=KINDS, bound=50).update(Z.numpy(), A.numpy())
@@ -164,14 +144,6 @@ def test_forward_returns_the_value_of_the_batch_and_accumulates() -> None:
         assert_exact(metric(Z[part], A[part]).item(), direct("mig", Z[part], A[part]).value)
     assert metric.accumulator.n == N
     exactly(metric, direct("mig").value)
-
-
-def test_forward_of_sampled_metrics_numbers_rows_as_update_does() -> None:
-    forward, update = (TorchMetric("sap", kinds=KINDS, bound=60) for _ in range(2))
-    for start in (0, 80, 160):
-        forward(Z[start : start + 80], A[start : start + 80])
-        update.update(Z[start : start + 80], A[start : start + 80])
-    assert_exact(forward.compute(), update.compute())
 
 
 def test_a_batch_that_cannot_be_scored_is_nan_and_counts() -> None:
@@ -199,19 +171,6 @@ def test_a_refused_batch_changes_nothing() -> None:
     assert metric.accumulator.n == 2 * N
 
 
-def test_an_empty_batch_changes_nothing() -> None:
-    metric = feed(TorchMetric(["mig", "sap"], kinds=KINDS))
-    metric.update(Z[:0], A[:0])
-    assert metric.accumulator.n == N
-
-
-def test_compute_before_update_says_what_to_do() -> None:
-    with pytest.raises(demele.errors.NotEnoughData, match=r"mig: no rows yet; call update\(codes, factors\) first"):
-        TorchMetric("mig").compute()
-    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
-        TorchMetric("mig")(Z[:0], A[:0])
-
-
 def test_reset_forgets_the_rows_and_update_after_it_starts_anew() -> None:
     metric = feed(TorchMetric(["mig", "sap"], kinds=KINDS))
     metric.compute()
@@ -223,14 +182,6 @@ def test_reset_forgets_the_rows_and_update_after_it_starts_anew() -> None:
         metric.compute()
     feed(metric, z=Z[:100], a=A[:100])
     assert_exact(metric.compute()["sap"].item(), direct("sap", Z[:100], A[:100]).value)
-
-
-def test_compute_is_cached_until_rows_come() -> None:
-    metric = feed(TorchMetric("mig", kinds=KINDS))
-    assert metric.compute() is metric.compute()
-    first = metric.compute()
-    metric.update(Z[:40], A[:40])
-    assert metric.compute() != first
 
 
 def test_pickle_deepcopy_and_clone_keep_the_rows_and_go_their_own_ways() -> None:
@@ -331,18 +282,6 @@ def test_merge_state_adds_rows_in_the_order_of_streams(name: str, as_state: bool
     assert parts[2].accumulator.n == N + 10
 
 
-def test_merging_an_empty_metric_changes_nothing() -> None:
-    metric = feed(TorchMetric("sap", kinds=KINDS))
-    metric.merge_state(TorchMetric("sap", kinds=KINDS, stream=1))
-    exactly(metric, direct("sap").value)
-
-
-def test_metrics_that_kept_rows_of_one_stream_do_not_merge() -> None:
-    metric, other = (feed(TorchMetric("sap", kinds=KINDS)) for _ in range(2))
-    with pytest.raises(demele.errors.IncompatibleState, match="a stream of its own"):
-        metric.merge_state(other)
-
-
 @pytest.mark.parametrize("other", [3, {}, {"accumulator": [1]}, SumMetric()])
 def test_merging_something_else_is_refused(other: Any) -> None:
     with pytest.raises(demele.errors.InputTypeError, match="expected a TorchMetric"):
@@ -437,14 +376,6 @@ def test_a_collection_never_shares_states(compute_groups: bool) -> None:
     assert collection.clone(prefix="val/").compute().keys() == {f"val/{name}" for name in made}
 
 
-def test_several_metrics_in_a_collection_are_laid_flat() -> None:
-    collection = MetricCollection(
-        {"a": TorchMetric(["mig", "modularity"], frame=FRAME), "sap": TorchMetric("sap", kinds=KINDS)}
-    )
-    feed(collection)
-    assert set(collection.compute()) == {"mig", "modularity", "sap"}
-
-
 def test_groups_forced_by_hand_are_refused_rather_than_wrong() -> None:
     metrics = {"a": TorchMetric("mig", frame=FRAME), "b": TorchMetric("dmig", frame=FRAME)}
     collection = MetricCollection(metrics, compute_groups=[["a", "b"]])  # type: ignore[arg-type]
@@ -454,26 +385,6 @@ def test_groups_forced_by_hand_are_refused_rather_than_wrong() -> None:
 
 
 # Being a module -------------------------------------------------------------------------------------------------------
-
-
-def test_values_are_on_the_metrics_device() -> None:
-    metric = feed(TorchMetric("mig", frame=FRAME, native=True)).to("meta")
-    assert metric.device == torch.device("meta")
-    assert metric.compute().device == torch.device("meta")
-
-
-def test_casts_do_not_change_the_value() -> None:
-    metric = feed(TorchMetric("mig", frame=FRAME))
-    torch.nn.ModuleDict({"metric": metric}).half()
-    exactly(metric, direct("mig").value)
-
-
-def test_it_says_what_it_is() -> None:
-    metric = feed(TorchMetric(["mig", "sap"], kinds=KINDS))
-    assert repr(metric) == f"TorchMetric(mig, sap; n={N})"
-    assert metric.higher_is_better
-    assert metric.is_differentiable is False
-    assert hash(metric) != hash(metric.clone())
 
 
 @pytest.mark.parametrize(
@@ -491,10 +402,3 @@ def test_it_says_what_it_is() -> None:
 def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TorchMetric(**keywords)
-
-
-def test_standard_deviations_are_needed_by_rmig_alone() -> None:
-    with pytest.raises(demele.errors.NotEnoughData, match="pass codes_std"):
-        TorchMetric("rmig").update(Z, A)
-    with pytest.raises(demele.errors.InputError, match="expected the shape of codes"):
-        TorchMetric("rmig").update(Z, A, STD[:, :2])

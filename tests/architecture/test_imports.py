@@ -68,19 +68,6 @@ def test_importing_costs_no_more_than_numpy() -> None:
     assert not HEAVY & modules_after("import demele")
 
 
-def test_naming_every_public_thing_costs_no_more_than_numpy() -> None:
-    assert not HEAVY & modules_after("import demele\nfor name in demele.__all__: getattr(demele, name)")
-
-
-def test_sets_that_a_formula_draws_need_neither_pandas_nor_what_reads_pictures() -> None:
-    found = modules_after(
-        "import demele\n"
-        "for images in (demele.data.sprites(16), demele.data.room(16), demele.data.squares(16)):\n"
-        "    images.resized(8).images(images.pairs(3)[1])"
-    )
-    assert not HEAVY & found
-
-
 def test_a_histogram_metric_needs_no_predictors() -> None:
     found = modules_after(
         "import numpy as np, demele\n"

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,19 +59,6 @@ def test_a_look_writes_nothing(run: Run, tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out == "cell,n\nb,50\n"
     run(table, "another")
     assert not list(tmp_path.iterdir())
-
-
-def test_several_files_come_of_one_table(run: Run, tmp_path: Path) -> None:
-    def rows(found: list[tuple[int, Any]]) -> dict[str, list[Row]]:
-        return {name: [{"cell": cell, name: record[name]} for cell, record in found] for name in ("first", "second")}
-
-    run(Table(cells=(4,), measured=lambda cell: {"first": cell, "second": -cell}, rows=rows))
-    assert (tmp_path / "second.csv").read_text() == "cell,second\n4,-4\n"
-    assert not (tmp_path / "some_table.csv").exists()
-
-
-def test_a_process_of_its_own_returns_what_the_function_does() -> None:
-    assert loop.alone(len, "four") == 4
 
 
 def test_shares_have_their_standard_errors() -> None:

@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for folder in ("src", "tools", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
 
@@ -91,35 +89,3 @@ def test_nobody_writes_in_place() -> None:
 def test_what_is_allowed_is_there() -> None:
     for own, name in ALLOWED:
         assert name in dict(found_in((ROOT / own).read_text(encoding="utf-8"))), f"{own} has no {name} any more"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("open(p, 'w')", "open(p, mode='ab')", "path.open('x')", "path.open('r+b')", "path.open(mode=m)"),
-        *("path.write_text(t)", "path.write_bytes(b)", "frame.to_csv(path, index=False)", "a.b.to_json(path)"),
-        *("frame.to_csv(path_or_buf=path)", "np.savez(path, a=a)", "figure.savefig(path)", "os.replace(a, b)"),
-        *("json.dump(data, file)", "gzip.open(p, 'wt')", "evaluation.frame.to_html(path)"),
-        *("beside.replace(path)", "path.rename(other)"),
-    ],
-)
-def test_what_writes_in_place_is_seen(line: str) -> None:
-    assert found_in(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *(
-            "open(p)",
-            "path.open('rb')",
-            "open(p, encoding='utf-8')",
-            "frame.to_csv(index=False)",
-            "np.savez(held, a=a)",
-        ),
-        *("frame.rename(columns=names)", "'a'.replace('a', 'b')", "replace(asked, level=0.9)"),
-        *("text.replace('a', 'b')", "frame.to_json(orient='records')", "gzip.compress(b)", "write_whole(path, text)"),
-    ],
-)
-def test_what_does_not_is_left_alone(line: str) -> None:
-    assert not found_in(line)

@@ -1,7 +1,7 @@
 """What the document of an agreement between metrics says: counts, matrices, pairs and published figures."""
 
 from demele import lab
-from demele.report.document import Choice, Heat, Pill, Table
+from demele.report.document import Choice, Heat, Table
 from demele.report.renderers.terminal import text
 from demele.report.words import name
 from tests.report.sample_agreement import sample_agreement
@@ -51,21 +51,3 @@ def test_a_heat_map_has_a_ring_where_a_pair_is_significant() -> None:
     printed = figure.of["Published: Cars3D"][0]
     assert isinstance(printed, Heat)
     assert printed.values[printed.rows.index(name("MIG"))][printed.columns.index(name("SAP"))] == 0.04
-
-
-def test_pairs_are_sorted_by_size_and_have_what_was_published() -> None:
-    found = sample_agreement()
-    table = found.document().table
-    assert table is not None
-    sizes = [abs(one.tau) for one in found.pairs() if one.verdict != "undefined"]
-    assert [abs(float(str(row[2]))) for row in table.rows[: len(sizes)]] == sorted(sizes, reverse=True)
-    row = next(row for row in table.rows if row[:2] == (name("MIG"), name("SAP")))
-    cells = dict(zip(table.columns, row, strict=True))
-    assert cells["Cars3D, published"] == 0.04
-    assert isinstance(cells["Result"], Pill)
-
-
-def test_published_matrices_are_compared_with_ours() -> None:
-    published = next(section for section in sample_agreement().document().sections if section.title[:3] == "Pub")
-    table = next(block for block in published.shown if isinstance(block, Table))
-    assert len(table.rows) == len(sample_agreement().likeness_rows())

@@ -6,36 +6,11 @@ import pytest
 
 from demele import bench
 from demele.bench.agreement_print import centred_interval, likeness
-from demele.core.errors import InputError, NotEnoughData, UnknownNameError
-from demele.metrics.catalogue import list_metrics
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from demele.core.errors import InputError, NotEnoughData
+from tests.tolerances import ROUNDING, assert_close
 
 CARS, NORB = bench.published_agreement("cars3d"), bench.published_agreement("smallnorb")
 UPPER = np.triu_indices(17, 1)
-DISPUTED = {
-    *("dci_lasso_compactness", "dci_forest_compactness", "dcimig", "jemmig", "mig", "mig_sup", "modularity"),
-    *("sap", "z_max_variance"),
-}
-
-
-def test_all_cells_are_there_with_registered_names() -> None:
-    assert CARS.printed.size + NORB.printed.size == 578
-    assert CARS.metrics == NORB.metrics
-    assert set(CARS.metrics) <= set(list_metrics())
-    for printed in (CARS.printed, NORB.printed):
-        assert_exact(np.diag(printed), np.ones(17))
-
-
-def test_nine_pairs_of_cars3d_are_printed_with_two_signs() -> None:
-    assert NORB.disputed == ()
-    assert {frozenset(pair) for pair in CARS.disputed} == {frozenset({"dci_lasso_modularity", o}) for o in DISPUTED}
-    rows, columns = CARS.table("row"), CARS.table("column")
-    upper, lower = rows.to_numpy()[UPPER], columns.to_numpy()[UPPER]
-    assert_exact(upper[upper != lower], -lower[upper != lower])
-    assert (upper != lower).sum() == 9
-    for table in (rows, columns):
-        assert_exact(table.to_numpy(), table.to_numpy().T)
-    assert rows.loc["dci_lasso_modularity", "dci_lasso_compactness"] == 0.35  # as the row of print has it
 
 
 @pytest.mark.parametrize(
@@ -51,30 +26,6 @@ def test_what_is_known_of_the_printed_taus(
     assert round(100 * float((np.abs(taus) < 0.23).mean())) == below
     assert round(100 * float((np.abs(taus) >= 0.42).mean())) == above
     assert round(100 * float((taus < 0).mean())) == negative
-
-
-def test_yardsticks_between_the_two_data_sets() -> None:
-    cars, norb = CARS.table().to_numpy()[UPPER], NORB.table().to_numpy()[UPPER]
-    undisputed = np.array(
-        [{CARS.metrics[i], CARS.metrics[j]} not in map(set, CARS.disputed) for i, j in zip(*UPPER, strict=True)]
-    )
-    nothing = np.empty((0, 136))
-    whole = likeness(norb, cars, nothing, level=0.95, configurations=36)
-    fewer = likeness(norb[undisputed], cars[undisputed], nothing[:, undisputed], level=0.95, configurations=36)
-    assert (whole["pairs"], fewer["pairs"]) == (136, 127)
-    assert (round(whole["r"].value, 3), round(fewer["r"].value, 3)) == (0.662, 0.657)
-    assert (fewer["strong_pairs"], fewer["same_sign"].value) == (56, 0.875)
-    assert (round(whole["difference"].value, 3), round(fewer["difference"].value, 3)) == (0.204, 0.213)
-    both = undisputed & (np.abs(cars) >= 0.23) & (np.abs(norb) >= 0.23)
-    assert both.sum() == 36
-    assert round(100 * float((np.sign(cars[both]) == np.sign(norb[both])).mean())) == 97
-
-
-def test_unknown_names_are_told() -> None:
-    with pytest.raises(UnknownNameError, match="'cars3d'"):
-        bench.published_agreement("cars")
-    with pytest.raises(InputError, match="'row' or 'column'"):
-        CARS.table("lower")  # type: ignore[arg-type]
 
 
 # Likeness ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import functools
 import json
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -39,14 +38,6 @@ def test_all_registered_metrics_but_the_newer_ones_by_default() -> None:
         assert item.function is None
 
 
-def test_rmig_has_rows_of_its_own() -> None:
-    assert [item.key for item in chosen_candidates(["mig", "rmig", "dci_lasso_modularity"])] == [
-        "information",
-        "rmig",
-        "dci_lasso",
-    ]
-
-
 def test_names_functions_and_candidates_together() -> None:
     own = candidate(half, name="own", claims=["modularity", "compactness"], discretises=False)
     metrics: list[Any] = ["MIG", half, own, demele.metrics.sap, lambda codes, factors: 1.0]
@@ -57,11 +48,6 @@ def test_names_functions_and_candidates_together() -> None:
     assert found[2].may_measure("modularity")
     assert not found[2].may_measure("explicitness")
     assert found[1].may_measure("explicitness")  # it does not say
-
-
-@pytest.mark.parametrize("one", ["mig", half, candidate(half)])
-def test_one_alone(one: Any) -> None:
-    assert len(chosen_candidates(one)) == 1
 
 
 def test_each_once() -> None:
@@ -243,23 +229,6 @@ def test_every_process_tells_the_same(tmp_path: Path) -> None:
         return json.loads(finished.stdout)
 
     assert told("1") == told("2")
-
-
-def test_a_function_that_counts_keeps_its_key() -> None:
-    class Counting:
-        calls = 0
-
-        def __call__(self, codes: object, factors: object) -> float:
-            self.calls += 1
-            return 0.5
-
-    own = candidate(Counting())
-    key = own.key
-    assert callable(own.function)
-    assert not isinstance(own.function, demele.metrics.Metric)
-    own.function(None, None)
-    assert own.key == key
-    assert pickle.loads(pickle.dumps(candidate(half))).key == candidate(half).key
 
 
 def test_the_key_follows_the_function_and_the_name() -> None:

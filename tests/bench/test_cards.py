@@ -1,18 +1,16 @@
 """The card of a metric, from curves and times that are written by hand."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy import stats
 
 from demele import bench
 from demele.bench.candidates import chosen_candidates
 from demele.bench.cards import card_of
 from demele.bench.verdicts import Curve
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from tests.tolerances import ROUNDING, assert_close
 
 #: Values by seed; None where a seed gave none.
 Points = Mapping[int, Sequence[float | None]]
@@ -73,20 +71,6 @@ def test_chance_is_the_score_of_nothing_but_noise() -> None:
     assert (set(told), told["n"]) == ({"mean", "low", "high", "n"}, 3)
 
 
-def test_chance_of_a_real_run_is_its_curve_at_the_last_severity() -> None:
-    found = bench.check_metrics("mig", "noise", seeds=3, n_rows=100)
-    told = card_of(found, found.candidates[0])["chance"]
-    (point,) = (line for line in found.curve_frame().to_dict("records") if line["severity"] == 1.0)
-    assert_exact([told["mean"], told["low"], told["high"]], [point["mean"], point["low"], point["high"]])
-    assert told["n"] == point["seeds"] == 3
-
-
-def test_chance_of_few_seeds() -> None:
-    assert card([curve_of(NOISE, {10: [0.25]})])["chance"] == {"mean": 0.25, "low": None, "high": None, "n": 1}
-    assert card([curve_of(NOISE, {10: [None, None]}, elsewhere=[0.5])])["chance"] is None
-    assert card([curve_of(NOISE, {}, declined="has no codes")])["chance"] is None
-
-
 def test_chance_by_size_has_a_line_for_each_number_of_rows() -> None:
     points: Points = {0: [0.0, 0.0], 1: [0.25, 0.25], 3: [None, 0.5]}
     told = card([curve_of(CHANCE, points, elsewhere=[None, None])])["chance_by_size"]
@@ -143,10 +127,6 @@ def test_only_seeds_that_both_have_are_compared() -> None:
     assert told == {"rows permuted": (0.0, "holds")}
 
 
-def test_invariances_of_a_metric_that_was_declined() -> None:
-    assert card([curve_of(INVARIANCES, {}, declined="has no codes")])["invariances"] == []
-
-
 # Costs ----------------------------------------------------------------------------------------------------------------
 
 
@@ -174,41 +154,3 @@ def test_cost_is_the_median_at_each_number_of_rows_from_few_to_many() -> None:
         {"n_samples": 20_000, "seconds": 6.0},
     ]
     assert told["seconds"] is None
-
-
-def test_times_of_a_real_run_are_in_its_card() -> None:
-    found = bench.check_metrics("mig", ["mixing", "redundant"], seeds=2, n_rows=100)
-    measured = np.concatenate(found.seconds["information", "mixing"])
-    assert len(measured) == 2 * 6
-    told = found.to_dict()["metrics"][0]["card"]
-    assert told["seconds"] == pytest.approx(float(np.median(measured)))
-    assert told["seconds"] > 0
-    assert told["cost"] == []
-
-
-# Nothing --------------------------------------------------------------------------------------------------------------
-
-
-def test_scenarios_that_were_not_run_leave_nothing() -> None:
-    partial = bench.scenario("partial")
-    assert card([curve_of(partial, {}, elsewhere=[0.5, 0.5])]) == {
-        "chance": None,
-        "chance_by_size": [],
-        "invariances": [],
-        "seconds": None,
-        "seconds_rows": 500,
-        "cost": [],
-    }
-
-
-def test_no_number_of_a_card_is_infinite() -> None:
-    curves = [curve_of(item, {}, elsewhere=[0.5]) for item in (NOISE, CHANCE, INVARIANCES)]
-
-    def numbers(item: Any) -> list[float]:
-        if isinstance(item, dict | list):
-            return [one for part in (item.values() if isinstance(item, dict) else item) for one in numbers(part)]
-        return [item] if isinstance(item, float) else []
-
-    told = numbers(card(curves))
-    assert len(told) > 10
-    assert all(map(math.isfinite, told))

@@ -122,11 +122,6 @@ def test_the_criteria_are_those_of_the_scenarios_that_were_run() -> None:
     assert silent.criteria == ()
 
 
-def test_every_row_is_judged_once_by_every_criterion() -> None:
-    found = [(item.row, item.criterion) for item in small().verdicts]
-    assert found == [(row.name, item.name) for row in small().rows for item in small().criteria]
-
-
 def test_verdicts_of_scores_that_are_known_by_heart() -> None:
     assert small().verdict("half", "mine").status == "holds"  # 0.5 everywhere
     assert small().verdict("dci_forest", "mine").status == "inconclusive"  # one seed tells no spread
@@ -161,19 +156,6 @@ def test_the_table_holds_the_verdicts_of_a_group(group: str) -> None:
     for row in table.index:
         for criterion in table.columns:
             assert table.loc[row, criterion] == small().verdict(row, criterion).status
-
-
-def test_the_table_holds_all_groups_and_no_other_is_known() -> None:
-    found = bench.check_metrics(half, ["mixing", mine()], seeds=1, n_rows=100)
-    assert (
-        list(found.table()) == [*found.table("review"), *found.table("added")] == [item.name for item in found.criteria]
-    )
-    with pytest.raises(InputError, match="group: expected 'review' or 'added', got 'source'"):
-        small().table("source")
-
-
-def test_what_it_says_of_itself() -> None:
-    assert repr(small()) == "Characterisation(correlation meets 0 of 1 criterion and half meets 1 of 1 criterion)"
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
@@ -211,20 +193,6 @@ def test_values_are_those_of_evaluate_to_the_bit(name: str) -> None:
             assert_exact(list(values.values()), [expected[metric].value for metric in values])
             seen += len(values)
     assert seen == len(frame) - (0 if name == "bins" else 2 * len(scenario.severities))
-
-
-def test_the_frame_has_a_line_for_every_seed_of_every_metric() -> None:
-    frame = small().value_frame()
-    assert list(frame.columns) == ["scenario", "severity", "seed", "metric", "value", "reason"]
-    expected = [
-        (scenario.name, severity, seed, item.name)
-        for item in small().candidates
-        for scenario in small().scenarios
-        for severity in scenario.severities
-        for seed in range(1 if item.name.startswith("dci_") else 3)
-    ]
-    found = list(zip(frame["scenario"], frame["severity"], frame["seed"], frame["metric"], strict=True))
-    assert sorted(found) == sorted(expected)
 
 
 def test_each_missing_value_is_there_once_with_its_seed_and_reason() -> None:
@@ -267,26 +235,6 @@ def test_points_of_curves_are_means_with_student_intervals() -> None:
     assert len(counts) > 2  # the metric that fails did so here and there
 
 
-def test_one_seed_has_a_mean_and_no_interval() -> None:
-    (first, *_) = bench.check_metrics(half, mine(), seeds=1, n_rows=100).curve_frame().to_dict("records")
-    assert (first["mean"], first["seeds"]) == (0.5, 1)
-    assert_exact([first["low"], first["high"], first["std"]], [math.nan] * 3)
-
-
-def test_a_metric_that_takes_no_part_has_no_line() -> None:
-    found = bench.check_metrics(["mig", half], ["settings", mine()], seeds=1, n_rows=100)
-    assert set(found.value_frame()["scenario"]) == set(found.curve_frame()["scenario"]) == {"mine"}
-    assert found.curves["mig", "settings"].declined == "has no setting of its own"
-
-
-def test_json_reads_back_as_what_was_written(tmp_path: Path) -> None:
-    path = tmp_path / "found.json"
-    text = small().to_json(path)
-    assert json.loads(text) == small().to_dict()
-    assert path.read_text(encoding="utf-8") == text
-    assert small().to_json() == text
-
-
 # Metrics that fail, and metrics of one's own --------------------------------------------------------------------------
 
 
@@ -315,16 +263,6 @@ def test_a_metric_that_gives_nothing_is_told_so_and_the_others_go_on(metric: Any
     lines = found.to_dict()["curves"]
     assert [line["mean"] for line in lines] == [[None, None], [0.5, 0.5]]
     assert [line["reasons"] for line in lines] == [[reason, reason], [None, None]]
-
-
-def test_a_function_that_does_not_do_the_same_again_is_told_of() -> None:
-    rng = np.random.default_rng(0)
-
-    def draws(codes: object, factors: object) -> float:
-        return float(rng.random())
-
-    with pytest.warns(DemeleWarning, match="^draws gave .* and then .* on scenario 'mine' at 0.5, on the same arrays"):
-        bench.check_metrics(draws, mine(), seeds=1, n_rows=100)
 
 
 def test_a_function_that_is_tried_sees_a_representation_of_the_run(calls: list[float]) -> None:
@@ -439,13 +377,6 @@ def test_a_store_that_cannot_be_used_is_refused_before_anything_is_computed(call
     assert calls == []
 
 
-def test_a_scenario_that_is_named_twice_is_run_once(calls: list[float]) -> None:
-    own = mine()
-    found = bench.check_metrics(counted, [own, "mixing", "mixing", own], seeds=1, n_rows=100)
-    assert [item.name for item in found.scenarios] == ["mine", "mixing"]
-    assert len(calls) == 2 + 6 + TRIALS
-
-
 def test_seeds_of_each_scenario_and_of_slow_metrics() -> None:
     metrics: list[Any] = ["mig", "explicitness", half]
     own = mine(severities=(0.5,), wanted={})
@@ -469,14 +400,6 @@ def test_slow_metrics_take_as_many_seeds_up_to_twenty() -> None:
     assert (dict(found.seeds), dict(found.slow_seeds)) == ({"mine": 25}, {"mine": 20})
     assert found.curves["half", "mine"].n == [25, 25]  # a function is not called slow
     assert dict(bench.check_metrics(half, mine(), seeds=2, n_rows=100).slow_seeds) == {"mine": 2}
-
-
-def test_progress_is_told_to_a_function() -> None:
-    told: list[float] = []
-    bench.check_metrics(half, mine(), seeds=2, n_rows=100, progress=lambda done, total, _: told.append(done / total))
-    assert told[0] == 0
-    assert told[-1] == pytest.approx(1)
-    assert len(told) == 1 + 3  # the first of four was measured in the trial
 
 
 # Where it works, and what is there already ----------------------------------------------------------------------------
@@ -515,15 +438,6 @@ def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float
     number, fewer = again(counted, own, 1)
     assert number == 0
     assert list(fewer["seed"]) == [0, 0]
-
-
-def test_new_seeds_are_the_only_representations_that_are_measured(calls: list[float], tmp_path: Path) -> None:
-    path, own = tmp_path / "rows", mine()
-    bench.check_metrics(counted, own, seeds=1, n_rows=N, store=path)
-    calls.clear()
-    bench.check_metrics(counted, own, seeds=3, n_rows=N, store=path)
-    expected = [float(drawn(own, severity, seed, N).codes[0, 0]) for severity in (0.0, 0.5) for seed in (1, 2)]
-    assert sorted(calls) == sorted(expected)
 
 
 def test_a_store_is_judged_at_another_level_without_computing(calls: list[float], tmp_path: Path) -> None:

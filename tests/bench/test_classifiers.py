@@ -198,19 +198,6 @@ def test_each_choice_is_the_best_of_its_step(missing: float) -> None:
         assert_each_choice_is_the_best(np.delete(table, 3, axis=1).tolist(), chosen, list(range(14)))
 
 
-def test_a_smaller_choice_begins_a_larger_one() -> None:
-    table = np.random.default_rng(1).random((40, 6))
-    assert_exact(select_varied(table, 20)[:8], select_varied(table, 8))
-
-
-def test_points_on_a_line_are_chosen_in_different_places() -> None:
-    # Figure 6.4: ten places at even distances, five points in either of the two at the ends.
-    places = np.concatenate([np.linspace(0, 1, 10), np.zeros(4), np.ones(4)])
-    for seed in range(12):
-        chosen = select_varied(places[:, None], 10, seed=seed, threshold=0)
-        assert_exact(np.sort(places[chosen]), np.linspace(0, 1, 10))
-
-
 def test_the_choice_is_spread_wider_and_more_evenly_than_a_random_one() -> None:
     rng = np.random.default_rng(2)
     table = rng.random((200, 6))
@@ -228,13 +215,6 @@ def test_near_candidates_are_dropped() -> None:
     with pytest.raises(NotEnoughData, match=r"4 classifiers are wanted, but of 4 candidates only 3 are at a mean"):
         select_varied(table, 4)
     assert sorted(select_varied(table, 4, threshold=0).tolist()) == [0, 1, 2, 3]
-
-
-def test_distance_at_the_threshold_is_kept() -> None:
-    # (1/8)^2 = 1/64 and its mean over one indicator are exact in binary.
-    assert sorted(select_varied([[0.5], [0.625]], 2, threshold=1 / 64).tolist()) == [0, 1]
-    with pytest.raises(NotEnoughData, match="only 1 are"):
-        select_varied([[0.5], [0.625]], 2, threshold=np.nextafter(1 / 64, 1))
 
 
 def test_the_filter_looks_at_common_indicators() -> None:
@@ -270,11 +250,6 @@ def test_filter_like_loops(table: Table, threshold: float) -> None:
     assert sorted(chosen.tolist()) == kept
     with pytest.raises(NotEnoughData, match=f"only {len(kept)} are"):
         select_varied(table, len(kept) + 1, threshold=threshold)
-
-
-def test_candidates_that_are_all_the_same_are_chosen_in_order() -> None:
-    chosen = select_varied(np.full((5, 2), 0.5), 5, threshold=0).tolist()
-    assert sorted(chosen[1:]) == chosen[1:]
 
 
 def test_bad_choice_input() -> None:

@@ -1,11 +1,5 @@
 """Comparison methods measured on labels whose noise is known: counting, contenders, own methods, resuming."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,9 +10,7 @@ from numpy.typing import NDArray
 
 from demele import bench, classifiers, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
-from demele.bench.comparisons.setting import published
 from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.core.fingerprint import fingerprint
 from demele.core.store import Store
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -349,57 +341,6 @@ def test_a_changed_function_is_asked_again(tmp_path: Path) -> None:
     assert [one.tallies[0].inconclusive for one in found] == [0.0, 100.0]
 
 
-def better_by(baseline: Any, candidate: Any, given: Any, least: float = 0.0) -> bool:
-    return bool((candidate == given).mean() - (baseline == given).mean() > least)
-
-
-class Better:
-    """A method that holds what it decides by."""
-
-    def __init__(self, least: float) -> None:
-        self.least = np.array([least])
-
-    def __call__(self, baseline: Any, candidate: Any, given: Any) -> bool:
-        return better_by(baseline, candidate, given, self.least[0])
-
-    def as_method(self, baseline: Any, candidate: Any, given: Any) -> bool:
-        return self(baseline, candidate, given)
-
-
-def enclosing(least: float) -> Any:
-    return lambda baseline, candidate, given: better_by(baseline, candidate, given, least)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda least: partial(better_by, least=least),
-        lambda least: partial(partial(better_by), least=least),
-        enclosing,
-        Better,
-        lambda least: Better(least).as_method,
-    ],
-)
-def test_a_function_that_holds_something_else_is_asked_again(make: Any, tmp_path: Path) -> None:
-    """Results of one threshold are not taken for those of another; those of the same one are."""
-    assert fingerprint(make(0.25)) == fingerprint(make(0.25)) != fingerprint(make(0.5))
-    predictions, truth = simulated(200, models=3)
-    for least in (0.0, 1.0):
-        found = bench.check_methods(predictions, truth, [0.1], {"mine": make(least)}, store=tmp_path / "rows")
-        fresh = bench.check_methods(predictions, truth, [0.1], {"mine": make(least)})
-        assert found.to_json() == fresh.to_json()
-
-
-def test_functions_that_hold_each_other_have_a_fingerprint() -> None:
-    def first(a: Any, b: Any, c: Any) -> bool:
-        return bool(second(a, b, c))
-
-    def second(a: Any, b: Any, c: Any) -> bool:
-        return bool(first(a, b, c))
-
-    assert fingerprint(first) == fingerprint(first) != fingerprint(second)
-
-
 def test_the_number_of_processes_changes_nothing() -> None:
     predictions, truth = simulated(300, models=5)
     methods = ["overlap", "audit(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
@@ -436,38 +377,6 @@ def test_rates_beyond_the_annotators_are_said_before_classifiers_are_trained(
         )  # fmt: skip
     keys = Store.read(path)[1]
     assert [key[0] for key in keys] == ["annotators"]
-
-
-KILLED = """
-import sys
-import numpy as np
-from demele import bench
-from sklearn.datasets import load_iris
-iris = load_iris()
-found = bench.noise_experiment(
-    iris.data, iris.target, noise=[0.05, 0.1], methods=["overlap", "worst-case-overlap", "audit(labels=30)"],
-    n_classifiers=6, n_candidates=24, n_annotators=12, training_rates=[0.01, 0.1], folds=3, store=sys.argv[1],
-)
-open(sys.argv[2], "w").write(found.to_json())
-"""
-
-
-def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path: Path) -> None:
-    """Killed without warning, while classifiers are trained or methods decide."""
-    store, result, whole = tmp_path / "rows", tmp_path / "resumed.json", tmp_path / "whole.json"
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(store), str(result)])
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if store.exists() and store.read_bytes().count(b"\n") >= 15:
-            break
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    assert not result.exists()
-    alone = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "other"), str(whole)])
-    subprocess.run([sys.executable, "-c", KILLED, str(store), str(result)], check=True)
-    assert alone.wait() == 0
-    assert result.read_bytes() == whole.read_bytes()
 
 
 # Bad input -----------------------------------------------------------------------------------------------------------
@@ -561,30 +470,6 @@ def test_names_are_kept_in_one_spelling() -> None:
     assert contender("hard-rows(prudence=0.1)").name == "hard-rows"
     for name in bench.comparison_methods():
         assert contender(name).name == name
-
-
-def test_the_published_rows_meet_our_names() -> None:
-    names = set(bench.comparison_methods())
-    assert {row["method"] for row in published()} <= names
-    assert len([row for row in published() if row["measure"] == "accuracy"]) == 27
-
-
-def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
-    frame = run.to_frame()
-    assert_exact(len(frame), len(run.tallies))
-    content = json.loads(run.to_json(tmp_path / "found.json"))
-    assert content == json.loads((tmp_path / "found.json").read_text())
-    assert content["kind"] == "method comparison"
-    assert {"tallies", "names", "contenders"} < set(content)
-    assert not {"decided", "references"} & set(content)
-    table = run.table("type_2")
-    assert_exact(table[0.1]["overlap"], run.tally("overlap", 0.1).type_2)
-    for name in ("type", "method"):
-        with pytest.raises(UnknownNameError, match="figure: expected one of"):
-            run.table(name)
-    with pytest.raises(UnknownNameError, match="expected a method among"):
-        run.tally("audit", 0.1)
-    assert "of 7 methods make no type I error" in repr(run)
 
 
 def test_methods_are_asked_for_the_measures_that_the_study_knows() -> None:

@@ -1,7 +1,6 @@
 """What is shown: a characterisation as plain things, and two of them together."""
 
 import functools
-import json
 import warnings
 from typing import Any
 
@@ -49,12 +48,6 @@ def own_and_fails(scenarios: Any) -> bench.Characterisation:
 
 
 @functools.cache
-def first() -> dict[str, Any]:
-    """Return what is shown of two functions on one scenario of the review and one of their own."""
-    return own_and_fails(["mixing", mine()]).to_dict()
-
-
-@functools.cache
 def reference() -> dict[str, Any]:
     """Return what is shown of registered metrics, on more scenarios, with other numbers."""
     metrics = ["mig", "sap", "z_min_variance"]
@@ -63,20 +56,6 @@ def reference() -> dict[str, Any]:
 
 
 # One ------------------------------------------------------------------------------------------------------------------
-
-
-def test_every_metric_has_a_curve_in_every_scenario_and_a_verdict_for_every_criterion() -> None:
-    told = first()
-    names = [item["name"] for item in told["metrics"]]
-    scenarios = [item["name"] for item in told["scenarios"]]
-    assert (names, scenarios) == (["own", "fails"], ["mixing", "mine"])
-    assert [(item["metric"], item["scenario"]) for item in told["curves"]] == [
-        (name, scenario) for scenario in scenarios for name in names
-    ]
-    rows, criteria = ([item["name"] for item in told[what]] for what in ("rows", "criteria"))
-    assert [(item["row"], item["criterion"]) for item in told["verdicts"]] == [
-        (row, criterion) for row in rows for criterion in criteria
-    ]
 
 
 def test_points_are_those_of_the_curves() -> None:
@@ -91,35 +70,6 @@ def test_points_are_those_of_the_curves() -> None:
     assert none["mean"] == none["low"] == none["high"] == [None, None]
     assert (none["n"], none["failed"]) == ([0, 0], [2, 2])
     assert none["reasons"] == ["fails raised ValueError: never"] * 2
-
-
-def test_a_curve_that_was_declined_has_no_points() -> None:
-    told = bench.check_metrics(own, ["settings", mine()], **SMALL).to_dict()["curves"]
-    declined = next(item for item in told if item["scenario"] == "settings")
-    assert declined["declined"] == "has no setting of its own"
-    assert [declined[what] for what in ("mean", "low", "high", "n", "failed", "reasons")] == [[]] * 6
-
-
-def test_scenarios_say_what_they_want() -> None:
-    told = first()["scenarios"][1]
-    assert told["severities"] == [0.0, 0.5]
-    assert told["labels"] == ["0", "0.5"]
-    assert sorted((item["property"], item["text"]) for item in told["wanted"]) == [
-        ("any", "stays within 0.1 of its first value"),
-        ("modularity", "is at least 0.5"),
-        ("modularity", "is at most 1"),
-    ]
-
-
-def test_settings_are_told() -> None:
-    told = first()
-    assert {what: told[what] for what in ("protocol", "n_samples", "level", "seeds", "slow_seeds")} == {
-        "protocol": "review2022",
-        "n_samples": 100,
-        "level": 0.95,
-        "seeds": {"mixing": 2, "mine": 2},
-        "slow_seeds": {"mixing": 2, "mine": 2},
-    }
 
 
 def test_printed_cells_are_compared_under_the_protocol_of_the_review_only() -> None:
@@ -159,7 +109,3 @@ def test_the_stored_reference_is_shown_under_other_metrics_and_not_in_their_data
     assert [row[0] for row in table.rows[:2]] == [name("own"), name("fails")]
     assert all(str(row[0]).endswith(" (stored)") for row in table.rows[2:])
     assert len(table.rows) > 30
-
-
-def test_everything_is_plain_and_no_number_is_missing_without_a_word() -> None:
-    assert json.loads(json.dumps(first(), allow_nan=False)) == first()

@@ -1,11 +1,8 @@
 """What a good metric does, as inequalities: each kind by hand."""
 
-import pytest
-
 from demele.bench.scenario import (
     AtLeast,
     AtMost,
-    Contrast,
     Expectation,
     Falls,
     Holds,
@@ -52,14 +49,6 @@ def test_each_kind_by_hand() -> None:
         assert told(expectation) == expected
 
 
-def test_words_name_labels_and_say_something() -> None:
-    for expectation in [case[0] for case in CASES]:
-        assert expectation.text
-        for contrast in expectation.contrasts(SEVERITIES, LABELS):
-            named = [LABELS[place] for place in contrast.weights]
-            assert all(label in contrast.text for label in named)
-
-
 def test_words_hold_the_thresholds() -> None:
     assert Falls(total=0.2).text == "falls by at least 0.001 at every step and falls by at least 0.2 in all"
     assert Falls(total=0.2, every_step=False).text == "falls by at least 0.2 in all"
@@ -67,14 +56,3 @@ def test_words_hold_the_thresholds() -> None:
     assert Keeps(0.5, stop=0.5).text == "is at least 0.1 at first, and keeps at least 50% of that, up to 0.5"
     assert AtLeast(0.95, at=0.0).text == "is at least 0.95 at 0"
     assert AtMost(0.05).text == "is at most 0.05"
-
-
-def test_one_severity_leaves_nothing_to_compare() -> None:
-    assert Holds().contrasts((0.0,), ("only",)) == []
-    assert AtLeast(0.5).contrasts((0.0,), ("only",)) == [Contrast("at only", {0: 1.0}, 0.5)]
-
-
-@pytest.mark.parametrize("expectation", [Falls(start=0.3), AtLeast(0.5, at=0.3), NotAbove(at=0.3, than=0.0)])
-def test_a_severity_that_is_not_there_is_an_error(expectation: Expectation) -> None:
-    with pytest.raises(ValueError, match="not in tuple"):
-        expectation.contrasts(SEVERITIES, LABELS)

@@ -42,13 +42,6 @@ def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_ar
         assert all(3 <= number <= stored.SLOW_SEEDS[kind] for kind, number in fewer_seeds(name).items())
 
 
-def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
-    few = bench.check_metrics("sap", "mixing", seeds=1, n_rows=FEWER_SAMPLES)
-    stored.write_rows(few, tmp_path)
-    with pytest.raises(FormatError, match=r"sap\.json\.gz: expected rows of n_samples 20000, got 5000"):
-        stored.referred(bench.Characterisation, ["sap"], tmp_path)
-
-
 def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "FEWER", {"sap": 2})
     few = bench.check_metrics("sap", "mixing", seeds=2, n_rows=FEWER_SAMPLES)
@@ -57,12 +50,6 @@ def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monke
     again = stored.referred(bench.Characterisation, ["sap"], tmp_path)
     assert again.n_samples == N_SAMPLES
     assert (again.fewer_rows, again.fewer("sap")) == ({"sap": FEWER_SAMPLES}, (2, FEWER_SAMPLES))
-
-
-def test_where_nothing_is_stored_there_is_nothing_to_say(tmp_path: Path) -> None:
-    again = stored.referred(bench.Characterisation, ["tmex"], tmp_path)
-    assert again.fewer("tmex") is None
-    assert again.to_dict()["metrics"][0]["fewer"] is None
 
 
 # Made -----------------------------------------------------------------------------------------------------------------
@@ -109,18 +96,6 @@ def test_data_and_files_keep_it(found: bench.Characterisation, tmp_path: Path) -
     assert again.verdicts == found.verdicts
     with pytest.raises(FormatError, match="lacks a part of a characterisation"):
         bench.load(replace(found, fewer_rows={"nowhere": 150}).save(tmp_path / "odd.json.gz"))
-
-
-def test_lines_for_programs_have_its_own_numbers(found: bench.Characterisation) -> None:
-    frame = found.to_frame()
-    own = {(line.metric, line.n_rows, line.seeds) for line in frame.itertuples()}
-    assert own == {("mig", 300, 2), ("sap", 150, 2)}
-
-
-def test_the_document_says_it(found: bench.Characterisation) -> None:
-    said = "Measured with 2 seeds of 150 rows, as a call takes seconds"
-    assert [note.text for note in found.document().notes if said.lower() in note.text.lower()] == [f"m{said[1:]}"]
-    assert "150" not in str([note.text for note in replace(found, fewer_rows={}).document().notes])
 
 
 # Judged ---------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from demele import bench
 from demele.bench.candidates import candidate
 from demele.bench.metric_documents import CAPTIONS
@@ -79,35 +77,6 @@ def test_a_cell_has_the_evidence_that_decided_it() -> None:
     assert "<bdi>&lt;b&gt;</bdi>" in page(document)
 
 
-def test_calls_without_a_value_are_counted_by_reason() -> None:
-    seeds = tuple(np.arange(0) for _ in range(6))
-    reasons = (("b", "a", "a"), ("a", "a\n", "a", "b"), (), ("c", "c", "b"), ("d",), ("e",))
-    values = tuple(np.zeros(8 - len(own)) for own in reasons)
-    curve = Curve(metric="half", scenario="mixing", values=values, seeds=seeds, reasons=reasons)
-    found = made({("half", "mixing"): [0.0] * 6})
-    object.__setattr__(found, "curves", {("half", "mixing"): curve})
-    notes = [note.text for note in found.document().notes]
-    assert "no value in 12 of 48 calls: a (5), b (3), c (2) and 2 more" in notes
-
-
-def test_a_scenario_that_expects_nothing_has_curves_and_no_verdicts() -> None:
-    scenario = bench.Scenario(
-        name="mine",
-        title="Mine",
-        question="What happens?",
-        sweep="noise",
-        severities=(0.0, 1.0),
-        draw=SCENARIOS["noise"].draw,
-    )
-    found = bench.check_metrics(lambda codes, factors: 0.5, [scenario], seeds=2, n_rows=100)
-    document = found.document()
-    assert document.headline == "No scenario states an expectation, so there are no verdicts."
-    (lines,) = figures_of(document)
-    assert isinstance(lines, Lines)
-    assert lines.caption == f"Scores: {name('Mine')}"
-    assert "states no expectation" in " ".join(note.text for note in document.notes)
-
-
 def test_the_stored_results_are_sorted_and_agree_with_print_as_often_as_counted() -> None:
     found = bench.reference()
     document = found.document()
@@ -125,7 +94,3 @@ def test_the_stored_results_are_sorted_and_agree_with_print_as_often_as_counted(
     (moved,) = (one for one in figures_of(document) if isinstance(one, Heat) and "should not matter" in one.caption)
     assert moved.rings
     assert len(text(document).splitlines()) <= 40
-
-
-def test_the_page_of_the_stored_results_takes_less_than_a_megabyte(tmp_path: Any) -> None:
-    assert bench.reference().to_html(tmp_path / "bench.html").stat().st_size < 1_000_000

@@ -5,7 +5,7 @@ import gzip
 import json
 import tempfile
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -118,17 +118,6 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
         assert getattr(again, what) == getattr(found, what)
 
 
-def test_what_was_special_is_there() -> None:
-    found = varied()
-    assert found.curves["sap", "mine"].declined == "has no square"
-    curve = found.curves["sometimes", "mixing"]
-    assert 0 < sum(curve.failed) < 4 * 6
-    assert any(own.tolist() != list(range(len(own))) for own in curve.seeds)  # not the last ones only
-    assert {type(item) for given in mine().wanted.values() for item in given} == {
-        getattr(bench, name) for name in ("Falls", "Holds", "Keeps", "AtLeast", "AtMost", "NotAbove", "Same")
-    }
-
-
 def test_times_are_kept_as_medians(tmp_path: Path) -> None:
     again = bench.load(varied().save(tmp_path / "a"))
     assert set(again.seconds) == set(varied().seconds)
@@ -165,16 +154,6 @@ def test_functions_are_there_by_name_and_cannot_be_called(tmp_path: Path) -> Non
         function(np.zeros((2, 2)), np.zeros((2, 2)))
     with pytest.raises(InputError, match="are not in a saved characterisation"):
         again.scenarios[1].draw(np.random.default_rng(0), 0.0, 10)
-
-
-@pytest.mark.parametrize("expectation", EVERY_KIND, ids=lambda item: type(item).__name__)
-def test_every_kind_of_expectation_is_read_back(expectation: Any, tmp_path: Path) -> None:
-    own = mine(wanted={"modularity": (expectation,)}, declines=None)
-    found = bench.check_metrics(mean, own, seeds=2, n_rows=100)
-    again = bench.load(found.save(tmp_path / "a"))
-    assert again.scenarios[0].wanted == {"modularity": (expectation,)}
-    assert again.verdict("mean", "mine") == found.verdict("mean", "mine")
-    assert len(again.verdict("mean", "mine").parts[0].conditions) > 0
 
 
 @dataclass(frozen=True)
@@ -252,13 +231,6 @@ def test_a_part_that_is_something_else_is_refused(part: str, tmp_path: Path) -> 
             bench.load(path)
 
 
-def test_a_known_scenario_of_other_severities_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "other.gz"
-    path.write_bytes(packed({**content(), "scenarios": [{"name": "mixing", "severities": [0.0, 1.0]}]}))
-    with pytest.raises(FormatError, match="'mixing' was measured at other severities"):
-        bench.load(path)
-
-
 def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
     found = bench.check_metrics(mean, mine(wanted={"any": (bench.Holds(),)}), seeds=1, n_rows=100)
     told = json.loads(gzip.decompress(found.save(tmp_path / "a").read_bytes()))
@@ -296,29 +268,3 @@ def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: A
     path.write_bytes(gzip.compress(json.dumps(content).encode()))
     with pytest.raises(FormatError, match="lacks a part of a characterisation"):
         bench.load(path)
-
-
-def test_too_few_points_and_lists_for_values_are_refused(tmp_path: Path) -> None:
-    path = bench.check_metrics("mig", "mixing", seeds=1, n_rows=100).save(tmp_path / "a.json.gz")
-    whole = gzip.decompress(path.read_bytes())
-    for change in (lambda outcomes: outcomes[:-1], lambda outcomes: [[["high"]], *outcomes[1:]]):
-        content = json.loads(whole)
-        content["curves"][0]["outcomes"] = change(content["curves"][0]["outcomes"])
-        path.write_bytes(gzip.compress(json.dumps(content).encode()))
-        with pytest.raises(FormatError, match="lacks a part of a characterisation"):
-            bench.load(path)
-
-
-def test_a_part_of_a_sweep_can_be_shown(tmp_path: Path) -> None:
-    short = replace(bench.scenario("noise"), severities=(0.0, 0.1), wanted={})
-    found = bench.check_metrics(
-        "mig",
-        [short, replace(bench.scenario("redundant"), severities=(2.0,), labels=("two",), wanted={})],
-        seeds=2,
-        n_rows=100,
-    )
-    shown = found.to_dict()
-    assert shown["metrics"][0]["card"]["chance"] is None
-    assert {item["severity"] for item in shown["printed_scores"]} == {2.0}
-    with pytest.raises(InputError, match="cannot write"):
-        found.to_json(tmp_path / "nothere" / "a.json")

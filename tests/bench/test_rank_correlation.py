@@ -70,18 +70,6 @@ def test_how_many_pairs_are_held_at_a_time_changes_no_bit(at_once: int, monkeypa
     assert_exact(weighted_taus_within(scores, groups, weights), expected[1])
 
 
-def test_resamples_are_as_large_as_what_they_are_of() -> None:
-    drawn = resamples(np.random.default_rng(0), 7, 100)
-    assert drawn.shape == (100, 7)
-    assert_exact(drawn.sum(axis=1), np.full(100, 7.0))
-    assert drawn.std() > 0
-
-
-def test_rows_are_counted_by_pair() -> None:
-    scores = np.array([[1.0, 2.0, np.nan], [1.0, np.nan, 1.0], [2.0, 3.0, 1.0]])
-    assert_exact(counted(scores), [2, 2, 1])
-
-
 # Within groups -------------------------------------------------------------------------------------------------------
 
 
@@ -176,11 +164,6 @@ def test_where_many_rows_tie_the_limit_is_what_could_have_been_missed() -> None:
 def test_ties_are_counted_among_the_rows_that_both_columns_have() -> None:
     scores = np.array([[0.0, 1.0, 5.0], [0.0, 2.0, 5.0], [0.0, np.nan, 5.0], [1.0, 4.0, np.nan], [2.0, 4.0, 6.0]])
     assert_exact(untied_rows(scores), [3, 2, 2])
-
-
-def test_few_rows_have_no_interval() -> None:
-    low, high = tau_intervals(np.array([0.2, 1.0]), np.ones((100, 2)), np.array([7, 7]), level=0.95)
-    assert np.isnan([low, high]).all()
 
 
 def pair_of(rng: np.random.Generator, tau: float, n: int, tied: float) -> Matrix:

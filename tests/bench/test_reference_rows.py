@@ -6,7 +6,6 @@ import json
 import math
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from benchmarks import characterise
 from demele import bench
 from demele.bench import characterisation, stored
-from demele.bench.stored import ENDING, FEWER, FOLDER, fewer_seeds, referred, write_rows
+from demele.bench.stored import ENDING, FEWER, FOLDER, fewer_seeds, write_rows
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
 from tests.tolerances import ROUNDING, assert_close
@@ -68,17 +67,6 @@ def test_every_value_is_a_number_and_every_seed_is_there() -> None:
         else:
             assert seeds <= {found.seeds[scenario], found.slow_seeds[scenario]}, (metric, scenario)
         assert len(curve.values) == len(bench.scenario(scenario).severities)
-
-
-def test_the_verdicts_have_a_row_for_every_metric() -> None:
-    table = reference().table()
-    assert set(table.to_numpy().ravel()) <= {"holds", "fails", "inconclusive", "not applicable", NOT_YET}
-    shown = {item.name for row in reference().rows for item in row.members}
-    assert shown == {*names_of_all(), *(path.name.removesuffix(ENDING) for path in FOLDER.iterdir())}
-    assert list(table.index) == [row.name for row in reference().rows]
-    assert "dci_forest" in table.index
-    assert (table == "holds").any(axis=None)
-    assert (table == "fails").any(axis=None)
 
 
 def held(path: Path) -> dict[str, Any]:
@@ -186,22 +174,6 @@ def test_a_metric_without_its_file_is_not_yet_characterised(folder: Path, tmp_pa
     assert "no stored rows" in page
 
 
-def test_a_metric_that_was_just_registered_is_not_yet_characterised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CATALOGUE._others, "newer", replace(CATALOGUE["mig"], name="newer", title="Newer", aliases=()))
-    found = bench.reference()
-    check_everything_says_so(found, "newer")
-    assert found.verdicts != reference().verdicts
-    assert [item for item in found.verdicts if item.row != "newer"] == list(reference().verdicts)
-
-
-def test_one_score_of_a_model_without_rows_leaves_its_row_open(folder: Path) -> None:
-    (folder / "dci_forest_modularity.json.gz").unlink()
-    found = bench.reference()
-    assert found.verdict("dci_forest", "calibrated").status == NOT_YET
-    assert found.verdict("dci_forest", "coherent_compactness").status == "holds"
-    assert found.seconds["dci_forest", "noise"][0].tolist() == reference().seconds["dci_forest", "noise"][0].tolist()
-
-
 def test_a_scenario_without_rows_is_open_alone(folder: Path) -> None:
     damaged(folder / "mig.json.gz", without("noise"))
     found = bench.reference()
@@ -242,9 +214,3 @@ def test_rows_of_another_metric_are_refused(folder: Path) -> None:
     shutil.copy(folder / "sap.json.gz", folder / "mig.json.gz")
     with pytest.raises(FormatError, match=r"mig\.json\.gz: expected rows of metric 'mig', got 'sap'"):
         bench.reference()
-
-
-def test_rows_of_several_versions_are_said_to_be(folder: Path) -> None:
-    damaged(folder / "sap.json.gz", lambda held: held.update(demele="0.2.0"))
-    assert bench.reference().version == "0.1.0, 0.2.0"
-    assert referred(bench.Characterisation, ["sap"], folder).version == "0.2.0"

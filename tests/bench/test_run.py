@@ -4,8 +4,7 @@ import functools
 import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import replace
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -104,14 +103,6 @@ def test_a_record_holds_the_values_of_evaluate() -> None:
         assert sap["seconds"] > 0
 
 
-def test_a_name_of_its_own_is_what_values_and_reasons_are_under() -> None:
-    named = candidate(lambda codes, factors: sometimes(codes, factors), name="own")
-    records = records_of(plan_of((named,), ["noise"], seeds=3))
-    found = [record["values"] | record["reasons"] for record in records.values()]
-    assert all(list(item) == ["own"] for item in found)
-    assert {type(item["own"]) for item in found} == {str, float}
-
-
 def test_a_metric_that_fails_is_recorded_and_the_run_goes_on() -> None:
     plan = plan_of([sometimes, "mig"], ["noise"], seeds=5)
     store = run(plan)
@@ -158,20 +149,6 @@ def test_a_group_is_measured_where_one_of_it_is_not_declined() -> None:
     assert not plan_of(["mig"], [own]).tasks()
 
 
-def test_progress_reaches_the_end() -> None:
-    told: list[tuple[float, float, str]] = []
-    plan = plan_of(["mig"], ["mixing"], seeds=2)
-    sweep = Sweep(IDENTITY, progress=lambda *what: told.append(what))
-    run(plan, sweep)
-    assert told[0] == (0.0, told[-1][1], "12 representations to measure")
-    assert told[-1][0] == pytest.approx(told[-1][1])
-    assert told[-1][2] == "Mixing, seed 2"
-    assert [item[0] for item in told] == sorted(item[0] for item in told)
-    told.clear()
-    run(plan, sweep)
-    assert told == []
-
-
 # Where it works -------------------------------------------------------------------------------------------------------
 
 
@@ -216,20 +193,6 @@ def test_functions_without_a_module_reach_the_workers() -> None:
     assert records_of(plan, n_jobs=2) == records_of(plan)
 
 
-def test_threads_leave_the_filters_of_warnings_as_they_were() -> None:
-    def warns(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
-        warnings.warn("mine", UserWarning, stacklevel=1)
-        return float(codes.mean())
-
-    before = list(warnings.filters)
-    plan = plan_of([warns], ["noise"], seeds=4)
-    with ThreadPoolExecutor(4) as pool:
-        found = records_of(plan, executor=pool)
-    assert warnings.filters == before
-    assert found == records_of(plan)
-    assert all(record["reasons"] == {} for record in found.values())
-
-
 # Scenarios that fail --------------------------------------------------------------------------------------------------
 
 
@@ -250,18 +213,6 @@ def test_a_draw_that_raises_names_its_place_and_keeps_what_is_finished() -> None
     store = sweep.records
     assert {(str(key[0]).partition("@")[0], key[2]) for key in store} == {("mixing", 0), ("mine", 0)}
     assert len(store) == len(scenario("mixing").severities) + 1
-
-
-@pytest.mark.parametrize("where", ["jobs", "executor"])
-def test_a_draw_that_raises_elsewhere(where: str, processes: Executor) -> None:
-    plan = plan_of(["mig"], ["mixing", scenario_of(fails_late)])
-    sweep = Sweep(IDENTITY, n_jobs=2) if where == "jobs" else Sweep(IDENTITY, executor=processes)
-    with pytest.raises(InputError, match=r"^scenario 'mine', severity 0\.5, seed [01]: draw raised ZeroDivisionError"):
-        run(plan, sweep)
-    expected = records_of(plan_of(["mig"], ["mixing", scenario_of(severities=(0.0,))]))
-    for key, record in without_seconds(sweep.records).items():
-        if key[0] == "mixing":
-            assert record == expected[key]
 
 
 @pytest.mark.parametrize(
@@ -371,21 +322,6 @@ def test_a_changed_scenario_is_computed_again() -> None:
 
     assert [rows(0.0), rows(0.0), rows(1.0), rows(1.0, paired=True)] == [2, 2, 4, 6]
     assert rows(0.0, severities=(0.5, 0.75)) == 7  # 0.5 was there
-
-
-def test_keys_of_scenarios_that_come_with_it_are_their_names() -> None:
-    (metric,) = chosen_candidates(["mig"])
-    noise = SCENARIOS["noise"]
-    assert record_key(noise, 0.5, 3, metric) == ("noise", "0.5", 3, "information")
-    assert record_key(replace(noise, severities=(0.5,), wanted={}), 0.5, 3, metric) == (
-        "noise",
-        "0.5",
-        3,
-        "information",
-    )
-    own = replace(noise, draw=draw)
-    assert record_key(own, 0.5, 3, metric) == (f"noise@{own.draw_fingerprint}", "0.5", 3, "information")
-    assert record_key(replace(noise, paired=True), 0.5, 3, metric)[0] != "noise"
 
 
 # other numbers of a score than its value

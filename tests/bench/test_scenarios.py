@@ -1,7 +1,6 @@
 """Scenarios of the bench draw what they say, and expect only what can be built."""
 
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.bench.candidates import candidate, chosen_candidates
 from demele.bench.run import declined, drawn
-from demele.bench.scenario import Candidate, Representation, Scenario, own_settings
+from demele.bench.scenario import Candidate, Representation, own_settings
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.invariance import CHANGES
 from demele.bench.scenarios.sizes import MULTIPLES
@@ -60,14 +59,6 @@ def linear_map(codes: NDArray[np.float64], factors: NDArray[np.float64]) -> NDAr
 def same_rows(first: NDArray[np.float64], second: NDArray[np.float64]) -> None:
     """Both have the same rows, in any order."""
     assert_exact(first[np.lexsort(first.T)], second[np.lexsort(second.T)])
-
-
-def test_the_scenarios_of_the_source_come_first() -> None:
-    assert list(SCENARIOS) == SOURCE + ADDED
-    assert [item.kind for item in SCENARIOS.values()][:5] == ["source"] * 5
-    assert [item.name for item in SCENARIOS.values() if item.kind == "settings"] == ["bins", "settings"]
-    assert all(item.source == "" for name, item in SCENARIOS.items() if name in ADDED)
-    assert len({item.title for item in SCENARIOS.values()}) == len(SCENARIOS)
 
 
 # every scenario, at every severity
@@ -141,13 +132,6 @@ def test_expectations_name_severities_of_the_sweep() -> None:
                 assert contrasts
                 assert expectation.text
                 assert {place for item in contrasts for place in item.weights} <= set(range(len(labels)))
-
-
-def test_scenarios_travel_to_other_processes() -> None:
-    for name in [*SOURCE, *ADDED]:
-        copy: Scenario = pickle.loads(pickle.dumps(SCENARIOS[name]))
-        severity = copy.severities[-1]
-        assert_exact(drawn(copy, severity, 0, N).codes, sample(name, severity).codes)
 
 
 def test_severities_have_draws_of_their_own_unless_paired() -> None:
@@ -474,21 +458,7 @@ def test_settings_are_multiples_of_the_default(group: str) -> None:
         assert value in (multiple * values[0], math.floor(multiple * values[0]))
 
 
-def test_functions_take_no_part_in_sweeps_of_settings() -> None:
-    own = candidate(lambda codes, factors: 0.5, name="half", discretises=True)
-    assert declined(own, SCENARIOS["bins"]) == "takes no number of bins"
-    assert declined(own, SCENARIOS["settings"]) == "has no setting of its own"
-    assert declined(own, SCENARIOS["noise"]) is None
-
-
 # invariances
-
-
-def test_the_base_of_invariances_is_noisy_and_mixed() -> None:
-    codes, factors = pair("invariances", 0.0)
-    noise = (codes - 0.8 * (0.8 * factors + 0.2 * factors[:, np.arange(M) - 1])) / 0.2
-    assert -1e-12 < noise.min() < 0.01
-    assert 0.99 < noise.max() < 1 + 1e-12
 
 
 def test_every_change_starts_from_the_same_bits() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from demele import bench
 from demele.bench import AtLeast, Falls, Holds, Keeps
-from demele.bench.criteria import added_criteria
-from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError
+from demele.core.errors import DemeleWarning, InputError, InputTypeError
 from demele.report.document import Heat
 from demele.report.renderers.tables import figures_of
 from demele.report.words import name
@@ -107,18 +106,6 @@ def test_a_fall_without_steps_or_total_is_refused() -> None:
         Falls(every_step=False)
 
 
-def test_words_say_between_which_severities() -> None:
-    assert Falls(start=0.5).text == "falls by at least 0.001 at every step, from 0.5"
-    assert Falls(0.2, start=0.5, stop=1.0, every_step=False).text == "falls by at least 0.2 in all, from 0.5 to 1"
-    assert Falls(stop=0.5).text == "falls by at least 0.001 at every step, up to 0.5"
-    assert Holds(0.1, start=0.5).text == "stays within 0.1 of its value at 0.5"
-
-
-def test_a_scenario_of_any_kind_is_judged() -> None:
-    for kind in ("source", "added", "settings"):
-        assert [item.name for item in added_criteria([mine(kind=kind, wanted={"any": (Holds(),)})])] == ["mine"]
-
-
 def test_a_draw_that_ends_the_process_is_told() -> None:
     with pytest.raises(InputError, match=r"scenario 'mine', severity 0\.5, seed 0: draw raised SystemExit: 0"):
         bench.check_metrics(half, mine(draw=lambda rng, severity, n: sys.exit(0)), **SMALL)
@@ -133,16 +120,6 @@ def test_what_is_no_path_is_refused_before_anything_is_computed() -> None:
         bench.check_metrics(half, "mixing", store=store, **SMALL)
     with pytest.raises(InputError, match=r"store: .*null byte"):
         bench.check_metrics(half, "mixing", store="a\0b", **SMALL)
-
-
-@pytest.mark.parametrize("place", [0, 12, 40, -3])
-def test_a_damaged_file_is_told(place: int, tmp_path: Path) -> None:
-    path = bench.check_metrics(half, "mixing", **SMALL).save(tmp_path / "saved.json.gz")
-    content = bytearray(path.read_bytes())
-    content[place] ^= 0xFF
-    path.write_bytes(content)
-    with pytest.raises(FormatError, match="is not a saved characterisation"):
-        bench.load(path)
 
 
 # Protocols, sizes, signatures
@@ -197,22 +174,8 @@ def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
     assert len(calls) == 6 + 1  # one for each severity, and the second look at the first
 
 
-def test_a_function_without_a_value_is_told_before_the_run() -> None:
-    with pytest.warns(
-        DemeleWarning, match="metric 'nothing' has no value on scenario 'mixing' at 0.3: nothing returned NaN"
-    ):
-        bench.check_metrics(nothing, "mixing", **SMALL)
-
-
 def nothing(codes: object, factors: object) -> float:
     return float("nan")
-
-
-def test_a_model_stands_for_its_three_scores() -> None:
-    found = bench.check_metrics(["dci_lasso", "dci_lasso_modularity"], [mine()], **SMALL)
-    assert [item.name for item in found.candidates] == [
-        f"dci_lasso_{name}" for name in ("modularity", "compactness", "explicitness")
-    ]
 
 
 def test_a_function_that_takes_something_else_is_refused_at_once() -> None:
@@ -242,15 +205,3 @@ def test_what_drifts_is_told_wherever_its_rows_are_shown(tmp_path: Path) -> None
 
 def unseeded(codes: object, factors: object) -> float:
     return float(np.random.default_rng().random())
-
-
-def test_rows_of_a_scenario_that_draws_its_own_number_are_told(tmp_path: Path) -> None:
-    found = bench.check_metrics(half, [mine(draw=of_57_rows), "mixing"], store=tmp_path / "rows", **SMALL)
-    assert found.rows_of == {"mine": (57, 57)}
-    assert [item["rows"] for item in found.to_dict()["scenarios"]] == [[57, 57], None]
-    assert bench.load(found.save(tmp_path / "a.json.gz")).rows_of == {"mine": (57, 57)}
-    assert '<td class="minor">57</td>' in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
-
-
-def of_57_rows(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
-    return rng.random((57, 2)), rng.random((57, 2))

@@ -387,11 +387,6 @@ def test_two_factors_are_needed(name: str) -> None:
     assert "at least 2 factors" in refused(name, CODES, one)
 
 
-def test_xmig_needs_a_free_code() -> None:
-    assert refused("xmig", CODES[:, :3], FACTORS).startswith("reg_dim: ")
-    assert refused("xmig", CODES[:, :1], FACTORS[:, :1]).startswith("codes: ")
-
-
 @pytest.mark.parametrize("function", ["dmig", "xmig", "dlig"])
 def test_code_i_for_factor_i_needs_as_many_codes(function: str) -> None:
     message = refused(function, CODES[:, :2], FACTORS)
@@ -414,11 +409,6 @@ def test_values_outside_given_edges_are_refused_by_column() -> None:
     assert "'v1'" in message
 
 
-def test_all_factors_of_interest_leave_no_nuisance() -> None:
-    message = refused("interventional_robustness", CODES, FACTORS, factors_of_interest=[0, 1, 2])
-    assert message.startswith("nuisance: ")
-
-
 @pytest.mark.parametrize(
     "signature",
     ["", "mig", "mig(", "mig(1)", "mig(**x)", "mig(seed=x)", "1 + 1", "mig(bins=EqualWidth(foo=3))", "nope(seed=0)", 5],
@@ -426,10 +416,3 @@ def test_all_factors_of_interest_leave_no_nuisance() -> None:
 def test_what_is_no_signature_is_refused(signature: Any) -> None:
     with pytest.raises(demele.DemeleError):
         demele.replay(signature, CODES, FACTORS)
-
-
-@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.errors.FragileScoreWarning")
-def test_signature_of_other_rows_is_refused() -> None:
-    signature = str(demele.metrics.mig(CODES, FACTORS, bins=3).signature)
-    with pytest.raises(demele.errors.InputError, match="40 rows"):
-        demele.replay(signature, CODES[1:], FACTORS[1:])

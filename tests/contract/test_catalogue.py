@@ -4,7 +4,6 @@ import functools
 import inspect
 import json
 import math
-import pickle
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +14,9 @@ import pytest
 
 import demele
 import demele.core.errors
-from demele.core.results import Spread
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
-from tests.contract.cases import CHEAP, NAMES, QUICK, scored, small, with_options
+from tests.contract.cases import CHEAP, NAMES, scored, small, with_options
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
@@ -66,21 +64,6 @@ def test_names_and_aliases_are_unique_and_resolve() -> None:
         assert demele.metrics.describe(spec.name) is spec
         for alias in spec.aliases:
             assert resolve(alias) == spec.name
-
-
-def test_an_alias_gives_the_same_score() -> None:
-    for alias, name in (("discrete_mig", "mig"), ("SAP_score", "sap")):
-        same(demele.evaluate(CODES, FACTORS, [alias])[name], whole()[name])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_specification_is_complete(name: str) -> None:
-    spec = demele.metrics.describe(name)
-    assert spec.properties
-    assert set(spec.properties) <= {"modularity", "compactness", "explicitness"}
-    assert spec.source
-    assert spec.definition
-    assert spec.range[0] < spec.best <= spec.range[1]
 
 
 # One score -----------------------------------------------------------------------------------------------------------
@@ -206,30 +189,6 @@ def test_undefined_values_are_null_in_json() -> None:
     assert native["size"] > 0
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_scores_survive_pickling(name: str) -> None:
-    score = whole(n_repeats=2, n_bootstrap=2, n_permutations=2)[name]
-    again = pickle.loads(pickle.dumps(score))
-    same(again, score)
-    assert again.signature == score.signature
-    assert again.notes == score.notes
-
-
-def test_an_evaluation_survives_pickling_and_files(tmp_path: Any) -> None:
-    evaluation = whole()
-    again = pickle.loads(pickle.dumps(evaluation))
-    assert again.to_dict() == evaluation.to_dict()
-    text = evaluation.to_json(tmp_path / "scores.json")
-    assert (tmp_path / "scores.json").read_text(encoding="utf-8") == text
-    told = strict_json(text)
-    assert told["kind"] == "evaluation"
-    assert [score["metric"] for score in told["scores"]] == NAMES
-    assert [factor["kind"] for factor in told["factors"]] == ["continuous", "categorical", "categorical"]
-    frame = evaluation.to_frame()
-    assert list(frame["metric"]) == NAMES
-    assert_exact(frame["value"], [score.value for score in evaluation])
-
-
 # Signatures ----------------------------------------------------------------------------------------------------------
 
 
@@ -264,15 +223,6 @@ def test_a_signature_holds_kinds_and_missing(name: str) -> None:
     same(demele.replay(str(score.signature), CODES, holes), score)
     as_classes = scored(name, CODES, holes, missing="omit")
     assert str(as_classes.signature) != str(score.signature)
-
-
-@pytest.mark.parametrize("protocol", demele.list_protocols())
-@pytest.mark.parametrize("name", [name for name in QUICK if name != "jemmig"])
-def test_protocols_are_in_the_signature(name: str, protocol: str) -> None:
-    score = scored(name, CODES, FACTORS, codes_std=STDS, protocol=protocol, options=None)
-    assert score.protocol == protocol
-    assert score.signature.context["protocol"] == protocol
-    same(demele.replay(str(score.signature), CODES, FACTORS, codes_std=STDS), score)
 
 
 #: For every option, values that differ from its default, and options that they need to matter.
@@ -460,11 +410,6 @@ def test_repeats_give_the_spread_over_seeds(name: str) -> None:
     assert_close(score.value, np.mean(score.spread.values), ROUNDING)
     assert_close(score.spread.std, np.std(score.spread.values, ddof=1), ROUNDING)
     assert score.signature.arguments["n_repeats"] == 2
-
-
-def test_a_spread_of_one_value_has_no_deviation() -> None:
-    assert math.isnan(Spread((0.5,)).std)
-    assert Spread((0.5, 0.7)).mean == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("name", AFFORDABLE)
@@ -696,17 +641,6 @@ def test_a_handful_of_rows(name: str, rows: int) -> None:
         number_or_refusal(name, codes, factors)
 
 
-@pytest.mark.parametrize("protocol", ["latte", "robust"])
-@pytest.mark.parametrize("rows", [2, 3, 4, 5, 8])
-@pytest.mark.parametrize("name", ["mig", "modularity", "dlig", "jemmig", "irs"])
-def test_a_handful_of_rows_under_other_protocols(name: str, rows: int, protocol: str) -> None:
-    factors = np.column_stack([np.linspace(0, 1, rows), np.arange(rows) % 2, np.arange(rows) // 2])
-    codes = np.random.default_rng(rows).standard_normal((rows, 4))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
-        number_or_refusal(name, codes, factors, protocol=protocol, options=None, n_bootstrap=3, n_permutations=2)
-
-
 def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
     evaluation = demele.evaluate(CODES[["first"]], FACTORS[["size"]], "all", options=CHEAP)
     left = {item.metric: item.reason for item in evaluation.left_out}
@@ -720,76 +654,3 @@ def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
         evaluation["modularity"]
     with pytest.raises(demele.DemeleError, match="at least 2 factors"):
         demele.evaluate(CODES[["first"]], FACTORS[["size"]], ["mig", "modularity"])
-
-
-# Callables -----------------------------------------------------------------------------------------------------------
-
-
-def share_of_first(codes: Any, factors: Any) -> float:
-    """A user's own metric."""
-    return float(abs(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1]))
-
-
-def test_a_callable_is_a_metric() -> None:
-    evaluation = demele.evaluate(CODES, FACTORS, [share_of_first, "mig"], n_bootstrap=5, n_permutations=5)
-    score = evaluation["share_of_first"]
-    expected = share_of_first(CODES.to_numpy(), FACTORS[["size"]].to_numpy())
-    assert_exact(score.value, expected)
-    assert score.interval is not None
-    assert score.interval.low <= score.value <= score.interval.high
-    assert score.chance is not None
-    assert score.chance.p_value == 1 / 6
-    assert [item.metric for item in evaluation] == ["share_of_first", "mig"]
-
-
-def values_or_message(metrics: list[Any]) -> Any:
-    try:
-        return [score.value for score in demele.evaluate(CODES, FACTORS, metrics)]
-    except demele.DemeleError as error:
-        return str(error)
-
-
-def test_two_callables_are_never_taken_for_each_other() -> None:
-    def named(value: float) -> Any:
-        def metric(codes: Any, factors: Any) -> float:
-            return value
-
-        return metric
-
-    values = values_or_message([named(0.25), named(0.75)])
-    assert values == [0.25, 0.75] or "'metric'" in values
-
-
-def test_a_callable_does_not_replace_a_metric_of_its_name() -> None:
-    def mig(codes: Any, factors: Any) -> float:
-        return 7.0
-
-    values = values_or_message(["mig", mig])
-    assert values == [whole()["mig"].value, 7.0] or "'mig'" in values
-
-
-@pytest.mark.parametrize("wrong", [lambda c, f: 1 / 0, lambda c, f: "x", lambda c, f: None, lambda c, f: math.nan])
-def test_a_failing_callable_is_left_out_with_its_reason(wrong: Any) -> None:
-    with pytest.warns(demele.core.errors.DemeleWarning, match="no score of"):
-        evaluation = demele.evaluate(CODES, FACTORS, [wrong, "mig"])
-    assert [score.metric for score in evaluation] == ["mig"]
-    assert len(evaluation.left_out) == 1
-    assert evaluation.left_out[0].reason
-
-
-# Progress ------------------------------------------------------------------------------------------------------------
-
-
-def test_progress_is_told_to_a_callable() -> None:
-    told: list[tuple[float, float, str]] = []
-    demele.evaluate(
-        CODES,
-        FACTORS,
-        ["sap", "irs"],
-        n_repeats=2,
-        progress=lambda done, total, label: told.append((done, total, label)),
-    )
-    done = [item[0] for item in told]
-    assert done == sorted(done)
-    assert told[-1][0] == told[-1][1]
-    assert {"sap", "irs"} <= {item[2] for item in told}

@@ -183,14 +183,6 @@ def test_what_is_no_number_is_a_reason(value: object, reason: str) -> None:
     assert found.reasons["mine"].startswith(reason)
 
 
-def test_an_interruption_is_no_reason() -> None:
-    def interrupted(codes: object, factors: object) -> float:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        plain(interrupted)
-
-
 def test_unknown_settings_are_refused() -> None:
     source = bare_source(*ARRAYS)
     with pytest.raises(UnknownNameError, match="protocol"):

@@ -113,17 +113,6 @@ def test_a_registered_metric_has_what_ours_have(registered: demele.metrics.Metri
     json.dumps(found.to_dict())
 
 
-def test_its_outliers_and_few_rows_are_told(registered: demele.metrics.Metric) -> None:
-    codes, factors = np.vstack([CODES] * 3), np.vstack([FACTORS] * 3)
-    codes[3] = 1e4
-    with pytest.warns(demele.errors.FragileScoreWarning, match="outliers of"):
-        score = demele.evaluate(codes, factors, registered)["own_correlation"]
-    assert [note.code for note in score.notes] == ["outliers"]
-    with pytest.warns(demele.errors.FragileScoreWarning, match="are few"):
-        few = demele.evaluate(CODES[:30], FACTORS[:30], registered)["own_correlation"]
-    assert "few-rows" in [note.code for note in few.notes]
-
-
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [
@@ -162,18 +151,6 @@ def _bits(found: Any) -> list[Any]:
     ]
 
 
-@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-def test_the_bits_are_the_same_in_one_and_in_two_processes(registered: demele.metrics.Metric) -> None:
-    demele.register_metric(metric("of_some_rows", some_rows))
-    metrics: list[Any] = ["own_correlation", "of_some_rows", lambda codes, factors: float(codes[0, 0] + factors[0, 0])]
-    one, two = (
-        demele.evaluate(CODES, FACTORS, metrics, n_bootstrap=4, n_permutations=3, n_repeats=2, seed=5, n_jobs=n_jobs)
-        for n_jobs in (1, 2)
-    )
-    assert [score.metric for score in one] == ["own_correlation", "of_some_rows", "<lambda>"]
-    assert _bits(one) == _bits(two)
-
-
 # Random numbers -----------------------------------------------------------------------------------------------------
 
 
@@ -193,17 +170,6 @@ def test_a_function_that_takes_rng_is_given_numbers_of_its_own() -> None:
     assert repeated.spread is not None
     assert len(set(repeated.spread.values)) == 3
     assert_exact(repeated.spread.values[0], value())
-
-
-def test_a_plain_function_may_take_rng_too() -> None:
-    def drawn(codes: Array, factors: Array, rng: np.random.Generator) -> float:
-        return float(rng.random())
-
-    first = demele.evaluate(CODES, FACTORS, drawn, n_repeats=2)["drawn"]
-    assert first.spread is not None
-    assert len(set(first.spread.values)) == 2
-    assert_exact(demele.evaluate(CODES, FACTORS, drawn, n_repeats=2)["drawn"].value, first.value)
-    assert bench.candidate(drawn).name == "drawn"
 
 
 # Registering --------------------------------------------------------------------------------------------------------
@@ -290,20 +256,6 @@ def test_other_code_is_refused_naming_both() -> None:
     assert "register the function that made it" in str(told.value)
 
 
-def test_another_python_is_a_warning_since_code_cannot_be_compared() -> None:
-    demele.register_metric(metric("halved", half))
-    signature = str(demele.evaluate(CODES, FACTORS, ["halved"])["halved"].signature)
-    other = re.sub(r"code=\w+/py3\.\d+", "code=0123456789ab/py3.99", signature)
-    with pytest.warns(DemeleWarning, match="made under py3.99, replayed under py3"):
-        assert_exact(demele.replay(other, CODES, FACTORS).value, 0.5)
-
-
-def test_code_of_others_is_not_ours() -> None:
-    signature = str(demele.evaluate(CODES, FACTORS, "mig")["mig"].signature)
-    with pytest.raises(InputError, match=r"made by mig of code 0123456789ab/py3\.11.*here is of demele"):
-        demele.replay(f"{signature}, code=0123456789ab/py3.11", CODES, FACTORS)
-
-
 # Packages -----------------------------------------------------------------------------------------------------------
 
 _PACKAGE = """
@@ -373,24 +325,6 @@ def test_one_that_cannot_be_loaded_is_a_warning_that_names_package_and_error(ins
     assert "mig" in names
 
 
-@pytest.mark.filterwarnings("ignore:the metric 'broken'")
-def test_without_the_package_bytes_and_signatures_say_what_to_install(
-    installed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    accumulator = demele.Accumulator("paired").update(CODES, FACTORS)
-    score, kept = accumulator.compute(), accumulator.to_bytes()
-    assert_exact(demele.Accumulator.from_bytes(kept).compute().value, score.value)
-    monkeypatch.setattr(catalogue.CATALOGUE, "_others", {})
-    for again in (
-        lambda: demele.replay(str(score.signature), CODES, FACTORS),
-        lambda: demele.Accumulator.from_bytes(kept),
-    ):
-        with pytest.raises(
-            UnknownNameError, match=r"'paired'; it came from third-party-paired-1\.2: install that package"
-        ):
-            again()
-
-
 # Batches ------------------------------------------------------------------------------------------------------------
 
 
@@ -424,29 +358,6 @@ def test_an_accumulator_takes_it_as_one_of_ours(way: str) -> None:
 def test_a_function_of_your_own_is_registered_first() -> None:
     with pytest.raises(InputTypeError, match="of a function of your own make a Metric"):
         demele.Accumulator(half)  # type: ignore[arg-type]
-
-
-@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
-def test_metrics_of_pytorch_take_it(registered: demele.metrics.Metric) -> None:
-    pytest.importorskip("torchmetrics")
-    from demele.adapters.torchmetrics import TorchMetric
-
-    measured = TorchMetric("own_correlation", native=True)
-    for rows in (slice(0, 60), slice(60, 120)):
-        measured.update(CODES[rows], FACTORS[rows])
-    expected = mean_correlation(CODES, FACTORS).per_factor
-    assert expected is not None
-    assert measured.compute().numpy() == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
-def test_metrics_of_keras_take_it(registered: demele.metrics.Metric) -> None:
-    pytest.importorskip("keras")
-    from demele.adapters.keras import KerasMetric
-
-    measured = KerasMetric("own_correlation")
-    measured.update_state(CODES, FACTORS)
-    assert float(measured.result()) == pytest.approx(float(mean_correlation(CODES, FACTORS).value), rel=1e-6)
 
 
 # Files and the command line -----------------------------------------------------------------------------------------

@@ -222,13 +222,6 @@ def test_useless_codes_have_no_dci_explicitness_unless_an_equation_in_print_is_a
     assert printed == pytest.approx(0.5, abs=0.05)
 
 
-def test_explicitness_does_not_suppose_the_variance_of_a_uniform_factor() -> None:
-    # 1 - 12 MSE of a narrow factor is near 1 for useless codes
-    rng = np.random.default_rng(0)
-    factors, codes = 0.5 + 0.02 * rng.standard_normal((400, 1)), rng.standard_normal((400, 2))
-    assert demele.metrics.dci(codes, factors, model="lasso").explicitness.value < 0.05
-
-
 def test_z_max_says_how_many_groups_it_had() -> None:
     levels = grid(3, 3)[:20]
     score = scored("z_max_variance", levels + 0.01 * uniform(20, 3), levels)
@@ -291,17 +284,6 @@ def test_one_outlying_row_is_enough_to_be_told() -> None:
     score = demele.metrics.mig(codes, factors)
     assert score.value < 0.05
     assert score.fragile
-
-
-@QUIET
-def test_spiky_codes_are_told() -> None:
-    # 90% of the rows in 2% of the range: few bins hold nearly all rows, and the score rests on the bins
-    rng = np.random.default_rng(0)
-    factors = rng.random((4000, 2))
-    codes = np.where(factors < 0.9, 0.02 * factors, 10 * (factors - 0.9))
-    score = demele.metrics.mig(codes, factors)
-    assert score.fragile
-    assert demele.metrics.mig(codes, factors, bins=demele.bins.EqualFrequency(10)).value > score.value + 0.3
 
 
 def test_tied_codes_do_not_inform_through_the_order_of_the_rows() -> None:
@@ -377,15 +359,6 @@ def test_whole_numbers_that_may_be_a_quantity_are_asked_about() -> None:
     assert read_factors(weight).columns[0].kind == "continuous"
 
 
-def test_rows_in_another_order_are_not_paired_by_position() -> None:
-    rng = np.random.default_rng(0)
-    codes = pd.DataFrame(rng.random((100, 2)), columns=["a", "b"])
-    shuffled = codes.sample(frac=1, random_state=0)
-    with pytest.raises(demele.errors.InputError, match="same labels in another order"):
-        demele.metrics.mig(codes, shuffled)
-    assert demele.metrics.mig(codes, shuffled.loc[codes.index]).value == demele.metrics.mig(codes, codes).value
-
-
 FILTERED = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["a", "b"])
 
 
@@ -416,23 +389,6 @@ def test_rows_with_other_labels_are_not_paired_by_position(index: Any, row: int)
     assert demele.metrics.mig(FILTERED, other.reset_index(drop=True)).value == same.value
 
 
-def test_rows_without_labels_or_with_equal_ones_are_paired_by_position() -> None:
-    same = demele.metrics.mig(FILTERED, FILTERED).value
-    odd = FILTERED.set_axis([*"ab"] * 50, axis=0)
-    numbers = FILTERED.set_axis(np.arange(100.0), axis=0)
-    for codes, factors in (
-        (FILTERED.to_numpy(), odd),
-        (odd, FILTERED.to_numpy()),
-        (odd, odd.copy()),
-        (FILTERED, numbers),
-        (FILTERED, FILTERED.set_axis([str(row) for row in range(100)], axis=0)),
-        (FILTERED.rename_axis("row"), FILTERED),
-    ):
-        assert demele.metrics.mig(codes, factors).value == same
-    with pytest.raises(demele.errors.InputError, match="ignore_index: expected True or False, got 1"):
-        demele.metrics.mig(FILTERED, odd, ignore_index=1)  # type: ignore[arg-type]
-
-
 def test_a_fragile_note_states_what_the_other_setting_gives() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((3000, 2))
@@ -458,15 +414,6 @@ def test_robustness_is_not_claimed_where_nothing_was_intervened_on() -> None:
     assert any(note.code == "combinations-missing" for note in score.notes)
 
 
-def test_an_outlier_in_the_general_form_is_told() -> None:
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"shape": rng.integers(0, 4, 5000), "light": rng.integers(0, 4, 5000)})
-    codes = pd.DataFrame({"mixed": table["shape"] + table["light"] + 0.0})
-    codes.iloc[0] = 1e5
-    score = demele.metrics.interventional_robustness(codes, table, factors_of_interest="shape")
-    assert any(note.code == "outliers" and note.severity == "fragile" for note in score.notes)
-
-
 def test_an_outlier_in_a_factor_is_told_by_trees() -> None:
     factors = uniform(400, 2)
     spoilt = factors.copy()
@@ -476,24 +423,6 @@ def test_an_outlier_in_a_factor_is_told_by_trees() -> None:
     assert score.value < clean.value - 0.3
     assert score.fragile
     assert not clean.fragile
-
-
-def test_few_rows_are_told_by_predictors_and_groups_too() -> None:
-    rng = np.random.default_rng(0)
-    with pytest.warns(demele.errors.FragileScoreWarning, match="are few: codes of noise may score as well"):
-        score = demele.metrics.irs(rng.random((20, 2)), rng.random((20, 2)))
-    assert score.fragile
-
-
-def test_a_signature_refuses_other_columns_and_tells_other_versions() -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.random((300, 3))
-    signature = str(demele.metrics.mig(factors, factors).signature)
-    with pytest.raises(demele.errors.InputError, match="made from 3 codes, the data have 2"):
-        demele.replay(signature, factors[:, :2], factors)
-    other = signature.replace(f"demele={demele.__version__}", "demele=0.0.1")
-    with pytest.warns(demele.core.errors.DemeleWarning, match="made by demele 0.0.1"):
-        demele.replay(other, factors, factors)
 
 
 # Values that are known ------------------------------------------------------------------------------------------------

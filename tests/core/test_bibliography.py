@@ -1,7 +1,6 @@
 """The bibliography: well formed, named by all that rests on it, and of one mind with what is said elsewhere."""
 
 import re
-import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from demele.metrics.standalone import WORKS
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src" / "demele" / "core" / "bibliography.bib"
-ENTRIES = list(bibliography().values())
 #: All that names works, with what it calls its source.
 RESTING: dict[str, Any] = {
     **{f"metric {name}": metric for name, metric in CATALOGUE.items() if metric.is_ours},
@@ -40,28 +38,6 @@ def test_all_that_rests_on_a_work_cites_it() -> None:
         assert {entry.label for entry in entries} == set(CITATION.findall(item.source))
 
 
-def test_scores_beside_the_metrics_are_cited_by_their_function() -> None:
-    for name in WORKS:
-        entries = referenced(WORKS[name])
-        assert entries
-        assert demele.cite(name) == "\n\n".join(entry.bibtex for entry in entries)
-        told = re.sub(
-            r"\s+", " ", getattr(demele.probes if name in demele.probes.__all__ else demele.metrics, name).__doc__ or ""
-        )
-        assert all(entry.label in told for entry in entries)
-
-
-def test_entries_can_be_found_and_keys_say_whose_they_are() -> None:
-    for entry in ENTRIES:
-        families = [plain_text(name.partition(",")[0]) for name in entry.fields["author"].split(" and ")]
-        letters = unicodedata.normalize("NFKD", families[0]).encode("ascii", "ignore").decode()
-        assert entry.key.startswith(letters.lower().replace("-", "") + entry.fields["year"])
-        assert entry.link or entry.kind.endswith("thesis")
-        assert re.fullmatch(r"\w+(--\w+)?", entry.fields.get("pages", "1"))
-        assert not re.search(r"[\\{}]", entry.text)
-        assert (entry.bibtex + "\n").isascii(), "BibTeX itself reads no letters beyond ASCII"
-
-
 def test_no_work_stands_there_that_nothing_cites() -> None:
     used = {key for item in RESTING.values() for key in item.references}
     used |= {key for keys in WORKS.values() for key in keys}
@@ -72,12 +48,6 @@ def test_the_file_is_what_is_written_of_it() -> None:
     text = FILE.read_text(encoding="utf-8")
     assert text.partition("\n\n")[2] == bibtex_of(bibliography()) + "\n"
     assert "bibliography.bib" not in (ROOT / ".gitignore").read_text(encoding="utf-8")
-
-
-def test_no_two_entries_share_a_work() -> None:
-    for name in ("title", "doi", "eprint", "url"):
-        values = [entry.fields[name] for entry in ENTRIES if name in entry.fields]
-        assert len(set(values)) == len(values)
 
 
 def test_the_docstring_names_the_work() -> None:
@@ -118,14 +88,6 @@ def test_a_metric_of_your_own_brings_its_entry() -> None:
     for wrong, error in (("chen2019", InputError), ("@misc{me, title = me}", FormatError)):
         with pytest.raises(error):
             demele.metrics.Metric("mine_cited", spread, guards=guards, references=(wrong,)).check()
-
-
-def test_demele_is_cited_as_its_citation_file_says() -> None:
-    told = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    fields = software().fields
-    assert f'title: "{fields["title"]}"\n' in told
-    assert f"- name: {plain_text(fields['author'])}\n" in told
-    assert f"version: {fields['note'].removeprefix('Version ')}\n" in told
 
 
 def test_marks_of_latex_become_letters() -> None:

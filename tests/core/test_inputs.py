@@ -1,10 +1,5 @@
 """What comes in at the door: kinds of columns, names, missing annotations, and arrays of every library."""
 
-import builtins
-import importlib
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +12,7 @@ from scipy import sparse
 
 import demele
 from demele.core.columns import FEW_LEVELS, MAX_LEVELS_OF_WHOLE_FLOATS, ROWS_PER_STORED_LABEL, Factor
-from demele.core.inputs import read_codes, read_factors, read_pair
+from demele.core.inputs import read_codes, read_factors
 from tests.tolerances import assert_exact
 
 pytestmark = [
@@ -255,12 +250,6 @@ def test_take_drops_levels_that_no_longer_occur() -> None:
     assert (taken.columns[1].low, taken.columns[1].high) == (0.125, 1.0)
 
 
-def test_take_of_codes_finds_the_extremes_again() -> None:
-    codes = read_codes(np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 3.0]])).take(np.array([2, 1]))
-    assert_exact(codes.values, [[3.0, 3.0], [2.0, 4.0]])
-    assert_exact([codes.low, codes.high], [[2.0, 3.0], [3.0, 4.0]])
-
-
 # Arrays of every library ---------------------------------------------------------------------------------------------
 
 
@@ -413,100 +402,3 @@ def test_a_callable_cannot_change_the_input() -> None:
     demele.evaluate(codes, factors, [careless, "sap"])
     assert_exact(codes, CODES)
     assert_exact(factors, before)
-
-
-# Names ---------------------------------------------------------------------------------------------------------------
-
-
-def test_names_are_kept() -> None:
-    codes = pd.DataFrame(CODES, columns=["length", "width", "height"])
-    factors = pl.DataFrame({"shape": ["a", "b", "c"] * 10, "size": np.linspace(0, 1, 30)})
-    read, of_factors = read_pair(codes, factors)
-    assert read.names == ("length", "width", "height")
-    assert of_factors.names == ("shape", "size")
-
-
-def test_numbered_columns_of_a_frame_are_named_by_their_numbers() -> None:
-    assert read_codes(pd.DataFrame(CODES)).names == ("0", "1", "2")
-    assert_exact(read_codes(pd.DataFrame(CODES, columns=[2, 0, 1])).values, CODES)
-
-
-def test_one_factor_may_be_one_dimensional() -> None:
-    assert read_factors(np.arange(5.0) / 2).names == ("v1",)
-    assert read_factors(pd.Series(["a", "b"], name="shape")).names == ("shape",)
-    assert read_factors(pd.Series(["a", "b"])).names == ("column",)
-
-
-def test_frames_of_mixed_types_are_codes() -> None:
-    table = pd.DataFrame({"a": [1, 2, 3], "b": [True, False, True], "c": pd.array([0.5, 1.5, 2.5], dtype="Float64")})
-    assert_exact(read_codes(table).values, [[1, 1, 0.5], [2, 0, 1.5], [3, 1, 2.5]])
-
-
-# What is not installed -----------------------------------------------------------------------------------------------
-
-
-def test_polars_does_not_need_pyarrow() -> None:
-    # in another interpreter, in which pyarrow cannot be imported
-    program = """
-import sys
-sys.modules["pyarrow"] = None
-import polars as pl
-from demele.core.inputs import read_pair
-codes, factors = read_pair(
-    pl.DataFrame({"a": [0.5, 1.5, 2.5], "b": [1, 2, 3]}),
-    pl.DataFrame({"s": ["x", "y", None], "i": [1, None, 3], "f": [0.5, None, 1.5], "b": [True, False, None]}),
-    missing="omit",
-)
-print(codes.values.tolist(), [(f.kind, f.levels, f.n_annotated) for f in factors.columns])
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == (
-        "[[0.5, 1.0], [1.5, 2.0], [2.5, 3.0]] [('categorical', ('x', 'y'), 2), ('categorical', ('1', '3'), 2), "
-        "('continuous', (), 2), ('categorical', ('False', 'True'), 2)]"
-    )
-
-
-def test_arrays_do_not_import_frame_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
-    # reading plain arrays of numbers must not pay for pandas or narwhals
-    def guarded(real: Callable[..., Any]) -> Callable[..., Any]:
-        def imported(name: str, *rest: Any, **keywords: Any) -> Any:
-            assert name.partition(".")[0] not in ("pandas", "narwhals", "polars", "scipy"), name
-            return real(name, *rest, **keywords)
-
-        return imported
-
-    monkeypatch.setattr(builtins, "__import__", guarded(builtins.__import__))
-    monkeypatch.setattr(importlib, "import_module", guarded(importlib.import_module))
-    read_pair(CODES, np.column_stack([np.arange(30) % 3, np.linspace(0, 1, 30)]))
-    read_pair(CODES.tolist(), (np.arange(30) % 3).tolist())
-
-
-def test_many_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_CODES", CODES.shape[1] - 1)
-    with pytest.warns(demele.errors.DemeleWarning, match=r"demele\.evaluate_sparse scores it"):
-        read_codes(sparse.csr_array(CODES))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ([np.inf], r"1 infinite value in column 'v1', first at row 0;"),
-        ([0.5, np.inf, -np.inf], r"2 infinite values in column 'v1', first at row 1;"),
-    ],
-)
-def test_one_value_is_not_told_in_the_plural(wrong: list[float], message: str) -> None:
-    factors = np.random.default_rng(0).random((20, 2))
-    factors[: len(wrong), 0] = wrong
-    with pytest.raises(demele.errors.InputError, match=f"factors: {message}"):
-        read_factors(factors)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"), [(2, r" \(and in 1 other column\)"), (3, r" \(and in 2 other columns\)")]
-)
-def test_other_columns_are_counted(columns: int, message: str) -> None:
-    factors = np.random.default_rng(0).random((20, 3))
-    factors[4, :columns] = np.nan
-    with pytest.raises(demele.errors.InputError, match=f"1 missing annotation in column 'v1'{message}, first at row 4"):
-        read_factors(factors)

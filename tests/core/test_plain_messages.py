@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import demele
 from demele import labels
 from demele.core.errors import DemeleError
 from demele.core.labelled import Vocabulary, plain_text, shown
@@ -58,19 +57,3 @@ def test_no_message_shows_how_numpy_writes_a_number() -> None:
         with pytest.raises(DemeleError) as caught:
             call()
         assert "np." not in str(caught.value)
-
-
-def test_classes_in_one_string() -> None:
-    with pytest.raises(
-        TypeError, match=r"got str 'abcd'; if each letter is a class, pass list\('abcd'\): \['a', 'b', 'c'"
-    ):
-        labels.asymmetric_transition("abcd", {})
-
-
-@pytest.mark.parametrize(
-    ("codes", "told"),
-    [(np.ones((4, 1), complex), r"complex numbers, first \(1\+0j\)"), (np.array([["a"]] * 4), "strings, first 'a' at")],
-)
-def test_values_of_codes_are_told_without_their_type(codes: object, told: str) -> None:
-    with pytest.raises(DemeleError, match=told):
-        demele.metrics.mig(codes, [0, 1, 0, 1])

@@ -17,7 +17,6 @@ from scipy import sparse
 import demele
 from demele import bench, classifiers, explain, lab, labels
 from demele.core.bibliography import bibliography
-from demele.core.errors import UnknownNameError
 from demele.core.result import Result, TableResult, about, plain
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
@@ -125,12 +124,6 @@ def test_texts_are_those_of_the_document() -> None:
 def test_methods_cite(style: Any, expected: str, tmp_path: Path) -> None:
     assert WHOLE.methods(tmp_path / "methods.txt", format=style) == expected + "\n"
     assert (tmp_path / "methods.txt").read_text(encoding="utf-8") == expected + "\n"
-
-
-def test_methods_of_a_document_without_any_name_the_program() -> None:
-    assert Whole(parts=()).methods() == "The whole was computed with demele 0.0.9~\\cite{demele}.\n"
-    with pytest.raises(UnknownNameError, match="format"):
-        WHOLE.methods(format="word")  # type: ignore[arg-type]
 
 
 def test_a_table_result_needs_a_frame_and_a_headline(tmp_path: Path) -> None:

@@ -59,12 +59,6 @@ def test_the_matrix_is_a_table_of_codes_and_factors(score: Score) -> None:
     assert replace(score, matrix_values=None).matrix is None
 
 
-def test_who_writes_into_the_table_does_not_change_the_score(score: Score) -> None:
-    table = _table(score)
-    table.loc["z1", "a"] = 7.0
-    assert _table(score).loc["z1", "a"] == 0.5
-
-
 def test_scores_survive_pickling_copies_and_replacement(score: Score) -> None:
     for other in (pickle.loads(pickle.dumps(score)), copy.deepcopy(score), copy.copy(score), replace(score)):
         pd.testing.assert_frame_equal(_table(other), _table(score))
@@ -73,13 +67,6 @@ def test_scores_survive_pickling_copies_and_replacement(score: Score) -> None:
     assert replace(score, value=0.5).value == 0.5
     np.testing.assert_array_equal(asdict(score)["matrix_values"], VALUES)
     assert repr(score) == "Score(mig is 0.625)"
-
-
-def test_json_holds_the_matrix_with_its_names(score: Score) -> None:
-    held = score.to_dict()
-    assert held["matrix_of"] == "mutual information (nats)"
-    assert (held["code_names"], held["factor_names"]) == (["z1", "z2"], ["a", "b", "c"])
-    assert held["matrix_values"] == [[0.5, 0.25, None], [0.125, 1.0, None]]
 
 
 def test_a_value_is_computed_without_pandas() -> None:
@@ -91,12 +78,6 @@ def test_a_value_is_computed_without_pandas() -> None:
         "assert score.matrix.shape == (2, 2)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
-
-
-def test_columns_with_names_keep_them_in_the_matrix() -> None:
-    codes = pd.DataFrame(np.random.default_rng(0).random((5000, 2)), columns=["left", "right"])
-    matrix = _table(demele.metrics.mig(codes, codes.rename(columns=str.upper)))
-    assert (list(matrix.index), list(matrix.columns)) == (["left", "right"], ["LEFT", "RIGHT"])
 
 
 def test_what_has_no_value_is_not_called_fragile() -> None:

@@ -8,8 +8,6 @@ import pytest
 
 import demele
 from demele.probes import ScoreCurve
-from demele.report.document import Lines
-from demele.report.renderers.tables import figures_of
 from tests.tolerances import assert_exact
 
 rng = np.random.default_rng(0)
@@ -44,28 +42,7 @@ def test_it_is_written_as_plain_values() -> None:
     assert [score["metric"] for score in held["points"][1][1]["scores"]] == ["mig"]
 
 
-def test_a_curve_without_points_is_empty() -> None:
-    empty = ScoreCurve([])
-    assert empty.to_frame().shape == (0, 0)
-    with pytest.raises(demele.errors.UnknownNameError, match="'mig' has no score in this curve"):
-        empty.best("mig")
-
-
 @pytest.mark.parametrize("points", [[3], [("a", CURVE.points[0][1])], [(1, 0.5)], [(True, CURVE.points[0][1])]])
 def test_anything_but_moments_and_evaluations_is_refused(points: Any) -> None:
     with pytest.raises(demele.errors.InputTypeError, match="evaluations: expected pairs of a number and an Evaluation"):
         ScoreCurve(points)
-
-
-def test_intervals_are_bands_of_the_lines() -> None:
-    with_ends = ScoreCurve([(9, evaluated(0.05, "mig", n_bootstrap=10)), (19, evaluated(0.3, "mig", n_bootstrap=10))])
-    (figure,) = figures_of(with_ends.document())
-    assert isinstance(figure, Lines)
-    (line,) = figure.lines
-    assert list(line.x) == [9, 19]
-    assert line.low is not None
-    assert line.high is not None
-    assert all(low < value < high for low, value, high in zip(line.low, line.y, line.high, strict=True))  # type: ignore[operator]
-    (plain,) = (one for one in figures_of(CURVE.document()) if isinstance(one, Lines))
-    assert [one.low for one in plain.lines] == [None, None]
-    assert CURVE.plot().get_title(loc="left") == "Scores in training"

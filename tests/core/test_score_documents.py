@@ -1,28 +1,23 @@
 """What scores, verdicts and comparisons say: headlines, sentences, tables, notes, and how they were made."""
 
 import math
-import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
 import demele
-from demele.core.bibliography import bibliography
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.result import Result
 from demele.core.results import Evaluation
 from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
-from demele.metrics.protocols import PROTOCOLS
 from demele.report.document import Choice, Heat, Lines, Pill, Strips, Table
 from demele.report.renderers.tables import figures_of
 from demele.report.words import typed
-from tests.report.sample_evaluation import sample_evaluation, sample_evaluations
+from tests.report.sample_evaluation import sample_evaluation
 
 
 def evaluated(name: str = "codes", **options: Any) -> Evaluation:
@@ -132,13 +127,6 @@ def test_a_verdict_on_a_factor_is_a_few_words(row: dict[str, Any], said: str) ->
     assert typed(state.text) == said
 
 
-def test_rows_that_are_too_few_for_all_say_how_many_are_enough() -> None:
-    rows = (FactorVerdict(factor="x", status="inconclusive", rows_needed=12000),)
-    assert verdict(*rows, codes=CODES).sentence == (
-        "1,797 rows are too few to decide which code holds which factor; about 12,000 rows would be enough."
-    )
-
-
 def test_without_a_verdict_scores_are_the_headline_and_notes_are_merged() -> None:
     document = sample_evaluation().document()
     assert document.headline.startswith("MIG is 0.")
@@ -201,54 +189,6 @@ def test_corrected_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> 
     assert found["mig"].sentences[1].startswith(f"Corrected by the method audited, the score is {corrected.value:.3f}")
 
 
-def test_bounds_are_no_estimate() -> None:
-    found = audited(["mig", "sap"], v1=0.02)
-    assert "Corrected" not in table_of(found).columns
-    assert column(table_of(found), "Corrected interval")[0] is not None
-    corrected = found["mig"].corrected
-    assert corrected is not None
-    assert corrected.sentence.startswith("Whatever annotations are wrong, the score is within [")
-    assert "Scores of MIG were bounded for wrong annotations of the factors." in found.methods(format="text")
-    assert any("not corrected for noisy factors" in note.text for note in found.document().notes)
-    assert found.to_frame().set_index("metric")["corrected"].isna().all()
-
-
-def test_aligned_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> None:
-    found = evaluated(metrics=["mig", "modularity"], aligned=True, whiten=True)
-    alignment = found["mig"].alignment
-    assert alignment is not None
-    shown = [column(table_of(found), title)[-1] for title in ("Raw", "Aligned", "Gap")]
-    assert shown == [alignment.raw, alignment.aligned, alignment.aligned - alignment.raw]
-    (section,) = (one for one in found.document().sections if one.title == "Aligned scores")
-    assert typed(str(section.shown[0])) == f"MIG: {alignment.sentence}"
-    gaps = section.shown[1]
-    assert isinstance(gaps, Strips)
-    assert [[mark.kind for mark in row.marks] for row in gaps.rows] == [["dot"]]  # no interval but that of the gap
-    assert f"MIG: {alignment.sentence}" in typed(table_of(found).note)
-    assert "codes whitened and turned towards the factors" in found.methods(format="text")
-    frame = found.to_frame().set_index("metric")
-    assert frame.loc["mig", "gap"] == alignment.gap
-    assert frame["gap"].isna().to_dict() == {"mig": False, "modularity": True}
-
-
-# Sparse codes ---------------------------------------------------------------------------------------------------------
-
-
-def test_sparse_scores_say_which_codes_inform_most() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, 300)
-    codes = sparse.csr_matrix(np.column_stack([(rng.random((300, 4)) < 0.2) * 1.0, np.zeros(300), np.eye(3)[truth]]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
-        found = demele.evaluate_sparse(codes, pd.DataFrame({"digit": truth.astype(str)}), ["mig"], seed=0)
-    assert found.sentence.startswith("7 codes of 8 are active; z8 carries most of a factor: ")
-    assert [section.title for section in found.document().sections][:2] == ["Scores", "Code-factor matrix"]
-    held = found.to_dict()
-    assert held["n_codes"] == 8
-    assert "information" not in held
-    assert held["top"][0]["factor"] == "digit"
-
-
 # Several representations ----------------------------------------------------------------------------------------------
 
 
@@ -298,21 +238,6 @@ def test_two_representations_have_their_difference_in_the_table() -> None:
     assert [typed(title) for title in verdicts.columns] == ["Factor", "noisy", "clean"]
 
 
-def test_models_have_mean_and_deviation_over_their_runs() -> None:
-    found = compared(runs={"good": ["clean", "noisy"]})
-    (row,) = (row for row in table_of(found).rows if row[1] == "MIG")
-    own = next(one for one in found.model_scores if (one.model, one.metric) == ("good", "mig"))
-    assert row[2] == f"{own.mean:.3f} ± {own.std:.3f}"
-    assert "means over their training runs (good: 2, odd: 1)" in found.methods(format="text")
-
-
-def test_without_intervals_nothing_is_tested() -> None:
-    found = compared()
-    assert found.sentence == "No difference can be tested: none of 6 has an interval."
-    assert "No difference has an interval, so none was tested." in found.methods(format="text")
-    assert compared(n_bootstrap=20, primary="mig").sentence.startswith("3 of 3 primary differences are significant")
-
-
 # How scores were made -------------------------------------------------------------------------------------------------
 
 
@@ -331,64 +256,3 @@ def test_methods_of_a_small_evaluation() -> None:
         "percentile, 3 resamples for IRS. Chance levels of MIG and IRS are mean scores over 2 permutations of the rows "
         "of the factors. Random numbers come from seed 0. A code holds a factor if it carries at least a tenth"
     )
-
-
-def test_methods_name_no_setting_that_no_metric_used() -> None:
-    told = evaluated(metrics=["mig"], options={"mig": {"correction": "miller-madow"}}).methods(format="text")
-    assert "miller-madow" in told
-    assert not re.search("forest|Z-max|group|plug-in", told)
-
-
-def changed_options(protocol: str) -> Iterator[tuple[str, object]]:
-    for group, options in PROTOCOLS[protocol].options.items():
-        if group in ("information", "irs", "z_diff", "sap"):
-            table = demele.metrics.describe({"information": "mig"}.get(group, group)).option_table
-            for name, value in options.items():
-                if name != "bins" and value != table[name].default:
-                    yield name, value
-
-
-def test_methods_name_the_protocol_and_every_setting_that_is_no_default() -> None:
-    for protocol in PROTOCOLS:
-        made = evaluated(protocol=protocol, seed=7, metrics=["mig", "irs", "z_diff", "sap"])
-        text = made.methods(format="text")
-        assert f"protocol {protocol} (" in text
-        said = set(re.findall(r"(\w+) = ", text))
-        assert said == {name for name, _ in changed_options(protocol)}
-        for name, value in changed_options(protocol):
-            assert f"{name} = {value!r} for " in text
-        assert "seed 7" in text
-        assert "permutation" not in text
-        assert "Intervals" not in text
-        keys = [key for keys in re.findall(r"\\cite\{([^}]*)\}", made.methods()) for key in keys.split(",")]
-        assert set(keys) <= {*bibliography(), "demele"}
-
-
-def test_methods_say_once_what_is_true_of_several() -> None:
-    found = compared(n_bootstrap=20)
-    told = found.methods(format="text")
-    assert told.startswith(
-        "The representation noisy (2 codes), the representation clean (2 codes) and the representation"
-    )
-    assert told.count("The metrics are") == 1
-
-
-def test_blocks_and_groups_are_told() -> None:
-    found = evaluated(n_permutations=3, blocks=np.arange(120) // 12, metrics=["mig"])
-    assert "3 permutations of the rows of the factors, 10 blocks of rows as wholes" in found.methods(format="text")
-    assert "blocks" not in evaluated(n_permutations=3, metrics=["mig"]).methods()
-    groups = {"both": [0, 1]}
-    assert "one code together: both (2 columns)." in evaluated(metrics=["sap"], code_groups=groups).methods()
-    why = "Codes in groups have no verdict: it needs one column for each code."
-    assert why in evaluated(metrics=["sap"], code_groups=groups).sentences
-    reduced = evaluated(metrics=["sap"], code_groups=groups, reduce_groups="pca1").methods()
-    assert "represented by their first principal component: both (2 columns)." in reduced
-
-
-def test_pages_of_many_scores_and_hostile_names_keep_their_size(tmp_path: Any) -> None:
-    for one in sample_evaluations():
-        assert one.to_html(tmp_path / "page.html").stat().st_size < 250_000
-    both = RepresentationComparison(
-        evaluations=tuple(sample_evaluations()), differences=(), level=0.95, models={}, version="0.1.0"
-    )
-    assert both.to_html(tmp_path / "page.html").stat().st_size < 400_000

@@ -73,14 +73,3 @@ def test_nothing_that_is_shown_has_marks() -> None:
     error = InputError("rate", _TEXT, _TEXT)
     for text in (str(error), repr(error), f"{error}", f"{sentence(_TEXT)}", repr(Note(code="c", message=_TEXT))):
         assert text.isprintable()
-
-
-def test_characters_of_marks_in_data_do_no_harm() -> None:
-    for odd in ("\ufdd0", "\ufdd0\ufdd1", "\ufdd0a\ufdd1{}\ufdd2b", "\ufdd0a\ufdd1[1]\ufdd2", "\ufdd2\ufdd1\ufdd0"):
-        assert sentence(f"column {odd} is {arg('codes')}") == f"column {odd} is codes"
-
-
-def test_overlong_words_are_cut_in_both_forms() -> None:
-    long = sentence(f"{arg('codes')}: {'z' * 5000}; pass {setting(kinds={'y' * 5000: 'continuous'})}")
-    assert len(long) < 600
-    assert len(rephrased(long, lambda it: f"--{it.name}")) < 600

@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 import struct
 import sys
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from demele.core import store as module
-from demele.core.errors import FormatError, InputError, OutputError
+from demele.core.errors import FormatError, InputError
 from demele.core.store import Key, Store
 
 IDENTITY: dict[str, str | int] = {"demele": "0.1.0", "protocol": "review2022", "n_samples": 400}
@@ -87,26 +86,6 @@ def test_reading_changes_nothing_and_leaves_out_a_torn_tail(tmp_path: Path) -> N
     assert path.read_bytes() == torn
 
 
-def test_reading_while_another_writes(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
-    with Store(path, IDENTITY) as store:
-        store.append(RECORDS[:1])
-        assert list(Store.read(path)[1]) == [RECORDS[0][0]]
-        with pytest.raises(InputError, match="another run is writing"):  # reading did not let go of the lock
-            Store(path, IDENTITY)
-
-
-def test_in_memory_it_behaves_alike() -> None:
-    with Store(None, IDENTITY) as store:
-        store.append(RECORDS)
-        assert [(key, store[key]) for key in store] == RECORDS
-        with pytest.raises(ValueError, match="is stored already"):
-            store.append(RECORDS[:1])
-        with pytest.raises(ValueError, match="cannot be stored"):
-            store.append([(("other",), {"value": float("nan")})])
-    assert len(store) == len(RECORDS)
-
-
 # What is refused --------------------------------------------------------------------------------------------------
 
 
@@ -134,14 +113,6 @@ def test_another_file_is_refused_and_not_changed(tmp_path: Path, content: bytes)
     assert path.read_bytes() == content
 
 
-def test_an_empty_file_becomes_a_store_but_cannot_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
-    path.touch()
-    with pytest.raises(FormatError, match="is empty"):
-        Store.read(path)
-    assert written(path) == written(tmp_path / "new")
-
-
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"store: cannot write .*Is a directory"):
         Store(tmp_path, IDENTITY)
@@ -152,21 +123,6 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected a file, got a folder"):
         Store.read(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may write everywhere")
-def test_a_file_without_permission(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
-    written(path)
-    path.chmod(stat.S_IRUSR)
-    with pytest.raises(InputError, match=r"store: cannot write .*Permission"):
-        Store(path, IDENTITY)
-
-
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="no devices")
-def test_a_device_is_not_a_file() -> None:
-    with pytest.raises(InputError, match="is not a file; give the path of one"):
-        Store(Path("/dev/null"), IDENTITY)
 
 
 def test_another_version_says_how_to_finish(tmp_path: Path) -> None:
@@ -313,28 +269,3 @@ def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: py
         assert len(store) == 0
         store.append(RECORDS)
     assert path.read_bytes() == written(tmp_path / "plain")
-
-
-def test_a_disk_that_is_full_from_the_beginning_is_told_with_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "rows"
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(module, "_write", full)
-        with pytest.raises(OutputError, match=r"store: cannot write .*rows: No space left"):
-            Store(path, IDENTITY)
-    with Store(path, IDENTITY) as store:
-        store.append(RECORDS)
-    assert path.read_bytes() == written(tmp_path / "plain")
-
-
-def test_nothing_is_added_to_a_closed_store(tmp_path: Path) -> None:
-    store = Store(tmp_path / "rows", IDENTITY)
-    store.close()
-    store.close()
-    with pytest.raises(ValueError, match="the store was closed"):
-        store.append(RECORDS)

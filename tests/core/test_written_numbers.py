@@ -10,7 +10,7 @@ import scipy.sparse
 
 import demele
 from demele.core.errors import InputError
-from demele.core.inputs import read_codes, read_factors
+from demele.core.inputs import read_factors
 from demele.core.written_numbers import separated
 
 RNG = np.random.default_rng(0)
@@ -70,16 +70,6 @@ def test_words_with_commas_and_dots_are_classes(words: list[str]) -> None:
     assert len(read_factors(words * 15).columns[0].levels) == len(words)
 
 
-def test_the_first_row_that_is_written_so_is_named() -> None:
-    with pytest.raises(InputError, match="first '0,7' at row 3"):
-        read_factors(["1", "2", "3", "0,7", "2"] * 4)
-
-
-def test_codes_say_how_their_commas_can_be_read() -> None:
-    with pytest.raises(InputError, match=r"column 'z1'.*at row 0; write numbers with a decimal point.*decimal=','"):
-        read_codes([[text] for text in COMMAS])
-
-
 def test_names_of_rows_are_no_factor() -> None:
     files = [f"images/{row:05d}.png" for row in range(60)]
     with pytest.raises(
@@ -95,17 +85,6 @@ def test_names_of_rows_are_no_factor() -> None:
     assert not read_factors(nearly, kinds="categorical").ambiguous
     with pytest.raises(InputError, match="like an identifier"):
         demele.evaluate(RNG.random((60, 2)), pd.DataFrame({"file": files, "size": VALUES}), "mig")
-
-
-def test_few_rows_may_all_differ() -> None:
-    for n in range(1, 12):
-        words = [f"name {row}" for row in range(n)]
-        if n <= 10:  # so few classes are classes, however few the rows
-            assert len(read_factors(words).columns[0].levels) == n
-        else:
-            with pytest.raises(InputError, match="11 different values in 11 rows"):
-                read_factors(words)
-        assert read_factors(VALUES[:n]).columns[0].kind == "continuous"  # numbers may all differ
 
 
 def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: Any) -> None:
@@ -141,31 +120,7 @@ def test_a_categorical_type_makes_no_classes_of_row_numbers(column: Any) -> None
             call()
 
 
-def test_row_numbers_are_a_quantity_with_a_word() -> None:
-    for ids in (IDS, np.arange(60), IDS.astype(float)):
-        read = read_factors(pd.DataFrame({"id": ids}))
-        assert read.columns[0].kind == "continuous"
-        assert "or leave it out if it numbers the rows" in read.ambiguous[0]
-    assert not read_factors(pd.DataFrame({"weight": RNG.random(60)})).ambiguous
-    assert "numbers the rows" not in read_factors(np.arange(60) // 2).ambiguous[0]
-
-
-@pytest.mark.filterwarnings("ignore::demele.core.errors.FragileScoreWarning")
-def test_declared_classes_that_each_occur_once_are_told_of_pieces_too(tmp_path: Any) -> None:
-    files = [f"{row}.png" for row in range(60)]
-    pd.DataFrame({"z": RNG.random(60), "file": files}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
-    own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "file"))
-    with pytest.warns(demele.errors.AmbiguousKindWarning, match="each of its 60 rows has its own class"):
-        demele.evaluate(own, factors, "mig_sup", kinds={"file": "categorical"})
-
-
 def test_no_number_and_no_word_is_mistaken() -> None:
     assert not any(separated(f"{value:.4g}") for value in RNG.normal(size=200) * 1e4)
     assert all(separated(f"{value:.3f}".replace(".", ",")) for value in RNG.normal(size=200) * 1e4)
     assert not any(separated(word) for word in ("", ",", "a", "1,", "12a", "1e5", "2020-01-01", "12:30", "1/2", "0x1f"))
-
-
-def test_many_dead_codes_are_counted() -> None:
-    """They take no cells, and so went into one table of more dimensions than an array can have."""
-    codes = np.column_stack([RNG.normal(size=(60, 2)), np.zeros((60, 200))])
-    assert demele.metrics.mig(codes, VALUES).value == demele.metrics.mig(codes[:, :3], VALUES).value

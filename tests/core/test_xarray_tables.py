@@ -90,9 +90,3 @@ def test_what_is_no_table_is_refused_in_words() -> None:
         read_codes(DataTree())
     with pytest.raises(InputError, match="expected one column, got 2"):
         read_labels(_columns(a=[0, 1], b=[1, 0]), "labels")
-
-
-def test_xarray_itself() -> None:
-    xarray = pytest.importorskip("xarray")
-    assert read_codes(xarray.DataArray(VALUES, dims=("row", "code"), coords={"code": ["l", "r"]})).names == ("l", "r")
-    assert read_factors(xarray.Dataset({"size": ("row", VALUES[:, 0])})).names == ("size",)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import AmbiguousKindWarning, InputError, InputTypeError, UndefinedFactorWarning
+from demele.core.errors import InputError, InputTypeError
 from demele.data import ArrayImages, FactorSpace
 from demele.data.mapped import MappedArray
 from tests.tolerances import assert_exact
@@ -32,11 +32,6 @@ def test_floats_become_whole_numbers() -> None:
         assert_exact(images.images([0]).ravel(), [0, 1, 128, 255, 0, 1])
     assert_exact(ArrayImages(GREY / 255).images(np.arange(12))[..., 0], GREY)
     assert_exact(ArrayImages((GREY / np.float32(255)).astype(np.float16)).images([3]).shape, (1, 3, 5, 1))
-
-
-def test_truth_values_are_black_and_white() -> None:
-    images = ArrayImages(GREY > 100)
-    assert_exact(images.images([4, 2])[..., 0], np.where(GREY[[4, 2]] > 100, 255, 0))
 
 
 def test_what_are_no_images_is_refused() -> None:
@@ -81,14 +76,6 @@ def test_factors_that_are_a_grid_are_seen_as_one() -> None:
     assert_exact(images.images([5])[0, :, :, 0], GREY[5])
     assert_exact(images.images(images.index([[0, 2, 1]]))[0, :, :, 0], GREY[11])
     assert images.pairs(3)[0].shape == (3,)
-
-
-def test_a_grid_whose_combinations_repeat_is_not_complete() -> None:
-    images = ArrayImages(GREY, {"shape": SHAPES, "width": WIDTHS})
-    assert images.space is not None
-    assert len(images.space) == 6
-    assert not images.complete
-    assert_exact(images.index([[1, 0], [0, 0]]), [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -142,17 +129,6 @@ def test_categories_keep_their_order() -> None:
     space = ArrayImages(GREY, {"shape": column, "width": WIDTHS}).space
     assert space is not None
     assert space.values[0] == ("dot", "bar")
-
-
-def test_a_factor_that_does_not_vary_is_left_out() -> None:
-    with pytest.warns(UndefinedFactorWarning, match="'colour' do not vary, and are left out"):
-        images = ArrayImages(GREY, {"colour": ["white"] * 12, "shape": SHAPES})
-    assert list(images.factors()) == ["shape"]
-
-
-def test_doubtful_kinds_are_told() -> None:
-    with pytest.warns(AmbiguousKindWarning, match="factor 'age' holds 12 different whole numbers"):
-        ArrayImages(GREY, {"age": np.arange(12) + 20})
 
 
 @pytest.mark.parametrize(

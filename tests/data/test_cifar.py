@@ -15,7 +15,7 @@ from demele.data.loaders.loading import PUBLISHED, load
 from demele.data.loaders.published import PublishedSet
 from demele.data.mapped import MappedArray
 from tests.data import published_files as files
-from tests.data.labelled_bytes import Python2Pickle, planes, tar_gz
+from tests.data.labelled_bytes import Python2Pickle, tar_gz
 from tests.tolerances import assert_exact
 
 
@@ -101,14 +101,6 @@ def test_every_format_gives_the_same_images_and_classes(name: str, packed: bool,
     assert len(np.unique(found[0][:, 0])) > 2
 
 
-def test_labels_are_those_of_the_files_in_their_order(tmp_path: Path) -> None:
-    made = files.write_cifar(tmp_path, "cifar100")
-    expected = files.cifar_labels("cifar100", 20, seed=0)
-    positions = load(made.published, made.path).positions()
-    assert_exact(positions[:, 0], expected["fine"])
-    assert_exact(positions[:, 1], expected["coarse"])
-
-
 def test_rows_of_bytes_in_a_folder_are_mapped(tmp_path: Path) -> None:
     made = files.write_cifar(tmp_path)
     images = load(made.published, made.path, split="test")
@@ -127,16 +119,6 @@ def test_the_folder_above_and_an_archive_in_it_are_found(within: str, tmp_path: 
     above.mkdir()
     (above / f"cifar-10-{'binary' if kind == 'binary' else 'python'}.tar.gz").write_bytes(tar_gz(content, within))
     assert_exact(load(made.published, above).images([3]), expected.images([3]))
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("kind", ["binary", "python"])
-def test_names_that_lie_beside_are_taken(kind: str, packed: bool, tmp_path: Path) -> None:
-    made = files.write_cifar(tmp_path, kind=kind, named=True, packed=packed)
-    images = load(made.published, made.path)
-    assert images.space is not None
-    assert images.space.values == (tuple(f"kind {number}" for number in range(10)),)
-    assert images.factors()["class"].tolist() == [f"kind {number}" for number in images.positions()[:, 0]]
 
 
 def test_names_of_both_factors_of_cifar100_come_from_one_pickle(tmp_path: Path) -> None:
@@ -177,14 +159,6 @@ def test_files_of_another_size_set_or_format(tmp_path: Path) -> None:
     refused(made.published, tmp_path, "there is no .*data_batch_3.bin; CIFAR-10 is published by", InputError)
     other = files.labelled("cifar100", files.CIFAR_SPLITS)
     refused(other, tmp_path, "there is no .*train.bin; CIFAR-100 is published by A. Krizhevsky", InputError)
-
-
-def test_a_coarse_label_that_there_is_not(tmp_path: Path) -> None:
-    made = files.write_cifar(tmp_path, "cifar100")
-    content = bytearray((tmp_path / "train.bin").read_bytes())
-    content[2 * 194] = 20
-    (tmp_path / "train.bin").write_bytes(content)
-    refused(made.published, tmp_path, "train.bin: expected labels of coarse from 0 to 19, found 20 at row 2")
 
 
 @pytest.mark.parametrize(
@@ -297,11 +271,6 @@ def test_an_extension_of_tar_that_declares_gigabytes_is_not_taken(kind: bytes, t
     refused(made.published, made.path, "cifar.tar.gz: damaged or cut off; copy it again .it ends within a file")
     made.path.write_bytes(gzip.compress(header + bytes(4 << 20)))
     refused(made.published, made.path, "unpacks to more than the 2.19 MiB that its files may take")
-
-
-def test_planes_are_made_as_they_are_read() -> None:
-    images = files.drawn(2, 3)
-    assert planes(images)[1, 64 + 8 * 2 + 5] == images[1, 2, 5, 1]
 
 
 def test_damage_within_what_is_packed_raises_nothing_else(tmp_path: Path) -> None:

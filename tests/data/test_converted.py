@@ -1,10 +1,5 @@
 """Sets that are converted: the same images and factors from one file that is mapped, whatever happened on the way."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -163,40 +158,3 @@ def test_no_room_on_the_disk_is_told_before(tmp_path: Path, monkeypatch: pytest.
         converted(made.published, made.path, tmp_path / "images.npy")
     with pytest.raises(InputError, match=r"path: expected a file that ends in .npy"):
         converted(made.published, made.path, tmp_path / "images.npz")
-
-
-CONVERT = """
-import pickle, sys
-from pathlib import Path
-from demele.data.loaders.loading import check_files
-published, path, output = pickle.loads(sys.stdin.buffer.read())
-print("ready", flush=True)
-while True:
-    check_files(published, path, variant="toy").save(output)
-"""
-
-
-def test_kills_leave_the_old_file_or_the_new_one(tmp_path: Path) -> None:
-    import pickle
-
-    made = files.write_mpi3d(tmp_path, packed=True)
-    output = tmp_path / "images.npy"
-    expected = load(made.published, made.path, variant="toy")
-    rng = np.random.default_rng(0)
-    for number in range(4):
-        told = pickle.dumps((made.published, made.path, output))
-        process = subprocess.Popen([sys.executable, "-c", CONVERT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(told)
-        process.stdin.close()
-        process.stdout.readline()
-        time.sleep(float(rng.uniform(0, 0.03)) + 0.05 * number)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        left = [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
-        assert all(name.startswith(".images.npy.tmp-") for name in left), left
-        if output.exists():
-            assert_same(open_converted(output)[0], expected)  # images never stand there half
-        assert_same(load(made.published, made.path, variant="toy", cache=output), expected)

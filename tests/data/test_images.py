@@ -44,12 +44,6 @@ def test_rows_come_in_the_order_asked_for() -> None:
     assert_exact(IMAGES.positions(), SPACE.positions(np.arange(24)))
 
 
-def test_a_drawn_image_can_be_written_on() -> None:
-    drawn = IMAGES.images([0])
-    drawn[:] = 0
-    assert_exact(IMAGES.images([0]), PIXELS[[0]])
-
-
 @given(
     sizes=st.lists(st.integers(2, 5), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
@@ -92,11 +86,6 @@ def test_parts_of_parts_are_parts() -> None:
     assert_exact(loose.images([1, 0]), PIXELS[[2, 4]])
     assert loose.factors()["width"].tolist() == [0.25, 2.5]
     assert loose.factors([1])["class"].tolist() == ["c"]
-
-
-def test_as_many_rows_as_combinations_are_not_yet_all_of_them() -> None:
-    assert not IMAGES.subset([*range(23), 0]).complete
-    assert IMAGES.subset(np.arange(24)[::-1]).complete
 
 
 def test_images_are_resized_when_they_are_asked_for() -> None:

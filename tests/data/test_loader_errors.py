@@ -80,15 +80,6 @@ def test_a_flipped_bit_of_what_is_deflated_is_seen(tmp_path: Path) -> None:
     refused(norb, "training-dat.mat.gz: damaged or cut off")
 
 
-def test_a_checksum_that_does_not_fit_is_seen_at_the_end(tmp_path: Path) -> None:
-    made = files.write_mpi3d(tmp_path, packed=True)
-    content = bytearray(made.path.read_bytes())
-    for record, place in ((b"PK\1\2", 16), (b"PK\3\4", 14)):
-        content[content.index(record) + place] ^= 1
-    made.path.write_bytes(bytes(content))
-    refused(made, "mpi3d_toy.npz::images: damaged or cut off at row", variant="toy")
-
-
 # Archives ------------------------------------------------------------------------------------------------------------
 
 
@@ -132,12 +123,6 @@ def test_arrays_of_dsprites_that_are_others(tmp_path: Path, changed: dict[str, A
     refused(rewritten(files.write_dsprites(tmp_path), **changed), match)
 
 
-def test_a_pickle_in_the_archive_is_not_looked_at(tmp_path: Path) -> None:
-    made = files.write_dsprites(tmp_path)
-    assert b"metadata.npy" in made.path.read_bytes()
-    load(made.published, made.path).images([0])
-
-
 def test_a_deflated_array_with_the_first_axis_fastest_cannot_be_streamed(tmp_path: Path) -> None:
     made = files.write_mpi3d(tmp_path)
     for packed in (False, True):
@@ -147,14 +132,6 @@ def test_a_deflated_array_with_the_first_axis_fastest_cannot_be_streamed(tmp_pat
         else:
             images = load(made.published, made.path, variant="toy")
             assert np.array_equal(images.images([5, 2]), made.images[[5, 2]])
-
-
-def test_a_variant_of_another_size(tmp_path: Path) -> None:
-    made = files.write_mpi3d(tmp_path)
-    made.path.write_bytes(files.npz_bytes({"images": made.images[:100]}, packed=False))
-    refused(made, r"images: expected uint8 \(192, 8, 8, 3\), found uint8 \(100, 8, 8, 3\)", variant="realistic")
-    made.path.write_bytes(files.npz_bytes({"pictures": made.images}, packed=False))
-    refused(made, "expected 'images' in it, found 'pictures'; is it a file of MPI3D", variant="real")
 
 
 # HDF5 ----------------------------------------------------------------------------------------------------------------
@@ -352,13 +329,6 @@ def test_matrices_of_smallnorb_that_are_others(tmp_path: Path, part: str, conten
     refused(_norb(tmp_path, part, content), match, instance="factor")
 
 
-def test_a_half_of_smallnorb_that_is_missing(tmp_path: Path) -> None:
-    made = files.write_smallnorb(tmp_path)
-    (tmp_path / "smallnorb-5x01235x9x18x6x2x96x96-testing-cat.mat.gz").unlink()
-    refused(made, "there is no .*testing-cat.mat; SmallNORB is published by New York", InputError)
-    assert len(load(made.published, made.path, split="training")) == 48
-
-
 def test_a_packed_matrix_that_unpacks_to_more_is_not_unpacked(tmp_path: Path) -> None:
     made = files.write_smallnorb(tmp_path)
     path = tmp_path / "smallnorb-5x46789x9x18x6x2x96x96-training-cat.mat.gz"
@@ -440,12 +410,6 @@ def test_names_and_options_that_there_are_not(
     with pytest.raises(kind, match=match) as caught:
         demele.data.load(name, tmp_path, **asked)
     assert type(caught.value) is kind
-
-
-def test_a_resizing_that_there_is_not(tmp_path: Path) -> None:
-    made = files.write_dsprites(tmp_path)
-    refused(made, "expected 'area' or 'lanczos', got 'cubic'", UnknownNameError, size=4, resample="cubic")
-    refused(made, "expected a number of pixels", InputError, size=0)
 
 
 def test_a_stream_is_no_file_of_a_set(tmp_path: Path) -> None:

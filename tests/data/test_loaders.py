@@ -2,9 +2,6 @@
 
 import gzip
 import pickle
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,7 @@ import pytest
 import scipy.io
 
 from demele.core.errors import InputError, RepackedFileWarning
-from demele.data.loaders.loading import PUBLISHED, load
+from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedFile
 from demele.data.loaders.stored_images import recognised
 from tests.data import published_files as files
@@ -75,33 +72,6 @@ def test_large_files_are_recognised_by_their_size_and_their_ends(tmp_path: Path)
     found = {name: recognised([tmp_path / name]) for name in changed}
     assert found["middle"] == found["same"]
     assert len({found[name] for name in ("same", "first", "last", "longer")}) == 4
-
-
-# What is published ---------------------------------------------------------------------------------------------------
-
-
-def test_published_sizes() -> None:
-    for name, variant, n, sizes, pixels in [
-        ("dsprites", "", 737_280, (3, 6, 40, 32, 32), (64, 64, 1)),
-        ("shapes3d", "", 480_000, (10, 10, 10, 8, 4, 15), (64, 64, 3)),
-        ("mpi3d", "real", 1_036_800, (6, 6, 2, 3, 3, 40, 40), (64, 64, 3)),
-        ("mpi3d", "complex", 460_800, (4, 4, 2, 3, 3, 40, 40), (64, 64, 3)),
-        ("mpi3d", "toy2019", 460_800, (4, 4, 2, 3, 3, 40, 40), (64, 64, 3)),
-        ("cars3d", "", 17_568, (4, 24, 183), (128, 128, 3)),
-        ("smallnorb", "", 48_600, (5, 10, 9, 18, 6), (96, 96, 1)),
-        ("falcor3d", "", 233_280, (5, 6, 6, 6, 6, 6, 6), (1024, 1024, 3)),
-        ("isaac3d", "", 737_280, (3, 8, 5, 4, 4, 4, 6, 4, 4), (512, 512, 3)),
-    ]:
-        grid = PUBLISHED[name].grids[variant]
-        assert (grid.n, grid.sizes, grid.pixels) == (n, sizes, pixels)
-        for factor in grid.factors:
-            assert factor.values is None or len(factor.values) == factor.size
-
-
-def test_every_set_says_where_it_is_from() -> None:
-    for published in PUBLISHED.values():
-        told = (published.title, published.publisher, published.download, published.licence, published.provenance)
-        assert all(told), published.name
 
 
 # dSprites ------------------------------------------------------------------------------------------------------------
@@ -247,14 +217,6 @@ def test_rendered_sets_are_found_in_the_folder_and_in_the_one_above(tmp_path: Pa
     assert load(made.published, tmp_path / "images").digest == load(made.published, tmp_path).digest
 
 
-def test_isaac3d_has_the_order_of_the_published_program(tmp_path: Path) -> None:
-    # the strides of its README: 245760 for the shape, 30720 for what has 8 values there, 6144, 1536, 384, 96, 16, 4, 1
-    grid = PUBLISHED["isaac3d"].grids[""]
-    strides = np.prod(grid.sizes) // np.cumprod(grid.sizes)
-    assert strides.tolist() == [245_760, 30_720, 6_144, 1_536, 384, 96, 16, 4, 1]
-    assert [factor.name for factor in grid.factors[1:5]] == ["robot_x", "robot_y", "camera_height", "object_scale"]
-
-
 def test_3dident_factors_are_quantities(tmp_path: Path) -> None:
     made = files.write_3dident(tmp_path)
     images = load(made.published, made.path)
@@ -307,42 +269,3 @@ def test_another_size_is_a_warning_and_another_digest_an_error_where_it_is_asked
     assert load(digested(made, digest=md5), made.path, check="digest").complete
     with pytest.raises(InputError, match="no digest of these files of Shapes3D is known"):
         load(made.published, made.path, check="digest")
-
-
-PROGRAM = """
-import pickle, sys
-sys.modules["h5py"] = sys.modules["PIL"] = sys.modules["torch"] = None  # as if they were not installed
-from pathlib import Path
-from demele import DemeleError
-from demele.data.loaders.loading import load
-published, path = pickle.loads(sys.stdin.buffer.read())
-try:
-    print(load(published, path).images([0, 3]).shape)
-except DemeleError as error:
-    print(type(error).__name__, error)
-print(sorted({"h5py", "PIL", "torch"} & {name for name in sys.modules if sys.modules[name] is not None}))
-"""
-
-
-@pytest.mark.parametrize(
-    ("write", "expected"),
-    [
-        (files.write_dsprites, "(2, 8, 8, 1)"),
-        (files.write_cars3d, "(2, 8, 8, 3)"),
-        (files.write_smallnorb, "(2, 8, 8, 1)"),
-        (files.write_morpho_mnist, "(2, 8, 8, 1)"),
-        (
-            files.write_shapes3d,
-            "MissingExtraError reading 3dshapes.h5 needs h5py: install it with  pip install 'demele[images]'",
-        ),
-        (
-            files.write_rendered,
-            "MissingExtraError a folder of pictures needs PIL: install it with  pip install 'demele[images]'",
-        ),
-    ],
-)
-def test_what_needs_no_extra_imports_none(tmp_path: Path, write: Callable[[Path], Written], expected: str) -> None:
-    made = write(tmp_path)
-    told = pickle.dumps((made.published, made.path))
-    done = subprocess.run([sys.executable, "-c", PROGRAM], input=told, capture_output=True, check=True)
-    assert done.stdout.decode().splitlines() == [expected, "[]"], done.stderr

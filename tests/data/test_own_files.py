@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning
+from demele.core.errors import FormatError, InputError
 from demele.data import FactorSpace, open_images
 from demele.data.loaders.converted import convert
 from demele.data.loaders.stored_images import Images, StoredImages
@@ -71,12 +71,6 @@ def test_a_table_of_factors_is_read_with_and_without_names(tmp_path: Path) -> No
     assert open_images(tmp_path / "fields.npz").factors()["shape"].tolist() == SHAPES
 
 
-def test_factors_can_be_given_instead(saved: Path) -> None:
-    images = open_images(saved, factors={"side": SIDES}, kinds={"side": "continuous"})
-    assert images.factors().dtypes.tolist() == [np.float64]
-    assert open_images(saved, kinds={"side": "continuous"}).factors()["side"].dtype == np.float64
-
-
 def test_a_space_that_a_file_names_says_what_its_values_do_not(tmp_path: Path) -> None:
     space = FactorSpace({"hue": [0.0, 0.25, 0.5, 0.75], "x": [0.0, 0.5, 1.0]}, period={"hue": 1})
     values = space.factors()
@@ -94,12 +88,6 @@ def test_a_space_that_a_file_names_says_what_its_values_do_not(tmp_path: Path) -
     assert not images.complete
     assert_exact(images.positions(), space.positions(np.arange(5)))
     assert (images.name, images.licence, images.provenance) == ("mine", "CC0", "By hand.")
-
-
-def test_a_table_of_factors_and_those_given_stand_before_the_space(tmp_path: Path) -> None:
-    np.savez(tmp_path / "both.npz", images=PIXELS, factors=WIDTHS, space=SPACE.to_json())
-    assert list(open_images(tmp_path / "both.npz").factors()) == ["v1"]
-    assert list(open_images(tmp_path / "both.npz", factors={"side": SIDES}).factors()) == ["side"]
 
 
 def test_images_without_factors_are_a_set_too(tmp_path: Path) -> None:
@@ -121,12 +109,6 @@ def test_a_set_that_was_converted_keeps_its_factors(tmp_path: Path) -> None:
     assert (images.name, images.licence, images.space) == ("converted", "CC0", SPACE)
     assert_exact(images.images([4]), PIXELS[[4]])
     assert list(open_images(tmp_path / "images.npy", factors={"side": SIDES}).factors()) == ["side"]
-
-
-def test_what_does_not_vary_is_told(tmp_path: Path) -> None:
-    np.savez(tmp_path / "one.npz", images=PIXELS, shape=SHAPES, colour=["white"] * 12)
-    with pytest.warns(UndefinedFactorWarning, match="'colour' do not vary"):
-        open_images(tmp_path / "one.npz")
 
 
 def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
@@ -219,8 +201,3 @@ def test_packed_images_may_not_fill_the_memory(tmp_path: Path) -> None:
     assert len(open_images(tmp_path / "zeros.npz")) == 100
     with pytest.raises(FormatError, match="declare 400 KiB of data, more than the 1000 bytes that are allowed"):
         open_images(tmp_path / "zeros.npz", max_size=1000)
-
-
-def test_kinds_of_factors_in_files_are_checked_as_elsewhere(saved: Path) -> None:
-    with pytest.raises(InputTypeError, match="column 'shape' was declared continuous"):
-        open_images(saved, kinds={"shape": "continuous"})

@@ -91,14 +91,6 @@ def test_what_is_guessed_of_a_table_is_told(text: str, told: str, names: list[st
     assert list(images.factors()) == names
 
 
-def test_columns_of_a_table_are_split_by_semicolons_too(tmp_path: Path) -> None:
-    write_pictures(tmp_path / "folder", [f"{number}.png" for number in range(4)])
-    (tmp_path / "folder" / "factors.csv").write_text("shape;x\ndot;0.5\nbar;1.5\ndot;2.5\nbar;3.5\n")
-    factors = open_images(tmp_path / "folder").factors()
-    assert factors["shape"].tolist() == ["dot", "bar", "dot", "bar"]
-    assert factors["x"].tolist() == [0.5, 1.5, 2.5, 3.5]
-
-
 @pytest.mark.parametrize(("mode", "channels"), [("L", 1), ("LA", 1), ("RGB", 3), ("RGBA", 3), ("P", 3), ("1", 1)])
 def test_grey_pictures_have_one_channel_and_others_three(mode: str, channels: int, tmp_path: Path) -> None:
     write_pictures(tmp_path / "folder", ["a.png", "b.png"], mode=mode)
@@ -142,21 +134,3 @@ def test_folders_that_hold_something_else_are_refused(tmp_path: Path) -> None:
     refused("05.png: its channels have 16 bits; save it with 8")
     (folder / "05.png").write_bytes(b"GIF89a")
     refused("05.png: not a PNG that can be read; copy it again")
-
-
-def test_pictures_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    names = [f"{number:02}.png" for number in range(12)]
-    write_pictures(folder, names)
-    for name in names[1:6]:
-        content = (folder / name).read_bytes()
-        (folder / name).write_bytes(content[:60])
-    with pytest.raises(FormatError) as caught:
-        open_images(folder)
-    assert "5 of 12 pictures cannot be read: '01.png', '02.png', '03.png', ...; " in str(caught.value)
-    write_pictures(folder, names)
-    images = open_images(folder)
-    (folder / "03.png").unlink()
-    write_pictures(folder, ["04.png"], PIXELS[:, :2])
-    with pytest.raises(FormatError, match=r"2 of 3 pictures cannot be read: '03.png', '04.png'"):
-        images.images([2, 3, 4])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from demele.core.errors import UnknownNameError
 from demele.data.resample import Resample, resampled, resampling_matrix, whole_weights
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -47,12 +46,6 @@ def test_a_constant_image_stays_constant() -> None:
                 assert_exact(resampled(image, (new_size, 4), resample), np.full((2, new_size, 4, 3), value))
 
 
-@pytest.mark.parametrize("resample", WAYS)
-def test_equal_size_is_the_same_image(resample: Resample) -> None:
-    images = np.random.default_rng(0).integers(0, 256, (3, 8, 6, 2), dtype=np.uint8)
-    assert_exact(resampled(images, (8, 6), resample), images)
-
-
 def test_two_pixels_to_one_is_their_mean_halves_up() -> None:
     pixels = np.array([[0, 1], [0, 2], [3, 4], [254, 255], [10, 255]], dtype=np.uint8)
     assert_exact(resampled(pixels[:, :, None, None], (1, 1)).ravel(), [1, 1, 4, 255, 133])
@@ -88,8 +81,3 @@ def test_lanczos_is_that_of_pillow(size: int, levels: int) -> None:
     ]
     difference = resampled(images[..., None], (64, 64), "lanczos")[..., 0].astype(int) - np.stack(theirs)
     assert np.abs(difference).max() <= levels
-
-
-def test_another_way_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="got 'lanzcos'; did you mean 'lanczos'"):
-        resampling_matrix(4, 2, "lanzcos")  # type: ignore[arg-type]

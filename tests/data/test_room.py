@@ -159,18 +159,6 @@ def test_white_light_on_white_is_white() -> None:
     assert_exact(np.unique(images.images(np.arange(len(images)))), [255])
 
 
-def test_a_hue_changes_its_region_only() -> None:
-    images = room(24, (3, 3, 3, 2, 4, 2))
-    for position in (0, 1, 2):
-        start = np.array([[1, 1, 1, 1, 2, 1]])
-        other = start.copy()
-        other[0, position] = 2
-        before, after = images.images(images.index(np.concatenate([start, other])))
-        changed = (before != after).any(axis=2)
-        weight = region_weights(24, "cylinder", 1.25, 30.0)[[0, 1, 2][position]]
-        assert_exact(changed, weight > 0)
-
-
 def test_an_image_is_the_rounded_sum_of_its_colours() -> None:
     images = room(16, (4, 3, 5, 2, 4, 3))
     row = images.index([[1, 2, 4, 0, 1, 2]])
@@ -178,18 +166,3 @@ def test_an_image_is_the_rounded_sum_of_its_colours() -> None:
     weights = region_weights(16, "box", 0.75, 30.0)
     exact = 255 * np.einsum("rij,rc->ijc", weights, [floor, wall, thing])
     assert np.abs(images.images(row)[0] - exact).max() <= 0.5001
-
-
-def test_all_images_differ() -> None:
-    images = room()
-    seen = {image.tobytes() for image in images.images(np.arange(0, len(images), 7))}
-    assert len(seen) == -(-len(images) // 7)
-    every = room(64, (1, 1, 1, 8, 4, 15))
-    assert len({image.tobytes() for image in every.images(np.arange(480))}) == 480
-
-
-def test_a_part_of_a_set_computes_what_it_shows_and_shares_it() -> None:
-    images = room(16)
-    part = images.subset(np.arange(24) * 4)
-    part.images([0, 5])
-    assert images._computed.sum() == 2  # type: ignore[attr-defined]

@@ -7,13 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import demele
 from demele.core.errors import InputError, OutputError, UnknownNameError
 from demele.data import (
     ArrayImages,
     ImageSet,
     describe,
-    image_set_names,
     open_images,
     room,
     save_images,
@@ -110,34 +108,6 @@ def test_a_failure_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch: p
 
 
 # What is known of sets ------------------------------------------------------------------------------------------------
-
-
-#: Sets with classes, whose combinations do not occur once each.
-REPEATING = ("clutter", "cifar10", "cifar100", "svhn")
-
-
-def test_every_set_is_described() -> None:
-    for name in image_set_names():
-        found = describe(name)
-        assert found.name == name
-        assert found.to_json()
-        assert str(found).startswith(f"{name}: ")
-        assert found.drawn == (found.download is None)
-        for variant in found.variants:
-            combinations = np.prod([one.size for one in variant.factors])
-            assert variant.n is None or variant.n == combinations or name in REPEATING
-            for factor in variant.factors:
-                assert factor.values is None or len(factor.values) == factor.size
-
-
-def test_what_is_drawn_is_described_as_it_is() -> None:
-    for name in ("sprites", "room", "squares", "clutter"):
-        (variant,) = describe(name).variants
-        images: ImageSet = getattr(demele.data, name)()
-        assert images.space is not None
-        assert (variant.n, variant.shape) == (len(images), images.shape)
-        assert tuple(one.name for one in variant.factors) == images.space.names
-        assert tuple(one.values for one in variant.factors) == images.space.values
 
 
 def test_an_unknown_set_is_refused_with_the_nearest_name() -> None:

@@ -53,24 +53,11 @@ def test_values_are_found_again() -> None:
     assert SPACE.positions([]).shape == (0, 3)
 
 
-def test_rows_of_a_grid_larger_than_memory_are_counted() -> None:
-    large = FactorSpace({f"v{index}": 1000 for index in range(6)})
-    assert len(large) == 10**18
-    assert_exact(large.positions([10**18 - 1]), [[999] * 6])
-    assert_exact(large.index([[999] * 6]), [10**18 - 1])
-
-
 def test_metrics_read_its_factors_as_it_says() -> None:
     factors = pd.concat([SPACE.factors()] * 20, ignore_index=True)
     found = demele.evaluate(SPACE.positions(SPACE.rows(factors)).astype(float), factors, ["mig"])
     said = dict(zip(SPACE.names, SPACE.kinds, strict=True)) | {"hue": "cyclic:1"}  # the space knows its period
     assert {one.name: one.kind for one in found.factors} == said
-
-
-def test_kinds_can_be_given() -> None:
-    angles = FactorSpace({"angle": [0, 120, 240]}, kinds={"angle": "continuous"}, period={"angle": 360})
-    assert angles.factors()["angle"].dtype == np.float64
-    assert FactorSpace({"size": [0.1, 0.2]}, kinds="categorical").factors()["size"].tolist() == [0.1, 0.2]
 
 
 def test_a_grid_is_written_and_read() -> None:

@@ -12,7 +12,6 @@ from demele.classifiers.comparison.methods import METHODS
 from demele.cli.main import COMMANDS
 from demele.core.bibliography import bibliography, parse, referenced
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.protocols import PROTOCOLS
 from tools import (
     docs_agreement,
     docs_api,
@@ -21,7 +20,6 @@ from tools import (
     docs_docstrings,
     docs_gallery,
     docs_landing,
-    docs_map,
     docs_measured,
     docs_metrics,
     docs_pruning,
@@ -164,68 +162,10 @@ def test_metrics_page_holds_definition_source_and_defaults() -> None:
                 assert f"| `{parameter.name}` | `" in entry
 
 
-def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
-    page = docs_metrics.metrics_page()
-    for item in PROTOCOLS.values():
-        entry = page.partition(f"{{#protocol-{item.name}}}")[2].partition("\n### ")[0]
-        assert all(docs_metrics.reference(work) in entry for work in referenced(item.references))
-        for own in item.options.values():
-            for option, value in own.items():
-                assert f"| `{option}` | `{docs_metrics.shown(option, value)}` |" in entry
-
-
 def test_command_line_page_holds_the_help_of_every_command() -> None:
     page = docs_metrics.command_line_page()
     for text in (*(f"## demele {name}" for name in COMMANDS), "--bootstrap", "--noise RATE|FILE"):
         assert text in page
-
-
-def test_pictures_of_the_first_page_hold_what_they_are_about() -> None:
-    ranks, verdict = docs_landing.ranks_picture(), docs_landing.verdict_picture()
-    models = demele.data.label_set("mmlu_redux").models
-    assert all(f">{name}<" in ranks for name in models)
-    assert ranks.count("<circle") == len(models) == 10
-    found = demele.evaluate(demele.data.demo().codes, demele.data.demo().factors, ["mig"]).verdict
-    assert found is not None
-    for factor in found.factors:
-        assert f">{factor.words.partition(':')[0]}<" in verdict
-    # Two bars and the line of chance for each factor, on one sheet.
-    assert verdict.count("<rect") == 1 + 3 * len(found.factors)
-
-
-def test_the_bibliography_holds_every_work_once_and_who_rests_on_it() -> None:
-    page = docs_bibliography.page()
-    for key in bibliography():
-        assert page.count(f"(`{key}`)") == 1
-    assert re.search(r"\(`chen2018isolating`\)\. For `mig`", page)
-
-
-def test_the_map_names_the_metrics_that_hold_a_criterion() -> None:
-    verdicts = [
-        {"row": "a", "status": "holds"},
-        {"row": "b", "status": "fails"},
-        {"row": "c", "status": "inconclusive"},
-    ]
-    found = {
-        "rows": [{"name": name, "title": name.upper()} for name in "abc"],
-        "criteria": [{"name": "one", "question": "Is it so?"}, {"name": "idle", "question": "Does it arise?"}],
-        "verdicts": [{**item, "criterion": "one"} for item in verdicts],
-    }
-    assert docs_map.found_in(found).splitlines()[2:] == ["| Is it so? | A | 1 | 1 |"]
-    slow = [{"row": "a", "fewer": {"text": "5 seeds of 5,000 rows"}}, {"row": "b", "fewer": None}]
-    *_, row, _, mark = docs_map.found_in({**found, "metrics": slow}).splitlines()
-    assert (row, mark) == ("| Is it so? | A\\* | 1 | 1 |", "\\* 5 seeds of 5,000 rows, since a call takes seconds")
-
-
-def test_result_pages_follow_the_files(tmp_path: Path) -> None:
-    assert docs_results.page(tmp_path) == ""
-    (tmp_path / "causes.csv").write_text("table,cause\n3.1,a | b\n")
-    assert docs_results.page(tmp_path) == ""
-    (tmp_path / "machine.csv").write_text("processor,cores\nX,2\n")
-    (tmp_path / "speed.csv").write_text("rows,what\n1000,a | b\n")
-    found = docs_results.page(tmp_path)
-    assert "processor X, cores 2" in found
-    assert "| 1000 | a \\| b |" in found
 
 
 def test_page_on_comparisons_names_every_method() -> None:
@@ -236,35 +176,7 @@ def test_page_on_comparisons_names_every_method() -> None:
         )
 
 
-def test_formulas_become_html() -> None:
-    for tex, expected in [
-        (r"x_{12}^2", "<i>x</i><sub>12</sub><sup>2</sup>"),
-        (r"\mathrm{MIG}_i \ne 0", "MIG<sub><i>i</i></sub> ≠0"),
-        (r"\sum_{k \notin reg\_dim} a < b", "Σ<sub><i>k</i> ∉<i>r</i><i>e</i><i>g</i>_<i>d</i><i>i</i><i>m</i></sub> "),
-    ]:
-        assert docs_docstrings.tex_to_html(tex).startswith(expected)
-
-
-def test_docstrings_become_markdown() -> None:
-    text = docs_docstrings.to_markdown(
-        "See :func:`demele.metrics.mig`, :func:`unknown`, ``x``.\n\n    .. math:: a_1\n",
-        frozenset({"demele.metrics.mig"}),
-    )
-    assert (
-        text == "See [`demele.metrics.mig`][demele.metrics.mig], `unknown`, `x`.\n\n    <p><i>a</i><sub>1</sub></p>\n"
-    )
-    same_name = docs_docstrings.to_markdown(
-        ":func:`demele.classifiers.stats.bias`", frozenset({"demele.classifiers.stats.bias.bias"})
-    )
-    assert same_name == "[`demele.classifiers.stats.bias`][demele.classifiers.stats.bias.bias]"
-
-
 # The project's own papers --------------------------------------------------------------------------------------------
-
-
-def test_papers_name_the_version() -> None:
-    assert f"version: {demele.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"## {demele.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_where_figures_are_put_at_the_build_the_source_says_where_they_are() -> None:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from demele import bench
 from tests.report.sample_agreement import sample_agreement, sample_study
 from tools import docs_agreement
 from tools.docs_pages import RESULTS
@@ -39,17 +38,3 @@ def test_the_page_is_that_of_the_stored_rows() -> None:
     assert "36 models" in pages[docs_agreement.PAGE]
     assert docs_agreement.PAGE in docs_agreement.reference(RESULTS)
     assert len(pages[docs_agreement.STUDY].encode()) < 1_000_000
-
-
-def test_distances_and_coverage_are_those_of_the_files() -> None:
-    page = docs_agreement.SIMULATED(RESULTS)
-    assert rows_under(page, "Distance to published values")[0][:2] == ["as it is", "cars3d"]
-    assert rows_under(page, "Coverage of the intervals")[0][:4] == ["no ties", "8", "96.3%", "95.2%"]
-
-
-def test_metrics_that_rank_alike_are_grouped() -> None:
-    qualities = np.random.default_rng(0).normal(size=(36, 2))
-    scores = {name: qualities[:, place] for name, place in (("mig", 0), ("sap", 0), ("irs", 1), ("z_diff", 1))}
-    scores["modularity"] = np.random.default_rng(1).normal(size=36)
-    found = bench.agreement(scores, draws=100)
-    assert docs_agreement.groups(found, "all") == [["mig", "sap"], ["z_diff", "irs"], ["modularity"]]

@@ -41,12 +41,6 @@ def test_results_stand_first_in_the_evidence_in_their_order() -> None:
     ]
 
 
-def test_without_files_there_are_only_pages_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs_pages, "RESULTS", tmp_path)
-    assert _evidence() == [*docs_bench.TITLES, docs_which.PAGE, docs_agreement.PAGE, docs_pruning.PAGE, "own.md"]
-    assert {"reference/metrics.md", "reference/cli.md"} <= set(docs_pages.pages(tmp_path))
-
-
 @pytest.mark.parametrize("mark", docs_pages.MARKS)
 def test_every_mark_has_its_page_and_becomes_figures(
     mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -58,7 +52,3 @@ def test_every_mark_has_its_page_and_becomes_figures(
     assert len(shown) > len("a\n\nb")
     monkeypatch.setattr(docs_pages, "RESULTS", tmp_path)
     assert (docs_pages.on_page_markdown(f"a\n{mark}\nb") == "a\n\nb") == (mark not in WITHOUT_FILES)
-
-
-def test_other_pages_stay_as_they_are() -> None:
-    assert docs_pages.on_page_markdown("a <!-- nothing --> b") == "a <!-- nothing --> b"

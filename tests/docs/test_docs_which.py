@@ -5,19 +5,15 @@ from typing import Any
 import pytest
 
 from tools.docs_which import (
-    MENDED,
     PROPERTIES,
     TRAPS,
     View,
     considered,
-    mended_table,
     not_considered,
     page,
-    traps_table,
 )
 
 CRITERIA = [*(f"coherent_{name}" for name in PROPERTIES), "calibrated", *TRAPS.values()]
-OF_MENDED = [mended for _, mended in MENDED.values()]
 
 
 def metric(name: str, claims: list[str], seconds: float) -> dict[str, Any]:
@@ -87,44 +83,9 @@ def test_who_is_not_considered_is_named_with_the_reason(own: dict[str, str], rea
     assert not_considered(view, "modularity") == f"Not considered: BAD ({reason}).\n"
 
 
-def test_noise_that_gives_no_number_bars_nothing() -> None:
-    view = view_of({"gated": {"calibrated": "not applicable"}}, {})
-    assert considered(view, "modularity") == ["gated"]
-
-
 def test_the_page_answers_for_each_property_and_says_none_where_there_is_none() -> None:
     view = view_of({"exact": {}, "rough": {"chance": "fails"}}, {"rough": 0.001})
     answers = [line for line in page(view).splitlines() if line.startswith("| **")]
     assert answers[0].startswith("| **modularity** | `exact`: holds 9 of 9 criteria | `rough`: holds 8 of 9 criteria")
     assert "fails: chance" in answers[0]
     assert answers[1] == "| **compactness** | none | none |"
-
-
-def test_traps_show_both_ends_without_a_minus_before_zero() -> None:
-    line = traps_table(view_of({"exact": {}}, {})).splitlines()[-1]
-    assert line.count("1.00 → 0.00 ") == len(TRAPS)
-
-
-def test_an_end_that_most_draws_leave_without_a_value_is_no_number() -> None:
-    view = view_of({"gated": {"chance": "not applicable"}}, {})
-    view.curves["gated", "chance"] = {**view.curves["gated", "chance"], "n": [2, 2, 1], "failed": [1, 0, 2]}
-    line = traps_table(view).splitlines()[-1]
-    assert "1.00 → none " in line
-    assert line.count("1.00 → 0.00 ") == len(TRAPS) - 1
-
-
-def test_what_an_option_mends_stands_beside_what_is_given() -> None:
-    view = view_of({"mended": {}, "not_mended": {}}, {})
-    ends = {"mislabelled": [0.6, 0.4], "mislabelled_corrected": [0.6, 0.61], "rotation": [1.0, 0.2]}
-    for scenario, mean in ends.items():
-        view.curves["mended", scenario] = {"mean": mean, "n": [2, 2], "failed": [0, 0]}
-    view.curves["mended", "rotation_aligned"] = {"mean": [None, None], "n": [0, 0], "failed": [2, 2]}
-    for criterion in OF_MENDED:
-        view.verdicts["mended", criterion] = {"status": "holds"}
-        view.criteria[criterion] = {"name": criterion, "group": "added"}
-        view.data["criteria"].append(view.criteria[criterion])
-    _, _, *lines = mended_table(view).splitlines()
-    assert len(lines) == 1  # what has no number anywhere is left out
-    name, given, corrected, turned, aligned = (text.strip() for text in lines[0].strip("|").split("|"))
-    assert (name, given, turned, aligned) == ("`mended`", "0.60 → 0.40", "1.00 → 0.20", "none")
-    assert corrected == "0.60 → 0.61 ✓"

@@ -94,19 +94,3 @@ def test_strings_of_the_library_are_plain_english() -> None:
             if (said := [word for text in _strings(path) for word in _said(text, FORBIDDEN)])
         }
         assert found == {}
-
-
-def test_the_patterns_find_the_words_and_no_others() -> None:
-    for sentence, found in [
-        ("The verdict bears 2% wrong labels.", True),
-        ("It is told from 0 beside all others.", True),
-        ("It tells copies from parts.", True),
-        ("Entropy less the loss.", True),
-        ("Whoever errs, wherever it hurts.", True),
-        ("Two sets, both of which are dear.", True),
-        ("It rests on rows that are alike.", True),
-        ("Which one made it could not be established.", True),
-        ("The result holds up to 2% wrong labels, less than before.", False),
-        ("The rest on the right is amended.", False),
-    ]:
-        assert bool(FORBIDDEN.search(sentence)) == found

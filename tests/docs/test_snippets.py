@@ -60,18 +60,6 @@ def test_a_block_is_left_as_it_is_where_something_is_missing(needs: str, tmp_pat
     assert corrected(tmp_path, text) == text.replace("older", "1")
 
 
-def test_a_block_that_fails_stops_the_page_only_where_it_is_run(tmp_path: Path) -> None:
-    text = "<!-- needs: {} -->\n```python\nraise SystemExit('stopped')\n```\n"
-    with pytest.raises(RuntimeError, match="stopped"):
-        corrected(tmp_path, text.format("json"))
-    assert corrected(tmp_path, text.format(ABSENT)) == text.format(ABSENT)
-
-
-def test_a_mark_holds_for_the_block_after_it_only(tmp_path: Path) -> None:
-    text = f"<!-- needs: {ABSENT} -->\n\nWords.\n\n```python\nprint(2)\n```\n\n```text\nold\n```\n"
-    assert corrected(tmp_path, text) == text.replace("old", "2")
-
-
 VARYING = """\
 # A page
 
@@ -101,8 +89,3 @@ def test_what_varies_between_processors_is_run_and_not_compared(tmp_path: Path) 
     assert "of another processor" not in replaced
     assert "mine\n```" in replaced
     assert replaced.count("<!-- varies: some reason -->") == 1
-
-
-def test_what_varies_must_print_something(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="prints nothing"):
-        corrected(tmp_path, VARYING.format(printed=""))

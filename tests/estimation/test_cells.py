@@ -124,16 +124,6 @@ def test_unit_and_origin_of_one_code_change_nothing(scale: float, shift: int, wh
     )
 
 
-def test_order_of_rows_and_names_of_values_change_nothing() -> None:
-    codes, bins, n_bins = wide_sample(200)
-    expected = crossed_deviations(codes, bins, n_bins)
-    order = np.random.default_rng(0).permutation(200)
-    assert_close(crossed_deviations(codes[order], bins[order], n_bins).matrix, expected.matrix, ROUNDING)
-    renamed = np.where(bins < 0, -1, np.array(n_bins) - 1 - bins)
-    assert_close(crossed_deviations(codes, renamed, n_bins).matrix, expected.matrix, ROUNDING)
-    assert_close(crossed_deviations(codes, bins, [40, 70, 20]).matrix, expected.matrix, ROUNDING)
-
-
 def test_more_values_than_a_byte_holds() -> None:
     codes, _, _ = wide_sample(900)
     bins = np.random.default_rng(1).integers(-1, 300, (900, 1)) * 250
@@ -171,15 +161,6 @@ def test_extremes_add_up() -> None:
         assert_exact(result.n_rows, whole.n_rows)
     with pytest.raises(ValueError, match="bins"):
         a.merge(CellExtremes.empty(4, [4, 7, 3]))
-
-
-def test_merging_leaves_its_arguments_alone() -> None:
-    codes, bins, n_bins = wide_sample(60)
-    first, second = (summarise_extremes(codes[cut], bins[cut], n_bins) for cut in (slice(0, 30), slice(30, 60)))
-    kept = first.total.copy(), first.low.copy(), second.total.copy(), second.moments.squares.copy()
-    first.merge(second)
-    for before, after in zip(kept, (first.total, first.low, second.total, second.moments.squares), strict=True):
-        assert_exact(before, after)
 
 
 def test_edges_of_the_crossed_form() -> None:
@@ -274,14 +255,6 @@ def test_confounded_factors_by_hand() -> None:
     assert_exact(result.settings_seen, 1.0)
     assert_exact(result.inactive, [False])
     assert result.n == 12
-
-
-def test_without_the_rest_the_cell_mean_is_plain() -> None:
-    # The same rows, C not known: PIDA from plain cell means, 1.75 (both) and 2. EMPIDA = 8/12 * 1.75 + 4/12 * 2 = 11/6.
-    # The cells of all factors are those of A and B: means 2, 5.5, 11, 15; normaliser 49/6 still. IRS = 1 - 11/49.
-    result = general_irs(CODE, INTEREST, NUISANCE, np.zeros((12, 0), int))
-    assert_close(result.value, 38 / 49, ROUNDING)
-    assert_exact(result.worst_coverage, [1.0, 1.0])
 
 
 def test_independent_factors_by_hand() -> None:
@@ -461,11 +434,6 @@ def test_crossed_is_disentanglement_when_every_cell_has_one_row() -> None:
     assert_close(disentanglement_scores(codes, bins), crossed_deviations(codes, bins, [3, 4, 2]).matrix, ROUNDING)
 
 
-def test_one_factor_leaves_nothing_to_disturb() -> None:
-    codes = np.random.default_rng(8).normal(size=(20, 2))
-    assert_exact(disentanglement_scores(codes, np.arange(20)[:, np.newaxis] % 3), [[1.0], [1.0]])
-
-
 def test_domain_shift_is_the_general_form_without_rest() -> None:
     codes, bins = confounded_sample(150)
     result = general_irs(codes, bins[:, [1, 3]], bins[:, [2, 0]], np.zeros((150, 0), int), norm=1)
@@ -494,25 +462,3 @@ def test_picture_by_hand() -> None:
     assert_close(picture.lower, [0.75, 11.5, np.nan], ROUNDING)
     assert_close(picture.upper, [4.0, 12.5, np.nan], ROUNDING)
     assert picture.quantiles == (0.25, 0.5)
-
-
-def test_picture_with_missing_annotations() -> None:
-    bins = table(INTEREST, NUISANCE, REST)
-    bins[0, 0] = -1  # out of the picture
-    bins[11, 2] = -1  # in the mean, not in the intervention: the cell (A1, B1, C1) has 13 only
-    picture = dependency_picture(CODE, bins, 0, 0, [2, 2, 2])
-    assert_exact(picture.count, [7, 4])
-    assert_close(picture.mean, [30 / 7, 13.0], ROUNDING)
-    assert_close(picture.do_high, [7.0, 13.0], ROUNDING)
-    bins[:, 1] = -1
-    blind = dependency_picture(CODE, bins, 0, 0, [2, 2, 2])
-    assert_exact(blind.do_low, [np.nan, np.nan])
-    assert_close(blind.mean, [30 / 7, 13.0], ROUNDING)
-
-
-def test_disagreement_in_the_picture_is_mpida() -> None:
-    codes, bins = confounded_sample(200)
-    result = general_irs(codes[:, :1], bins[:, [1]], bins[:, [0, 2, 3]], np.zeros((200, 0), int))
-    picture = dependency_picture(codes, bins, 0, 1, [5, 4, 3, 5])
-    farthest = np.maximum(picture.do_high - picture.mean, picture.mean - picture.do_low)
-    assert_close(farthest / codes[:, 0].std(), result.mpida, ROUNDING)

@@ -128,10 +128,6 @@ def test_adaptive_bins_grow_with_the_cube_root_of_the_rows(n: int, bins: int) ->
     assert n_bins(np.random.default_rng(0).permutation(n), Adaptive()) == bins
 
 
-def test_adaptive_bins_have_a_most() -> None:
-    assert n_bins(np.arange(1000), Adaptive(most=7)) == 7
-
-
 # Given edges ---------------------------------------------------------------------------------------------------------
 
 

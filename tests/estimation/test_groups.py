@@ -229,28 +229,6 @@ def test_the_same_generator_gives_the_same_bits(draw: object) -> None:
     assert (first[1] != other[1]).any()
 
 
-def test_inputs_are_left_alone() -> None:
-    codes, bins = small_set()
-    inactive = np.zeros(3, bool)
-    before = codes.copy(), bins.copy()
-    z_diff_points(codes, bins, n_points=5, rng=np.random.default_rng(0))
-    z_min_votes(codes, bins, n_votes=5, batch_size=20, rng=np.random.default_rng(0), inactive_codes=inactive)
-    z_max_votes(codes, bins, n_votes=5, batch_size=20, rng=np.random.default_rng(0), inactive_codes=inactive)
-    assert_exact(codes, before[0])
-    assert_exact(bins, before[1])
-    assert not inactive.any()
-
-
-def test_small_blocks_draw_just_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes, bins = small_set()
-    for name in ("_BLOCK", "_DRAWN_ROWS", "_FLAGS"):
-        monkeypatch.setattr(module, name, 1)
-    points, factors = z_diff_points(codes, bins, n_points=400, batch_size=20, rng=np.random.default_rng(0))
-    assert z_diff_accuracy(points[:200], factors[:200], points[200:], factors[200:]) == 1.0
-    votes = z_min_votes(codes, bins, n_votes=300, batch_size=20, rng=np.random.default_rng(0))
-    assert_exact(votes[0], votes[1])
-
-
 def test_no_group_is_an_error_that_names_the_factor() -> None:
     codes = np.arange(6.0)[:, None]
     bins = np.array([[0, 0], [0, 1], [1, 2], [1, 3], [2, 4], [2, 5]])
@@ -262,12 +240,3 @@ def test_no_group_is_an_error_that_names_the_factor() -> None:
         NotEnoughData, match=r"no two samples agree on all factors but factor 'hue', in 6 samples; .*2 or 3"
     ):
         z_max_votes(codes, bins, rng=np.random.default_rng(0), factor_names=["hue", "size"])
-
-
-def test_one_factor() -> None:
-    # Z-max variance then fixes nothing: one group, all samples.
-    codes, bins = small_set(M=1, d=2)
-    code, factor, n_groups = z_max_votes(codes, bins, n_votes=40, batch_size=30, rng=np.random.default_rng(0))
-    assert_exact(n_groups, [1])
-    assert_exact(factor, np.zeros(40))
-    assert set(code.tolist()) <= {0, 1}

@@ -330,12 +330,6 @@ def test_a_level_with_one_row(predictor: Predictor) -> None:
     assert fitted.score <= fitted.chance
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
-def test_one_code(predictor: Predictor) -> None:
-    codes, values = one_factor(100, 5, categorical=False)
-    assert run(predictor, codes[:, 1:2], values, categorical=False).importance[0] > 0.5
-
-
 @pytest.mark.parametrize("categorical", [False, True])
 @pytest.mark.parametrize("predictor", [forest_importance, boosting_importance])
 def test_trees_see_ranks_only(predictor: Predictor, categorical: bool) -> None:
@@ -428,28 +422,6 @@ def test_ordered_levels_need_more_than_one_against_the_rest() -> None:
     codes = np.random.default_rng(0).random((400, 1))
     values = np.digitize(codes[:, 0], [0.2, 0.4, 0.6, 0.8])
     assert run(lasso_importance, codes, values, categorical=True).score > 0.95
-
-
-def test_forest_settings_are_among_the_options() -> None:
-    codes, values = one_factor(200, 1, categorical=False)
-    fitted = forest_importance(
-        codes, values, categorical=False, rng=np.random.default_rng(0), n_trees=3, depths=(1, 2), feature_shares=(0.5,)
-    )
-    depths: Any = fitted.settings["max_depth"]
-    assert set(depths) <= {1, 2}
-    assert fitted.settings["features_per_split"] == (1,) * 5
-
-
-def test_noisy_factors_get_shallow_trees() -> None:
-    rng = np.random.default_rng(0)
-    codes = rng.random((4000, 2))
-    noisy = codes[:, 0] + rng.standard_normal(4000)
-    clean = np.sin(9 * codes[:, 0]) + codes[:, 1] ** 2
-    depths: list[Any] = [
-        forest_importance(codes, values, categorical=False, rng=rng).settings["max_depth"] for values in (noisy, clean)
-    ]
-    assert depths[0] == (8,)
-    assert depths[1] > (8,)
 
 
 def test_boosting_rows() -> None:

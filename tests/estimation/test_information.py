@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.estimation.information import entropy, mutual_information
-from demele.metrics import dci_compactness, dci_modularity, mig_from_information, modularity_from_information
+from demele.metrics import dci_compactness, dci_modularity, modularity_from_information
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -242,7 +242,6 @@ def test_rmig_without_spread_is_mig() -> None:
 # Closed forms on matrices ------------------------------------------------------------------------------------------
 
 TEN = 5 * np.eye(10)
-SPLIT = 1 - math.log(2) / math.log(10)
 CLOSED_FORMS: dict[str, tuple[NDArray[np.float64], float | None, float | None, float]] = {
     "5I": (TEN, 1, 1, 1),
     "a dead code": (np.array([[1, 0], [0, 1], [0, 0]]), 1, 1, 2 / 3),
@@ -262,29 +261,11 @@ def test_closed_forms(name: str) -> None:
     assert_close(modularity_from_information(matrix), modularity, ROUNDING)
 
 
-def test_closed_forms_of_ten_factors_in_five_codes() -> None:
-    # five codes, each for two of ten factors; five factors, each in two of ten codes
-    half = np.kron(np.eye(5), np.ones((1, 2)))
-    assert_close([dci_modularity(half), dci_compactness(half)], [SPLIT, 1], ROUNDING)
-    assert_close([dci_modularity(half.T), dci_compactness(half.T)], [1, SPLIT], ROUNDING)
-    assert_close(modularity_from_information(half), 1 - 1 / 9, ROUNDING)
-
-
 def test_dci_of_a_worked_matrix() -> None:
     # Codes: (3, 0) is pure, weight 3/5; (1, 1) says nothing, weight 2/5. Factor 1: shares 3/4, 1/4; factor 2: pure.
     matrix = [[3, 0], [1, 1]]
     assert_close(dci_modularity(matrix), 3 / 5, ROUNDING)
     assert_close(dci_compactness(matrix), (1 - h(1 / 4) + 1) / 2, ROUNDING)
-
-
-def test_mig_of_a_given_matrix() -> None:
-    # (0.6 - 0.2) / 1 and (0.5 - 0) / 0.8
-    assert_close(mig_from_information([[0.6, 0.0], [0.2, 0.5]], [1.0, 0.8]), (0.4 + 0.625) / 2, ROUNDING)
-
-
-def test_modularity_of_a_given_matrix() -> None:
-    # 1 - 1 / (2 * 4) = 7/8 and 1 - (1 + 1/4) / 2 = 3/8
-    assert_close(modularity_from_information([[2.0, 1.0, 0.0], [1.0, 1.0, 0.5]]), 5 / 8, ROUNDING)
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (3, 4), (1, 3), (3, 1)])

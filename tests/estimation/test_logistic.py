@@ -194,20 +194,6 @@ def test_without_a_penalty_separable_rows_have_no_minimum(fit: Any) -> None:
     assert np.isfinite(coef).all()
 
 
-def test_columns_that_repeat_share_their_weight() -> None:
-    X, labels, n_classes = problem("range")
-    coef, _ = one_vs_rest_logistic(np.column_stack([X, X[:, 1]]), labels, n_classes, C=1e6)
-    assert_close(coef[:, 1], coef[:, 4], SOLVER)
-
-
-def test_constant_column_has_weight_zero() -> None:
-    X, labels, n_classes = problem("range")
-    coef, _ = one_vs_rest_logistic(X, labels, n_classes)
-    wider, _ = one_vs_rest_logistic(np.column_stack([np.full(len(X), 0.7), X]), labels, n_classes)
-    assert_close(wider[:, 0], 0, ROUNDING)
-    assert_close(wider[:, 1:], coef, SOLVER)
-
-
 def test_both_ways_of_solving_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     X, labels, n_classes = problem("range")
     solved = [one_vs_rest_logistic(X, labels, n_classes), multinomial_logistic(X, labels, n_classes)]
@@ -359,16 +345,6 @@ def test_published_figures_of_the_identity_code() -> None:
         assert_mean(raw, 0.557)
 
 
-def test_two_values_rank_alike_in_every_way() -> None:
-    X, labels, _ = problem("two classes")
-    X[::3] = X[1]
-    first = in_sample(X, labels, 2, probabilities="raw")
-    assert_close(first[0], first[1], ROUNDING)
-    assert_close(in_sample(X, labels, 2, probabilities="normalised"), first, ROUNDING)
-    softmax = in_sample(X, labels, 2, classifier="multinomial", probabilities="raw", C=0.5)
-    assert_close(in_sample(X, labels, 2, classifier="multinomial", C=0.5), softmax, ROUNDING)
-
-
 def test_equal_codes_stay_tied() -> None:
     # Three distinct rows of codes, many samples: scores of equal rows must not differ in the last bit.
     rng = np.random.default_rng(2)
@@ -407,14 +383,6 @@ def test_constant_codes_change_nothing_and_tell_nothing() -> None:
     assert_exact(in_sample(np.ones((len(X), 2)), labels, n_classes), np.full(n_classes, 0.5))
 
 
-def test_unannotated_rows_are_left_out() -> None:
-    X, labels, n_classes = problem("range")
-    missing = np.arange(len(X)) % 5 == 0
-    kept = np.flatnonzero(~missing)
-    expected = explicitness_by_value(X, labels, n_classes, train_rows=kept, test_rows=kept)
-    assert_exact(in_sample(X, np.where(missing, -1, labels), n_classes), expected)
-
-
 def test_values_seen_on_one_side_only_are_nan() -> None:
     X, labels, _ = problem("range")
     train, test = np.flatnonzero(labels != 3), np.flatnonzero(labels != 1)
@@ -439,9 +407,3 @@ def test_noise_tells_nothing_about_unseen_rows() -> None:
         rows = np.arange(400)
         scores.append(explicitness_by_value(codes, labels, 3, train_rows=rows[:200], test_rows=rows[200:]).mean())
     assert_mean(scores, 0.5)
-
-
-def test_perfect_codes_reach_one() -> None:
-    labels = np.random.default_rng(0).integers(4, size=300)
-    for classifier in get_args(Classifier):
-        assert_exact(in_sample(np.eye(4)[labels], labels, 4, classifier=classifier), np.ones(4))

@@ -1,15 +1,13 @@
 """Univariate predictors: worked by hand, against slow oracles and scikit-learn, and their laws."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from demele.core.errors import NotEnoughData
 from demele.estimation.one_code_classifiers import svc_lines
 from demele.estimation.univariate import (
     linear_classifier_accuracy_matrix,
@@ -19,7 +17,6 @@ from tests.oracles import univariate as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 FloatArray = NDArray[np.float64]
-ClassWeight = Literal["balanced"] | None
 
 
 def linear_classifier_accuracies(
@@ -125,12 +122,6 @@ def test_classes_not_seen_in_training_are_never_predicted() -> None:
     assert accuracies[0] <= 0.75
 
 
-def test_one_class_is_not_enough() -> None:
-    codes = np.arange(4.0)[:, None]
-    with pytest.raises(NotEnoughData, match="at least two classes, got 1 class among 4 samples"):
-        svc_lines(codes, np.array([1, 1, 1, 1]), n_classes=3)
-
-
 @settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 3)), min_size=2, max_size=12),
@@ -208,22 +199,6 @@ def test_same_classifier_as_scikit_learn() -> None:
                     assert_close(accuracies[j], theirs.score(test[:, [j]], labels[200:]), ROUNDING)
 
 
-@settings(max_examples=100)
-@given(st.integers(0, 10**6), st.integers(2, 9))
-def test_accuracy_is_that_of_the_highest_line(seed: int, n_classes: int) -> None:
-    rng = np.random.default_rng(seed)
-    labels = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 60)])
-    codes = standardised(labels[:, None] + rng.normal(size=(len(labels), 1)) * rng.choice([0.1, 1.0]))
-    test = rng.normal(size=(200, 1)) * 3
-    test_labels = rng.integers(0, n_classes, 200)
-    lines = svc_lines(codes, labels, n_classes=n_classes)
-    predicted = np.argmax(lines.slopes[0] * test + lines.intercepts[0], axis=1)
-    actual = linear_classifier_accuracies(codes, labels, test, test_labels, n_classes=n_classes)
-    assert_close(actual, [np.mean(predicted == test_labels)], ROUNDING)
-    by_class = {k: (lines.slopes[0, k], lines.intercepts[0, k]) for k in range(n_classes)}
-    assert_close(actual, [oracle.accuracy(by_class, test[:, 0].tolist(), test_labels.tolist())], ROUNDING)
-
-
 def test_matrix_has_one_column_per_factor() -> None:
     rng = np.random.default_rng(3)
     factors = [rng.integers(0, 3, 150), rng.integers(0, 6, 150)]
@@ -235,15 +210,3 @@ def test_matrix_has_one_column_per_factor() -> None:
         assert_exact(matrix[:, i], column)
     assert matrix[0, 0] > matrix[1, 0]
     assert matrix[1, 1] > matrix[0, 1]
-
-
-def test_mirrored_codes_and_repeated_samples() -> None:
-    rng = np.random.default_rng(4)
-    labels = rng.integers(0, 4, 120)
-    codes = standardised(labels[:, None] + rng.normal(size=(120, 1)))
-    plain = svc_lines(codes, labels, n_classes=4, C=2.0)
-    mirrored = svc_lines(-codes, labels, n_classes=4, C=2.0)
-    assert_close(mirrored.slopes, -plain.slopes, SOLVER)
-    assert_close(mirrored.intercepts, plain.intercepts, SOLVER)
-    twice = svc_lines(np.tile(codes, (2, 1)), np.tile(labels, 2), n_classes=4, C=1.0)
-    assert_close(twice.slopes, plain.slopes, SOLVER)

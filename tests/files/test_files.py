@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ import pandas as pd
 import pytest
 
 from demele.cli.results import check_writable
-from demele.core.errors import FormatError, InputError, MissingExtraError, UnknownNameError
-from demele.files.named import read_table, split_name
+from demele.core.errors import FormatError, InputError, UnknownNameError
+from demele.files.named import read_table
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
@@ -35,16 +34,6 @@ def test_the_same_codes_from_every_kind_of_file(
     read = read_table(name, warn=warned.append)
     assert_close(_values(read), table[["z1", "z2", "z3"]].to_numpy(), ROUNDING)
     assert warned == []
-
-
-def test_arrays_are_mapped_into_memory(folder: Path, warned: list[str]) -> None:
-    assert isinstance(read_table("codes.npy", warn=warned.append), np.memmap)
-
-
-def test_a_single_column_is_a_table(folder: Path, warned: list[str]) -> None:
-    np.save("one.npy", np.arange(3.0))
-    assert _values(read_table("one.npy", warn=warned.append)).shape == (3, 1)
-    assert _values(read_table("run.npz::size", warn=warned.append)).shape == (200, 1)
 
 
 def test_several_arrays_of_an_archive_are_columns(folder: Path, table: pd.DataFrame, warned: list[str]) -> None:
@@ -81,12 +70,6 @@ def test_numbers_in_the_first_line_are_data(folder: Path, warned: list[str]) -> 
     assert_exact(_values(read_table("bare.csv::2", warn=warned.append)), [[2], [3]])
 
 
-def test_numbers_that_count_the_columns_are_names(folder: Path, warned: list[str]) -> None:
-    pd.DataFrame([[7.0, 8.0], [9.0, 6.0]]).to_csv("counted.csv", index=False)
-    assert_exact(_values(read_table("counted.csv", warn=warned.append)), [[7.0, 8.0], [9.0, 6.0]])
-    assert warned == ["counted.csv: the first line, 0, 1, was read as the names of the columns"]
-
-
 def test_a_column_that_starts_with_zero_is_not_guessed(folder: Path, warned: list[str]) -> None:
     Path("labels.csv").write_text("0\n1\n2\n", encoding="utf-8")
     with pytest.raises(FormatError, match="may be the name of the column or a value"):
@@ -110,12 +93,6 @@ def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake(folder: Pat
     assert_exact(_values(read_table("one.csv", warn=warned.append)), [[1.0], [np.nan], [3.0]])
     Path("tabs.tsv").write_text("a\tb\n1\t2\n\t\n", encoding="utf-8")
     assert _values(read_table("tabs.tsv", warn=warned.append)).shape == (2, 2)
-
-
-def test_names_with_the_separator_in_the_path(folder: Path, warned: list[str]) -> None:
-    np.save("odd::name.npy", np.eye(2))
-    assert split_name("odd::name.npy") == (Path("odd::name.npy"), ())
-    assert_exact(_values(read_table("odd::name.npy", warn=warned.append)), np.eye(2))
 
 
 @pytest.mark.parametrize(
@@ -174,12 +151,6 @@ def test_unknown_names_list_what_there_is(folder: Path, warned: list[str]) -> No
         read_table("run.npz::codes,size", warn=warned.append)
     with pytest.raises(InputError, match="expected a name after '::'"):
         read_table("data.csv::", warn=warned.append)
-
-
-def test_parquet_names_its_extra(folder: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"demele\[parquet\]"):
-        read_table("data.parquet", warn=warned.append)
 
 
 def test_what_must_not_be_written(folder: Path) -> None:

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from demele.cli.main import main
-from demele.core.errors import DemeleError, FormatError, InputError
-from demele.files.audit_files import answers_text, read_answers, read_audit
+from demele.core.errors import DemeleError, InputError
+from demele.files.audit_files import answers_text, read_audit
 from demele.files.label_files import (
     classes_named,
     column,
@@ -22,7 +22,6 @@ from demele.files.label_files import (
     read_transition,
 )
 from demele.labels import TransitionCounts, TransitionMatrix, draw_audit
-from tests.cli.conftest import WORDS
 from tests.tolerances import assert_exact
 
 NUMBERS = np.array([0, 1, 2, 0, 1, 2])
@@ -50,10 +49,6 @@ def test_the_same_classes_from_every_kind_of_file(
 ) -> None:
     assert_exact(column(name, warned.append), judged["old"])
     assert warned == []
-
-
-def test_names_of_classes_stay_names(labels_folder: Path, judged: pd.DataFrame, warned: list[str]) -> None:
-    assert column("names.csv::label", warned.append).tolist() == WORDS[judged["label"]].tolist()
 
 
 def test_a_table_of_probabilities_is_no_column_of_classes(labels_folder: Path, warned: list[str]) -> None:
@@ -129,11 +124,6 @@ def test_classes_are_of_the_kind_of_the_labels(text: str, given: Any, expected: 
     assert classes_named(text, given) == expected
 
 
-def test_classes_must_not_be_empty() -> None:
-    with pytest.raises(InputError, match="--classes: expected classes, such as cat,dog"):
-        classes_named("0,,1", NUMBERS)
-
-
 # Transitions -----------------------------------------------------------------------------------------------------
 
 #: Sums of quarters are exact.
@@ -153,14 +143,6 @@ def test_counts_and_probabilities_are_told_apart(tmp_path: Path, warned: list[st
     for table, kind in ((np.eye(3), TransitionMatrix), (np.tri(3), TransitionCounts)):
         np.save(tmp_path / "t.npy", table)
         assert isinstance(read_transition(str(tmp_path / "t.npy"), NUMBERS, warned.append), kind)
-
-
-def test_percentages_could_be_counts(tmp_path: Path, warned: list[str]) -> None:
-    (tmp_path / "t.csv").write_text("a,b\n90,10\n20,80\n", encoding="utf-8")
-    assert isinstance(read_transition(str(tmp_path / "t.csv"), NAMES[:2], warned.append), TransitionCounts)
-    assert warned == [
-        f"{tmp_path / 't.csv'}: was read as counts, 100 of each true class; write percentages as probabilities"
-    ]
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])
@@ -238,19 +220,6 @@ def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, wa
         assert_exact(audit.probabilities, plan.probabilities)
 
 
-def test_the_first_answers_of_a_uniform_draw_are_one_too(tmp_path: Path, warned: list[str]) -> None:
-    file = _write(str(tmp_path / "a.csv"), draw=[2, 1, 3], row=[5, 4, 3], true_label=[None, 1, " "], design="uniform")
-    audit = read_audit(file, None, NUMBERS, warned.append)
-    assert (audit.rows.tolist(), audit.labels.tolist()) == ([4], [1])
-    assert warned == [f"{file}: the last 2 rows have no answer; the first 1 are used"]
-
-
-def test_names_that_are_digits(tmp_path: Path, warned: list[str]) -> None:
-    given = np.array(["1", "2", "none"], dtype=object)
-    file = _write(str(tmp_path / "a.csv"), row=[1, 0], true_label=[1, 2.0])
-    assert read_audit(file, "uniform", given, warned.append).labels.tolist() == ["1", "2"]
-
-
 @pytest.mark.parametrize(
     ("columns", "design", "message"),
     [
@@ -308,12 +277,6 @@ def test_what_is_no_audit_is_refused(
     with pytest.raises(DemeleError, match=message) as raised:
         read_audit(file, design, NUMBERS, warned.append)
     assert file in str(raised.value)
-
-
-def test_a_file_without_names_is_no_audit(tmp_path: Path, warned: list[str]) -> None:
-    np.save(tmp_path / "a.npy", np.zeros((3, 2), int))
-    with pytest.raises(FormatError, match="got no names of columns"):
-        read_answers(str(tmp_path / "a.npy"), NUMBERS, warned.append)
 
 
 # Cleanings -------------------------------------------------------------------------------------------------------

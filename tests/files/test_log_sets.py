@@ -119,13 +119,6 @@ def test_fields_of_the_questions(tmp_path: Path) -> None:
     assert inspected.values_of("choices")[0].startswith(f"A: {a * b}\nB: ")
 
 
-def test_a_question_without_a_name_in_the_document_is_the_prompt(tmp_path: Path) -> None:
-    (path,) = harness_logs(tmp_path, ("old",))
-    text = Path(path).read_text(encoding="utf-8").replace('"question"', '"stem"')
-    Path(path).write_text(text, encoding="utf-8")
-    assert read_predictions([path]).values_of("question")[0].startswith("The following are questions about quiz.")
-
-
 def test_failed_runs_of_inspect_say_their_status_and_error(tmp_path: Path) -> None:
     samples = inspect_samples("old", "quiz", 20)
     good = inspect_log(tmp_path / "good.eval", "new", inspect_samples("new", "quiz", 20))
@@ -144,22 +137,3 @@ def test_failed_runs_of_inspect_say_their_status_and_error(tmp_path: Path) -> No
     none = inspect_log(tmp_path / "none.eval", "old", [{**samples[0], "scores": None}])
     with pytest.raises(FormatError, match="none of its 1 samples has a score; the first sample names no error"):
         read_predictions([none])
-
-
-def test_an_archive_without_a_header_was_not_finished(tmp_path: Path) -> None:
-    import zipfile
-
-    path = Path(inspect_log(tmp_path / "run.eval", "old", inspect_samples("old", "quiz", 4)))
-    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(tmp_path / "cut.eval", "w") as cut:
-        for name in whole.namelist():
-            if name != "header.json":
-                cut.writestr(name, whole.read(name))
-    assert "its status is 'started', not success" in read_predictions([str(tmp_path / "cut.eval")]).notes[0]
-
-
-def test_names_of_logs_are_of_one_model_each(tmp_path: Path) -> None:
-    harness_logs(tmp_path, ("old", "new"), TASKS, 10)
-    found = read_predictions({"a": str(tmp_path / "old"), "b": str(tmp_path / "new")})
-    assert list(found.predictions) == ["a", "b"]
-    with pytest.raises(InputError, match="logs of one model by each name, got logs of 2 models"):
-        read_predictions({"a": str(tmp_path)})

@@ -103,14 +103,6 @@ def test_a_target_may_be_text_and_questions_may_come_in_any_order(tmp_path: Path
     assert found.predictions["b"].tolist() == [1, 1, 1]
 
 
-def test_likelihoods_per_character_for_acc_norm(tmp_path: Path) -> None:
-    # -1.5 / 2 = -0.75 for "no", -1.8 / 3 = -0.6 for "yes": another choice than by acc
-    one = sample(0, [-1.5, -1.8], 1, metrics=["acc", "acc_norm"], acc_norm=1.0)
-    path = written(tmp_path / "a.jsonl", [one])
-    assert read_predictions([path]).predictions["a"].tolist() == [0]
-    assert read_predictions([f"{path}::acc_norm"]).predictions["a"].tolist() == [1]
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -256,23 +248,12 @@ def test_tables_by_identifier_and_one_file_for_each_model(demele: Program, table
     assert sorted(json.loads(ranked.out)["names"]) == ["a", "b", "c"]
 
 
-def test_a_file_for_each_model_is_what_a_column_for_each_is(demele: Program, labels_folder: Path) -> None:
-    apart = demele("compare", "old.npy", "new.npy", "twin.npy", "label.npy")
-    assert json.loads(apart.out) == json.loads(demele("compare", "data.csv::old,new,twin", "data.csv::label").out)
-
-
 def test_one_log_is_assessed_and_its_answers_audited(demele: Program) -> None:
     found = demele("assess", harness("choice")[0])
     assert json.loads(found.out)["n"] == 40
     drawn = demele("audit", "draw", harness("choice")[0], "--size", 3)
     assert len(json.loads(drawn.out)["rows"]) == 3
     assert demele("audit", "draw", harness("words")[0], "--size", 3).status == 0
-
-
-def test_the_way_out_is_an_option_without_a_value(demele: Program, tmp_path: Path) -> None:
-    both = [sample(0, [-1, -2], 0), sample(1, [-3, -2], 1)]
-    found = demele("compare", written(tmp_path / "a.jsonl", both), written(tmp_path / "b.jsonl", both[:1]))
-    assert found.err.rstrip().endswith("to compare the 1 that all have, give --ids common")
 
 
 @pytest.mark.parametrize(

@@ -68,10 +68,6 @@ def test_the_message_names_what_is_needed_and_the_command(
     assert isinstance(caught.value, ImportError)
 
 
-def test_what_is_installed_is_returned() -> None:
-    assert require("matplotlib", purpose="a picture for print") is sys.modules["matplotlib"]
-
-
 def test_a_broken_installation_is_not_called_a_missing_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # matplotlib is there, but something that it needs is not
     without(monkeypatch, "matplotlib")

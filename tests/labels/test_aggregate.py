@@ -7,7 +7,7 @@ import pytest
 
 from demele.core.errors import DemeleError, InputError, NotConvergedWarning
 from demele.core.proportions import exact_interval
-from demele.labels import Annotations, aggregate, annotator_agreement, bayesian_consensus, consensus, dawid_skene
+from demele.labels import Annotations, aggregate, bayesian_consensus, consensus, dawid_skene
 from demele.noise.sample import count_labels
 from tests.tolerances import ROUNDING, assert_close
 
@@ -55,16 +55,6 @@ def test_noise_of_given_labels() -> None:
         aggregate(ANSWERS).noise_frame()
 
 
-def test_everything_is_in_one_document() -> None:
-    found = aggregate(NAMED, gold=TRUE, given=TRUE, agreement=True, scale="ordinal")
-    assert found.agreement is not None
-    assert found.agreement.raw == annotator_agreement(NAMED, scale="ordinal").raw
-    document = found.document()
-    for said in ("mean confidence", "taken as true", "given labels are wrong", "Krippendorff"):
-        assert said in document.headline
-    assert {table.caption for table in document.below} >= {"Accuracy", "Agreement", "Annotators"}
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -84,13 +74,6 @@ def test_what_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(DemeleError) as raised:
         aggregate(ANSWERS, **options)
     assert message in str(raised.value)
-
-
-def test_names_of_items_of_a_matrix() -> None:
-    assert NAMED.items == ("i0", "i1", "i2", "i3", "i4", "i5")
-    for names in (["a"] * 6, ["a", "b"]):
-        with pytest.raises(InputError, match="items: expected another name for each of 6 items"):
-            Annotations.from_matrix(ANSWERS, items=names)
 
 
 def test_counts_of_a_sample_have_intervals_of_their_level() -> None:

@@ -1,12 +1,10 @@
 """The door for answers of several annotators, and what a consensus says of itself."""
 
-import json
 import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.labels import Annotations, dawid_skene, majority_vote
 from demele.labels.joined.annotations import read_annotations
-from demele.report.words import plain
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 ITEMS, WHO, WHAT = ["b", "a", "b", "c"], ["zoe", "ann", "ann", "zoe"], ["no", "yes", "yes", "no"]
@@ -115,26 +112,12 @@ def test_a_matrix_has_a_row_per_annotator() -> None:
     assert_exact(table.votes(), [[1, 1], [0, 1], [0, 0]])
 
 
-def test_rows_of_a_matrix_keep_their_order() -> None:
-    """An array of weights is in the order of the rows that came in."""
-    table = Annotations.from_matrix({"zoe": [0, 1], "ann": [1, 1], "bob": [1, 0]})
-    assert table.annotators == ("zoe", "ann", "bob")
-    assert_exact(table.annotator, [0, 0, 1, 1, 2, 2])
-    assert_exact(majority_vote({"zoe": [0, 1], "ann": [1, 0]}, weights=[2, 1]).labels, [0, 1])
-
-
 def test_annotators_who_answered_nothing_are_told() -> None:
     table = Annotations.from_matrix({"ann": [0, 1, 0], "eve": [None, None, None], "bob": [0, 0, 1]})
     assert (table.annotators, table.silent) == (("ann", "bob"), ("eve",))
     note = next(note for note in dawid_skene(table).notes if note.code == "silent-annotators")
     assert (note.code, note.subject) == ("silent-annotators", ("eve",))
     assert note.message.startswith("1 of 3 annotators gave no answer")
-
-
-def test_rows_that_may_be_items_are_told() -> None:
-    rows = [[0, 1], [1, 1], [0, 0]]
-    assert [note.code for note in majority_vote(rows).notes] == ["more-annotators-than-items"]
-    assert [note.code for note in majority_vote(np.transpose(rows)).notes] == ["ties"]  # of the second and third item
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
@@ -146,27 +129,6 @@ def test_a_mapping_a_wide_frame_and_a_long_one_say_the_same(missing: Any) -> Non
         found = read_annotations(given_)
         assert (found.items, found.annotators, found.classes) == (expected.items, expected.annotators, expected.classes)
         assert_exact(found.responses().counts.toarray(), expected.responses().counts.toarray())
-
-
-def test_polars_frames() -> None:
-    long = {"item": [0, 1, 0], "annotator": ["ann", "ann", "bob"], "answer": ["x", "y", "y"]}
-    assert_exact(read_annotations(pl.DataFrame(long)).votes(), [[1, 1], [0, 1]])
-    wide = pl.DataFrame({"ann": ["x", "y"], "bob": ["y", None]})
-    assert_exact(read_annotations(wide).votes(), [[1, 1], [0, 1]])
-
-
-def test_numbers_with_gaps_stay_whole_numbers() -> None:
-    found = read_annotations(pd.DataFrame({"ann": [0, 1, 2], "bob": [0, None, 2]}))
-    assert found.classes == (0, 1, 2)
-    assert found.n_answers == 5
-
-
-def test_annotations_pass_through() -> None:
-    table = Annotations(ITEMS, WHO, WHAT)
-    assert read_annotations(table) is table
-    assert read_annotations(table, classes=["no", "yes"]) is table
-    with pytest.raises(InputError, match="classes: the annotations have their own"):
-        read_annotations(table, classes=["yes", "no"])
 
 
 def test_tables_that_cannot_be_used() -> None:
@@ -198,30 +160,6 @@ def test_names_of_rows_that_cannot_be_used() -> None:
 # What a consensus says.
 
 
-def test_a_consensus_as_frames_and_text() -> None:
-    found = majority_vote({"ann": ["x", "y", "y"], "bob": ["x", "y", "x"], "cal": ["x", "y", "y"]})
-    frame = found.to_frame()
-    assert frame["label"].tolist() == frame["majority"].tolist() == ["x", "y", "y"]
-    assert frame["answers"].tolist() == [3, 3, 3]
-    assert_close(frame["confidence"], [1.0, 1.0, 2 / 3], ROUNDING)
-    people = found.annotator_frame()
-    assert people["annotator"].tolist() == ["ann", "bob", "cal"]
-    assert people["answers"].tolist() == [3, 3, 3]
-    assert_close(people["accuracy"], [8 / 9, 7 / 9, 8 / 9], ROUNDING)
-    data = json.loads(found.to_json())
-    assert data["kind"] == "consensus"
-    assert [row["item"] for row in data["items"]] == [0, 1, 2]
-    assert [row["answers"] for row in data["annotators"]] == [3, 3, 3]
-    assert found.sentence == (
-        "Labels of 3 items have a mean confidence of 88.9%; 0 (0.0%) differ from the majority vote."
-    )
-    document = found.document()
-    assert document.table is not None
-    assert [[plain(str(cell)) for cell in row[::2]] for row in document.table.rows] == [["x", "1"], ["y", "2"]]
-    assert [section.title for section in document.sections] == ["Classes", "Annotators", "Disagreements"]
-    assert dawid_skene([[0, 1], [0, 1]]).sentences[1].startswith("Converged after ")
-
-
 def test_noise_of_given_labels_by_hand() -> None:
     # P(class 1) of the four items: 0, 0, 1, 1/2. Given labels: 0, 1, 1, 1.
     found = majority_vote([[0, 0, 1, 0], [0, 0, 1, 1]])
@@ -250,8 +188,3 @@ def test_informativeness_is_not_accuracy() -> None:
     frame = found.annotator_frame().set_index("annotator")
     assert_close(frame.loc[["a", "b", "c", "liar", "bot"], "accuracy"], [1, 1, 1, 0, 0.5], SOLVER)
     assert_close(frame.loc[["a", "liar", "bot"], "informativeness"], [1, 1, 0], SOLVER)
-
-
-def test_one_class_has_no_informativeness() -> None:
-    found = majority_vote([[0, 0], [0, 0]])
-    assert found.annotator_frame()["informativeness"].isna().all()

@@ -4,11 +4,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -20,7 +19,6 @@ from demele.labels.made.annotators import (
     artificial_annotators,
     candidate_annotator,
     draw_eyes,
-    draw_model,
 )
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
@@ -120,26 +118,6 @@ def test_few_features_reach_many_errors_too() -> None:
     assert some.errors.max() > 0.25
 
 
-def test_labels_are_of_the_kind_that_came_in() -> None:
-    features, y = blobs()
-    names = np.array(["ant", "bee", "cow"])[y]
-    coded = artificial_annotators(features, y, n_annotators=9)
-    named = artificial_annotators(pd.DataFrame(features), pd.Series(names), n_annotators=9)
-    assert_exact(named.predictions, np.array(["ant", "bee", "cow"], dtype=object)[coded.predictions])
-    assert add_feature_noise(names, named.predictions, 0.1).rate == 0.1
-
-
-def test_frame_and_progress() -> None:
-    features, y = blobs()
-    told: list[tuple[float, float, str]] = []
-    some = artificial_annotators(features, y, n_annotators=5, progress=lambda *state: told.append(state))
-    assert told[-1] == (5, 5, "artificial annotators")
-    frame = some.to_frame()
-    assert list(frame.columns) == ["annotator", "error", "legitimacy"]
-    assert_exact(frame["error"], some.errors)
-    assert some.sentence.startswith("5 artificial annotators: ")
-
-
 def test_own_models() -> None:
     features, y = digits()
     model = DecisionTreeClassifier(max_depth=5, random_state=0)
@@ -150,17 +128,6 @@ def test_own_models() -> None:
     assert_exact(some.errors, [error for error, _ in by_error])
     assert_exact(some.predictions[-1], expected[some.names[-1]].predict(features))
     assert some.notes == ()
-
-
-def test_own_models_are_copied_and_seeded() -> None:
-    features, y = blobs()
-    model = DecisionTreeClassifier(max_depth=6, splitter="random")
-    first, second = (
-        artificial_annotators(features, y, models=[model], tolerance=0.025, seed=seed).predictions for seed in (5, 5)
-    )
-    assert_exact(first, second)
-    assert model.random_state is None
-    assert not hasattr(model, "tree_")
 
 
 def test_models_that_answer_the_same_join_once() -> None:
@@ -191,21 +158,6 @@ def test_no_eligible_model() -> None:
         artificial_annotators(
             np.zeros((400, 1)), y, n_annotators=1, highest_error=0.01, step=0.01, tolerance=0.001, seed=2
         )
-
-
-def test_every_family_stands_odd_data() -> None:
-    for kind in ["binary", "huge", "alike"]:
-        for n, d, k in [(3, 1, 2), (6, 3, 5), (60, 3, 40)]:
-            rng = np.random.default_rng(0)
-            y = np.r_[np.arange(k), rng.integers(k, size=n - k)].astype(np.int32)
-            made = {
-                "binary": rng.integers(2, size=(n, d)).astype(float),
-                "huge": 1e200 * rng.normal(size=(n, d)),
-                "alike": np.repeat(rng.normal(size=(n, 1)), d, axis=1),
-            }
-            for index in range(16):
-                _, predictions = candidate_annotator(made[kind], y, 0, index)
-                assert np.isin(predictions, y).all()
 
 
 def test_bad_input() -> None:
@@ -239,12 +191,6 @@ def test_bad_input() -> None:
             artificial_annotators(**{"features": features, "y": y, **changed})
 
 
-def test_logistic_regression_of_a_user_may_not_converge_quietly() -> None:
-    features, y = digits()
-    some = artificial_annotators(features, y, models=[LogisticRegression(max_iter=2)], tolerance=0.025)
-    assert some.errors[0] > 0
-
-
 def test_weaker_sight_keeps_what_it_had() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(50, 16))
@@ -258,10 +204,3 @@ def test_weaker_sight_keeps_what_it_had() -> None:
         best = eyes.view(features, 0.0)
         assert_close(best.mean(axis=0), np.zeros(16), {"rtol": 0, "atol": 1e-13})
         assert_close(best.std(axis=0), np.ones(16), ROUNDING)
-
-
-def test_costly_families_are_left_out_of_large_data() -> None:
-    rng = np.random.default_rng(0)
-    drawn = {draw_model(rng, 1_000_000, 200, 10).name for _ in range(200)}
-    assert "decision tree" in drawn
-    assert not drawn & {"nearest neighbours", "logistic regression", "multi-layer perceptron"}

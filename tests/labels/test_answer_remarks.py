@@ -33,12 +33,6 @@ def test_minus_1_among_the_classes_is_told_and_can_be_no_answer(join: Callable[.
     assert "negative-class" not in codes(join(WIDE, classes=[-1, 0, 1]))
 
 
-@pytest.mark.parametrize("classes", [(-1, 1), (0, 1), (-2, -1, 0), ("-1", "0")])
-def test_other_classes_are_no_reason_for_it(classes: tuple[Any, ...]) -> None:
-    rows = [[classes[row % len(classes)] for row in range(6)], [classes[0]] * 6]
-    assert "negative-class" not in codes(majority_vote(rows))
-
-
 def test_missing_answers_of_a_long_table() -> None:
     frame = pd.DataFrame({"item": [3, 3, 1, 2], "worker": ["a", "b", "a", "b"], "label": [1, -1, 0, -1]})
     found = read_annotations(frame, no_answer=-1)
@@ -57,11 +51,6 @@ def test_unanimous_answers(join: Callable[..., Any]) -> None:
     assert "each of the 2 items with two answers or more" in note.message
     assert "does not say that they are right" in note.message
     assert "unanimous" not in codes(join([[0, 1, 1], [0, 1, 0]]))
-
-
-def test_nobody_could_disagree() -> None:
-    assert "unanimous" not in codes(majority_vote([[0, 1, None], [None, None, 1]]))
-    assert "unanimous" not in codes(majority_vote([[1, 1], [1, 1]]))  # one class: another note says so
 
 
 @pytest.mark.parametrize(

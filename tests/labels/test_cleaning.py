@@ -8,7 +8,7 @@ import pytest
 
 from demele.classifiers import compare
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
+from demele.labels import Cleaning, clean, cleaning_harm, simulated_cleaning
 from demele.labels.cleaned.cleaning import label_digest
 from demele.report.words import plain
 from tests.tolerances import assert_exact, assert_mean
@@ -56,13 +56,6 @@ def test_reproducible_and_nested() -> None:
     assert not np.array_equal(
         few.suspect, simulated_cleaning(LABELS, TRUE, detected=0.4, false_alarms=0.1, seed=4).suspect
     )
-
-
-def test_names_stay_names() -> None:
-    names = np.array(["ant", "bee", "hornet", "wasp"])
-    found = simulated_cleaning(names[LABELS], names[TRUE], detected=1, false_alarms=0, corrected=1)
-    assert found.suggested is not None
-    assert (found.suggested == names[TRUE]).all()
 
 
 def test_refuses() -> None:
@@ -166,34 +159,3 @@ def test_some_rows() -> None:
     for odd in ([True, False], [7], ["a"]):
         with pytest.raises(InputError, match=r"^rows: expected 3 flags, or row numbers up to 2"):
             found.take(odd)
-
-
-def test_the_worst_come_first() -> None:
-    found = Cleaning([False, True, False, True, True], score=[0.9, 0.3, np.nan, np.nan, 0.8])
-    assert found.worst(9).index.tolist() == [4, 1, 3, 0, 2]
-    frame = found.worst(2, y=list("abcde"))
-    assert frame["label"].tolist() == ["e", "b"]
-    assert frame.columns.tolist() == ["label", "suspect", "score"]
-    assert found.to_frame(only_suspects=True).index.tolist() == [1, 3, 4]
-    assert Cleaning([False, True, True]).worst().index.tolist() == [1, 2, 0]  # without a score
-    for odd in (0, True, 2.0):
-        with pytest.raises(InputError, match=r"^n: expected a number of labels, 1 or more"):
-            found.worst(odd)  # type: ignore[arg-type]
-
-
-# True labels that nobody gave -----------------------------------------------------------------------------------------
-
-
-def test_minus_1_among_true_labels() -> None:
-    true, given = np.array([0, -1, 1, -1]), np.array([0, 0, 1, 1])
-    found = Cleaning([False, True, False, True], [0, 1, 1, 0])
-    told = r"^true_labels: 2 of 4 values are -1, first at row 1, and -1 is not among the given labels; if it marks .*"
-    with pytest.raises(InputError, match=told + r"cleaning.take\(keep\), y\[keep\] and true_labels\[keep\]"):
-        cleaning_harm(found, given, true)
-    with pytest.raises(InputError, match=told + r"pass true_labels\[keep\] and given_labels\[keep\]"):
-        estimate_transition(true, given)
-    keep = true != -1
-    assert cleaning_harm(found.take(keep), given[keep], true[keep]).overall.right == 2
-    # As a class, it is counted: where it is said to be one, or where labels have it too.
-    assert estimate_transition(true, given, classes=[-1, 0, 1]).counts[0].tolist() == [0, 1, 1]
-    assert estimate_transition([-1, 1], [1, -1]).wrong == 2

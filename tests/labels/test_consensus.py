@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from demele import labels
 from demele.core.errors import InputError, NotConvergedWarning, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.data import crowd_set, crowd_set_names
@@ -199,31 +198,12 @@ def test_many_classes_and_few_answers_do_not_lose_to_the_vote() -> None:
 # What it says of itself.
 
 
-def test_methods_are_the_functions_of_their_names() -> None:
-    assert_exact(consensus(THREE, method="majority").probabilities, majority_vote(THREE).probabilities)
-    assert_exact(consensus(THREE, method="dawid-skene").probabilities, dawid_skene(THREE).probabilities)
-    assert_exact(consensus(THREE, method="one-coin").probabilities, one_coin(THREE).probabilities)
-    assert_exact(consensus(THREE, method="own-prior").probabilities, dawid_skene(THREE, prior="own").probabilities)
-    names = [consensus(THREE, method=each).method for each in ("blend", "one-coin", "own-prior")]
-    assert names == ["blend", "one-coin", "Dawid-Skene, own prior"]
-    assert callable(labels.consensus)
-    assert labels.Consensus is Consensus
-
-
 def test_one_class_and_a_silent_item() -> None:
     for method in ("blend", "one-coin", "own-prior"):
         found = consensus([["a", "a"], ["a", "a"]], method=method)
         assert_exact(found.probabilities, np.ones((2, 1)))
         assert found.converged
         assert "one-class" in {note.code for note in found.notes}
-
-
-def test_the_frames_are_finite() -> None:
-    found = consensus(crowd_set("mozafari_1000").to_frame())
-    assert found.annotator_frame().notna().all().all()
-    for annotator in found.annotators:
-        assert (found.transition(annotator).probabilities > 0).all()
-    assert found.to_dict()["log_likelihood"] is None
 
 
 def test_it_says_when_it_had_not_converged() -> None:
@@ -268,13 +248,6 @@ def test_bad_settings() -> None:
         if set(options) <= {"tolerance", "max_iterations"}:
             with pytest.raises(InputError, match="^" + re.escape(message)):
                 one_coin(THREE, **options)
-
-
-@pytest.mark.parametrize("answers", [[], [[float("nan")]], [[0.5, 1]], "crowd"])
-def test_bad_answers(answers: Any) -> None:
-    for join in (consensus, one_coin):
-        with pytest.raises(InputError):
-            join(answers)
 
 
 def test_the_vote_is_recommended_where_annotators_of_two_classes_answer_little() -> None:

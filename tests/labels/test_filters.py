@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.labels import Cleaning, clean
-from demele.labels.cleaned.filter_methods import dealt, seeded
+from demele.labels.cleaned.filter_methods import dealt
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[Any]
@@ -146,14 +146,6 @@ def test_voting_by_hand() -> None:
     assert_close(there(found.score), [0, 2 / 3, 2 / 3, 1, 1, 2 / 3, 0, 0], ROUNDING)
     all_of_them = clean([*y, 1, 2], extra, method="voting", model=models, folds=2, rule="consensus")
     assert_exact(all_of_them.suspect, [False, False, False, True, True, False, False, False])
-
-
-def test_half_of_the_models_is_no_majority() -> None:
-    said = np.array([[0, 0], [0, 1], [1, 1], [1, 0]])
-    for rule, suspects in (("majority", [False, False, True, False]), ("consensus", [False, False, True, False])):
-        found = clean([0, 0, 0, 1], said, method="voting", model=[TwoPart(0), TwoPart(1)], folds=2, rule=rule)
-        assert_exact(found.suspect, suspects)
-        assert_exact(there(found.score), [0, 0.5, 1, np.nan])  # nothing else has the class of the last
 
 
 def test_entropy_is_a_share_of_the_largest() -> None:
@@ -292,22 +284,6 @@ def test_equals_are_suspected_together() -> None:
     assert (found.suspect >= direct).mean() > 0.9
 
 
-def test_what_came_is_told_apart() -> None:
-    features, y = blobs(8)
-    model = GaussianNB()
-    made = clean(y, features, method="entropy", model=model)
-    assert there(made.signature).arguments["kind"] == "features"
-    shares = np.full((y.size, 3), 1 / 3)
-    read = clean(y, shares, method="entropy")
-    assert there(read.signature).arguments["kind"] == "probabilities"
-    assert "seed" not in there(read.signature).arguments
-    # Single precision adds up to 1 less exactly, and is read all the same.
-    coarse = np.random.default_rng(0).dirichlet(np.ones(3), y.size).astype(np.float32)
-    assert there(clean(y, coarse, method="entropy").signature).arguments["kind"] == "probabilities"
-    forced = clean(y, coarse, method="entropy", model=model, kind="features")
-    assert there(forced.signature).arguments["kind"] == "features"
-
-
 def test_columns_of_probabilities() -> None:
     import pandas as pd
 
@@ -351,16 +327,6 @@ def test_same_bits_whatever_runs_beside(method: Any) -> None:
     if one.score is not None:
         assert_exact(there(one.score), there(two.score))
     assert str(one.signature) == str(two.signature)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_seeds(method: Any) -> None:
-    features, y = blobs(10, noise=0.3)
-    several = [clean(y, features, method=method, seed=seed, **METHODS[method]).suspect for seed in range(6)]
-    again = clean(y, features, method=method, seed=0, **METHODS[method]).suspect
-    assert_exact(several[0], again)
-    moved = any((each != several[0]).any() for each in several[1:])
-    assert moved == (method != "knn")
 
 
 def test_neighbours_do_not_depend_on_the_order_of_rows() -> None:
@@ -426,14 +392,6 @@ def test_folds_are_dealt_evenly(sizes: list[int], folds: int, seed: int) -> None
         assert counts.max() - counts.min() <= 1
 
 
-def test_random_states_that_are_set_stay() -> None:
-    rng = np.random.default_rng(0)
-    assert seeded(DecisionTreeClassifier(random_state=4), rng).random_state == 4
-    drawn = DecisionTreeClassifier()
-    assert isinstance(seeded(drawn, rng).random_state, int)
-    assert drawn.random_state is None
-
-
 def test_defaults_and_what_they_say(digits: tuple[Array, Array, Array]) -> None:
     features, y, _ = (part[:300] for part in digits)
     found = clean(y, features, method="voting")
@@ -465,19 +423,6 @@ def test_many_suspects_have_a_note_and_the_default_suspects_fewer() -> None:
     assert note.code == "many-suspects"
     assert note.message.startswith(f"{near.suspect.mean():.0%} of the labels are suspected.")
     assert not usual.notes
-
-
-def test_a_model_that_does_not_converge_is_told_of() -> None:
-    features, y = blobs(13)
-    found = clean(y, features, method="classification", model=LogisticRegression(max_iter=1))
-    note = next(note for note in found.notes if note.code == "not-converged")
-    assert note.message.startswith("5 trainings stopped")
-
-
-def test_labels_unrelated_to_features_are_told_of() -> None:
-    rng = np.random.default_rng(0)
-    found = clean(rng.integers(0, 10, 300), rng.normal(size=(300, 2)), method="knn")
-    assert "mostly-suspected" in [note.code for note in found.notes]
 
 
 # What is left after a cleaning ----------------------------------------------------------------------------------------

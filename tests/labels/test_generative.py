@@ -15,11 +15,10 @@ from scipy.stats import t as student
 
 from demele.core.errors import NotConvergedWarning
 from demele.core.seeds import rng_for
-from demele.data import crowd_set
-from demele.labels import Annotations, bayesian_consensus, dawid_skene, majority_vote
+from demele.labels import Annotations, bayesian_consensus, majority_vote
 from demele.labels.joined.consensus_result import Consensus
 from demele.labels.joined.gibbs import Answers, CountFeatures, NormalFeatures, log_joint, run_chain, sufficient
-from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 Answer = tuple[int, int, int]
 
@@ -320,46 +319,12 @@ def test_same_bits_whatever_the_workers(crowd: Consensus) -> None:
     assert (other.probabilities != crowd.probabilities).any()
 
 
-def test_it_finds_who_is_good(crowd: Consensus) -> None:
-    labels, _ = simulated(1, 200, CROWD)
-    assert crowd.converged is True
-    assert list(np.argsort(-crowd.details["accuracy"])[:3]) == [0, 1, 2]
-    assert (crowd.labels == labels).sum() > (crowd.majority == labels).sum()
-    frame = crowd.annotator_frame()
-    assert ((frame["accuracy_low"] < frame["accuracy"]) & (frame["accuracy"] < frame["accuracy_high"])).all()
-
-
 def test_blocks_of_items_change_nothing(monkeypatch: pytest.MonkeyPatch, crowd: Consensus) -> None:
     _, answers = simulated(1, 200, CROWD)
     for name in ("CELLS_AT_ONCE", "FEWEST_ITEMS_AT_ONCE"):
         monkeypatch.setattr(f"demele.labels.joined.gibbs.{name}", 17)
     again = bayesian_consensus(answers, n_samples=200, n_warmup=60, n_chains=3, level=0.8, seed=4)
     assert_exact(again.probabilities, crowd.probabilities)
-
-
-def test_items_without_answers_have_the_proportions() -> None:
-    table = Annotations([0, 0, 0, 1, 1, 1] * 4, [0, 1, 2] * 8, [0, 0, 0, 1, 1, 0] * 4, all_items=range(3))
-    found = bayesian_consensus(table, n_samples=100)
-    assert_close(found.probabilities[2], found.proportions, ROUNDING)
-    assert "unanswered-items" in {note.code for note in found.notes}
-
-
-def test_one_class_is_certain() -> None:
-    found = bayesian_consensus([["a", "a"], ["a", "a"]], n_samples=10, n_warmup=0)
-    assert_exact(found.probabilities, np.ones((2, 1)))
-    assert_close([found.intervals["accuracy"][0].low, found.proportions[0]], [1, 1], ROUNDING)
-    assert found.converged is True
-    assert "one-class" in {note.code for note in found.notes}
-
-
-def test_agrees_with_em_on_real_answers() -> None:
-    table = crowd_set("hitspam_crowdflower").to_frame()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        found = bayesian_consensus(table, n_samples=60, n_warmup=40, n_chains=2)
-    em = dawid_skene(table, smoothing=0.5)
-    assert_at_most((found.labels != em.labels).mean(), 0.01, ROUNDING)
-    assert_at_most(np.abs(found.proportions - em.proportions), 0.01, ROUNDING)
 
 
 # Features ------------------------------------------------------------------------------------------------------------
@@ -444,12 +409,3 @@ def test_exchanged_classes_are_told() -> None:
     assert note.subject == ("chain 0", "chain 1", "chain 2", "chain 3")
     assert {"prior-without-preference", "unlike-majority"} <= {note.code for note in found.notes}
     assert (found.labels != found.majority).all()
-
-
-def test_few_annotators_per_item_are_told() -> None:
-    _, answers = simulated(7, 40, [0.9, 0.9])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        found = bayesian_consensus(answers, n_samples=20, n_warmup=10)
-    (note,) = (note for note in found.notes if note.code == "weakly-identified")
-    assert note.message.startswith("0 of 40 answered items have 3 annotators")

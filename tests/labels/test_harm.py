@@ -1,6 +1,5 @@
 """Harm per class: counted by hand, by a loop, and the promise that a note about harm is rarely wrong."""
 
-import json
 import math
 from typing import Any
 
@@ -12,7 +11,6 @@ from scipy.stats import fisher_exact
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import Cleaning, clean, cleaning_harm, simulated_cleaning
-from demele.report.words import plain
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_rate_at_most
 
 
@@ -172,56 +170,11 @@ def test_a_class_that_is_really_noisier_is_not_called_harmed() -> None:
     assert "minority-harm" not in codes(cleaning_harm(found, y, true))
 
 
-def test_balanced_classes_have_no_rarest() -> None:
-    harm = cleaning_harm(Cleaning([True, False, False, False]), [0, 0, 1, 1])
-    assert harm.rarest == (0, 1)
-    assert_close(harm.ratio, 1.0, ROUNDING)
-    assert harm.sentence == "No class is rarer than the others; 25.0% of the labels are suspected."
-    nothing = cleaning_harm(Cleaning([False] * 3), [0, 0, 1])
-    assert math.isnan(nothing.ratio)
-    assert nothing.sentence == "No label is suspected, so that no class loses any."
-
-
-def test_everything_suspected() -> None:
-    harm = cleaning_harm(Cleaning([True, True, True]), ["a", "a", "b"])
-    assert math.isnan(harm.given[0].after)
-    assert json.loads(harm.to_json())["given"][0]["after"] is None
-    assert codes(harm) == ["lost-classes"]
-
-
 def test_intervals_are_wilsons() -> None:
     harm = cleaning_harm(Cleaning([True] * 8 + [False] * 2 + [False]), [0] * 10 + [1], level=0.95)
     interval = harm.given[0].interval
     assert interval is not None
     assert (round(interval.low, 2), round(interval.high, 2)) == (0.49, 0.94)
-
-
-def test_what_json_holds() -> None:
-    data = json.loads(cleaning_harm(Cleaning([True, False], [1, 1]), [0, 1], [0, 1]).to_json())
-    assert data["kind"] == "cleaning harm"
-    assert data["overall"]["false_alarms"] == 0.5
-    assert data["loss"] == {"0": 1.0, "1": 0.0}
-
-
-def test_rare_classes_stand_first() -> None:
-    y, truth = ["cat"] * 6 + ["low"] * 2 + ["dog"] * 3, ["cat"] * 5 + ["low"] * 3 + ["dog"] * 3
-    found = cleaning_harm(Cleaning([True] + [False] * 4 + [True, True] + [False] * 4), y, truth)
-    document = found.document()
-    assert found.sentences == (
-        "The rarest class (low) loses correct labels at 2.14 times the mean rate of all classes.",
-        "3 of 11 labels are suspected.",
-        "Among them are 20.0% of the correct labels and 100.0% of the wrong ones.",
-    )
-    assert document.table is not None
-    assert [plain(row[0]) for row in document.table.rows] == ["low", "dog", "cat", "all"]
-    assert document.table.rows[0][1:4] == (2, 1, 0.5)
-    assert document.table.rows[-1][-3:] == (1.0, 1.0, 1.0)
-    (classes,) = document.sections
-    assert [block.caption for block in classes.blocks] == ["By given label", "By true class"]  # type: ignore[union-attr]
-    blind = cleaning_harm(Cleaning([True] + [False] * 10), y).document()
-    assert blind.table is not None
-    assert "Of the correct" not in blind.table.columns
-    assert len(blind.sections[0].blocks) == 1
 
 
 FLAGS = Cleaning([True, False, False])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotConvergedWarning
 from demele.core.seeds import rng_for
 from demele.data import crowd_set
-from demele.labels import Annotations, Consensus, dawid_skene, majority_vote
+from demele.labels import Annotations, Consensus, dawid_skene
 from tests.oracles import annotators as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
 
@@ -127,15 +127,6 @@ def test_order_and_names_do_not_matter(crowd: tuple[Answers, int], random: Any) 
     assert_close(other.objective, found.objective, SOLVER)
 
 
-def test_classes_in_another_order_permute_the_results() -> None:
-    table = simulated("order", np.arange(90) % 3, [0.9, 0.8, 0.6], k=3)
-    frame = table.to_frame()
-    other = Annotations(frame["item"], frame["annotator"], frame["answer"], classes=[2, 0, 1])
-    a, b = dawid_skene(table), dawid_skene(other)
-    assert_close(b.probabilities, a.probabilities[:, [2, 0, 1]], SOLVER)
-    assert_exact(a.labels, b.labels)
-
-
 def test_real_answers_converge_upwards_past_the_vote() -> None:
     crowd = crowd_set("mozafari_1000")
     truth = np.array([crowd.gold[int(item)] for item in crowd.items])
@@ -158,17 +149,6 @@ def test_a_cell_can_leave_zero() -> None:
 
 
 # Crowds whose skill is known.
-
-
-def test_perfect_annotators() -> None:
-    truth = np.arange(30) % 3
-    found = dawid_skene([truth, truth, truth])
-    assert_exact(found.labels, truth)
-    assert_close(found.probabilities, np.eye(3)[truth], SOLVER)
-    assert_close(found.transition(1).probabilities, np.eye(3), SOLVER)
-    assert_close(found.annotator_frame()[["accuracy", "informativeness"]], np.ones((3, 2)), SOLVER)
-    assert found.log_likelihood is not None
-    assert_close(found.log_likelihood, 30 * math.log(1 / 3), SOLVER)  # what is left is which class each item has
 
 
 def test_it_recovers_skills() -> None:
@@ -233,42 +213,6 @@ def test_a_shared_bias_makes_it_worse_than_the_majority() -> None:
 # Odd crowds.
 
 
-def test_annotators_of_one_answer_or_always_the_same() -> None:
-    truth = np.arange(40) % 2
-    once = np.full(40, -1)
-    once[3] = 1
-    rows = [truth, truth, np.where(np.arange(40) < 36, truth, 1 - truth), np.ones(40, int), once]
-    found = dawid_skene(Annotations.from_matrix(rows, no_answer=-1))
-    assert_exact(found.labels, truth)
-    assert_close(found.annotator_frame()["informativeness"].to_numpy()[3], 0.0, SOLVER)
-    assert_close(found.transition(3).probabilities, [[0, 1], [0, 1]], SOLVER)
-    # One answer: a profile that has no other.
-    assert_close(found.transition(4).probabilities, [[0, 1], [0, 1]], SOLVER)
-    assert_close(found.annotator_frame()["informativeness"].to_numpy()[4], 0.0, SOLVER)
-    assert {note.code for note in found.notes} == {"constant-annotators"}
-
-
-def test_a_single_annotator_is_believed() -> None:
-    found = dawid_skene([[0, 1, 1, 2]])
-    assert_exact(found.labels, [0, 1, 1, 2])
-    assert_close(found.proportions, [0.25, 0.5, 0.25], SOLVER)
-
-
-def test_one_class_only() -> None:
-    found = dawid_skene({"ann": ["yes"] * 3, "bob": ["yes"] * 3})
-    assert found.labels.tolist() == ["yes"] * 3
-    assert_exact(found.probabilities, np.ones((3, 1)))
-    assert found.log_likelihood == 0
-    assert "one-class" in {note.code for note in found.notes}
-
-
-def test_a_class_without_a_vote_stays_without_a_share() -> None:
-    found = dawid_skene([[0, 1, 1], [0, 1, 0]], classes=[0, 1, 2])
-    assert_exact(found.probabilities[:, 2], np.zeros(3))
-    assert found.proportions[2] == 0
-    assert np.isfinite(found.objective).all()
-
-
 def test_items_without_answers_have_the_proportions_and_change_nothing() -> None:
     table = simulated("silent", np.arange(50) % 2, [0.9, 0.8, 0.7])
     frame = table.to_frame()
@@ -279,15 +223,6 @@ def test_items_without_answers_have_the_proportions_and_change_nothing() -> None
     assert_exact(b.n_answers[50:], np.zeros(10))
     assert_exact(a.objective, b.objective)
     assert "unanswered-items" in {note.code for note in b.notes}
-
-
-def test_repeated_answers_count_each() -> None:
-    once = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1), (2, 0, 0), (2, 1, 0)]
-    found = dawid_skene(read([*once, (0, 0, 0), (0, 0, 0)], 2, 3), max_iterations=3, tolerance=0)
-    expected, _, _ = oracle.dawid_skene([*once, (0, 0, 0), (0, 0, 0)], 3, 2, iterations=3)
-    assert_close(found.probabilities, expected, SOLVER)
-    assert_exact(found.n_answers, [4, 2, 2])
-    assert "repeated-answers" in {note.code for note in found.notes}
 
 
 def test_smoothing_draws_profiles_together() -> None:
@@ -328,11 +263,6 @@ def test_convergence_is_said() -> None:
     assert short.converged is False
     assert_exact(short.objective, done.objective[:3])
     assert "dawid_skene(smoothing=0.0, max_iterations=3" in str(short.signature)
-
-
-def test_it_keeps_the_votes_beside_its_labels() -> None:
-    table = simulated("votes", np.arange(100) % 2, [0.9, 0.8, 0.6])
-    assert_exact(dawid_skene(table).majority, majority_vote(table).labels)
 
 
 @pytest.mark.parametrize(

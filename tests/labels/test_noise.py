@@ -71,30 +71,6 @@ def test_the_highest_rate_is_part_of_the_result() -> None:
     assert add_feature_noise([0, 1], [[1, 0], [0, 1]], 1, legitimacy=[1, 1]).labels.tolist() == [1, 0]
 
 
-def test_what_was_done_can_be_read() -> None:
-    noisy = add_feature_noise(TRUE, VOTES, 0.4)
-    assert noisy.to_frame().to_numpy().tolist() == [
-        [0, 0, False],
-        [1, 1, False],
-        [0, 2, True],
-        [0, 0, False],
-        [2, 1, True],
-    ]
-    assert_exact(noisy.transition.probabilities, np.array([[1, 0, 0], [0, 0.5, 0.5], [1, 0, 0]]))
-
-
-def test_rows_are_paired_by_position() -> None:
-    with pytest.raises(InputError, match=r"^annotations, annotator 'a' and y: their indexes hold the same labels"):
-        add_feature_noise(pd.Series([0, 1]), {"a": pd.Series([0, 1], index=[1, 0])}, 0)
-
-
-def test_names_stay_names() -> None:
-    names = np.array(["cat", "dog", "elephant"])
-    noisy = add_feature_noise(names[TRUE], {str(i): names[row] for i, row in enumerate(np.array(VOTES))}, 0.6)
-    assert noisy.labels.tolist() == ["cat", "elephant", "cat", "cat", "elephant"]
-    assert noisy.counts.classes == ("cat", "dog", "elephant")
-
-
 pools = st.integers(2, 4).flatmap(
     lambda k: st.integers(1, 30).flatmap(
         lambda n: st.tuples(
@@ -195,16 +171,6 @@ def test_ties_of_errors_are_exact() -> None:
         assert add_model_noise(true, models, 0.15).source == "model 0"
 
 
-def test_one_model() -> None:
-    for predictions in (VOTES[1], tuple(VOTES[1]), pd.Series(VOTES[1]), [VOTES[1]], np.array([VOTES[1]])):
-        noisy = add_model_noise(TRUE, predictions)
-        assert_exact(noisy.labels, VOTES[1])
-        assert (noisy.rate, noisy.wanted, noisy.highest_rate, noisy.source) == (0.4, None, None, None)
-    noisy = add_model_noise(["a", "b"], {"tree": ["a", "z"]})
-    assert (noisy.source, noisy.labels.tolist(), noisy.counts.classes) == ("tree", ["a", "z"], ("a", "b", "z"))
-    assert add_model_noise([0, 1], [0, 1]).rate == 0
-
-
 def test_model_noise_refuses() -> None:
     for predictions, rate, error, message in [
         (VOTES, None, InputError, r"^rate: expected the rate wanted, to choose one of 4 models by its error, got None"),
@@ -220,10 +186,3 @@ def test_model_noise_refuses() -> None:
     ]:
         with pytest.raises(error, match=message):
             add_model_noise(TRUE, predictions, rate)
-
-
-def test_model_noise_needs_two_classes() -> None:
-    with pytest.raises(NotEnoughData, match=r"^y: expected at least 2 classes among y and predictions, got only 1"):
-        add_model_noise([1, 1], [1, 1])
-    with pytest.raises(InputError, match=r"^predictions, model 0 and y: their indexes hold the same labels"):
-        add_model_noise(pd.Series([0, 1]), pd.Series([0, 1], index=[1, 0]))

@@ -283,17 +283,6 @@ def test_the_seed_decides(make: Callable[[Array, int], NoisyLabels]) -> None:
     assert (make(true, 1).mislabelled != make(true, 2).mislabelled).sum() > 100
 
 
-def test_kinds_of_labels() -> None:
-    series = pd.Series(["cat", "dog", "cat", "owl"], index=[9, 3, 5, 1])
-    noisy = add_uniform_noise(series, 0.5, seed=0)
-    assert noisy.labels.dtype == object
-    assert noisy.counts.classes == ("cat", "dog", "owl")
-    noisy = add_uniform_noise(np.array([True, False, True, True]), 1.0, seed=0)
-    assert_exact(noisy.labels, [0, 1, 0, 0])
-    assert add_uniform_noise([3, 3], 1.0, classes=[3, 8], seed=0).labels.tolist() == [8, 8]
-    assert add_uniform_noise(["b"], 1.0, classes=["b", "a"], seed=0).counts.classes == ("b", "a")
-
-
 def test_classes_are_matched_by_name() -> None:
     table = pd.DataFrame([[0.0, 1.0], [0.0, 1.0]], index=["dog", "cat"], columns=["dog", "cat"])
     assert add_class_noise(["cat", "dog"], table, seed=0).labels.tolist() == ["cat", "cat"]
@@ -307,20 +296,6 @@ def test_classes_are_matched_by_name() -> None:
     noisy = add_class_noise(["owl"], asymmetric_transition(["dog", "owl"], {"owl": {"dog": 1}}), seed=0)
     assert noisy.labels.tolist() == ["dog"]
     assert noisy.counts.classes == ("dog", "owl")
-
-
-def test_what_was_done_can_be_read() -> None:
-    noisy = add_uniform_noise(["a", "b", "a", "b"], 0.5, classes=["a", "b", "c"], seed=1)
-    frame = noisy.to_frame()
-    assert list(frame.columns) == ["label", "true", "mislabelled"]
-    assert_exact(frame["label"], noisy.labels)
-    assert_exact(frame["true"], ["a", "b", "a", "b"])
-    assert_exact(frame["mislabelled"], frame["label"] != frame["true"])
-    realised = noisy.transition
-    assert realised.classes == ("a", "b", "c")
-    assert_close(realised.probabilities[:2], noisy.counts.counts[:2] / 2, ROUNDING)
-    assert_exact(realised.probabilities[2], [0, 0, 1])
-    assert noisy.sentence == "2 of 4 labels were made wrong: 50.0% (asked for: 50.0%)."
 
 
 def test_symmetric_and_asymmetric_by_hand() -> None:
@@ -425,18 +400,6 @@ def test_class_noise_refuses() -> None:
     ]:
         with pytest.raises(error, match=message):
             add_class_noise(y, transition, seed=0)
-
-
-@pytest.mark.parametrize("classes", [1, 0, -3, ["a"]])
-def test_transitions_refuse_one_class(classes: Any) -> None:
-    with pytest.raises(NotEnoughData, match=r"^classes: expected at least 2 classes, got "):
-        symmetric_transition(classes, 0.1)
-
-
-@pytest.mark.parametrize("classes", [None, True, "ab", 2.0])
-def test_transitions_refuse_what_is_no_classes(classes: Any) -> None:
-    with pytest.raises(InputTypeError, match=r"^classes: expected "):
-        asymmetric_transition(classes, {})
 
 
 def test_asymmetric_transition_refuses() -> None:

@@ -79,16 +79,6 @@ def test_other_scales_are_refused() -> None:
             assert read_probabilities(read_codes(table), WORDS, "features") == (None, ())
 
 
-def test_features_of_no_common_sum_are_not_refused() -> None:
-    # Temperatures: their sums are within 1% of each other, which says nothing.
-    table = [[300.0, 301.0, 299.0], [302.0, 300.0, 301.0], [298.0, 300.0, 299.5]]
-    found, notes = read_probabilities(read_codes(table), WORDS, None)
-    assert found is None
-    assert codes(notes) == ["read-as-features"]
-    negative = [[-1.0, -2.0, -3.0], [-4.0, -1.0, -2.0]]
-    assert codes(read_probabilities(read_codes(negative), WORDS, None)[1]) == ["read-as-features"]
-
-
 @pytest.mark.parametrize("method", ["entropy", "confident"])
 @pytest.mark.parametrize("written", [np.float32, np.float16, 4])
 def test_a_cleaning_does_not_depend_on_how_probabilities_were_written(method: Any, written: Any) -> None:
@@ -102,18 +92,6 @@ def test_a_cleaning_does_not_depend_on_how_probabilities_were_written(method: An
     # A label at a limit may fall to the other side of it.
     assert np.count_nonzero(found.suspect != plain.suspect) <= 1
     assert found.document().scope[1] == "read from probabilities"
-
-
-def test_what_a_cleaning_says_of_its_table() -> None:
-    trained = clean(LABELS, TABLE * [[1.0, 2.0, 3.0]], method="entropy", folds=3)
-    assert "read-as-features" in codes(trained.notes)
-    assert trained.document().scope[1] == "read from features"
-    renormalised = clean(LABELS, np.round(TABLE, 3), method="entropy")
-    assert "renormalised" in codes(renormalised.notes)
-    for method in ("knn", "classification"):
-        notes = {note.code: note for note in clean(LABELS, TABLE, method=method).notes}
-        assert "'entropy' and 'confident' use probabilities" in notes["read-as-features"].message
-        assert "read-as-features" not in codes(clean(LABELS, TABLE * 2, method=method).notes)
 
 
 def test_most_labels_suspected_suggests_the_order_of_the_columns() -> None:

@@ -1,7 +1,6 @@
 """Votes: against loops, by hand, by their laws, and with weights that are given or found."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
+from demele.core.errors import InputError, InputTypeError
 from demele.core.seeds import rng_for
-from demele.labels import Annotations, Consensus, consensus, dawid_skene, majority_vote, one_coin
+from demele.labels import Annotations, majority_vote
 from demele.labels.joined import voting
 from tests.oracles import annotators as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
@@ -111,17 +110,6 @@ def replaced(table: Annotations, names: list[int]) -> Annotations:
     return Annotations(frame["item"], frame["annotator"], [names[each] for each in frame["answer"]], all_items=range(6))
 
 
-@pytest.mark.parametrize("joined", [consensus, one_coin, dawid_skene, lambda table: dawid_skene(table, prior="own")])
-def test_names_of_classes_change_no_model(joined: Callable[[Annotations], Consensus]) -> None:
-    _, table = crowd_of(0, 40, 300, 4, 4)
-    names = np.array([2, 0, 3, 1])
-    renamed = Annotations(table.item, table.annotator, names[table.answer], classes=range(4))
-    plain, found = joined(table), joined(renamed)
-    assert plain.tied.sum() > 20
-    assert_exact(found.labels, names[plain.labels])
-    assert_exact(found.majority, names[plain.majority])
-
-
 def test_the_order_of_names_earns_nothing() -> None:
     right, reversed_, drawn = [], [], []
     for seed in range(5):
@@ -177,17 +165,6 @@ def test_only_ratios_of_weights_matter(crowd: tuple[Answers, int], factor: float
     assert found.method == "weighted majority"
 
 
-def test_an_array_of_weights_is_in_the_order_of_the_annotators() -> None:
-    rows = {"zoe": [0, 0], "ann": [1, 1], "bob": [1, 0]}
-    by_name = majority_vote(rows, weights={"zoe": 5, "ann": 1, "bob": 1, "absent": 9})
-    in_order = majority_vote(rows, weights=[5, 1, 1])
-    assert by_name.annotators == ("zoe", "ann", "bob")
-    assert_exact(by_name.probabilities, in_order.probabilities)
-    assert by_name.labels.tolist() == [0, 0]
-    assert by_name.signature == in_order.signature
-    assert by_name.signature != majority_vote(rows, weights=[5, 1, 2]).signature
-
-
 def test_agreement_by_hand() -> None:
     # Votes: 1, 1, 0, 0, and a tie about the last item. Upheld: ann 4.5 of 5, bob 3 of 4, cal 2 of 4, dan .5 of 1.
     rows = {"ann": [1, 1, 0, 0, 0], "bob": [1, 1, 0, 1, None], "cal": [1, 0, 1, 0, None], "dan": [None] * 4 + [1]}
@@ -230,18 +207,6 @@ def test_a_vote_is_right_as_often_as_the_binomial_says() -> None:
         rows = np.where(rng.random((3, 100)) < 0.7, truth, 1 - truth)
         shares.append(float(np.mean(majority_vote(rows).labels == truth)))
     assert_mean(shares, 0.7**3 + 3 * 0.7**2 * 0.3)
-
-
-def test_rounds_that_run_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voting, "_MAX_ROUNDS", 1)
-    # Three annotators agree once, about item 0; elsewhere each goes astray alone, and the two others carry the vote.
-    rows = [[0] * 5, [0] * 5, [1, 1, 1, 1, 1], [1, 2, 2, 2, 2], [1, 3, 3, 3, 3]]
-    with pytest.warns(NotConvergedWarning, match="still changed 1 labels after 1 rounds"):
-        found = majority_vote(rows, weights="agreement")
-    assert found.converged is False
-    assert found.majority.tolist() == [1, 0, 0, 0, 0]
-    assert found.labels.tolist() == [0] * 5
-    assert_exact(found.details["weights"], [0.8, 0.8, 0.2, 0.2, 0.2])
 
 
 def test_weights_that_cannot_be_used() -> None:

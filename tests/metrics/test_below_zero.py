@@ -23,10 +23,3 @@ def test_a_score_below_0_says_that_another_code_informs_more(metric: object) -> 
 def test_where_the_order_was_assumed_that_note_says_it() -> None:
     swapped = demele.metrics.dmig(FACTORS[:, ::-1], FACTORS)
     assert [note.code for note in swapped.notes if note.severity == "warning"] == ["assumed-reg-dim"]
-
-
-def test_a_dict_of_columns_is_refused_with_the_remedy() -> None:
-    with pytest.raises(
-        demele.errors.InputTypeError, match=r"got dict; of columns by name, pass pandas.DataFrame\(columns\)"
-    ):
-        demele.evaluate({"z1": FACTORS[:, 0], "z2": FACTORS[:, 1]}, FACTORS, ["mig"])

@@ -10,7 +10,7 @@ import pytest
 import demele
 from demele.estimation.capacity import area_explicitness, fourier_features, ridge_predictions
 from tests.oracles import capacity as oracle
-from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
@@ -111,31 +111,6 @@ def test_classes_are_read_by_the_largest_of_their_indicators() -> None:
     published = scored(grid, grid, kinds="categorical", baseline="uniform", probe="forest")
     assert_close(published.details["worst_loss"], [0.75, 0.75], ROUNDING)
     assert published.details["capacity"] == [1, 2, 4, 8, 16, 32]
-
-
-def test_units_constant_codes_and_holes() -> None:
-    rng = np.random.default_rng(3)
-    factors = rng.random((400, 2))
-    codes = factors**2
-    expected = scored(codes, factors, largest=64)
-    stretched = scored(np.column_stack([codes * [1e6, 1.0], np.ones(400)]), factors, largest=64)
-    assert_close(stretched.value, expected.value, SOLVER)
-    holes = factors.copy()
-    holes[::4, 0] = np.nan
-    omitted = scored(codes, holes, largest=64, missing="omit")
-    assert_exact(
-        list(omitted.native.values())[1],
-        list(expected.native.values())[1],
-    )
-
-
-def test_published_settings_are_a_protocol() -> None:
-    rng = np.random.default_rng(4)
-    factors = rng.random((200, 1))
-    name = "capacity_explicitness"
-    named = demele.evaluate(factors, factors, [name], protocol="dcies2023")[name]
-    given = {name: {"probe": "forest", "baseline": "uniform"}}
-    assert_exact(named.value, demele.evaluate(factors, factors, [name], options=given)[name].value)
 
 
 def test_another_draw_of_features_is_told_on_few_rows() -> None:

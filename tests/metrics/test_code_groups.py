@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import demele
 from demele.core.code_groups import read_code_groups
@@ -13,7 +12,6 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.core.seeds import rng_for
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
-Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 #: A circle on whole numbers: eight angles, four values of another factor, every pair ten times.
 THETA, OTHER = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
@@ -90,34 +88,6 @@ def test_one_column_for_each_group_is_no_groups(drawn: bool) -> None:
         assert (other.interval, other.chance) == (one.interval, one.chance)
 
 
-def test_single_columns_beside_a_group_keep_their_bits() -> None:
-    rng = rng_for(0, "single columns")
-    more = np.column_stack([CODES, rng.normal(size=(len(CODES), 2))])
-    names = ["mig", "infom", "sap", "mcc", "mcc_rank", "irs", "dci_forest_modularity"]
-    apart, beside = (scored(more, names, options=QUICK, code_groups=g) for g in (None, {"noise": [3, 4]}))
-    for name in names:
-        assert_exact(beside[name].matrix_values[:3], apart[name].matrix_values[:3])  # type: ignore[index]
-
-
-def test_the_order_of_columns_within_a_group_changes_nothing() -> None:
-    turned = CODES[:, [1, 0, 2]]
-    names = [name for name in EVERY if not name.startswith("dci_")]  # trees draw columns by their place
-    first = scored(CODES, names, code_groups=IN_GROUPS, options=QUICK)
-    for codes, groups in ((CODES, {"v": [2], "circle": [1, 0]}), (turned, IN_GROUPS)):
-        again = scored(codes, names, code_groups=groups, options=QUICK)
-        assert again.code_names == first.code_names
-        for name in names:
-            assert again[name].value == pytest.approx(first[name].value, abs=1e-9)
-
-
-def test_all_columns_in_one_group() -> None:
-    twice, factors = np.tile(CODES, (2, 1)), np.tile(FACTORS, (2, 1))  # 100 joint cells need 500 rows
-    together = demele.metrics.mig(twice, factors, kinds="categorical", code_groups=["all"] * 3)
-    assert together.value == pytest.approx(1.0)  # there is no rival
-    with pytest.raises(NotEnoughData, match="needs at least 2 codes, got 1"):
-        scored(CODES, ["dci_forest_compactness"], code_groups=["all"] * 3)
-
-
 def test_a_first_component_loses_what_a_circle_tells() -> None:
     found = scored(CODES, ["mig"], code_groups=IN_GROUPS, reduce_groups="pca1")
     assert found["mig"].value < 0.9
@@ -178,16 +148,6 @@ def test_metrics_without_a_form_are_left_out_by_name() -> None:
         scored(CODES, ["mig"], code_groups=IN_GROUPS, options={"mig": {"estimator": "robust"}})
 
 
-def test_a_signature_makes_the_number_again() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for reduce in (None, "pca1"):
-            score = demele.metrics.mig(CODES, FACTORS, code_groups=IN_GROUPS, reduce_groups=reduce)
-            assert demele.replay(str(score.signature), CODES, FACTORS).value == score.value
-        with pytest.raises(InputError, match="2 codes, the data have 3"):
-            demele.replay(str(score.signature), np.column_stack([CODES, OTHER]), FACTORS)
-
-
 def test_groups_that_are_none() -> None:
     for groups, error, message in [
         ({"a": [0, 1], "b": [1]}, InputError, "column 'z1' stands in 'a' and in 'b'"),
@@ -234,16 +194,6 @@ def test_a_group_is_knocked_out_as_a_whole() -> None:
     )
     assert next(iter(copies.native.values())) < 0.1  # the other circle tells as much
     assert next(iter(whole.native.values())) > 0.6
-
-
-def test_options_that_do_not_fit() -> None:
-    for other in ({"factor_noise": {"v1": 0.1}}, {"aligned": True}):
-        with pytest.raises(InputError, match="not in groups"):
-            scored(CODES, ["mig"], code_groups=IN_GROUPS, **other)
-    with pytest.raises(InputError, match="reduces groups of columns"):
-        scored(CODES, ["mig"], reduce_groups="pca1")
-    with pytest.raises(InputError, match="expected None or 'pca1'"):
-        scored(CODES, ["mig"], code_groups=IN_GROUPS, reduce_groups="mean")
 
 
 # T-MEX, and several representations -----------------------------------------------------------------------------------

@@ -1,11 +1,7 @@
 """Cyclic factors: no score depends on where the circle begins, and metrics that cannot know them refuse them."""
 
-import json
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +14,6 @@ from scipy.sparse import csc_array
 import demele
 from demele.core.errors import AmbiguousKindWarning, InputError, NotEnoughData
 from demele.core.inputs import read_factors
-from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE
 
 KINDS = {"turn": "cyclic:360", "tilt": "continuous"}
@@ -180,46 +175,6 @@ def test_other_periods_are_refused(kind: str) -> None:
         read_factors(np.arange(30.0), kinds=kind)
 
 
-def test_a_period_that_nothing_shows_is_asked_for() -> None:
-    with pytest.raises(InputError, match="'cyclic:PERIOD'"):
-        read_factors(np.random.default_rng(0).random(100), kinds="cyclic")
-
-
-def test_a_constant_angle_is_constant() -> None:
-    turn = np.full(50, 30.0) + 360 * np.arange(50)
-    read = read_factors(np.column_stack([turn, np.arange(50.0)]), kinds=["cyclic:360", "continuous"])
-    assert [factor.constant for factor in read.columns] == [True, False]
-
-
-def test_missing_angles_are_left_out() -> None:
-    codes, factors = world()
-    lacking = factors.assign(turn=factors["turn"].where(np.arange(len(factors)) % 5 > 0))
-    known = lacking["turn"].notna().to_numpy()
-    for metric in ("mcc", "sap", "r2_affine"):
-        found = demele.evaluate(codes, lacking, [metric], kinds=KINDS, missing="omit")[metric].native["turn"]
-        alone = demele.evaluate(codes[known], factors[known], [metric], kinds=KINDS)[metric].native["turn"]
-        assert found == pytest.approx(alone, abs=1e-9), metric
-
-
-def test_a_signature_says_the_period_and_gives_the_score_again() -> None:
-    codes, factors = world()
-    score = demele.evaluate(codes, factors, ["mig"], kinds=KINDS)["mig"]
-    assert Signature.parse(str(score.signature)).arguments["kinds"] == KINDS
-    assert demele.replay(str(score.signature), codes, factors).value == score.value
-
-
-def test_the_command_takes_cyclic_kinds(tmp_path: Path) -> None:
-    codes, factors = world()
-    np.save(tmp_path / "codes.npy", codes)
-    factors.to_csv(tmp_path / "factors.csv", index=False)
-    asked = ("score", "codes.npy", "factors.csv", "--metrics", "mcc", "--kinds", "turn=cyclic:360", "--format", "json")
-    done = subprocess.run(
-        [sys.executable, "-m", "demele", *asked], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["scores"][0]["value"] == bare("mcc", codes, factors, kinds=KINDS)
-
-
 # The hint -------------------------------------------------------------------------------------------------------------
 
 
@@ -232,12 +187,6 @@ def test_columns_that_span_a_circle_are_pointed_out(start: float, width: float) 
         warnings.simplefilter("error", AmbiguousKindWarning)
         for kind in ("continuous", "cyclic"):
             demele.metrics.mig(np.column_stack([turn, turn]), turn, kinds=kind)
-
-
-def test_whole_degrees_are_pointed_out_once() -> None:
-    turn = np.arange(360)
-    (message,) = read_factors(turn).ambiguous
-    assert "cyclic:360" in message
 
 
 def test_other_columns_are_not() -> None:
@@ -254,12 +203,3 @@ def test_other_columns_are_not() -> None:
         np.append(np.random.default_rng(0).uniform(100, 200, 500), [1.0, 359.0]),
     ]:
         assert read_factors(column).ambiguous == ()
-
-
-def test_image_sets_say_their_periods() -> None:
-    space = demele.data.FactorSpace({"hue": [step / 30 for step in range(30)], "x": 5}, period={"hue": 1.0})
-    factors = space.factors()
-    assert read_factors(factors).columns[0].kind == "cyclic:1"
-    assert read_factors(factors.iloc[::2]).columns[0].kind == "cyclic:1"
-    assert read_factors(factors, kinds={"hue": "continuous"}).columns[0].kind == "continuous"
-    assert read_factors(factors.assign(hue=factors["hue"] * 360)).columns[0].kind == "continuous"

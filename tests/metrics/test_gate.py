@@ -64,15 +64,6 @@ def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
     assert {note.subject for note in gated.notes if note.code == "undefined-value"} == {("z9", "z10")}
 
 
-def test_the_signature_names_the_correction_that_was_used() -> None:
-    codes, factors = noisy(1, 200)
-    gated = demele.metrics.modularity(codes, factors, gate=True)
-    assert gated.signature.arguments["correction"] == "adjusted"
-    assert_exact(demele.replay(str(gated.signature), codes, factors).value, gated.value)
-    other = demele.metrics.modularity(codes, factors, gate=True, correction="miller-madow")
-    assert other.signature.arguments["correction"] == "miller-madow"
-
-
 def test_without_the_gate_nothing_changes_and_the_catalogue_takes_the_option() -> None:
     codes, factors = noisy(2, 200)
     with warnings.catch_warnings():

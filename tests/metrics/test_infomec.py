@@ -142,21 +142,6 @@ def test_exactly_independent_codes_have_no_score_where_published_code_gives_one(
             assert any(note.code == "undefined-value" and note.severity == "warning" for note in score.notes)
 
 
-def test_where_shuffles_have_no_score_a_note_says_why() -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.integers(0, 3, (150, 2))
-    codes = factors + 0.05 * rng.normal(size=(150, 2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        score = demele.metrics.infom(codes, factors, n_permutations=20)
-    assert score.chance is not None
-    assert math.isnan(score.chance.p_value)
-    (told,) = (note.message for note in score.notes if note.code == "undefined-chance")
-    assert told.startswith("chance is not known: ")
-    assert "of 20 shuffles have no score; with the rows shuffled codes tell nothing" in told
-    assert told.endswith("(they are not active)")
-
-
 def test_a_larger_unit_leaves_one_code_only_where_ranges_are_asked_for() -> None:
     stretched = GRID * [1.0, 25.0]
     for name in ("infom", "infoc"):
@@ -176,23 +161,6 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     assert_close(score.value, 1.0, ROUNDING)
 
 
-def test_copies_of_every_code() -> None:
-    tripled = np.tile(GRID, 3)
-    assert_close(value("infom", tripled, GRID, kinds="categorical"), 1.0, ROUNDING)
-    assert_close(value("infoc", tripled, GRID, kinds="categorical"), (1 / 3 - 1 / 6) / (1 - 1 / 6), ROUNDING)
-
-
-def test_noise_is_undefined_or_low_or_says_so() -> None:
-    for n, d in [(100, 64), (100, 4), (1000, 64), (5000, 4)]:
-        for name in ["infom", "infoc", "infoe"]:
-            rng = np.random.default_rng(n + d)
-            codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
-            assert math.isnan(score.value) or score.value < 0.12 or score.fragile
-
-
 def test_a_ratio_of_noise_is_as_high_as_theory_says_where_all_codes_count() -> None:
     """For two binary codes and factors the mean of the moved share is 2 / pi, whatever the number of rows."""
     rng = np.random.default_rng(4)
@@ -201,29 +169,3 @@ def test_a_ratio_of_noise_is_as_high_as_theory_says_where_all_codes_count() -> N
         codes, factors = rng.integers(0, 2, (500, 1)), rng.integers(0, 2, (500, 2))
         found.append(value("infom", codes, factors, options={"active": "range"}, kinds="categorical"))
     assert_mean(found, 2 / math.pi)
-
-
-def test_batches_and_sparse_codes_give_what_all_rows_give() -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    rng = np.random.default_rng(5)
-    factors = rng.integers(0, 3, (300, 2)).astype(float)
-    codes = np.column_stack([factors[:, 0], factors.sum(axis=1), rng.integers(0, 3, 300)]).astype(float)
-    frame = demele.bins.BinEdges.of(codes, factors, kinds="categorical")
-    part = [demele.Accumulator(["infom", "infoc"], frame=frame, stream=stream) for stream in (0, 1)]
-    merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
-    dense = demele.evaluate(codes, factors, ["infom", "infoc"], kinds="categorical")
-    thin = demele.evaluate_sparse(sparse.csr_array(codes), factors, ["infom", "infoc"], kinds="categorical")
-    for name in ("infom", "infoc"):
-        assert_exact(merged[name].value, dense[name].value)
-        assert_close(thin[name].value, dense[name].value, ROUNDING)
-
-
-def test_published_settings_are_a_protocol() -> None:
-    rng = np.random.default_rng(6)
-    codes = FIRST[:, None] + 0.3 * rng.standard_normal((400, 2)) + [[0.0, 1.0]] * SECOND[:, None]
-    given = {"estimator": "knn", "n_neighbors": 10, "active": "range"}
-    for name in ("infom", "infoc"):
-        named = value(name, codes, GRID, protocol="infomec2023", kinds="categorical")
-        assert_exact(named, value(name, codes, GRID, options=given, kinds="categorical"))
-        assert 0 < named < 1
-    assert value("infoe", codes, GRID, protocol="infomec2023", kinds="categorical") > 0.5

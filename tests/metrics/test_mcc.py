@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 import demele
-from demele.metrics.catalogue import names_of_all
-from demele.metrics.request import chosen_metrics
-from demele.streaming.source import accumulated_metrics
 from tests.oracles import recovery
-from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_mean
+from tests.tolerances import ROUNDING, assert_close, assert_mean
 
-Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 NAMES = ("mcc", "mcc_rank", "mcc_weak", "r2_affine")
 #: Two factors of four values, every pair 25 times.
@@ -124,19 +119,6 @@ def test_slow_definitions(d: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_units_signs_order_and_copies_change_nothing(name: str) -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.random((200, 3))
-    codes = factors @ rng.random((3, 3)) + 0.1 * rng.random((200, 3))
-    start = value(name, codes, factors)
-    scaled = codes[:, [2, 0, 1]] * [1e6, -1.0, 1e-6] + [1e3, 0, 0]
-    for other in (scaled, np.column_stack([codes, codes])):
-        assert abs(value(name, other, factors) - start) < 1e-9
-    turned = value(name, codes @ [[1, 1, 0], [0, 1, 1], [1, 0, 1]], factors)
-    assert (abs(turned - start) < 1e-9) == (name in ("mcc_weak", "r2_affine"))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_each_factor_is_scored_on_its_own_rows(name: str) -> None:
     rng = np.random.default_rng(1)
     factors = rng.random((120, 2))
@@ -178,56 +160,9 @@ def test_what_is_chosen_on_other_rows_keeps_its_sign() -> None:
         assert abs(found[name].value - 1.0) < (1e-12 if name == "mcc" else 1e-3)  # ranks are those of the fold
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("n", "d"), [(100, 64), (100, 4), (1000, 64), (5000, 8)])
-def test_noise_is_low_or_says_so(name: str, n: int, d: int) -> None:
-    rng = np.random.default_rng(n + d)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = demele.evaluate(rng.random((n, d)), rng.random((n, 4)), [name])
-    if not found.scores:
-        assert name == "mcc_weak"
-        assert "at least 136 rows" in found.left_out[0].reason
-        return
-    score = found[name]
-    assert score.value < 0.12 or score.fragile
-
-
-def test_noise_explains_as_many_rows_as_there_are_codes() -> None:
-    rng = np.random.default_rng(0)
-    scores = [demele.metrics.r2_affine(rng.random((101, 10)), rng.random((101, 1))) for _ in range(40)]
-    assert_mean([score.value for score in scores], 10 / 100)
-    assert_mean([score.details["adjusted"]["value"] for score in scores], 0.0)
-
-
 def test_as_many_codes_as_rows_have_no_affine_r2() -> None:
     rng = np.random.default_rng(0)
     with pytest.warns(demele.errors.DemeleWarning):
         score = demele.metrics.r2_affine(rng.random((20, 25)), rng.random((20, 1)))
     assert math.isnan(score.value)
     assert any(note.code == "undefined-value" for note in score.notes)
-
-
-def test_batches_give_what_all_rows_give() -> None:
-    rng = np.random.default_rng(2)
-    factors = rng.random((300, 3))
-    codes = factors @ rng.random((3, 4)) + 0.1 * rng.random((300, 4)) + 100
-    frame = demele.bins.BinEdges.of(codes, factors)
-    parts = [demele.Accumulator(["mcc"], frame=frame) for _ in range(2)]
-    for index, part in enumerate(parts):
-        parts[index] = part.update(codes[index::2], factors[index::2])
-    whole = demele.metrics.mcc(codes, factors)
-    merged = parts[0].merge(parts[1]).compute()["mcc"]
-    assert_close(merged.value, whole.value, ROUNDING)
-    assert merged.per_factor is not None
-    assert whole.per_factor is not None
-    assert_close(merged.per_factor, whole.per_factor, ROUNDING)
-    assert "mcc" in accumulated_metrics(frame)
-
-
-def test_newer_metrics_are_asked_for_by_name() -> None:
-    assert not set(NAMES) & set(names_of_all())
-    assert "mig" in names_of_all()
-    assert not set(NAMES) & set(chosen_metrics(None))
-    assert set(NAMES) <= set(demele.list_metrics())
-    assert_at_most(0.9, value("mcc", GRID, GRID), ROUNDING)

@@ -15,7 +15,6 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-NAMES = ("med_modularity", "med_compactness", "minimality", "sufficiency")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
 FIRST, SECOND = GRID.T
@@ -106,14 +105,6 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     assert value("med_modularity", codes, factors, options={"active": "all"}, kinds="categorical") < 0.95
 
 
-def test_a_code_that_does_not_vary_is_said_to_be_constant() -> None:
-    still = np.column_stack([GRID, np.zeros(len(GRID))])
-    score = demele.metrics.med_modularity(still, np.column_stack([FIRST, SECOND]), kinds="categorical")
-    (told,) = (note for note in score.notes if note.code == "undefined-value")
-    assert told.subject == ("z3",)
-    assert told.message == "not defined for 'z3': it is constant"
-
-
 def test_noise_has_no_shares_unless_all_codes_count() -> None:
     rng = np.random.default_rng(1)
     codes, factors = rng.random((300, 4)), rng.integers(0, 2, (300, 3)).astype(float)
@@ -127,13 +118,6 @@ def test_codes_of_noise_beside_perfect_ones_do_not_weigh() -> None:
     assert_close(value("med_modularity", codes, GRID, kinds="categorical"), 1.0, ROUNDING)
     assert_close(value("med_compactness", codes, GRID, kinds="categorical"), 1.0, ROUNDING)
     assert value("med_compactness", codes, GRID, options={"active": "all"}, kinds="categorical") < 0.8
-
-
-def test_copies_of_every_code() -> None:
-    tripled = np.tile(GRID, 3)
-    assert_close(value("med_modularity", tripled, GRID, kinds="categorical"), 1.0, ROUNDING)
-    expected = 1 - math.log(3) / math.log(6)
-    assert_close(value("med_compactness", tripled, GRID, kinds="categorical"), expected, ROUNDING)
 
 
 def noisy(share: float, column: Array, rng: np.random.Generator) -> Array:
@@ -194,12 +178,6 @@ def test_a_constant_code_is_left_out_of_minimality() -> None:
     assert_exact(np.isnan(score.per_code), [False, True])
 
 
-def test_dependent_factors_do_not_make_a_code_less_minimal() -> None:
-    equal = np.column_stack([FIRST, FIRST])
-    assert_close(value("minimality", equal, equal, kinds="categorical"), 1.0, ROUNDING)
-    assert_close(value("infom", equal, equal, kinds="categorical"), 0.0, ROUNDING)
-
-
 def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() -> None:
     """Means N(0, 1 - s^2), deviation s: I(x; z) = -log s, whatever the bins; a sure code tells its entropy."""
     rng = np.random.default_rng(6)
@@ -224,48 +202,3 @@ def test_each_factor_on_its_own_rows() -> None:
     alone = demele.metrics.minimality(GRID[rows][:, [1]], GRID[rows][:, [0]], kinds="categorical")
     assert_close(float(score.matrix.to_numpy()[0, 0]), float(alone.matrix.to_numpy()[0, 0]), ROUNDING)  # type: ignore[union-attr]
     assert_close(score.value, 1.0, ROUNDING)
-
-
-def test_noise_is_undefined_or_low_or_says_so() -> None:
-    for n, d in [(100, 64), (1000, 4), (5000, 4)]:
-        for name in NAMES:
-            rng = np.random.default_rng(n + d)
-            codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
-            assert math.isnan(score.value) or score.value < 0.12 or score.fragile
-
-
-def test_batches_and_sparse_codes_give_what_all_rows_give() -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    rng = np.random.default_rng(7)
-    factors = rng.integers(0, 3, (300, 2)).astype(float)
-    codes = np.column_stack([factors[:, 0], factors.sum(axis=1), rng.integers(0, 3, 300)]).astype(float)
-    frame = demele.bins.BinEdges.of(codes, factors, kinds="categorical")
-    part = [demele.Accumulator(NAMES, frame=frame, stream=stream) for stream in (0, 1)]
-    merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
-    dense = demele.evaluate(codes, factors, NAMES, kinds="categorical")
-    thin = demele.evaluate_sparse(sparse.csr_array(codes), factors, NAMES, kinds="categorical")
-    for name in NAMES:
-        assert_exact(merged[name].value, dense[name].value)
-        assert_close(thin[name].value, dense[name].value, ROUNDING)
-    top = demele.Accumulator(["med_modularity"], frame=frame, options={"med_modularity": {"top_k": 1}})
-    of_sample = top.update(codes, factors).compute()["med_modularity"].value
-    assert_exact(of_sample, value("med_modularity", codes, factors, options={"top_k": 1}, kinds="categorical"))
-
-
-def test_units_and_order_change_nothing() -> None:
-    rng = np.random.default_rng(8)
-    codes = np.column_stack([FIRST, SECOND, FIRST + SECOND]) + 0.2 * rng.random((400, 3))
-    changed = (codes * [1e6, -1.0, 1.0])[:, [2, 0, 1]]
-    for name in NAMES:
-        assert_close(value(name, changed, GRID[:, ::-1]), value(name, codes, GRID), ROUNDING)
-
-
-def test_published_settings_are_a_protocol() -> None:
-    rng = np.random.default_rng(9)
-    codes = GRID + 0.5 * rng.standard_normal((400, 2))
-    for name in ("med_modularity", "med_compactness"):
-        named = value(name, codes, GRID, protocol="med2022", kinds="categorical")
-        assert_exact(named, value(name, codes, GRID, options={"bins": 20, "active": "all"}, kinds="categorical"))

@@ -123,22 +123,6 @@ def test_effects_of_drawn_rows_do_not_shrink_with_the_cells() -> None:
     assert_mean(effects, 1.0)
 
 
-def test_noise_scores_what_the_page_says_and_no_more_than_chance() -> None:
-    rng = np.random.default_rng(1)
-    factors, codes = rng.integers(0, 4, (4000, 3)), rng.standard_normal((4000, 2))
-    found = score(codes, factors, n_permutations=3)
-    assert found.chance is not None
-    assert abs(found.value - (1 / 3 + 1 / 2) / 2) < 0.02
-    assert abs(found.value - found.chance.mean) < 0.02
-
-
-def test_order_signs_units_and_labels_change_nothing() -> None:
-    codes, levels = sampled()
-    plain = score(codes, levels)
-    moved = score((-1e6 * codes + 3)[:, [2, 0, 1]], np.array([5, 1, 9])[levels][:, [1, 2, 0]])
-    assert_close([moved.native[name] for name in ("v3", "v1", "v2")], list(plain.native.values()), ROUNDING)
-
-
 def test_rows_without_an_annotation_are_left_out() -> None:
     codes, levels = sampled(300)
     holes = levels.astype(float)

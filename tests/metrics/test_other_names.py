@@ -5,7 +5,6 @@ from operator import attrgetter
 import pytest
 
 import demele
-from demele.cli.main import main
 from demele.metrics import other_names
 
 #: Functions, gin names, configurations and keys of results of disentanglement_lib, and functions of disent.
@@ -45,34 +44,3 @@ def test_all_that_is_suggested_is_there() -> None:
         assert set(meant.split("'")[1::2]) <= known, meant
     for call in other_names._FUNCTIONS.values():
         assert callable(attrgetter(call.partition("(")[0])(demele)), call
-
-
-def test_what_is_no_metric_names_its_function() -> None:
-    with pytest.raises(
-        demele.errors.UnknownNameError, match=r"a function of its own in Python, demele\.probes\.unsupervised_scores"
-    ):
-        demele.metrics.describe("unsupervised_metrics")
-
-
-def test_commands_that_are_named_are_there(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in other_names._COMMANDS.values():
-        words = command.split()[1:]
-        named = [word for word in words[: 2 if words[0] == "probe" else 1] if word]
-        assert main([*named, "--help"]) == 0
-        shown = capsys.readouterr().out
-        assert all(word in shown for word in words[len(named) :])
-    assert main(["demo", "score", "--metrics", "strong_downstream_task"]) == 2
-    assert "demele probe downstream --task new-values" in capsys.readouterr().err
-
-
-def test_names_of_nobody_have_the_nearest_as_before() -> None:
-    assert other_names.elsewhere("migg") == ""
-    with pytest.raises(demele.errors.UnknownNameError, match="did you mean 'mig'"):
-        demele.metrics.describe("migg")
-
-
-def test_the_program_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "score", "--metrics", "completeness"]) == 2
-    said = capsys.readouterr().err
-    assert "did you mean 'dci_boosting_compactness' (as in disentanglement_lib) or 'dci_forest_compactness'?" in said
-    assert said.count("\n") == 1

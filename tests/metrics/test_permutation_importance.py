@@ -1,7 +1,6 @@
 """DCI by permutation importance: scikit-learn's on the same predictors, printed values, noise, groups, shared fits."""
 
 import itertools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -177,17 +176,6 @@ def test_printed_values_of_permutation_are_met_by_our_forests(name: str) -> None
     assert score(np.array(own).T) < score(np.array(lost).T) + 0.02 - 0.08 * (by_impurity + 0.1 < by_permutation)
 
 
-def test_the_metric_sees_that_noise_is_not_needed() -> None:
-    codes, factors = constructed("noisy", np.random.default_rng(4))
-    for model in ("forest", "boosting"):
-        by_impurity = demele.metrics.dci(codes, factors, model=model)
-        by_permutation = demele.metrics.dci(codes, factors, model=model, importance="permutation")
-        assert by_impurity.compactness.value < 0.8
-        assert by_permutation.compactness.value > 0.9
-        assert by_impurity.explicitness.value == by_permutation.explicitness.value
-        assert "importance='permutation'" in str(by_permutation.compactness.signature)
-
-
 # Noise ----------------------------------------------------------------------------------------------------------------
 
 
@@ -291,22 +279,6 @@ def test_one_fit_serves_both_importances(monkeypatch: pytest.MonkeyPatch) -> Non
     assert_exact(both[names[0]].value, apart[1][names[0]].value)
     assert_exact([both[name].value for name in names[1:]], [apart[0][name].value for name in names[1:]])
     assert not (both[names[0]].matrix_values == both[names[1]].matrix_values).all()  # type: ignore[union-attr]
-
-
-def test_the_number_of_workers_changes_no_bit() -> None:
-    rng = np.random.default_rng(6)
-    factors = rng.random((120, 2))
-    codes = factors @ rng.random((2, 3)) + 0.1 * rng.normal(size=(120, 3))
-    options = {f"dci_{model}": {"importance": "permutation", **MODELS[model][1]} for model in MODELS}
-    names = [f"dci_{model}_{score}" for model in MODELS for score in ("modularity", "compactness")]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        one, two = (
-            demele.evaluate(codes, factors, names, options=options, n_bootstrap=2, n_jobs=n_jobs) for n_jobs in (1, 2)
-        )
-    for name in names:
-        assert_exact(np.asarray(one[name].matrix_values), np.asarray(two[name].matrix_values))
-        assert one[name].interval == two[name].interval
 
 
 def test_importance_is_in_the_unit_of_the_explicitness() -> None:

@@ -1,7 +1,6 @@
 """What an evaluation keeps for pictures, and the information that noise has."""
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,38 +89,3 @@ def test_rows_are_drawn_at_random_and_in_step() -> None:
     np.testing.assert_allclose(z1, angle * 7 - 3)
     assert len(set(word)) == len(rows.levels["word"])
     assert not np.isnan(z2).any()
-
-
-def test_rows_without_annotation_say_so() -> None:
-    factors = pd.DataFrame({"x": RNG.random(400), "y": RNG.random(400)})
-    factors.loc[:99, "x"] = np.nan
-    rows = demele.evaluate(RNG.random((400, 3)), factors, ["mig"], missing="omit").rows
-    assert rows is not None
-    assert [int(np.isnan(values).sum()) for values in rows.factors.values()] == [100, 0]
-    same = replace(rows, code_names=("x", "b", "c"))
-    assert same.columns() is None  # a code and a factor of one name cannot be told apart
-
-
-def test_fewer_rows_or_none_leave_the_machine_when_asked(tmp_path: Any) -> None:
-    found = demele.evaluate(RNG.random((400, 3)), RNG.random((400, 2)), ["mig"])
-    assert found.rows is not None
-    fewer = found.rows.first(50)
-    assert fewer is not None
-    assert len(fewer.codes) == 50
-    assert found.rows.first(0) is None
-    assert "rows" not in found.to_dict()
-    sizes = [found.to_html(tmp_path / f"{rows}.html", rows=rows).stat().st_size for rows in (0, 50, None)]
-    assert sizes == sorted(set(sizes))
-
-
-def test_more_codes_than_a_page_draws_have_no_rows() -> None:
-    found = demele.evaluate(RNG.random((300, 201)), RNG.random((300, 1)), ["mig"])
-    assert found.rows is None
-
-
-def test_representations_side_by_side_share_the_rows_of_their_page(tmp_path: Any) -> None:
-    factors = RNG.random((1200, 2))
-    codes = {f"run {place}": factors + RNG.normal(0, 0.1, factors.shape) for place in range(4)}
-    found = demele.compare_representations(codes, factors, ["mig"], n_bootstrap=0)
-    sizes = [found.to_html(tmp_path / f"{rows}.html", rows=rows).stat().st_size for rows in (0, None, 1200)]
-    assert sizes == sorted(set(sizes))

@@ -194,30 +194,6 @@ def test_factors_that_go_together_make_true_values_unfair_as_well() -> None:
     assert "factors-go-together" in {note.code for note in found.notes}
 
 
-def test_the_sentence_names_the_group_the_rates_and_chance() -> None:
-    """Of two places, one only has the rare kind, half of the time; the codes tell the kind."""
-    places = np.tile(["north", "south"], 300)
-    kinds = np.where(places == "north", "other", np.where(_RNG.random(600) < 0.5, "rare", "other"))
-    kinds = np.where(kinds == "other", _RNG.choice(["round", "flat"], 600), kinds)
-    factors = pd.DataFrame({"kind": kinds, "place": places})
-    codes = np.column_stack([kinds == "rare", kinds == "flat"]) + 0.01 * _RNG.normal(size=(600, 2))
-    found = demele.probes.fairness(codes, factors, n_train=400, n_permutations=39, **CHEAP)
-    (most,) = (one for one in found.rates if one.target == "kind")
-    assert (most.sensitive, most.value) == ("place", "= rare")
-    rare = {"= north": 0.0, "= south": 1 / 2}
-    assert most.rate == pytest.approx(rare[most.group], abs=0.1)
-    assert most.rate_of_all == pytest.approx(1 / 4, abs=0.1)
-    assert (found.p_value_of_any, found.p_value[0, 1]) == (1 / 40, 1 / 40)
-    assert found.sentence.endswith("; some pairs are above chance, p = 0.025.")
-    frame = found.to_frame().set_index("target")
-    assert (frame["group"]["kind"], frame["rate"]["kind"]) == (most.group, most.rate)
-    assert json.loads(found.to_json())["rates"][0]["group"] == most.group
-    i = int(np.nanargmax(found.mean)) // 2
-    (worst,) = (one for one in found.rates if one.target == ("kind", "place")[i])
-    words = f"is predicted in {worst.rate:.0%} of the {worst.n} rows of {worst.sensitive} {worst.group}, and in "
-    assert words in found.sentences[2]
-
-
 def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:
     fair = demele.probes.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, n_permutations=5, **CHEAP)
     assert "no pair is shown to be above chance" in fair.sentence
@@ -243,15 +219,6 @@ def test_pairs_that_say_the_same_do_not_make_a_p_value_small() -> None:
     assert share < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 2000)
 
 
-def test_numbers_are_cut_as_targets_and_as_sensitive_factors() -> None:
-    found = demele.probes.fairness(CODES, FACTORS, bins=4, n_train=400, **CHEAP)
-    assert found.mean.shape == (3, 3)
-    assert found.unfairness < 0.15
-    leaking = np.column_stack([CODES[:, 0], CODES[:, 1], FACTORS["size"] + FACTORS["kind"]])
-    worse = demele.probes.fairness(leaking[:, 2:], FACTORS, bins=4, n_train=400, **CHEAP)
-    assert worse.mean[2, 0] > found.mean[2, 0] + 0.1
-
-
 # What is refused ----------------------------------------------------------------------------------------------------
 
 
@@ -271,14 +238,3 @@ def test_what_cannot_be_asked_is_refused() -> None:
     for name, options, message in name_cases:
         with pytest.raises(demele.errors.InputError, match=message):
             getattr(demele.probes, name)(CODES, FACTORS, **options)
-
-
-@pytest.mark.parametrize("name", ["strong_downstream", "fairness"])
-def test_one_factor_is_too_few(name: str) -> None:
-    with pytest.raises(demele.errors.NotEnoughData, match="at least 2 factors that vary, got 1"):
-        getattr(demele.probes, name)(CODES, FACTORS[["kind"]])
-
-
-def test_values_with_too_few_rows_make_no_experiment() -> None:
-    with pytest.raises(demele.errors.NotEnoughData, match="no value of a factor has 20 rows"):
-        demele.probes.strong_downstream(CODES[:40], FACTORS[:40], probe="logistic")

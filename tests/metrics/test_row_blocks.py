@@ -105,33 +105,6 @@ def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() ->
     assert np.mean(small["rows"]) > 0.5
 
 
-def test_codes_in_groups_too() -> None:
-    rng = np.random.default_rng(1)
-    codes, factors = walks(rng, 3), walks(rng, 2)
-    given: dict[str, Any] = {"n_permutations": 19, "code_groups": {"both": [0, 1]}}
-    by_block = demele.metrics.mcc(codes, factors, blocks=BLOCKS, **given).chance
-    by_row = demele.metrics.mcc(codes, factors, **given).chance
-    assert by_block is not None
-    assert by_row is not None
-    assert by_block.mean > 2 * by_row.mean
-
-
-def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
-    rng = np.random.default_rng(2)
-    codes, factors = walks(rng, 2), walks(rng, 2)
-    score = demele.metrics.mig(codes, factors, n_permutations=5, blocks=BLOCKS)
-    assert "blocks=20" in str(score.signature).replace(":", "=").replace(" ", "")
-    again = demele.replay(str(score.signature), codes, factors, blocks=BLOCKS)
-    assert again.chance is not None
-    assert score.chance is not None
-    assert_exact(again.chance.values, score.chance.values)
-    with pytest.raises(InputError, match="its chance level permuted 20 blocks of rows; pass blocks"):
-        demele.replay(str(score.signature), codes, factors)
-    plain = demele.metrics.mig(codes, factors, n_permutations=5)
-    with pytest.raises(InputError, match="blocks: the signature's chance level permuted single rows"):
-        demele.replay(str(plain.signature), codes, factors, blocks=BLOCKS)
-
-
 @pytest.mark.parametrize(
     ("blocks", "more", "message"),
     [
@@ -152,9 +125,3 @@ def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> Non
     if set(more) <= {"n_permutations", "n_bootstrap"}:
         with pytest.raises(error, match=message):
             demele.metrics.mig(rows, rows, **{"n_permutations": 5, "blocks": blocks, **more})
-
-
-def test_blocks_of_one_row_each_are_warned_of() -> None:
-    with pytest.warns(demele.errors.DemeleWarning, match="every row is its own block"):
-        read_blocks(np.arange(9), 9)
-    read_blocks([0, 0, 1, 2, 3, 4], 6)  # no warning: they are errors here

@@ -1,11 +1,8 @@
 """SAP beside codes that do not vary: what published code says of the same arrays, by every route and protocol."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 
 import demele
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -113,29 +110,6 @@ def test_noise_beside_dead_codes_under_a_balanced_classifier(dead: int, first: s
         assert_exact(found.value, 0.0)
 
 
-@pytest.mark.parametrize("classes", CLASSES)
-def test_every_route_agrees(classes: str, tmp_path: Path) -> None:
-    codes, factor = arrays(classes, 1, 4)
-    labels = np.array(["a", "b", "c"])[factor]
-    labels[:50] = labels[50]
-    whole = demele.metrics.sap(codes, labels)
-    assert abs(whole.value) < 0.05
-    accumulator = demele.Accumulator("sap", bound=4000)
-    for start in range(0, 4000, 1000):
-        accumulator = accumulator.update(codes[start : start + 1000], labels[start : start + 1000])
-    assert abs(accumulator.compute().value) < 0.05
-    assert abs(demele.evaluate_sparse(sp.csr_array(codes), labels, "sap")["sap"].value - whole.value) == 0
-    frame = pd.DataFrame(codes, columns=[f"z{j}" for j in range(5)]).assign(kind=labels)
-    frame.to_parquet(tmp_path / "rows.parquet")
-    path = tmp_path / "rows.parquet"
-    read = demele.evaluate(
-        demele.scan_parquet(path, [f"z{j}" for j in range(5)]), demele.scan_parquet(path, "kind"), "sap"
-    )
-    assert abs(read["sap"].value) < 0.05
-    missing = pd.Series(labels, dtype=object).mask(np.arange(4000) % 3 == 0)
-    assert abs(demele.metrics.sap(codes, missing.to_frame("kind"), missing="omit").value) < 0.05
-
-
 def test_dead_codes_are_not_ahead_of_others_for_metrics_that_fit() -> None:
     """Where nothing can be predicted, predictors say so: no column that was dropped counts as worse than a guess."""
     codes, factor = arrays("skewed", 1, 4)
@@ -161,12 +135,3 @@ def test_the_code_that_is_meant_comes_first_whatever_its_rank(kinds: str) -> Non
     alone = demele.metrics.sap(codes[:, :1], factors[:, :1], kinds=kinds, reg_dim=[0])
     guess = alone.details["majority"]["v1"] if kinds == "categorical" else 0.0
     assert_close(alone.value, np.asarray(alone.matrix_values)[0, 0] - guess, ROUNDING)
-
-
-def test_the_matrix_of_robust_information_says_its_unit() -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.normal(size=(2000, 1))
-    codes = 0.6 * factors + 0.8 * rng.normal(size=(2000, 1))
-    score = demele.metrics.mig(codes, factors, estimator="robust")
-    assert_close(np.asarray(score.matrix_values), [[0.36]], {"rtol": 0, "atol": 0.03})  # 1 - exp(-2 I) = rho^2
-    assert score.matrix_of == "information from 0 to 1: 1 - exp(-2 I) of quantities, I / H of classes"

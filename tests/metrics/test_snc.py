@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import demele
 from tests.oracles import information as oracle
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -115,16 +115,6 @@ def test_a_factor_without_a_code_counts_as_chance_and_is_named() -> None:
     assert shared.details["assignment"] == [0, 0]
 
 
-def test_order_units_and_further_columns_change_no_bit() -> None:
-    rng = np.random.default_rng(2)
-    codes = GRID + 0.8 * rng.standard_normal((400, 2))
-    expected = scored("snc", codes, GRID).value
-    assert 0.1 < expected < 0.9
-    assert_close(scored("snc", (codes * [1e6, 1.0])[:, ::-1], GRID[:, ::-1]).value, expected, ROUNDING)
-    assert_close(scored("snc", np.column_stack([codes, codes, 0 * FIRST]), GRID).value, expected, ROUNDING)
-    assert_close(scored("snc", np.column_stack([codes, rng.random(400)]), GRID).value, expected, ROUNDING)
-
-
 def test_each_factor_on_its_own_rows() -> None:
     holes = GRID.copy()
     holes[::3, 0] = np.nan
@@ -132,21 +122,6 @@ def test_each_factor_on_its_own_rows() -> None:
     assert_close(found.value, 1.0, ROUNDING)
     half = np.where(np.arange(400) < 200, np.nan, SECOND)
     assert_close(scored("snc", GRID[200:, [1]], half[200:], **ALL_ROWS).value, 1.0, ROUNDING)
-
-
-def test_batches_give_what_all_rows_give_and_sparse_codes_are_refused() -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    rng = np.random.default_rng(3)
-    factors = rng.integers(0, 3, (300, 2)).astype(float)
-    codes = np.column_stack([factors[:, 0], factors.sum(axis=1) + rng.integers(0, 2, 300), rng.integers(0, 3, 300)])
-    frame = demele.bins.BinEdges.of(codes, factors, kinds="categorical")
-    part = [demele.Accumulator(["snc"], frame=frame, stream=stream) for stream in (0, 1)]
-    merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
-    whole = scored("snc", codes, factors)
-    assert_exact(merged["snc"].value, whole.value)
-    assert_exact(list(merged["snc"].native.values()), list(whole.native.values()))
-    with pytest.raises(demele.errors.InputError, match="snc is not computed of sparse codes; there are mig"):
-        demele.evaluate_sparse(sparse.csr_array(codes.astype(float)), factors, ["snc"], kinds="categorical")
 
 
 # NK -------------------------------------------------------------------------------------------------------------------
@@ -187,14 +162,6 @@ def test_codes_that_know_nothing_lose_nothing_and_have_no_scaled_loss() -> None:
     score = scored("nk", rng.random((600, 3)), rng.integers(0, 3, (600, 2)), n_trees=5)
     assert abs(score.value) < 0.1
     assert math.isnan(score.details["scaled"])
-
-
-def test_one_code_alone_is_all_that_there_is() -> None:
-    score = scored("nk", FIRST[:, None], FIRST, n_trees=5)
-    assert_close(score.value, score.details["accuracy_per_factor"][0] - score.details["majority"][0], ROUNDING)
-    lacking = scored("nk", FIRST[:, None], GRID, n_trees=5)
-    assert lacking.native["v2"] == 0
-    assert any(note.code == "no-code" and note.subject == ("v2",) for note in lacking.notes)
 
 
 def test_both_sides_of_a_further_mixed_code_and_of_copies() -> None:

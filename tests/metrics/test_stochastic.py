@@ -1,6 +1,5 @@
 """WSEPIN, WINDIN and WSEP: closed forms, densities in loops, the limit of the rows, refusals."""
 
-import json
 import math
 
 import numpy as np
@@ -67,31 +66,6 @@ def test_densities_of_many_codes_are_not_floored() -> None:
     means, deviations = independent(300, 40, 0.98)
     found = demele.metrics.stochastic_scores(means, deviations, n_draws=500)
     assert abs(found.total + 40 * math.log(0.98)) < 0.3
-
-
-def test_noise_tells_nothing_and_dead_codes_weigh_nothing() -> None:
-    means, deviations = independent(1500, 2, 0.5)
-    with_dead = demele.metrics.stochastic_scores(
-        np.column_stack([means, np.zeros(1500)]), np.column_stack([deviations, np.ones(1500)]), n_draws=2000
-    )
-    assert abs(with_dead.information[2]) < 1e-9
-    assert with_dead.weights[2] < 1e-9
-    nothing = demele.metrics.stochastic_scores(np.zeros((50, 2)), np.ones((50, 2)))
-    assert abs(nothing.total) < 1e-9
-
-
-def test_units_order_and_seeds() -> None:
-    means, deviations = independent(400, 2, 0.4)
-    plain, same, other = (
-        demele.metrics.stochastic_scores(means, deviations, n_draws=200, seed=seed) for seed in (0, 0, 1)
-    )
-    assert plain.wsepin == same.wsepin != other.wsepin
-    scaled = demele.metrics.stochastic_scores(means * 1e3, deviations * 1e3, n_draws=200)
-    assert abs(scaled.wsepin - plain.wsepin) < 1e-9
-    told = json.loads(plain.to_json())
-    assert (told["kind"], told["n"], told["wsepin"]) == ("stochastic scores", 400, plain.wsepin)
-    assert list(plain.to_frame().columns) == ["information", "sep", "sepin", "weights"]
-    assert f"WSEPIN (and WINDIN) is {plain.wsepin:.3f}" in plain.sentence
 
 
 def test_codes_without_noise_and_wrong_shapes_are_refused() -> None:

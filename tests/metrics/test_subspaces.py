@@ -1,7 +1,6 @@
 """Factorisation and D_LSBD: known numbers, the published search, ellipses, noise, refusals."""
 
 import itertools
-import json
 import math
 from typing import Any
 
@@ -125,20 +124,6 @@ def test_noise_has_no_factorisation_and_turns_nowhere() -> None:
     assert {note.code: note.subject for note in moved.notes}["undefined-value"] == ("v2",)
 
 
-def test_missing_rows_frames_and_what_is_written() -> None:
-    holes = np.where(np.arange(400)[:, None] == [7, 9], np.nan, GRID)
-    found = score(GRID, holes)
-    assert found.n == 398
-    assert 0.9999 < found.factorisation <= 1
-    turned = score(circles(A, B), TURNS, cyclic=["v1"])
-    told = json.loads(turned.to_json())
-    assert (told["kind"], told["turns"]["v1"]["frequency"]) == ("subspace scores", turned.turns["v1"].frequency)
-    assert list(turned.to_frame()["d_lsbd"].isna()) == [False, True]
-    assert turned.sentence.startswith(
-        "The factorisation is 1.000 over 2 factors that move the codes (1 is best); D_LSBD is "
-    )
-
-
 def test_refusals() -> None:
     with pytest.raises(demele.errors.UnknownNameError, match="v3"):
         score(GRID, GRID, cyclic=["v3"])
@@ -152,20 +137,3 @@ def test_refusals() -> None:
         score(GRID, np.column_stack([FIRST // 2, SECOND]), cyclic=["v1"])
     with pytest.raises(demele.DemeleError, match="subspace_scores"):
         demele.evaluate(GRID, GRID, ["d_lsbd"])
-
-
-def test_levels_called_by_texts_turn_in_the_order_of_their_names_and_that_is_said() -> None:
-    levels = np.repeat([0, 1, 2], 40)
-    other = np.tile([0, 1], 60)
-    codes = np.column_stack([circles(levels * 2 * np.pi / 3), other])
-    factors = np.column_stack([np.array(["a", "b", "c"])[levels], np.array(["x", "y"])[other]])
-    found = demele.metrics.subspace_scores(codes, factors, cyclic=["v1"])
-    assert abs(found.turns["v1"].frequency) == 1  # of three levels 2, 4, 5, 7, 8 and 10 turns are the same points
-    assert [note.message for note in found.notes if note.code == "order-of-names"] == [
-        "the levels of 'v1' are taken for equal angles in the order of their names ('a', 'b', 'c')"
-    ]
-    numbered = demele.metrics.subspace_scores(
-        codes, np.column_stack([levels, other]), cyclic=["v1"], kinds="categorical"
-    )
-    assert "order-of-names" not in {note.code for note in numbered.notes}
-    assert numbered.turns["v1"] == found.turns["v1"]

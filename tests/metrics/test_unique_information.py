@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import demele
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close
 
-Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 #: Two factors of four values, every pair 25 times.
 GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
@@ -102,11 +100,3 @@ def test_few_rows_for_the_combinations_are_told_and_adjusted() -> None:
     assert plain.value < 0.9 < adjusted.value
     assert [note.severity for note in plain.notes if note.code == "few-rows"] == ["fragile"]
     assert f"{adjusted.value:.3f} instead of {plain.value:.3f}" in str(plain.notes)
-
-
-def test_intervals_and_chance() -> None:
-    found = score(CODES["coarse"][0], GRID, n_bootstrap=4, n_permutations=4)
-    assert found.interval is not None
-    assert found.chance is not None
-    assert found.interval.low <= 0.75 <= found.interval.high
-    assert found.chance.mean < 0.05

@@ -10,7 +10,6 @@ import scipy.linalg
 
 import demele
 from demele.metrics.standalone.unsupervised import (
-    SCORES,
     gaussian_total_correlation,
     gaussian_wasserstein_correlation,
 )
@@ -56,13 +55,6 @@ def test_published_definitions_of_many_codes() -> None:
     assert_close(found.gaussian_total_correlation, total, SOLVER)
 
 
-def test_units_matter_to_the_distance_alone() -> None:
-    one, other = (demele.probes.unsupervised_scores(CORRELATED * scale) for scale in (1.0, 1e-3))
-    assert_close(other.gaussian_wasserstein_correlation, one.gaussian_wasserstein_correlation * 1e-6, SOLVER)
-    assert_close(other.gaussian_wasserstein_correlation_norm, one.gaussian_wasserstein_correlation_norm, SOLVER)
-    assert_close(other.gaussian_total_correlation, one.gaussian_total_correlation, SOLVER)
-
-
 @pytest.mark.parametrize("scale", [1e200, 1e-200])
 def test_codes_of_any_size_have_scores(scale: float) -> None:
     one, other = demele.probes.unsupervised_scores(CORRELATED), demele.probes.unsupervised_scores(CORRELATED * scale)
@@ -80,17 +72,6 @@ def test_dead_codes_are_left_out_and_copies_are_said() -> None:
     assert math.isinf(copies.gaussian_total_correlation)
     assert [note.code for note in copies.notes] == ["collinear-codes"]
     assert json.loads(copies.to_json())["gaussian_total_correlation"] is None
-
-
-def test_shuffled_codes_score_what_independent_ones_do() -> None:
-    found = demele.probes.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
-    assert set(found.chance) == set(SCORES)
-    assert found.chance["gaussian_total_correlation"] < 0.05 < found.gaussian_total_correlation
-    assert found.chance["mutual_info_score"] < 0.1 < found.mutual_info_score
-    again = demele.probes.unsupervised_scores(CORRELATED, n_permutations=5, seed=3)
-    assert again.chance == found.chance
-    assert demele.probes.unsupervised_scores(CORRELATED, n_permutations=5, seed=4).chance != found.chance
-    assert f"{found.mutual_info_score:.3f} nats" in found.sentence
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Verdicts in words: right on representations whose truth is known, silent where rows are too few."""
 
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,8 @@ import demele
 from benchmarks.verdicts import WORLDS, judged
 from demele.core.inputs import read_pair
 from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
-from demele.core.verdict_documents import RULE, code_words, factor_words
-from demele.estimation.holdings import conditional_information, is_echo, order_within, partial_r_squared, together
+from demele.core.verdict_documents import code_words, factor_words
+from demele.estimation.holdings import is_echo, order_within, together
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import verdict_of
@@ -174,20 +172,6 @@ def test_many_codes_that_tell_a_little_each_hold_a_factor_together() -> None:
     assert alone.codes[0].status == "weak"
 
 
-def test_the_rule_stands_where_it_is_applied(tmp_path: Path) -> None:
-    found = demele.evaluate(*weak(1000, 3.0), ["mig"])
-    assert RULE in unescape(found.to_html(tmp_path / "page.html").read_text("utf-8"))
-
-
-def test_missing_annotations_leave_the_other_factors_as_they_are() -> None:
-    codes = np.random.default_rng(1).random((900, 2))
-    factors = pd.DataFrame(codes.copy(), columns=["v", "w"])
-    factors.loc[60:, "w"] = np.nan
-    found = verdict_on(codes, factors, missing="omit")
-    assert [row.status for row in found.factors] == ["one code", "inconclusive"]
-    assert found.factors[1].n == 60
-
-
 def test_the_headline_is_what_the_bench_says() -> None:
     from demele.metrics.verdict import HEADLINE, HEADLINE_CRITERIA, HEADLINE_HOLDS
 
@@ -213,12 +197,6 @@ def test_what_two_codes_add_to_each_other() -> None:
     assert together(a, a, a) == (1.0, 1.0)
 
 
-def test_information_within_a_third_column() -> None:
-    x, y, s = (np.array(row) for row in ([0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1], [0, 0, 0, 0, 1, 1]))
-    # within s = 0 (four rows) independent, within s = 1 (two rows) equal: a third of log 2
-    assert_close(conditional_information(x, y, s), np.log(2) / 3, ROUNDING)
-
-
 def test_an_echo_is_told_from_a_mixture() -> None:
     rng = np.random.default_rng(0)
     a = rng.integers(0, 5, 3000)
@@ -228,15 +206,6 @@ def test_an_echo_is_told_from_a_mixture() -> None:
     assert sorted(order) == list(range(3000))
     assert is_echo(a, b, a, a, order)
     assert not is_echo((a + b) // 2, b, a, a, order)
-
-
-def test_a_regression_beside_known_columns() -> None:
-    x = np.array([[1.0], [-1.0], [1.0], [-1.0]] * 25)
-    known = np.array([[1.0], [1.0], [-1.0], [-1.0]] * 25)
-    wave = np.tile([1.0, -1.0, -1.0, 1.0], 25)
-    share, _ = partial_r_squared(x, 3 * known[:, 0] + x[:, 0] + wave, known)
-    assert_close(share, 1 - 0.5 * 98 / 97, ROUNDING)  # of what known leaves, half; adjusted
-    assert partial_r_squared(known, 3 * known[:, 0], known)[0] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,6 @@ def test_the_gradient_does_not_depend_on_a_constant_weight() -> None:
         assert_close(other, gradients[0], ROUNDING)
 
 
-def test_the_constant_matters_for_what_is_reported() -> None:
-    mean, logvar, codes = drawn(12, 3)
-    values = {name: decomposition(codes, mean, logvar, n=500, estimator=name) for name in ("mws", "batch")}
-    shift = [(one - two).item() for one, two in zip(values["mws"], values["batch"], strict=True)]
-    assert_close(shift, [math.log(500), 2 * math.log(500), -3 * math.log(500)], ROUNDING)
-
-
 def test_two_images_are_the_least() -> None:
     with pytest.raises(InputError, match="n: expected a batch of 2 to n images, got a batch of 1"):
         log_weights(1, 10, "stratified")

@@ -57,14 +57,6 @@ def test_a_beta_that_is_too_large_collapses_every_code() -> None:
     assert run.reconstruction > 0.95 * error_of_the_mean_image(sprites())
 
 
-def test_the_strength_of_print_does_not_collapse_small_images() -> None:
-    assert not trained("beta_vae", beta=100.0, beta_scale="per_pixel").collapsed
-
-
-def test_capacity_is_approached() -> None:
-    assert abs(trained("capacity", **GENTLE).kl.sum() - 6) < 0.5
-
-
 # Factors that depend on each other ------------------------------------------------------------------------------------
 
 

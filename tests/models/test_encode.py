@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 import demele
 from demele.lab import encode
-from tests.architecture.test_imports import modules_after
 from tests.models.squares import squares
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
@@ -80,13 +79,6 @@ def test_means_and_deviations_are_read(name: str) -> None:
     assert_exact(sample.factors, IMAGES.factors())
 
 
-def test_one_array_is_taken_for_means() -> None:
-    sample = encode(Encoder(lambda m, v: m), IMAGES)
-    assert_close(sample.codes, MEAN, SINGLE)
-    assert sample.codes_std is None
-    assert encode(Encoder(lambda m, v: torch.cat([m, v], dim=1)), IMAGES).codes.shape == (144, 4)  # not split
-
-
 def test_what_two_arrays_are_is_asked_for() -> None:
     with pytest.raises(
         demele.errors.InputError, match=r"output: the encoder returns 2 arrays.*output='mean_logvar', 'mean_variance'"
@@ -137,10 +129,6 @@ def test_pixels_are_as_in_the_training_of_the_model(ends: tuple[float, float], b
     assert {float(x.max()) for x in seen} == {white}
 
 
-def test_a_module_in_double_precision_gets_doubles() -> None:
-    assert_close(encode(Encoder(lambda m, v: m).double(), IMAGES).codes, MEAN, SINGLE)
-
-
 def keras_encoder() -> Any:
     keras = pytest.importorskip("keras")
     inputs = keras.Input((16, 16, 1))
@@ -156,13 +144,6 @@ def test_models_of_keras() -> None:
     assert_close(sample.codes, MEAN, SINGLE)
     assert sample.codes_std is not None
     assert_close(sample.codes_std, STD, SINGLE)
-
-
-def test_layers_of_keras() -> None:
-    keras = pytest.importorskip("keras")
-    assert_close(encode(keras.layers.Flatten(), IMAGES).codes, PIXELS.reshape(144, -1), SINGLE)
-    model = keras_encoder()
-    assert_close(encode(lambda x: model(x, training=False), IMAGES, output="mean_logvar").codes, MEAN, SINGLE)
 
 
 # Left as it was -----------------------------------------------------------------------------------------------------
@@ -267,17 +248,6 @@ def test_arguments_that_cannot_be_used(given: dict[str, Any], error: type[Except
         encode(**{"model": linear(WEIGHTS), "images": IMAGES, "layout": "NCHW", **given})
 
 
-def test_encoding_with_a_function_needs_no_framework() -> None:
-    program = """
-import numpy as np
-from demele.data import ArrayImages
-from demele.lab import encode
-images = ArrayImages(np.arange(64, dtype=np.uint8).reshape(16, 2, 2))
-assert encode(lambda x: x.mean(axis=(1, 2)), images).codes.shape == (16, 1)
-"""
-    assert not modules_after(program) & {"torch", "keras"}
-
-
 # Functions, whose modules nobody sets to evaluation ------------------------------------------------------------------
 
 
@@ -327,17 +297,6 @@ def test_running_statistics_are_put_back(way: str) -> None:
         assert_exact(held, before[name])
 
 
-def test_a_network_that_no_variable_holds_is_told_to_be_loaded_again() -> None:
-    class Registry:
-        __slots__ = ("nets",)
-
-    registry: Any = Registry()
-    registry.nets = [with_batch_norm()]
-    with pytest.raises(demele.errors.InputError, match=r"no variable of the function holds .*: load its weights again"):
-        encode(lambda x: registry.nets[0](torch.from_numpy(x)), IMAGES)
-    assert registry.nets[0][1].running_mean.abs().max() > 0  # as the message says
-
-
 def test_images_that_a_model_cannot_take_are_told_with_their_shape() -> None:
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(2 * 14 * 14, 2)).eval()
     with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass layout='NCHW'"):
@@ -345,15 +304,3 @@ def test_images_that_a_model_cannot_take_are_told_with_their_shape() -> None:
     with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*now NHWC"):
         encode(net, IMAGES, layout="NHWC")
     assert encode(lambda x: net(torch.from_numpy(x)), IMAGES, layout="NCHW").codes.shape == (144, 2)
-
-
-def test_a_sample_says_the_range_of_its_pixels() -> None:
-    stored = np.repeat(np.arange(12, dtype=np.uint8), 16).reshape(12, 4, 4)
-    for pixels, given, told in (
-        (stored, (0, 1), "pixels from 0 to 1, stored from 0 to 255."),
-        (stored, (0, 255), "pixels from 0 to 255."),
-        (stored / 255, (-1, 1), "pixels from -1 to 1, stored from 0 to 1."),
-        (stored / 255, (0, 1), "pixels from 0 to 1."),
-    ):
-        sample = encode(lambda x: x.mean(axis=(1, 2)), demele.data.ArrayImages(pixels), value_range=given)
-        assert told in repr(sample)

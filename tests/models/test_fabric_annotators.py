@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.core.seeds import rng_for
 from demele.data import ArrayImages, clutter
-from demele.lab import AnnotatorRecipe, FabricAnnotator, FabricAnnotators, annotator_recipe, fabric_annotators
+from demele.lab import FabricAnnotator, FabricAnnotators, annotator_recipe, fabric_annotators
 from demele.labels import add_feature_noise
 from demele.models.fabric.annotators import FEWEST
 from tests.models.fabrics import images, labels
@@ -51,12 +50,6 @@ def test_errors_are_those_of_the_answers_and_near_what_is_wanted() -> None:
     assert str(found.signature).startswith("fabric_annotators(n_annotators=6, recipe=AnnotatorRecipe(layers=(2, 2)")
 
 
-def test_what_fabrics_are_is_drawn() -> None:
-    assert len({one.fabric for one in pool().annotators}) > 1
-    assert len({(one.rate, one.pruned) for one in pool().annotators}) > 1
-    assert made(2, seed=1).annotators[0] not in pool().annotators
-
-
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.2, 0.3])
 def test_noise_has_the_rate_that_is_asked_for(rate: float) -> None:
     noisy = add_feature_noise(labels(N), pool().predictions, rate)
@@ -92,14 +85,6 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     assert len(made(5, store=path).annotators) == 5
     with pytest.raises(InputError, match="seed"):
         made(store=path, seed=1)
-
-
-def test_classes_may_be_words_and_images_have_colours() -> None:
-    words = np.array([f"glyph {one}" for one in labels(N)])
-    colour = ArrayImages(np.repeat(images(N).images(range(N)), 3, axis=3))
-    found = fabric_annotators(colour, words, 2, recipe=SMALL)
-    assert set(found.predictions.ravel()) <= set(words)
-    assert_exact(found.errors, (found.predictions != words).mean(axis=1))
 
 
 def by_hand() -> FabricAnnotators:
@@ -163,18 +148,6 @@ def test_a_pool_that_cannot_be_filled_says_what_to_change() -> None:
         made(1, recipe=slow, most_fabrics=FEWEST)
 
 
-def test_recipes() -> None:
-    print_sizes = annotator_recipe("print")
-    assert (print_sizes.layers, print_sizes.channels) == ((4, 16), (8, 16, 32, 64, 128))
-    assert (print_sizes.milestones, print_sizes.first_epoch, print_sizes.every) == ((50, 80), 10, None)
-    assert print_sizes.draw(rng_for(0, "x"))["rate"] == pytest.approx(0.1)
-    draws = [annotator_recipe().draw(rng_for(0, "recipe", one)) for one in range(200)]
-    assert {one["layers"] for one in draws} == {2, 3, 4, 5, 6}
-    assert {one["channels"] for one in draws} == {8, 16, 32}
-    assert all(0 <= one["pruned"] < 0.9 and 0.02 <= one["rate"] <= 0.1 for one in draws)
-    assert annotator_recipe("print").rate_in(50, 0.1) == pytest.approx(0.01)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -190,10 +163,3 @@ def test_recipes() -> None:
 def test_recipes_that_make_no_sense_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         replace(SMALL, **change)
-
-
-def test_looks_at_the_end_of_epochs() -> None:
-    """As in print: every epoch from the first that is looked at, and nothing before."""
-    late: AnnotatorRecipe = replace(SMALL, every=None, first_epoch=4)
-    found = made(2, recipe=late, tolerance=0.02)
-    assert all(one.epoch >= 4 and one.steps == 5 * one.epoch for one in found.annotators)

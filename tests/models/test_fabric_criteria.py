@@ -11,8 +11,7 @@ from torch.nn import functional
 
 from demele.core.seeds import rng_for
 from demele.models.fabric import criteria
-from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, shapley_values
-from demele.models.fabric.prune import Judge
+from demele.models.fabric.criteria import CRITERIA, OF_WEIGHTS, shapley_values
 from tests.models.fabrics import batches, disturbed, images, labels, small
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_rate_at_most
 
@@ -71,17 +70,6 @@ def test_sensitivity_is_that_of_finite_differences(normalisation: Any) -> None:
     for link, kernel, place in some_weights(network):
         expected = abs(kernel[place].item() * slope(kernel, place, lambda: loss(network, given)))
         assert_close(found[link][place], expected, SOLVER)
-
-
-def test_weights_that_meet_no_pixel_have_no_gradient() -> None:
-    fabric = disturbed(small())
-    found = called("sensitivity", fabric.network, batches())
-    alive = 0
-    for link in fabric.lattice.links:
-        reached = torch.from_numpy(fabric.spec.reached_taps(link))
-        assert not found[link][:, :, ~reached].any()
-        alive += bool(found[link][:, :, reached].sum(dim=(0, 1)).all())
-    assert alive >= 14  # where activations are not cut for every image
 
 
 def test_in_training_mode_a_filter_as_a_whole_has_no_gradient() -> None:
@@ -248,20 +236,6 @@ def test_links_have_the_norms_of_their_kernels() -> None:
     assert_close(found, [float(signed[link].double().sum()) for link in fabric.lattice.links], SOLVER)
 
 
-def test_channels_have_the_norms_of_what_makes_and_reads_them() -> None:
-    network = disturbed(small()).network
-    judge = Judge(criterion=CRITERIA["magnitude"], data=[], seed=0, options={})
-    found = judge.channels(network)
-    for node in network.lattice.nodes:
-        squares = np.zeros(4)
-        for link in network.lattice.links:
-            kernel = network.layer(link).conv.weight.detach().double().numpy() ** 2
-            for channel in range(4):
-                squares[channel] += kernel[channel].sum() if link.target == node else 0
-                squares[channel] += kernel[:, channel].sum() if link.source == node else 0
-        assert_close(found[node], np.sqrt(squares), SINGLE)
-
-
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("name", sorted(CRITERIA))
 def test_scores_leave_the_network_as_it_was(name: str, training: bool) -> None:
@@ -282,14 +256,6 @@ def test_scores_leave_the_network_as_it_was(name: str, training: bool) -> None:
 def _values(found: Any) -> Any:
     parts = [one.numpy() for one in found.values()] if isinstance(found, dict) else [found]
     return np.concatenate([part.ravel() for part in parts])
-
-
-def test_random_scores_are_those_of_the_seed() -> None:
-    fabric = small()
-    one, other = fabric.scores("random", seed=1), fabric.scores("random", seed=2)
-    assert_exact(one, fabric.scores("random", seed=1))
-    assert not np.array_equal(one, other)
-    assert set(OF_LINKS) & set(OF_WEIGHTS) == {"random"}
 
 
 # Shapley values -------------------------------------------------------------------------------------------------------
@@ -377,12 +343,3 @@ def test_values_of_links_share_out_the_likelihood() -> None:
     idle = [place for place, name in enumerate(fabric.links) if name in ("1.0-1.1", "0.0-1.0", "0.1-1.0")]
     assert len(idle) == 3
     assert_close(found.contributions[:, idle], np.zeros((12, 3)), SINGLE)
-
-
-def test_shapley_values_come_with_intervals() -> None:
-    fabric = disturbed(small())
-    table = fabric.shapley(images(20), labels(20), permutations=3)
-    assert list(table.index) == list(fabric.links)
-    assert (table["lower"] <= table["value"]).all()
-    assert (table["value"] <= table["upper"]).all()
-    assert_close(table["value"], fabric.scores("shapley", images(20), labels(20), permutations=3), ROUNDING)

@@ -1,6 +1,5 @@
 """Documents of fabrics and of trainings: what they say is what was counted."""
 
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -8,9 +7,7 @@ import pytest
 
 from demele.core.errors import InputError, InputTypeError
 from demele.lab import Fabric, benchmark
-from demele.models.fabric.documents import lattice_graph
-from demele.report.document import Graph, Table
-from demele.report.renderers.tables import figures_of
+from demele.report.document import Table
 from tests.models.fabrics import small, trained
 
 
@@ -56,38 +53,6 @@ def test_a_report_says_what_is_left_and_what_that_gained(fabric: Fabric, times: 
     assert first.interval is not None
     assert (round(first.interval.low, 3), round(first.interval.high, 3)) == (0.142, 0.402)  # Wilson, by hand
     assert [section.title for section in document.sections] == ["Measures", "Structure", "Training", "Data"]
-
-
-def test_the_speed_is_that_of_the_fabric_itself(fabric: Fabric, times: pd.DataFrame) -> None:
-    assert not any("forward" in one for one in fabric.report(timings=times.drop("this")).sentences)
-
-
-def test_removed_links_have_no_weight(fabric: Fabric) -> None:
-    figure = figures_of(fabric.report().document())[0]
-    assert isinstance(figure, Graph)
-    weights = {f"{one}-{other}": weight for one, other, weight in figure.links}
-    assert {link for link, weight in weights.items() if weight is not None} == set(fabric.links)
-    scores = fabric.scores("magnitude")
-    assert weights[str(scores.idxmax())] == 1.0
-    assert weights[str(scores.idxmin())] == 0.0
-    assert figure.nodes["0.0"] == (0.0, 0.0, "input, 2 channels")
-
-
-def test_a_graph_without_weights_is_a_fabric_without_links() -> None:
-    graph = lattice_graph("none", 2, 2, {})
-    assert {weight for _, _, weight in graph.links} == {None}
-    assert list(graph.nodes) == ["0.0", "0.1", "1.0", "1.1"]
-
-
-def test_a_whole_fabric_says_how_its_training_ended() -> None:
-    new, done = small(), trained(2)
-    assert new.report().sentence == "The fabric is not trained."
-    error = done.run.history["error"].iloc[-1]
-    said = f"The training is done after 2 epochs: the error on the training images is {error:.1%}."
-    assert (done.report().sentence, done.run.sentence) == (said, said)
-    stopped = replace(done.run, status="diverged", problem="the loss is not finite")
-    assert stopped.sentences[1] == "The loss is not finite."
-    assert stopped.document().tone == "bad"
 
 
 @pytest.mark.parametrize(

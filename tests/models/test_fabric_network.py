@@ -9,10 +9,10 @@ from torch.nn import functional
 
 from demele.core.errors import InputError
 from demele.lab import Fabric
-from demele.models.fabric.network import LinkLayer, recalibrate, seen
+from demele.models.fabric.network import LinkLayer, recalibrate
 from tests.models import fabrics
-from tests.models.fabrics import batches, disturbed, images, labels, weights
-from tests.tolerances import SINGLE, assert_close, assert_exact
+from tests.models.fabrics import batches, disturbed, images, weights
+from tests.tolerances import SINGLE, assert_close
 
 
 def small(**options: Any) -> Fabric:
@@ -68,10 +68,6 @@ def test_links_upwards_double_pixels_not_corners() -> None:
         layer.conv.weight[0, 0, 1, 1] = 1
         found = layer(torch.tensor([[[[0.0, 1.0], [0.0, 1.0]]]]))
     assert_close(found[0, 0], [[0, 0.25, 0.75, 1]] * 4, SINGLE)
-
-
-def test_pixels_are_seen_as_sixty_fourths_from_the_middle() -> None:
-    assert_exact(seen(torch.tensor([[[[0, 128, 255]]]], dtype=torch.uint8)), [[[[-2.0, 0.0, 127 / 64]]]])
 
 
 # Gates ----------------------------------------------------------------------------------------------------------------
@@ -147,17 +143,6 @@ def test_an_exported_fabric_says_what_eval_mode_says(normalisation: Any) -> None
     with torch.no_grad():
         assert_close(exported(pixels), fabric.network(pixels), SINGLE)
     assert sum(one.numel() for one in exported.parameters()) < fabric.counts().parameters
-
-
-def test_a_copy_is_another_fabric() -> None:
-    fabric = small()
-    other = fabric.copy()
-    before = weights(fabric)
-    other.prune("links", 0.5, "random")
-    other.fit(images(), labels(), epochs=1, batch=20)
-    for name, values in weights(fabric).items():
-        assert_exact(values, before[name])
-    assert repr(fabric).endswith("26 of 26 links, 4,154 parameters; new)")
 
 
 # Running statistics ---------------------------------------------------------------------------------------------------

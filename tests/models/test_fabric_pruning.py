@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.lab import benchmark
 from demele.models.fabric.lattice import Lattice, Link, Node
 from demele.models.fabric.planning import plan_channels, plan_links, plan_weights
-from tests.models.fabrics import TRAINED, images, labels, small, trained
+from tests.models.fabrics import TRAINED, images, labels, small
 from tests.tolerances import ROUNDING, SINGLE, assert_close, assert_exact
 
 
@@ -193,19 +192,6 @@ def test_masked_weights_stay_masked_and_no_kernel_is_emptied() -> None:
     assert fabric.counts().weights == 16 * 144
 
 
-def test_weights_that_meet_no_pixel_can_go_uncounted() -> None:
-    fabric = small()
-    before = fabric.counts()
-    live = before.weights - before.unreached
-    plan = fabric.prune("weights", 0.25, "magnitude", trim_taps=True)
-    assert (plan.requested, plan.total) == (round(0.25 * live), live)
-    assert fabric.counts().nonzero == live - plan.removed
-    for link in fabric.lattice.links:
-        mask = fabric.network.layer(link).mask
-        assert mask is not None
-        assert not mask[:, :, ~torch.from_numpy(fabric.spec.reached_taps(link))].any()
-
-
 def test_fractions_can_be_those_of_the_whole_fabric() -> None:
     """Of 16 links 8 stay, and of these a quarter of all weights: half of theirs."""
     fabric = small()
@@ -219,18 +205,6 @@ def test_fractions_can_be_those_of_the_whole_fabric() -> None:
     channels.prune("channels", 0.5, "random", round_to=1)
     assert channels.counts().channels == 32
     assert channels.prune("channels", 0.75, "random", seed=1, round_to=1, fraction_of="whole").requested == 16
-
-
-def test_channels_at_random_go_from_every_node_alike() -> None:
-    """Nodes with few links have smaller norms, which must not matter: in 40 draws each node loses half of its own."""
-    lost: dict[str, float] = {}
-    for seed in range(40):
-        fabric = small(channels=8)
-        fabric.prune("channels", 0.5, "random", seed=seed, round_to=1)
-        for node, width in fabric.network.widths.items():
-            name = f"{node.layer}.{node.scale}"
-            lost[name] = lost.get(name, 0) + (8 - width) / (8 * 40)
-    assert max(abs(share - 0.5) for share in lost.values()) < 0.15
 
 
 # Fabrics --------------------------------------------------------------------------------------------------------------
@@ -263,16 +237,6 @@ def test_scores_of_ones_own_decide() -> None:
         fabric.prune("weights", 0.5, given)
     with pytest.raises(InputError, match="scores: expected one for each of the"):
         fabric.prune("links", 0.5, [1.0, 2.0])  # type: ignore[arg-type]
-
-
-def test_trained_fabrics_lose_less_by_magnitude_than_by_chance() -> None:
-    """A test of direction: links that were scaled to almost nothing are those that go."""
-    fabric = trained(1)
-    weak = fabric.links[3]
-    link = next(link for link in fabric.lattice.links if link.name == weak)
-    fabric.network.layer(link).conv.weight.data.mul_(1e-3)
-    assert fabric.scores("magnitude").idxmin() == weak
-    assert fabric.prune("links", 0.07, overshoot=1.0, min_links="shortest").chosen == (weak,)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
+from demele.core.errors import InputError, InputTypeError
 from demele.lab import Fabric, PruningSchedule, fit_pruned
 from tests.models.fabrics import TRAINED, images, labels, small
 from tests.models.test_fabric_training import assert_same
@@ -42,13 +42,6 @@ def test_steps_add_up_to_the_fraction() -> None:
     assert len(steps.run.history) == 3
 
 
-def test_links_go_before_weights() -> None:
-    both = pruned(PruningSchedule.iterative(1, 1, 2), levels=("weights", "links"))
-    assert [one["level"] for one in both.prunings] == ["links", "weights"] * 2
-    counts = both.counts()
-    assert counts.nonzero == counts.weights - round(0.4 * counts.weights)
-
-
 @pytest.mark.parametrize(
     ("schedule", "parts"),
     [
@@ -76,13 +69,6 @@ def test_channels_alone_are_those_of_the_whole_fabric() -> None:
     assert (alone.counts().channels, len(alone.links)) == (29, 26)
 
 
-def test_pruning_before_the_first_epoch() -> None:
-    fabric = pruned(PruningSchedule.once(0), epochs=1, criterion="grasp", judged_on=(images(), labels()))
-    assert fabric.prunings[0]["epoch"] == 0
-    assert fabric.prunings[0]["criterion"] == "grasp"
-    assert fabric.run.epochs == 1
-
-
 def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     schedule = PruningSchedule.iterative(1, 1, 2)
     whole = pruned(schedule)
@@ -93,28 +79,6 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     assert_same(whole, pruned(schedule, folder=tmp_path))
     with pytest.raises(InputError, match="was trained with rate = "):
         pruned(schedule, folder=tmp_path, rate=0.2)
-
-
-def test_a_stop_after_any_stretch_of_a_training_with_channels_leaves_the_same_bits(tmp_path: Path) -> None:
-    schedule = PruningSchedule.iterative(1, 1, 2)
-    asked: dict[str, Any] = {"levels": ("links", "channels"), "pruning": {"round_to": 2}}
-    whole = pruned(schedule, **asked)
-    assert_same(whole, pruned(schedule, folder=tmp_path, **asked))
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["0-1", "2-2", "4-3"]
-    for name in reversed(names):  # as after kills, ever earlier
-        (tmp_path / name).unlink()
-        assert_same(whole, pruned(schedule, folder=tmp_path, **asked))
-
-
-def test_a_training_that_diverges_is_not_pruned() -> None:
-    fabric = small()
-    with pytest.warns(NotConvergedWarning):
-        run = fit_pruned(
-            *(fabric, images(), labels()), epochs=2, schedule=PruningSchedule.once(1), fraction=0.5, rate=1e30, batch=20
-        )
-    assert run.status == "diverged"
-    assert not fabric.prunings
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,13 @@
 """The lattice of a fabric: links, paths and counts against enumeration and published numbers; its picture."""
 
 import itertools
-import re
 from collections.abc import Iterator
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from demele.core.errors import InputError, UnknownNameError
-from demele.lab import Fabric, fabric_preset
-from demele.models.fabric.drawing import structure_svg
+from demele.core.errors import InputError
+from demele.lab import Fabric
 from demele.models.fabric.lattice import FabricSpec, Lattice, Link, Node, counted
 from tests.models.fabrics import small
 from tests.tolerances import ROUNDING, assert_close
@@ -146,27 +143,6 @@ def test_a_link_drags_what_it_alone_led_on() -> None:
 # The picture ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_picture_has_every_link_once() -> None:
-    whole = Lattice.whole(4, 3)
-    left = whole.without([link for link in whole.links if link.kind == "up"])
-    root = ElementTree.fromstring(structure_svg(left))
-    kinds = [line.get("class") for line in root.iter("{http://www.w3.org/2000/svg}line")]
-    assert kinds.count("live") == len(left.links)
-    assert kinds.count("live") + kinds.count("gone") == len(whole.links)
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 12
-    assert f"{len(left.links)} of {len(whole.links)} links" in (root.get("aria-label") or "")
-
-
-def test_wider_links_have_higher_scores() -> None:
-    lattice = Lattice.whole(3, 2)
-    drawn = structure_svg(lattice, {link: float(place) for place, link in enumerate(lattice.links)})
-    widths = [float(one) for one in re.findall(r'class="live"[^>]*stroke-width="([\d.]+)"', drawn)]
-    assert widths == sorted(widths)
-    assert (widths[0], widths[-1]) == (1.0, 7.0)
-    even = structure_svg(lattice, dict.fromkeys(lattice.links, float("nan")))
-    assert set(re.findall(r'class="live"[^>]*stroke-width="([\d.]+)"', even)) == {"1"}
-
-
 def test_a_fabric_is_drawn_into_a_file(tmp_path: Any) -> None:
     fabric = small()
     path = tmp_path / "fabric.svg"
@@ -204,10 +180,3 @@ def test_counts_are_those_of_the_module(normalisation: Any) -> None:
 def test_structures_that_are_none_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Fabric(**{"layers": 2, "scales": 2, "channels": 2, **options})
-
-
-def test_presets_are_known_by_name() -> None:
-    assert fabric_preset("embedded").fabric(image_channels=1).counts().parameters == 110_906
-    assert fabric_preset("print").training["milestones"] == (80, 120)
-    with pytest.raises(UnknownNameError, match=r"name: expected .*got 'embeded'; did you mean 'embedded'"):
-        fabric_preset("embeded")

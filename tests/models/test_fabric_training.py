@@ -15,7 +15,6 @@ from demele.core.errors import FormatError, InputError, InputTypeError, NotConve
 from demele.core.locks import locked
 from demele.lab import Fabric
 from demele.models.checkpoint import read_checkpoint
-from demele.models.fabric.lattice import TrainingSpec
 from demele.models.fabric.network import LAYOUT
 from demele.models.fabric.train import Feed
 from tests.models.fabrics import TRAINED, images, labels, small, trained, weights
@@ -65,10 +64,6 @@ def test_a_step_is_that_of_the_formula() -> None:
         assert_close(one.detach(), expected, SINGLE)
 
 
-def test_the_rate_is_divided_after_milestones() -> None:
-    assert_close(trained(3, fit={"milestones": (1, 2)}).run.history["rate"], [0.1, 0.01, 0.001], SINGLE)
-
-
 def test_a_fabric_learns_what_it_is_shown() -> None:
     fabric = trained(12, fit={"milestones": (8,)}, channels=8)
     assert fabric.error(images(), labels()) < 0.3
@@ -76,14 +71,6 @@ def test_a_fabric_learns_what_it_is_shown() -> None:
     assert fabric.run.status == "done"
     assert fabric.run.epochs == 12
     assert fabric.run.to_dict()["status"] == "done"
-
-
-def test_every_image_is_seen_once_in_an_epoch() -> None:
-    feed = Feed(images(), labels(), "cpu")
-    assert [len(one) for _, one in feed.epoch(0, batch=31, seed=0)] == [60]
-    parts = list(feed.epoch(3, batch=13, seed=0))
-    assert [len(one) for _, one in parts] == [15, 15, 15, 15]  # no small batch at the end
-    assert_exact(np.bincount(np.concatenate([one.numpy() for _, one in parts])), np.bincount(labels()))
 
 
 # Stopped and gone on --------------------------------------------------------------------------------------------------
@@ -157,30 +144,6 @@ def test_a_training_that_overflows_keeps_the_last_good_weights(tmp_path: Path) -
     assert fabric.fit(images(), labels(), epochs=1, **TRAINED).status == "done"
     for name, values in weights(fabric).items():
         assert_exact(values, before[name])
-
-
-def test_a_fabric_goes_on_as_it_is_asked_to(tmp_path: Path) -> None:
-    """Without momentum, what it was before does not matter."""
-    fabric, path = trained(1), tmp_path / "fabric"
-    assert fabric.fit(images(), labels(), epochs=1, **TRAINED).status == "done"
-    fabric.save(path)
-    torch.save({**read_checkpoint(path, LAYOUT), "optimiser": None}, path)
-    other = Fabric.load(path)
-    for one in (fabric, other):
-        one.fit(images(), labels(), epochs=2, momentum=0.0, **TRAINED)
-    assert_same(fabric, other)
-
-
-def test_what_is_kept_of_an_epoch_does_not_move_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    good, bad = tmp_path / "good", tmp_path / "bad"
-    trained(1, fit={"checkpoint": good})
-    monkeypatch.setattr(TrainingSpec, "rate_in", lambda spec, epoch: 0.1 if epoch == 0 else 1e30)
-    with pytest.warns(NotConvergedWarning, match="in epoch 2"):
-        trained(2, fit={"checkpoint": bad})
-    kept = [read_checkpoint(path, LAYOUT)["optimiser"]["state"] for path in (good, bad)]
-    assert kept[0]
-    for place, values in kept[0].items():
-        assert_exact(values["momentum_buffer"], kept[1][place]["momentum_buffer"])
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -268,22 +231,6 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, changed: dict[str, 
         Fabric.load(path)
 
 
-def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
-    path = tmp_path / "fabric"
-    small().save(path)
-    whole, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
-    for number in range(40):
-        damaged = bytearray(whole[: rng.integers(len(whole))] if number % 6 == 0 else whole)
-        for place in rng.integers(0, min(len(damaged), 6000), 3):  # where names and shapes are, not weights
-            damaged[place] = rng.integers(256)
-        path.write_bytes(damaged)
-        try:
-            Fabric.load(path)
-        except FormatError:
-            refused += 1
-    assert refused > 10
-
-
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
@@ -304,9 +251,3 @@ def test_what_cannot_be_trained_on_is_refused(given: dict[str, Any], error: type
     arguments = {"images": images(), "labels": labels(), "epochs": 1, "batch": 20, **given}
     with pytest.raises(error, match=message):
         small().fit(**arguments)
-
-
-def test_specs_tell_the_rate_of_each_epoch() -> None:
-    names = {"fabric": {}, "begins": "", "epoch": 0, "images": "", "digest": "", "labels": "", "n": 1, "batch": 1}
-    spec = TrainingSpec(**names, rate=1.0, momentum=0.0, weight_decay=0.0, milestones=[80, 120], seed=0)  # type: ignore[arg-type]
-    assert [spec.rate_in(epoch) for epoch in (0, 79, 80, 119, 120)] == [1.0, 1.0, 0.1, 0.1, 0.01]

@@ -1,6 +1,5 @@
 """Networks: exact numbers of parameters, shapes, and initial weights that leave no trace."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -90,30 +89,6 @@ def test_initial_weights_are_spread_as_those_of_torch(layer: Any) -> None:
     ours = initialised(layer, rng_for(0, "init"))
     found = ours.weight.abs().max().item(), ours.weight.std().item(), ours.bias.abs().max().item()  # type: ignore[operator]
     np.testing.assert_allclose(found, theirs, rtol=0.2)
-
-
-def test_glorot_weights() -> None:
-    layer: Any = initialised(nn.Conv2d(30, 20, 4), rng_for(0, "init"), "glorot")
-    bound = math.sqrt(6 / (50 * 16))
-    assert 0.98 * bound < layer.weight.abs().max() <= bound
-    assert_exact(layer.bias.detach(), np.zeros(20))
-
-
-def test_weights_are_in_single_precision_whatever_the_default() -> None:
-    torch.set_default_dtype(torch.float64)
-    try:
-        encoder, _ = pair("mlp", (16, 16, 1))
-    finally:
-        torch.set_default_dtype(torch.float32)
-    assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
-
-
-def test_modules_of_a_user_are_copied() -> None:
-    own = nn.Linear(4, 4), nn.Linear(2, 4)
-    encoder, decoder = built(own, (2, 2, 1), outputs=4, latents=2, rng=rng_for(0), init="torch")
-    assert encoder is not own[0]
-    assert_exact(encoder.weight.detach(), own[0].weight.detach())
-    assert_exact(decoder.weight.detach(), own[1].weight.detach())
 
 
 # What is refused ----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.seeds import rng_for
 from demele.models.vae import objectives
 from demele.models.vae.nets import Bernoulli, Gaussian, likelihood_of
@@ -114,12 +114,6 @@ def test_objectives_that_are_the_same_have_the_same_bits_and_gradients() -> None
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             assert_exact(one, two)
-
-
-def test_an_autoencoder_has_no_penalty() -> None:
-    batch = batch_of(*drawn(8, 3))
-    assert_exact(penalty("autoencoder", batch), 0.0)
-    assert not OBJECTIVES["autoencoder"].draws
 
 
 # Capacity -----------------------------------------------------------------------------------------------------------
@@ -241,12 +235,6 @@ def test_codes_that_a_pair_shares() -> None:
     assert_exact(objectives.shared_codes(first, second), [[True, True, False]])
 
 
-def test_no_code_is_shared_where_all_differ_alike() -> None:
-    one = Posterior(doubles([[0.0, 0]]), doubles([[0.0, 0]]))
-    assert_exact(objectives.shared_codes(one, Posterior(doubles([[1.0, 1]]), one.logvar)), [[False, False]])
-    assert_exact(objectives.shared_codes(one, one), [[False, False]])
-
-
 @pytest.mark.parametrize(
     ("merge", "mean", "variance"), [(objectives.averaged, 0.5, 0.625), (objectives.multiplied, 0.8, 0.4)]
 )
@@ -271,19 +259,6 @@ def test_only_shared_codes_of_a_pair_are_merged() -> None:
 # Likelihoods --------------------------------------------------------------------------------------------------------
 
 
-def test_cross_entropy_of_logits() -> None:
-    assert_close(Bernoulli().errors(doubles([[0.0]]), doubles([[0.5]])), [math.log(2)], ROUNDING)
-    logit = math.log(0.25 / 0.75)
-    assert_close(Bernoulli().errors(doubles([[logit]]), doubles([[0.25]])), [0.562335144618808], ROUNDING)
-
-
-def test_errors_are_summed_over_pixels_for_each_image() -> None:
-    logits = torch.zeros(3, 2, 4, 4, dtype=torch.float64)
-    assert_close(Bernoulli().errors(logits, torch.full_like(logits, 0.5)), [32 * math.log(2)] * 3, ROUNDING)
-    wanted = 32 * (0.25 / 0.02 + math.log(0.1 * math.sqrt(2 * math.pi)))
-    assert_close(Gaussian(0.1).errors(logits, torch.zeros_like(logits)), [wanted] * 3, ROUNDING)
-
-
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Gaussian(0.2)])
 def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> None:
     images = torch.from_numpy(np.random.default_rng(0).random((4, 1, 5, 5)))
@@ -294,22 +269,7 @@ def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> 
     assert_close(likelihood.errors(torch.logit(images[2:]), images[2:]), likelihood.floor(images[2:]), ROUNDING)
 
 
-def test_extreme_logits_cost_what_they_say() -> None:
-    logits = torch.tensor([[[[-200.0, 200.0]]]])
-    assert_exact(Bernoulli().errors(logits, torch.tensor([[[[1.0, 0.0]]]])), [400.0])  # of probabilities it is clipped
-    assert_exact(Bernoulli().errors(logits, torch.tensor([[[[0.0, 1.0]]]])), [0.0])
-
-
 # What is refused ----------------------------------------------------------------------------------------------------
-
-
-def test_unknown_names_are_refused_with_suggestions() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'beta_tcvae'"):
-        objective_of("beta_tc_vae")
-    with pytest.raises(UnknownNameError, match="did you mean 'bernoulli'"):
-        likelihood_of("bernouli")
-    with pytest.raises(UnknownNameError, match="did you mean 'stratified'"):
-        checked_options(objective_of("beta_tcvae"), {"estimator": "stratifed"})
 
 
 @pytest.mark.parametrize(

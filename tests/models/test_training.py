@@ -13,7 +13,6 @@ import torch
 from torch import nn
 
 import demele
-from demele.core.locks import locked
 from demele.lab import VAE, Run, load_vae
 from demele.models.checkpoint import read_checkpoint
 from demele.models.vae.objectives import ESTIMATORS, total_correlation
@@ -60,19 +59,6 @@ def test_objectives_that_are_the_same_train_to_the_same_bits() -> None:
     for one, other in zip(beta, weights(fitted("capacity", c_max=0, gamma=3)[0]), strict=True):
         assert_exact(one, other)
     assert not np.array_equal(beta[0], vae[0])
-
-
-def test_training_leaves_the_process_as_it_was() -> None:
-    torch.manual_seed(5)
-    np_state = np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
-    before = torch.random.get_rng_state(), torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    with torch.no_grad():  # a caller who forbids gradients does not stop the training
-        vae, _ = fitted("factor_vae", width=8)
-    assert_exact(torch.random.get_rng_state(), before[0])
-    assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before[1:]
-    assert_exact(np.random.get_state()[1], np_state)  # type: ignore[index]  # noqa: NPY002
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert_exact(weights(vae)[0], weights(fitted("factor_vae", width=8)[0])[0])
 
 
 def test_each_step_changes_its_own_network_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,15 +192,6 @@ def test_a_file_of_other_images_or_another_version_is_refused(tmp_path: Path, mo
     assert load_vae(path).run is not None
 
 
-def test_a_file_that_another_run_writes_to_is_refused(tmp_path: Path) -> None:
-    with (
-        locked(tmp_path / "run", "checkpoint"),
-        pytest.raises(demele.errors.InputError, match="checkpoint: another run is writing to"),
-    ):
-        fitted(fit={"checkpoint": tmp_path / "run"})
-    assert os.listdir(tmp_path) == []
-
-
 def changed(path: Path, **values: Any) -> None:
     held = io.BytesIO()
     torch.save({**read_checkpoint(path, LAYOUT), **values}, held)
@@ -330,15 +307,6 @@ def test_the_total_correlation_in_the_history_is_the_stratified_estimate() -> No
     assert row["penalty"] == pytest.approx(row["kl"] + 3 * expected["mws"], rel=1e-5)
 
 
-def test_the_strength_can_be_that_of_print() -> None:
-    last = fitted("beta_vae", beta=2, steps=100, beta_scale="per_pixel", fit={"lr": 0.01})[1].history.iloc[-1]
-    assert last["penalty"] > 1
-    assert_close(last["loss"], last["reconstruction"] + 256 / 12288 * last["penalty"], SINGLE)
-    assert fitted("beta_vae", beta=2, steps=2, beta_scale="per_pixel")[1].beta_normalised == 2 * 3 / 12288
-    assert fitted("beta_vae", beta=2, steps=2)[1].beta_normalised == 2 * 3 / 256
-    assert fitted("capacity", steps=2)[1].beta_normalised is None
-
-
 def test_figures_are_those_of_the_codes() -> None:
     vae, run = fitted(steps=60)
     sample = vae.encode(squares())
@@ -353,26 +321,6 @@ def test_figures_are_those_of_the_codes() -> None:
     assert run.to_dict()["kl"].keys() == {"z1", "z2", "z3"}
 
 
-def test_notes_say_what_cannot_be_read() -> None:
-    _, sure = fitted("beta_vae", beta=0.001, steps=300, fit={"lr": 0.005})
-    assert sure.mutual_information > math.log(144) - 1
-    assert ["posteriors hardly overlap" in note.message for note in sure.notes] == [True]
-    assert [note["code"] for note in sure.to_dict()["notes"]] == ["separate-posteriors"]
-    _, collapsed = fitted("beta_vae", beta=100, steps=100, fit={"lr": 0.005})
-    assert collapsed.collapsed
-    assert abs(collapsed.mutual_information) < 0.1
-    assert ["every code collapsed" in note.message for note in collapsed.notes] == [True]
-
-
-def test_an_autoencoder_has_no_deviations() -> None:
-    vae, run = fitted("autoencoder", steps=40)
-    assert vae.encode(squares()).codes_std is None
-    assert run.kl.isna().all()
-    assert run.active.all()
-    assert not run.collapsed
-    assert_exact(vae.encode(squares(), codes="sampled").codes, vae.encode(squares()).codes)
-
-
 @pytest.mark.parametrize("betas", [(), (0.9,), None, "x", (0.5, 0.5)])
 def test_settings_of_an_optimiser_are_those_of_the_training(betas: Any, tmp_path: Path) -> None:
     path = tmp_path / "vae"
@@ -382,14 +330,3 @@ def test_settings_of_an_optimiser_are_those_of_the_training(betas: Any, tmp_path
     content["optimiser"]["param_groups"][0]["betas"] = betas
     torch.save(content, path)
     assert_same(fitted(steps=6, fit={"checkpoint": path}), whole)
-
-
-@pytest.mark.parametrize("kept", [{}, {"step": torch.tensor(3.0)}, {"exp_avg": torch.zeros(1)}, 5])
-def test_what_an_optimiser_did_not_keep_is_refused(kept: Any, tmp_path: Path) -> None:
-    path = tmp_path / "vae"
-    fitted(steps=3, fit={"checkpoint": path})
-    content = torch.load(path, weights_only=True)
-    content["optimiser"]["state"][0] = kept
-    torch.save(content, path)
-    with pytest.raises(demele.errors.FormatError, match="its networks are not those of its spec"):
-        fitted(steps=6, fit={"checkpoint": path})

@@ -1,6 +1,5 @@
 """A VAE as its user sees it: codes and images in and out, networks of one's own, and what is refused."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from torch import Tensor, nn
 
 import demele
 from demele.data import ArrayImages
-from demele.lab import VAE, encode, examine_model, load_vae
+from demele.lab import VAE, load_vae
 from tests.models.squares import fitted, squares, weights
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
@@ -48,15 +47,6 @@ def test_images_come_back() -> None:
     given = squares().images(np.arange(144)) / 255
     assert np.abs(found - given).mean() < 0.5 * np.abs(given.mean(axis=0) - given).mean()
     assert vae.decode(np.zeros((0, 4))).shape == (0, 16, 16, 1)
-
-
-def test_the_same_codes_come_through_the_bridge() -> None:
-    vae, _ = fitted()
-    own, other = vae.encode(squares()), encode(vae.encoder, squares(), output="mean_logvar")
-    assert_close(other.codes, own.codes, SINGLE)
-    assert other.codes_std is not None
-    assert own.codes_std is not None
-    assert_close(other.codes_std, own.codes_std, SINGLE)
 
 
 def test_a_model_that_is_saved_is_read_and_trained_on_to_the_same_bits(tmp_path: Path) -> None:
@@ -185,19 +175,6 @@ def test_images_that_cannot_be_used() -> None:
         fit.encode(squares(32))
 
 
-def test_a_model_must_be_fitted() -> None:
-    vae = VAE("vae", latents=3)
-    for use in (lambda: vae.encode(squares()), lambda: vae.decode([[0.0] * 3]), lambda: vae.encoder):
-        with pytest.raises(demele.errors.InputError, match="the model is not fitted; call fit first"):
-            use()
-    assert repr(vae) == "VAE('vae', latents=3, network='conv16'; not fitted)"
-
-
-def test_codes_of_another_size_are_refused() -> None:
-    with pytest.raises(demele.errors.InputError, match=r"codes: expected shape \(n, 3\), got \(2, 4\)"):
-        fitted(steps=1)[0].decode(np.zeros((2, 4)))
-
-
 # Samples ------------------------------------------------------------------------------------------------------------
 
 
@@ -218,23 +195,3 @@ def test_deviations_of_a_sample_are_those_of_its_codes() -> None:
         demele.errors.InputError, match=r"expected standard deviations >= 0, got -0.5 in column 'z2', row 5"
     ):
         replace(sample, codes_std=negative)
-
-
-@pytest.mark.parametrize(
-    ("status", "problem", "told"),
-    [
-        ("done", "", None),
-        ("diverged", "no loss at step 7", "the training diverged, .* finite: no loss at step 7"),
-        ("running", "", r"the training is unfinished \(running\): these are the weights after step 20"),
-    ],
-)
-def test_how_the_training_ended_is_said_before_all_else(status: Any, problem: str, told: str | None) -> None:
-    vae, run = fitted(steps=20)
-    vae.run = replace(run, status=status, problem=problem)
-    notes = examine_model(vae, squares(), metrics=[], n_bootstrap=0, n_permutations=0, forest=0).notes
-    found = [note.message for note in notes if note.code in ("diverged", "unfinished-training")]
-    if told is None:
-        assert not found
-    else:
-        assert notes[0].message == found[0]
-        assert re.match(told, found[0])

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Vocabulary
-from demele.core.signature import Signature
 from demele.labels import Audit, disagreement, draw_audit
 from demele.noise.audit import inclusion_probabilities
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
@@ -87,23 +86,6 @@ def test_designs() -> None:
             Audit([0, 1], [0, 0], design="weighted", probabilities=[0.5, odd])
     with pytest.raises(InputError, match=r"probabilities: expected 1 numbers, one per audited row"):
         Audit([0], [0], design="weighted", probabilities=[0.5, 0.5])
-
-
-def test_series_and_other_containers() -> None:
-    frame = pd.DataFrame({"row": [4, 1], "label": ["dog", "cat"]})
-    audit = Audit(frame["row"], frame["label"], design="uniform")
-    assert_exact(audit.coded(WORDS, 5).labels, [1, 0])
-    assert audit.to_frame().equals(frame)
-
-
-def test_reprs_stand_in_a_signature() -> None:
-    audit = Audit(np.arange(500), np.zeros(500, dtype=int), design="uniform")
-    for value in (audit, audit.coded(Vocabulary((0, 1)), 600), draw_audit(600, 500)):
-        assert len(repr(value)) < 80
-        text = str(Signature("compare", {"audit": value}, {"n": "600"}))
-        assert str(Signature.parse(text)) == text
-    other = Audit(np.arange(500), np.eye(500, dtype=int)[3], design="uniform")
-    assert repr(other) != repr(audit)
 
 
 # Drawing -------------------------------------------------------------------------------------------------------------
@@ -240,13 +222,6 @@ def test_doubt_of_two_models() -> None:
     named = {"old": ["a", "b"], "new": ["a", "c"]}
     assert_close(disagreement(named), [0, math.log(2) ** 2], ROUNDING)
     assert_close(disagreement(pd.DataFrame(named)), [0, math.log(2) ** 2], ROUNDING)
-
-
-def test_labels_are_one_more_model() -> None:
-    pool = np.array([[0, 1], [0, 1]])
-    assert_exact(disagreement(pool), [0, 0])
-    assert_close(disagreement(pool, labels=[0, 0]), disagreement([*pool, [0, 0]]), ROUNDING)
-    assert disagreement(pool, labels=[0, 0])[1] > 0
 
 
 def test_doubt_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

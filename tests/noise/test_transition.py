@@ -1,8 +1,5 @@
 """Transition matrices and counts: the two types cannot be confused, and rows are true classes in both."""
 
-import copy
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,14 +28,6 @@ def test_rate_of_a_matrix() -> None:
     for priors in ([0.5, 0.6], [1.5, -0.5], [1.0], [np.nan, 1.0]):
         with pytest.raises(InputError, match=r"^priors: expected"):
             CAT_DOG.rate(priors)
-
-
-def test_unnamed_classes_are_numbers() -> None:
-    matrix = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]])
-    assert matrix.classes is None
-    assert matrix.probability(true=1, given=0) == 0.3
-    with pytest.raises(InputError, match="true: expected one of the classes 0, 1"):
-        matrix.probability(true=2, given=0)
 
 
 def test_no_matrix() -> None:
@@ -106,26 +95,6 @@ def test_one_kind_is_not_made_of_the_other() -> None:
         TransitionCounts([[1, 0], [0, 1]], sample_of="all")  # type: ignore[arg-type]
 
 
-def test_data_frames_bring_their_names() -> None:
-    frame = CAT_DOG.to_frame()
-    assert TransitionMatrix(frame) == CAT_DOG
-    assert TransitionMatrix(frame.reset_index(drop=True)) == CAT_DOG
-    assert TransitionMatrix(pd.DataFrame([[0.9, 0.1], [0.3, 0.7]])).classes is None
-    with pytest.raises(InputError, match="same classes in rows and columns"):
-        TransitionMatrix(frame[["dog", "cat"]])
-    with pytest.raises(InputError, match="classes: the data frame names 'cat', 'dog', got 'dog', 'cat'"):
-        TransitionMatrix(frame, classes=["dog", "cat"])
-
-
-def test_values_are_frozen_copies() -> None:
-    values = np.array([[0.9, 0.1], [0.3, 0.7]])
-    matrix = TransitionMatrix(values)
-    values[0, 0] = 5
-    assert matrix.probabilities[0, 0] == 0.9
-    with pytest.raises(ValueError, match="read-only"):
-        matrix.probabilities[0, 0] = 1
-
-
 def test_a_signature_holds_a_digest() -> None:
     large = TransitionMatrix(np.eye(500) * 0.9 + 0.1 / 500)
     other = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], classes=["dog", "cat"])
@@ -141,19 +110,6 @@ def test_a_signature_holds_a_digest() -> None:
         assert text.startswith(f"compare({start}")
         assert len(text) < 110
         assert str(Signature.parse(text)) == text
-
-
-@pytest.mark.parametrize("value", [CAT_DOG, TransitionCounts([[8, 2], [1, 9]], ["a", "b"], sample_of="labels")])
-def test_copies_are_equal(value: TransitionMatrix | TransitionCounts) -> None:
-    assert pickle.loads(pickle.dumps(value)) == value
-    assert copy.deepcopy(value) == value
-
-
-def test_equality_and_hash() -> None:
-    assert TransitionCounts([[8, 2], [1, 9]]) == TransitionCounts([[8.0, 2.0], [1.0, 9.0]])
-    assert TransitionCounts([[8, 2], [1, 9]]) != TransitionCounts([[8, 2], [1, 9]], sample_of="labels")
-    assert len({CAT_DOG, TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], ["cat", "dog"])}) == 1
-    assert CAT_DOG != "a matrix"
 
 
 def test_other_orders_of_the_classes() -> None:

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.core.errors import AmbiguousKindWarning
 from demele.errors import InputError, InputTypeError, NotEnoughData
-from demele.runtime.dask import is_collection, mapped, reduced
+from demele.runtime.dask import mapped, reduced
 from tests.outofcore.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
 
 dask = pytest.importorskip("dask")
@@ -134,25 +133,6 @@ def test_missing_annotations(rows: pd.DataFrame) -> None:
         demele.metrics.mig(partitioned(rows[CODES]), partitioned(holed[FACTORS]))
 
 
-def test_a_series_and_a_flat_array_are_one_factor(rows: pd.DataFrame) -> None:
-    expected = demele.metrics.jemmig(rows[CODES], rows["size"])
-    found = demele.metrics.jemmig(partitioned(rows[CODES]), partitioned(rows[FACTORS])["size"])
-    assert found.value == expected.value
-    assert found.factor_names == ("size",)
-    flat = da.from_array(rows["size"].to_numpy(), chunks=100)
-    assert demele.metrics.jemmig(da.from_array(rows[CODES].to_numpy(), chunks=(70, 5)), flat).value == expected.value
-
-
-def test_whole_numbers_of_all_partitions(rows: pd.DataFrame) -> None:
-    years = pd.DataFrame({"year": (np.arange(N) // 5).astype(np.int32)})
-    with pytest.warns(AmbiguousKindWarning) as mine:
-        found = demele.evaluate(partitioned(rows[CODES]), partitioned(years), ["mig"])
-    with pytest.warns(AmbiguousKindWarning) as theirs:
-        expected = demele.evaluate(rows[CODES], years, ["mig"])
-    assert_same(found, expected)
-    assert str(mine[0].message) == str(theirs[0].message)
-
-
 def test_arrays_of_unknown_chunks(rows: pd.DataFrame) -> None:
     codes, factors = (dd.from_pandas(rows[names], npartitions=4) for names in (CODES, FACTORS))
     array = codes.to_dask_array()
@@ -218,13 +198,6 @@ def test_mistakes_are_refused(rows: pd.DataFrame, make: Any, error: type[Excepti
         demele.evaluate(codes, factors, ["mig"])
 
 
-def test_other_collections_are_refused(rows: pd.DataFrame) -> None:
-    bag = pytest.importorskip("dask.bag").from_sequence([1, 2, 3], npartitions=1)
-    for other, name in ((bag, "Bag"), (dask.delayed(rows[CODES]), "Delayed")):
-        with pytest.raises(InputTypeError, match=f"codes: expected a Dask array or data frame, got a {name}"):
-            demele.evaluate(other, partitioned(rows[FACTORS]), ["mig"])
-
-
 def test_values_that_change_between_passes_are_refused(rows: pd.DataFrame) -> None:
     calls = [0.0]
 
@@ -242,10 +215,3 @@ def test_a_tree_of_merges_keeps_the_order() -> None:
     parts = mapped(lambda number, shift: [number + shift], groups, 5)
     found: list[int] = reduced(parts, lambda lists: [*itertools.chain(*lists)])
     assert found == list(range(5, 72))
-
-
-def test_what_is_a_collection(rows: pd.DataFrame) -> None:
-    assert is_collection(da.ones(3))
-    assert is_collection(partitioned(rows))
-    assert not is_collection(rows)
-    assert not is_collection(None)

@@ -1,7 +1,6 @@
 """Rows read a piece at a time: the bits of memory for what is counted, the same sample however rows are cut."""
 
 import itertools
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
+from demele.core.errors import AmbiguousKindWarning
 from demele.errors import (
     FormatError,
-    FragileScoreWarning,
     InputError,
     InputTypeError,
-    MissingExtraError,
     NotEnoughData,
     UnknownNameError,
 )
@@ -125,24 +122,6 @@ def test_neither_cuts_nor_workers_change_a_sample(
     assert found[0].n == N
 
 
-def test_a_sample_is_a_random_choice_of_rows(rows: pd.DataFrame, tmp_path: Path) -> None:
-    """The mean of a column over samples of other seeds is about that of all rows, and the rows differ."""
-    folder = in_files(rows, tmp_path, [300], 100)
-    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, ["size"])
-    seen: list[float] = []
-
-    def mean_size(codes: Any, factors: Any) -> float:
-        seen.append(float(np.asarray(factors)[:, 0].mean()))
-        assert len(codes) == 50
-        return 0.5
-
-    for seed in range(30):
-        demele.evaluate(*tables, [mean_size], sample=50, seed=seed)
-    means, error = np.array(seen), rows["size"].std() / np.sqrt(50 * 30)
-    assert len(set(seen)) == 30
-    assert abs(means.mean() - rows["size"].mean()) < 5 * error
-
-
 def test_a_sample_says_of_how_many_rows_it_is(rows: pd.DataFrame, tmp_path: Path) -> None:
     folder = in_files(rows, tmp_path / "all", [300], 100)
     tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
@@ -164,18 +143,6 @@ def test_a_sample_says_of_how_many_rows_it_is(rows: pd.DataFrame, tmp_path: Path
 def in_memory(rows: pd.DataFrame, folder: Path) -> tuple[Any, ...]:
     table = demele.scan_parquet(in_files(rows, folder / "short", [], 100), FACTORS)
     return table.files, table.groups, table.names
-
-
-def test_fragile_counts_are_told_from_the_sample(tmp_path: Path) -> None:
-    rows = make_rows(2000)
-    rows.loc[7, "z1"] = 1e6
-    folder = in_files(rows, tmp_path, [300], 500)
-    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
-    with pytest.warns(FragileScoreWarning, match="an outlier or a spike crowds the rows of 'z1'"):
-        expected = demele.evaluate(rows[CODES], rows[FACTORS], ["mig"])
-    with pytest.warns(FragileScoreWarning, match="an outlier or a spike crowds the rows of 'z1'"):
-        found = demele.evaluate(*tables, ["mig"])
-    assert_same(found, expected)
 
 
 @pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -367,26 +334,6 @@ def test_a_kind_that_one_part_alone_would_get_wrong(tmp_path: Path) -> None:
     assert categorical.factors[0].n_levels == 300
 
 
-def test_booleans_are_numbers_where_that_is_asked_for(rows: pd.DataFrame) -> None:
-    codes, factors = rows[["z1", "z2"]], pd.DataFrame({"flag": rows["z1"] > rows["z1"].median()})
-    for kind in ("continuous", "categorical"):
-        found = evaluated_in_pieces(codes, factors, ["mig"], kinds={"flag": kind})
-        assert found["mig"].value == demele.evaluate(codes, factors, ["mig"], kinds={"flag": kind})["mig"].value
-
-
-def test_constant_columns_are_told_of(rows: pd.DataFrame, tmp_path: Path) -> None:
-    flat = rows.assign(size=1.5, z2=np.float32(0))
-    folder = in_files(flat, tmp_path, [300], 100)
-    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
-    with pytest.warns(UndefinedFactorWarning, match="'size' is constant"):
-        found = demele.evaluate(*tables, ["mig", "sap"])
-    with pytest.warns(UndefinedFactorWarning, match="'size' is constant"):
-        expected = demele.evaluate(flat[CODES], flat[FACTORS], ["mig", "sap"])
-    assert_same(found, expected)
-    with pytest.raises(NotEnoughData, match=r"every factor is constant \('size'\)"):
-        demele.evaluate(tables[0], demele.scan_parquet(folder, "size"), ["mig"])
-
-
 # Counting -------------------------------------------------------------------------------------------------------------
 
 
@@ -454,24 +401,6 @@ def test_a_folder_is_read_in_the_order_of_numbers(rows: pd.DataFrame, tmp_path: 
     read = np.concatenate([np.column_stack(batch) for batch in table.batches(15, 222)])
     assert_exact(read, rows[["z3", "turn"]].to_numpy()[15:222])
     assert demele.scan_parquet(tmp_path).names == tuple(rows.columns)
-
-
-def test_the_index_of_a_frame_is_no_column(rows: pd.DataFrame, tmp_path: Path) -> None:
-    rows[["z1", "z2"]].set_index(pd.Index(np.arange(N) ** 2, name="number")).to_parquet(tmp_path / "a.parquet")
-    assert demele.scan_parquet(tmp_path).names == ("z1", "z2")
-    assert demele.scan_parquet(tmp_path, "number").names == ("number",)
-
-
-def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    for name in ("runn", "rows.parquet"):
-        with pytest.raises(InputError, match=f"{name}: there is no such file or folder"):
-            demele.scan_parquet(tmp_path / name)
-
-
-def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"scan_parquet needs pyarrow: .*demele\[parquet\]"):
-        demele.scan_parquet(tmp_path)
 
 
 def _other_columns(folder: Path) -> Any:
@@ -563,39 +492,3 @@ def test_tables_of_other_lengths_are_refused(rows: pd.DataFrame, tmp_path: Path)
             demele.scan_parquet(factors.files[0], ["shape"]).__class__(factors.files, factors.groups, ("size",)),
             "all",
         )
-
-
-@pytest.mark.parametrize("cuts", [[], [350], [1, 2, 3, 400, 699]])
-def test_progress_ends_where_the_rows_do(rows: pd.DataFrame, tmp_path: Path, cuts: list[int]) -> None:
-    folder = in_files(rows, tmp_path, cuts, 100)
-    told: list[tuple[float, float, str]] = []
-    demele.evaluate(
-        demele.scan_parquet(folder, CODES),
-        demele.scan_parquet(folder, FACTORS),
-        ["mig"],
-        progress=lambda *state: told.append(state),
-    )
-    assert told[-1] == (N, N, "counting, 700 rows")
-    assert {label.partition(",")[0] for _, _, label in told} == {"first pass", "counting"}
-
-
-def test_row_groups_are_not_read_twice(rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of work begin where both tables have a row group that begins."""
-    monkeypatch.setattr(tables, "ROWS_PER_SPAN", 100)
-    codes = demele.scan_parquet(in_files(rows, tmp_path / "a", [300], 100), CODES)
-    factors = demele.scan_parquet(in_files(rows, tmp_path / "b", [200], 150), FACTORS)
-    own, other = ({0, 100, 200, 300, 400, 500, 600, 700}, {0, 150, 200, 350, 500, 650, 700})
-    assert set(codes.cuts) == own
-    assert set(factors.cuts) == other
-    assert [(span.start, span.stop) for span in tables.spans(codes, factors)] == [(0, 200), (200, 500), (500, 700)]
-
-
-def test_pictures_of_data_in_pieces_have_rows(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    codes, factors = rng.random((3000, 3)), rng.random((3000, 2))
-    frame = pd.DataFrame(np.column_stack([codes, factors]), columns=[*"abc", "v", "w"])
-    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=500)
-    tables = demele.scan_parquet(tmp_path, [*"abc"]), demele.scan_parquet(tmp_path, ["v", "w"])
-    pieces = demele.evaluate(*tables, ["mig", "mig_sup"], sample=400)
-    assert pieces.rows is not None
-    assert (pieces.rows.n, len(pieces.rows.codes)) == (3000, 400)

@@ -79,25 +79,8 @@ def test_products_of_all_columns(tmp_path: Path) -> None:
         assert_close([score.value, *score.native.values()], [*values_of(expected[score.metric])], SOLVER)
 
 
-def test_classes_are_sampled_by_sap_alone(tmp_path: Path) -> None:
-    rows = make_rows()
-    rows["turn"] = rows["turn"].astype(int).astype(str)
-    expected = demele.evaluate(rows[CODES], rows[FACTORS], METRICS)
-    found = demele.evaluate(*scanned(rows, tmp_path / "rows", [700], 100), METRICS, sample=SAMPLE)
-    assert {score.metric: score.n for score in found} == {"sap": SAMPLE, "mcc": N, "irs": N, "omes": N}
-    for name in ("irs", "omes"):
-        assert_close([found[name].value, *found[name].native.values()], [*values_of(expected[name])], ROUNDING)
-
-
 def values_of(score: demele.Score) -> list[float]:
     return [score.value, *score.native.values()]
-
-
-def test_a_signature_makes_the_number_again(tmp_path: Path) -> None:
-    data = scanned(make_rows(), tmp_path / "rows", [700], 100)
-    for score in demele.evaluate(*data, METRICS, sample=SAMPLE):
-        again = demele.replay(str(score.signature), *data)
-        assert_close(again.value, score.value, ROUNDING)
 
 
 def test_a_factor_in_one_bin_keeps_its_place(tmp_path: Path) -> None:
@@ -111,12 +94,3 @@ def test_a_factor_in_one_bin_keeps_its_place(tmp_path: Path) -> None:
         found = demele.evaluate(*data, ["irs"], options=options, sample=SAMPLE)
     assert found["irs"].factor_names == expected["irs"].factor_names
     assert_close(numbers(found), numbers(expected), ROUNDING)
-
-
-def test_what_the_sample_shows_is_told_once(tmp_path: Path) -> None:
-    rows = make_rows()
-    rows.loc[3, "z1"] = 1e6
-    found = demele.evaluate(*scanned(rows, tmp_path / "rows", [700], 100), ["omes", "sap"], sample=N - 1)
-    for score in found:
-        codes = [note.code for note in score.notes]
-        assert len(codes) == len(set(codes))

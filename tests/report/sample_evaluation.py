@@ -18,15 +18,6 @@ from demele.core.results import (
 )
 from demele.core.signature import Signature
 
-#: Names that turn into markup, into script or into a plotting template wherever they are not escaped.
-NASTY = (
-    "<b>x</b>",
-    "\"><script>document.title='broken out'</script>",
-    "Größe & 形",
-    "%{x} </script> $a$",
-    "a name that is much longer than any axis of any figure should ever have to show in full",
-)
-
 _CATALOGUE = (
     ("mig", "MIG", "information", "compactness", "per factor"),
     ("rmig", "RMIG", "information", "compactness", "per factor"),
@@ -126,19 +117,6 @@ def sample_evaluation(
         ),
         version="0.1.0",
     )
-
-
-def sample_evaluations(*, intervals: bool = True) -> list[Evaluation]:
-    """Four representations side by side: one with fewer codes, one whose names are hostile."""
-    hostile = ("z<1>", *NASTY, "z7", "z8")
-    return [
-        sample_evaluation("betavae", seed=1, quality=0.8, intervals=intervals),
-        sample_evaluation("PCA", seed=2, quality=0.4, code_names=tuple("abcde"), intervals=intervals),
-        sample_evaluation("factor-vae", seed=3, quality=0.7, intervals=intervals),
-        sample_evaluation(
-            "<b>x</b> & Größe", seed=4, quality=0.1, code_names=hostile, factor_names=NASTY, intervals=intervals
-        ),
-    ]
 
 
 def _score(

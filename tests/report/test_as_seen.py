@@ -123,17 +123,6 @@ def test_every_control_is_reached_by_the_keyboard_and_shows_it(page: Path, shown
     assert reached == min(usable, 60)
 
 
-def test_the_check_of_contrast_finds_what_is_pale(tmp_path: Path, shown: browser.Browser) -> None:
-    path = tmp_path / "pale.html"
-    path.write_text(
-        "<body style='background: white'><p style='color: #777'>pale</p><p style='color: #767676'>enough</p>"
-        "<p style='font-size: 30px; color: #949494'>large</p><p style='color: black; opacity: 0.4'>faint</p></body>",
-        encoding="utf-8",
-    )
-    shown.visit(path)
-    assert [line.split()[-1] for line in shown.value(_PALE)] == ["pale", "faint"]
-
-
 def test_the_gallery_has_its_pictures_and_stays_small() -> None:
     pictures = [path for path in FOLDER.iterdir() if path.suffix == ".webp"]
     assert {path.stem for path in pictures} == set(SHOWN)

@@ -128,14 +128,6 @@ def test_tables_are_sorted_found_and_unfolded(opened: Browser) -> None:
     assert opened.value(f"{states}.tBodies[0].rows[0].cells[5].textContent") == "no data"  # by order, not by text
 
 
-def test_a_choice_shows_one_panel(opened: Browser) -> None:
-    heights = "[...document.querySelectorAll('.panel')].map((panel) => panel.offsetHeight > 0)"
-    assert opened.value(heights) == [True, False]
-    opened.value("const one = document.querySelector('.choice select'); one.selectedIndex = 1;"
-                 "one.dispatchEvent(new Event('change'))")  # fmt: skip
-    assert opened.value(heights) == [False, True]
-
-
 def test_evidence_opens_by_click_by_keys_and_by_address(opened: Browser) -> None:
     dialog = "document.querySelector('dialog').open && document.querySelector('dialog').textContent"
     opened.value("document.querySelector('[data-for=\"criteria-0-1\"]').click()")
@@ -170,20 +162,6 @@ def test_a_cell_of_a_heat_map_shows_its_rows(opened: Browser) -> None:
     assert opened.value(painted) == pytest.approx([0, 114, 178], abs=3)  # the first colour of the palette
 
 
-def test_lines_tell_their_values(opened: Browser) -> None:
-    opened.value("document.querySelector('.area').focus()")
-    opened.press("ArrowRight")
-    told = "document.querySelector('.readout').textContent"
-    assert opened.value(told) == "noise rate: 5.0%\nMIG: 0.224\nMIG, interval: [0.201, 0.246]\nSAP: 0.003"
-    move = (
-        "const box = document.querySelector('.area').getBoundingClientRect();"
-        "document.querySelector('.area').dispatchEvent(new PointerEvent('pointermove',"
-        " { clientX: box.right, clientY: box.top + 9, bubbles: true }))"
-    )
-    opened.value(move)
-    assert opened.value(told).startswith("noise rate: 100.0%\nMIG: 1.000")
-
-
 def test_json_and_every_table_can_be_downloaded(opened: Browser) -> None:
     titles = opened.value("[...document.querySelectorAll('#download li')].map((item) => item.textContent)")
     assert titles[:2] == ["All values (JSON)", "Difference to the baseline (CSV)"]
@@ -191,10 +169,3 @@ def test_json_and_every_table_can_be_downloaded(opened: Browser) -> None:
     assert opened.value("unpacked(document.getElementById('result-json'))") == {"value": 1}
     csv = opened.value("csvOf(document.querySelector('table[aria-label=\"Accuracy of each model\"]'))")
     assert csv.splitlines()[1] == 'claude_3_opus,85.2%,"[84.2%, 86.2%]",7,< 0.0001,better'
-
-
-def test_the_theme_is_chosen(opened: Browser) -> None:
-    ground = "getComputedStyle(document.body).backgroundColor"
-    assert opened.value(ground) == "rgb(255, 255, 255)"
-    opened.value("for (const _ of [1, 2]) document.getElementById('theme').click()")
-    assert opened.value(ground) == "rgb(20, 24, 29)"

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from demele.core.errors import InputError, NotEnoughData
-from demele.report.document import Document, Heat, Images, Matrix, Notice, Section, Table
+from demele.report.document import Document, Heat, Images, Matrix, Notice, Table
 from demele.report.renderers.card import card
 from demele.report.renderers.elements import h
 from demele.report.renderers.html import page
-from demele.report.renderers.paper import in_latex, latex, markdown
+from demele.report.renderers.paper import latex, markdown
 from demele.report.renderers.picture import draw
-from demele.report.renderers.tables import figures_of, shown_tables, table_of
+from demele.report.renderers.tables import figures_of
 from demele.report.renderers.terminal import text
-from demele.report.words import FORMAT, name, width_of
+from demele.report.words import name, width_of
 from tests.report.documents import DOCUMENTS, HOSTILE, plain
 
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -157,11 +157,6 @@ def test_minor_columns_go_first_then_names_are_cut_then_columns_go() -> None:
     assert "Not shown: Minor, B." in text(document, width=24)
 
 
-def test_rows_that_are_not_shown_are_counted() -> None:
-    table = Table("t", {"Name": "text"}, [(f"row {place}",) for place in range(50)])
-    assert "Not shown: 30 rows." in text(Document(kind="k", title="t", headline="h.", table=table))
-
-
 # Papers ---------------------------------------------------------------------------------------------------------------
 
 
@@ -224,28 +219,8 @@ def test_every_figure_is_drawn(make: Callable[[], Document], tmp_path: Path) -> 
         draw(document, len(drawn))
 
 
-@every
-def test_tables_have_a_cell_for_each_column(make: Callable[[], Document]) -> None:
-    document = make()
-    for table in (*map(table_of, figures_of(document)), *shown_tables(document)):
-        assert all(FORMAT.fullmatch(form) for form in table.columns.values())
-        assert {len(row) for row in table.rows} <= {len(table.columns)}
-
-
-def test_empty_parts_of_a_document_are_dropped() -> None:
-    empty = Section("Data", [None, ""])
-    made = Document(kind="k", title="t", headline="h.", sentences=["", "a."], sections=[empty, Section("", ["x"])])
-    assert made.sentences == ("a.",)
-    assert made.sections == ()
-
-
 def test_a_note_names_what_it_is_about_once() -> None:
     note = Notice(f"{name('z4')} is constant", "warning", [name("z4"), name("z5")])
     made = Document(kind="k", title="t", headline="h.", notes=[note])
     assert "  warning: z5: z4 is constant." in text(made, explain=True).splitlines()
     assert page(made).count("<bdi>z4</bdi>") == 1
-
-
-def test_brackets_are_marked_only_where_latex_would_read_them() -> None:
-    assert in_latex("[0.1, 0.2] * [3]") == "{}[0.1, 0.2] * [3]"
-    assert in_latex("a--b --- c") == "a-{}-b -{}-{}- c"

@@ -165,22 +165,6 @@ def test_ten_kills_lose_nothing(where: str, left_alone: Path, tmp_path: Path) ->
         assert calls.total() <= CALLS + KILLS * IN_FLIGHT
 
 
-@pytest.mark.parametrize("where", ["2", "fork"])
-def test_workers_that_outlive_their_run_do_not_keep_the_file(where: str, left_alone: Path, tmp_path: Path) -> None:
-    folder = prepared(tmp_path / "orphaned")
-    run = started(folder, where)
-    try:
-        wait_until_it_works(folder, run, 10)
-        assert run.poll() is None
-        run.kill()  # it alone: its workers go on
-        run.wait()
-        os.killpg(run.pid, 0)  # some do: this raises where none is left
-        finish(folder, "1")
-    finally:
-        kill_group(run)
-    assert lines(folder) == lines(left_alone)
-
-
 def test_two_runs_do_not_write_to_one_file(left_alone: Path, tmp_path: Path) -> None:
     folder = prepared(tmp_path / "both")
     first = started(folder, "1")

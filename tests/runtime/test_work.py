@@ -2,7 +2,6 @@
 
 import multiprocessing
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -93,16 +92,6 @@ def test_an_exception_passes_through() -> None:
         next(results)
 
 
-def test_an_exception_passes_through_processes(processes: Executor) -> None:
-    with pytest.raises(KeyError, match="three"):
-        list(completed(refuse_three, range(6), executor=processes))
-
-
-def test_an_exception_passes_through_jobs() -> None:
-    with pytest.raises(KeyError, match="three"):
-        list(completed(refuse_three, range(6), n_jobs=2))
-
-
 def test_an_exception_does_not_lose_what_is_finished() -> None:
     executor = Promised()
     results = completed(refuse_three, range(200), executor=executor)
@@ -140,14 +129,6 @@ def test_an_early_close_cancels_what_has_not_begun() -> None:
     results.close()
     assert all(future.cancelled() for future in executor.given[1:])
     assert len(executor.given) <= AHEAD + 1
-
-
-def test_an_early_close_of_jobs_stops_them() -> None:
-    started = time.perf_counter()
-    results = completed(time.sleep, [0.0] + [5.0] * 40, n_jobs=2)
-    next(results)
-    results.close()
-    assert time.perf_counter() - started < 60  # all of them would take 100 s
 
 
 def test_an_executor_that_takes_no_more_is_said_so() -> None:

@@ -8,8 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +16,8 @@ import numpy as np
 import pytest
 
 import demele
-from demele.runtime.dask import mapped, reduced
 from demele.runtime.processes import settled_backend
 from demele.runtime.work import completed, ordered
-from demele.runtime.workers import lost_workers_told
 
 #: Seconds after which a test gives up; what it waits for takes two or three.
 PATIENCE = 120.0
@@ -190,36 +186,6 @@ def test_a_killed_worker_is_told(how: str) -> None:
     with pytest.raises(demele.errors.WorkerError, match=r"^n_jobs: .*SIGKILL.*.*fewer rows\. With a store"):
         list(results)
     assert sorted(completed(abs, [-1, 2, -3], n_jobs=2)) == [1, 2, 3]  # the next call has workers again
-
-
-def test_a_killed_worker_of_dask_is_told() -> None:
-    dask = pytest.importorskip("dask")
-    with (
-        dask.config.set(scheduler="processes", num_workers=2),
-        pytest.raises(demele.errors.WorkerError, match=r"^dask: .*partitions smaller"),
-    ):
-        reduced(mapped(dies, [(0,), (1,)]), list)
-
-
-def test_a_killed_worker_of_a_cluster_is_told() -> None:
-    distributed = pytest.importorskip("distributed")
-    lost = distributed.scheduler.KilledWorker("task", SimpleNamespace(address="here"), 3)
-    with pytest.raises(demele.errors.WorkerError, match=r"^dask: "), lost_workers_told("dask"):
-        raise lost
-    with pytest.raises(KeyError), lost_workers_told("dask"):
-        raise KeyError("another")
-
-
-def test_an_executor_stays_its_owners() -> None:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        assert sorted(completed(abs, [-1, 2], executor=pool)) == [1, 2]
-        assert pool.submit(watching).result() is False
-        with pytest.raises(demele.errors.WorkerError, match=r"^executor: .*; give the executor fewer processes"):
-            list(completed(dies, range(4), executor=pool))
-
-
-def watching() -> bool:
-    return any(thread.name == "demele-parent" for thread in threading.enumerate())
 
 
 def test_a_killed_worker_of_a_metric_is_told() -> None:

@@ -1,15 +1,12 @@
 """Raw, aligned, gap: what turning the codes does to scores, on rows that were not used to turn them."""
 
-import json
-import warnings
-
 import numpy as np
 import pytest
 from scipy.stats import special_ortho_group
 
 import demele
 from demele.core.alignment import Alignment, reading_of, said
-from demele.core.errors import DemeleWarning, InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.results import Chance, Interval
 from demele.core.seeds import rng_for
 
@@ -127,19 +124,6 @@ def test_a_single_code_has_no_gap_and_fewer_codes_than_factors_are_told() -> Non
     assert "alignment-few-codes" in {note.code for note in few.notes}
 
 
-def test_few_rows_and_scales_far_apart_are_warned_of() -> None:
-    codes, factors = _noisy(400)
-    with pytest.warns(DemeleWarning, match="400 rows"):
-        found = demele.evaluate(codes, factors, ["mig"], aligned=True)
-    assert "alignment-few-rows" in {note.code for note in found.notes}
-    codes, factors = _noisy(2000, d=4)
-    with pytest.warns(DemeleWarning, match="fold in scale"):
-        demele.evaluate(codes * [1, 1, 1, 100] @ _rotation(4, 1), factors, ["mig"], aligned=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        demele.evaluate(codes * [1, 1, 1, 10] @ _rotation(4, 1), factors, ["mig"], aligned=True)
-
-
 @pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning")
 def test_what_cannot_be_aligned_keeps_its_value_and_says_why() -> None:
     codes, factors = _noisy(600)
@@ -185,21 +169,6 @@ def test_what_is_asked_wrongly_is_refused() -> None:
     rows = pytest.importorskip("dask.array")
     with pytest.raises(InputError, match="a piece at a time"):
         demele.evaluate(rows.from_array(codes), rows.from_array(factors), ["mig"], aligned=True)
-
-
-def test_the_dictionary_holds_all_of_it() -> None:
-    codes, factors = _noisy(600)
-    evaluation = demele.evaluate(codes @ _rotation(5, 1), factors, ["mig", "r2_affine"], aligned=True, n_permutations=2)
-    held = json.loads(evaluation.to_json())["scores"]
-    mig = held[0]["alignment"]
-    assert mig["gap"] == pytest.approx(mig["aligned"] - mig["raw"])
-    assert len(mig["halves"]) == 2
-    assert mig["reading"] == "off the axes"
-    assert mig["explicitness"][0] == "r2_affine"
-    assert len(mig["chance"]["values"]) == 2
-    assert held[1]["alignment"]["reading"] == "any axes"
-    told = [score.alignment.sentence for score in evaluation if score.alignment is not None]
-    assert told == [said("off the axes"), said("any axes")]
 
 
 def test_readings() -> None:

@@ -1,6 +1,5 @@
 """How many wrong annotations an order bears: between a guarantee and an attack that succeeds."""
 
-import json
 import math
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 
 import demele
 from demele.estimation.noise_bounds import BOUNDS, information_bounds
-from demele.report.words import at_most
 from tests.tolerances import ROUNDING, assert_close
 
 Floats = NDArray[np.float64]
@@ -53,19 +51,6 @@ def test_the_order_lies_between_guarantee_and_attack() -> None:
         assert (bounds(better, rate)[0] > bounds(worse, rate)[1]) is kept
 
 
-def test_it_is_said_in_a_sentence_and_written_as_json() -> None:
-    better, worse, factors = drawn()
-    found = demele.probes.breakdown(
-        better[:200, :1], worse[:200, :1], factors["shape"][:200], "dcimig", names=("new", "old")
-    )
-    assert found.sentence.startswith("By DCIMIG, new (0.")
-    assert found.sentence.endswith(
-        f"if at most {at_most(found.guaranteed)} of the annotations of each factor are wrong."
-    )
-    assert found.sentences[1].startswith(f"Changing {found.attained:.2%} of the annotations")
-    assert json.loads(found.to_json())["attained"] == found.attained
-
-
 def test_equal_representations_have_no_order_to_lose() -> None:
     better, _, factors = drawn()
     found = demele.probes.breakdown(better, better, factors)
@@ -106,14 +91,6 @@ def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
         demele.errors.InputError, match=r"30 missing annotations in column 'shape'.* pass missing='omit'"
     ):
         demele.probes.breakdown(better, worse, factors)
-
-
-def test_a_metric_without_bounds_is_refused() -> None:
-    better, worse, factors = drawn()
-    with pytest.raises(
-        demele.errors.UnknownNameError, match=r"metric: expected one of mig, mig_sup, dcimig, got 'sap'"
-    ):
-        demele.probes.breakdown(better, worse, factors, "sap")
 
 
 def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> None:

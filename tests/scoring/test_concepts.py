@@ -14,7 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.core.sparse_inputs import read_sparse_codes
 from demele.estimation import concept_probes
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
 #: Two factors of four values, every pair 100 times; the concept is the upper half of the first.
@@ -102,15 +102,6 @@ def test_sums_from_non_zeros_are_those_of_dense_columns(monkeypatch: pytest.Monk
     assert (ranked[4], ranked[5]) == (0.0, math.inf)
 
 
-def test_sparse_codes_score_as_dense_ones() -> None:
-    codes, concept = parted(0.7, 0.2, 0.05)
-    sparse = scipy.sparse.csr_array(codes)
-    for function in (demele.probes.sparse_probing, demele.probes.splitting, demele.probes.absorption):
-        one, other = function(codes, concept), function(sparse, concept)
-        assert_exact(one.value, other.value)
-        assert demele.replay(str(other.signature), sparse, concept).value == other.value
-
-
 def test_a_quantity_is_scored_by_its_explained_share() -> None:
     size = rng_for(0, "size").random(2000)
     codes = np.column_stack([size + 0.1, rng_for(1, "size").random(2000)])
@@ -133,12 +124,6 @@ def test_a_single_absorber_is_splitting_beyond_a_share(taken: float, split: int,
     row = found.details["classes"][0]
     assert_close(row["f1"][0], 2 * (1 - taken) / (2 - taken), ROUNDING)
     assert "splitting" in found.notes[0].message
-
-
-def test_a_larger_jump_counts_fewer_codes() -> None:
-    codes, concept = parted(0.6, 0.3, 0.1)
-    found = [demele.probes.splitting(codes, concept, jump=jump, **ON_TRAINING).value for jump in (0.03, 0.1, 0.5)]
-    assert found == [3.0, 2.0, 1.0]
 
 
 def test_shares_of_rows_that_others_carry() -> None:
@@ -228,15 +213,3 @@ def test_both_of_two_named_classes_are_split() -> None:
         for alone in (concept, concept == 1, np.where(concept == 1, "Yes", "No")):
             assert len(function(codes, alone, **ON_TRAINING).details["classes"]) == 1
     assert demele.probes.splitting(codes, language, **ON_TRAINING).value == 2.0
-
-
-def test_a_quantity_has_no_accuracy() -> None:
-    rows = demele.probes.sparse_probing(GRID + 0.5, FIRST, top=1, kinds="continuous", **ON_TRAINING).details["classes"]
-    assert_close(rows[0]["score"], 1.0, ROUNDING)
-    assert math.isnan(rows[0]["accuracy"])
-
-
-def test_more_codes_than_there_are() -> None:
-    found = demele.probes.sparse_probing(GRID, UPPER, top=(1, 9))
-    assert [note.message for note in found.notes] == ["k = 9 is more than the codes that differ: probes read 2 of them"]
-    assert not demele.probes.sparse_probing(GRID, UPPER, top=(1, 2)).notes

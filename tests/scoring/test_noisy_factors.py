@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele import labels
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.results import Score
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -141,20 +141,6 @@ def test_what_corrects_nothing_is_refused() -> None:
         codes, _, annotated = rows()
         with pytest.raises(error, match=words):
             demele.evaluate(codes, annotated, ["mig"], factor_noise=given)
-
-
-def test_methods_are_known_by_name() -> None:
-    codes, _, given = rows(200)
-    with pytest.raises(UnknownNameError, match="transition"):
-        demele.evaluate(codes, given, ["mig"], factor_noise={"v1": 0.1}, factor_noise_method="transitions")
-    with pytest.raises(InputError, match="factor_noise"):
-        demele.evaluate(codes, given, ["mig"], factor_noise_method="transition")
-
-
-def test_codes_in_groups_are_not_corrected() -> None:
-    codes, _, given = rows(200)
-    with pytest.raises(InputError, match="in groups"):
-        demele.evaluate(codes, given, ["mig"], factor_noise={"v1": 0.1}, code_groups=["a", "a", "b"])
 
 
 def test_transposed_transitions_are_refused() -> None:

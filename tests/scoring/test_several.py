@@ -1,13 +1,12 @@
 """Several representations side by side: what is paired, what is shown, what is refused."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import demele
-from demele.core.errors import DemeleError, FragileScoreWarning, UndefinedFactorWarning
+from demele.core.errors import DemeleError
 from demele.core.results import Interval
 from demele.estimation.differences import run_difference
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -117,13 +116,6 @@ def test_extreme_values_get_no_interval_over_rows() -> None:
     assert not each.shown
     assert "extreme values" in each.reason
     assert np.isfinite(each.value)
-
-
-def test_without_resamples_the_result_says_what_to_give() -> None:
-    found = compared(metrics=["mig"])
-    assert found.sentence == "No difference can be tested: none of 3 has an interval."
-    (note,) = (note for note in found.document().notes if note.text.startswith("no interval"))
-    assert note.text == "no interval: no half-samples were asked for; pass n_bootstrap=50"
 
 
 def test_equal_representations_show_nothing() -> None:
@@ -262,25 +254,6 @@ def test_intervals_over_runs_stay_within_the_range_of_the_metric() -> None:
     assert 0.0 < score.interval.low < score.mean < score.interval.high < 1.0
 
 
-def test_a_model_of_one_run_has_no_interval() -> None:
-    found = compared(metrics=["mig"], runs={"noisy model": ["noisy", "again"]}, n_bootstrap=5)
-    assert found.models == {"noisy model": ("noisy", "again"), "clean": ("clean",)}
-    assert "one run" in found.differences[0].reason
-    assert found.model_scores[1].interval is None
-    assert np.isnan(found.model_scores[1].std)
-
-
-def test_against_one() -> None:
-    pairs = [(each.first, each.second) for each in compared(metrics=["mig"], against="clean").differences]
-    assert pairs == [("clean", "noisy"), ("clean", "again")]
-
-
-def test_numbers_of_codes_may_differ() -> None:
-    wide = np.column_stack([CODES["noisy"], RNG.random((N, 3))])
-    found = compared({"two": CODES["noisy"], "five": wide}, ["mig"], n_bootstrap=5)
-    assert any("numbers of codes differ (2 and 5)" in note.text for note in found.document().notes)
-
-
 def test_undefined_scores_are_not_compared() -> None:
     def own(codes: Any, factors: Any) -> float:
         return float("nan") if codes.std() > 0.32 else 1.0
@@ -291,31 +264,6 @@ def test_undefined_scores_are_not_compared() -> None:
     assert np.isnan(each.value)
     assert each.reason == "noisy has no score by it"
     assert by(found, "mig", "noisy", "clean").interval is not None
-
-
-def test_codes_without_names() -> None:
-    assert compared([CODES["noisy"], CODES["clean"]], ["mig"]).names == ("codes 1", "codes 2")
-
-
-def test_warnings_name_what_they_are_about() -> None:
-    factors = np.column_stack([FACTORS, np.zeros(N)])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        demele.compare_representations(CODES, factors, ["explicitness"])
-    constant = [str(each.message) for each in caught if each.category is UndefinedFactorWarning]
-    assert constant == ["factor 'v3' is constant and was left out"]
-    fragile = [str(each.message) for each in caught if each.category is FragileScoreWarning]
-    assert all(words.startswith(("noisy: ", "again: ", "clean: ")) for words in fragile)
-
-
-def test_dictionary_and_frames() -> None:
-    data = FOUND.to_dict()
-    assert data["kind"] == "representation comparison"
-    assert [each["name"] for each in data["evaluations"]] == ["noisy", "again", "clean"]
-    frame = FOUND.to_frame()
-    assert list(frame["difference"]) == [each["value"] for each in data["differences"]]
-    assert frame["shown"].sum() == 4
-    assert list(FOUND.scores_frame()["name"]) == ["noisy"] * 3 + ["again"] * 3 + ["clean"] * 3
 
 
 def test_mistakes_are_refused_before_anything_is_scored() -> None:
@@ -342,8 +290,3 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
     for codes, options, message in codes_cases:
         with pytest.raises(DemeleError, match=message):
             compared(codes, ["mig"], **options)
-
-
-def test_evaluate_leads_to_the_function_for_several() -> None:
-    with pytest.raises(demele.errors.InputTypeError, match=r"got 3 in a dict; demele\.compare_representations"):
-        demele.evaluate(CODES, FACTORS, "all")

@@ -1,6 +1,5 @@
 """Sparse codes: what is counted from the non-zeros alone is what a dense computation counts."""
 
-import json
 import math
 import re
 from collections.abc import Callable
@@ -23,7 +22,6 @@ from demele.errors import (
     InputError,
     InputTypeError,
     NotEnoughData,
-    UndefinedFactorWarning,
     UnknownNameError,
 )
 from demele.estimation.discretise import EqualFrequency, EqualWidth, cut
@@ -37,7 +35,6 @@ from demele.estimation.sparse_counts import (
     squared_correlation_block,
 )
 from demele.estimation.univariate import squared_correlations
-from demele.scoring.sparse import sparse_metrics
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -302,16 +299,6 @@ def test_forms_of_the_same_matrix_score_the_same() -> None:
         assert before.nnz == given_matrix.nnz
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64", "longdouble"])
-def test_types_of_numbers(dtype: str) -> None:
-    codes, factors = sparse_case()
-    whole = np.abs(np.round(3 * codes)).astype(dtype)
-    found = demele.evaluate_sparse(sp.csr_array(whole), factors, [*OF_COUNTS, "sap"], bins=3)
-    expected = demele.evaluate_sparse(sp.csr_array(whole.astype(float)), factors, [*OF_COUNTS, "sap"], bins=3)
-    assert_exact(found.information, expected.information)
-    assert_exact(scores_of(found), scores_of(expected))
-
-
 @pytest.mark.parametrize("limits", [(1, 10**9), (10**9, 1), (1500, 200)])
 def test_size_of_the_blocks_does_not_matter(limits: tuple[int, int]) -> None:
     codes, factors = sparse_case()
@@ -389,49 +376,6 @@ def test_missing_annotations_are_left_out_factor_by_factor() -> None:
         demele.evaluate_sparse(sp.csc_array(codes), holes)
 
 
-def test_a_constant_factor_is_left_out_with_a_note() -> None:
-    codes, factors = sparse_case()
-    factors[:, 1] = 4
-    with pytest.warns(UndefinedFactorWarning, match="factor 'v2' is constant"):
-        found = demele.evaluate_sparse(sp.csc_array(codes), factors)
-    without = demele.evaluate_sparse(sp.csc_array(codes), factors[:, [0, 2]])
-    assert found.information["v2"].isna().all()
-    assert_exact(found.information[["v1", "v3"]], without.information)
-    assert_exact(scores_of(found), scores_of(without))
-    assert found["mig"].native["v2"] != found["mig"].native["v2"]
-    assert found.top_codes("v2") == ()
-    assert "constant-factor" in {note.code for note in found["mig"].notes}
-
-
-def test_dead_and_constant_codes_are_told() -> None:
-    codes, factors = sparse_case()
-    codes[:, 4] = -2.5
-    found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["modularity", "mig_sup", "sap"])
-    assert_exact(found.information.iloc[[4, 11]], 0.0)
-    assert_exact(per_code(found["modularity"])[[4, 11]], 0.0)
-    told = {note.code: note for note in found["modularity"].notes}
-    assert told["dead-codes"].subject == ("z12",)
-    assert told["constant-code"].subject == ("z5",)
-    alive = np.delete(per_code(found["modularity"]), [4, 11]).mean()
-    assert f"without them it would be {alive:.3f}" in told["mean-of-living-codes"].message
-
-
-def test_a_matrix_without_any_nonzero() -> None:
-    found = demele.evaluate_sparse(sp.csr_array((20, 3)), [0, 1] * 10, ["mig", "dcimig", "jemmig", "sap"])
-    assert_exact(found.information, np.zeros((3, 1)))
-    assert scores_of(found) == [0.0, 0.0, 0.0, 0.0]
-    assert len(found.dead) == 3
-
-
-def test_a_single_code() -> None:
-    v = np.array([0, 1] * 10)
-    found = demele.evaluate_sparse(sp.csr_array(v[:, None]), v)
-    assert found["mig"].value == pytest.approx(1.0)
-    assert [item.metric for item in found.left_out] == ["modularity"]  # a single factor
-    with pytest.raises(UnknownNameError, match="modularity has no score here: factors: modularity needs"):
-        _ = found["modularity"]
-
-
 def test_what_needs_more_factors_is_refused_by_name() -> None:
     codes, factors = sparse_case()
     with pytest.raises(NotEnoughData, match="modularity needs at least 2 factors that vary, got 1"):
@@ -440,45 +384,7 @@ def test_what_needs_more_factors_is_refused_by_name() -> None:
         demele.evaluate_sparse(sp.csr_array(codes), factors[:, 0], ["dci_lasso_modularity"])
 
 
-def test_direction_of_codes() -> None:
-    rng = np.random.default_rng(0)
-    v = rng.random(200)
-    w = np.array(["low", "high"])[(v > 0.5) * 1]
-    codes = sp.csc_array(np.column_stack([np.maximum(v - 0.5, 0), np.maximum(0.5 - v, 0)]))
-    found = demele.evaluate_sparse(codes, np.array([[*row] for row in zip(v, w, strict=True)], dtype=object), ["mig"])
-    assert {item.code: item.direction for item in found.top_codes(0)} == {"z1": "+", "z2": "-"}
-    assert {item.code: item.direction for item in found.top_codes("v2")} == {"z1": "high", "z2": "low"}
-
-
 # What comes back -----------------------------------------------------------------------------------------------------
-
-
-def test_files_hold_scores_and_top_codes_only(tmp_path: Any) -> None:
-    codes, factors = sparse_case(d=40)
-    names = [f"feature {index}" for index in range(40)]
-    found = demele.evaluate_sparse(sp.csc_array(codes), factors, top=2, code_names=names, name="dictionary")
-    read = json.loads(found.to_json(tmp_path / "sparse.json"))
-    assert json.loads((tmp_path / "sparse.json").read_text()) == read
-    assert read["kind"] == "sparse evaluation"
-    assert read["n_codes"] == 40
-    assert found.dead.size == 1
-    assert len(read["top"]) == 6
-    assert read["top"][0]["code"] == "feature 0"
-    scores = {score["metric"]: score for score in read["scores"]}
-    assert scores["mig"]["value"] == found["mig"].value
-    assert scores["mig"]["matrix_values"] is None
-    assert set(scores["modularity"]["code_names"]) == {item["code"] for item in read["top"]}
-    native = dict(zip(scores["mig_sup"]["code_names"], scores["mig_sup"]["per_code"], strict=True))
-    assert native["feature 0"] == found["mig_sup"].native["feature 0"]
-    frame = found.to_frame()
-    assert list(frame["metric"]) == [*OF_COUNTS, "sap"]
-    assert set(frame["name"]) == {"dictionary"}
-    assert list(found.top_frame(1)["factor"]) == ["v1", "v2", "v3"]
-    assert len(found) == 6
-    assert "39 codes of 40 are active" in repr(found)
-    assert found.information.index.tolist() == names
-    assert found["mig"].matrix is not None
-    assert found["mig"].matrix.shape == (40, 3)
 
 
 def test_signature_is_the_call_that_makes_the_number_again() -> None:
@@ -602,26 +508,3 @@ def test_a_factor_with_too_many_values_for_the_tables() -> None:
             bins=tuple(np.linspace(0.0, 1.0, 20_000)),
             kinds="categorical",
         )
-
-
-def test_a_factor_in_a_single_bin_has_no_entropy_to_be_relative_to() -> None:
-    codes, _ = sparse_case()
-    factors = np.random.default_rng(0).random((len(codes), 2))
-    found = demele.evaluate_sparse(sp.csr_array(codes), factors, "jemmig", factor_bins=(0.0, 5.0, 10.0))
-    assert [one.relative for one in found.top_codes("v1", 3)] == [0.0, 0.0, 0.0]
-
-
-def test_evaluate_names_the_way_for_matrices_too_large_to_be_dense() -> None:
-    with pytest.raises(InputError, match=re.escape("score it with demele.evaluate_sparse")):
-        demele.evaluate(sp.csr_array((100_000, 65_536)), np.zeros(100_000), "all")
-
-
-def test_every_metric_that_is_offered_is_computed() -> None:
-    concept = np.arange(400) % 2
-    codes = sp.csr_array(np.column_stack([concept * 0.5, 1.0 - concept, (np.arange(400) % 3 == 0) * 1.0]))
-    factors = np.column_stack([concept, np.arange(400) % 3])
-    for name in sparse_metrics():
-        if not name.startswith("dci_"):
-            assert demele.evaluate_sparse(codes, factors, [name], kinds="categorical")[name].n == 400
-    assert {"infom", "infoc", "med_modularity", "minimality", "sufficiency"} <= set(sparse_metrics())
-    assert "snc" not in sparse_metrics()

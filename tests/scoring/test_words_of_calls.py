@@ -4,10 +4,6 @@ import numpy as np
 import pytest
 
 import demele
-from demele.core.errors import InputTypeError
-from demele.core.sentences import rephrased
-from demele.metrics.protocols import PROTOCOLS
-from demele.metrics.request import unnamed_metrics
 
 RNG = np.random.default_rng(0)
 CODES, FACTORS = RNG.normal(size=(60, 6)), RNG.random((60, 2))
@@ -23,27 +19,6 @@ def test_who_asked_for_chance_is_not_told_to_ask(groups: object) -> None:
     assert any(ADVICE in message for message in said)
     assert not any(ADVICE in message for message in kept)
     assert any("(mean of 20)" in message for message in kept) or groups is not None
-
-
-def test_an_option_of_evaluate_is_no_option_of_a_metric() -> None:
-    with pytest.raises(InputTypeError, match=r"demele\.evaluate\(codes, factors, \['mig'\], aligned=\.\.\.\)"):
-        demele.metrics.mig(CODES, FACTORS, aligned=True)  # type: ignore[call-arg]
-    with pytest.raises(InputTypeError, match=r"mcc has no such option; its own options are average, cross_fit; every"):
-        demele.metrics.mcc(CODES, FACTORS, correction="adjusted")  # type: ignore[call-arg]
-
-
-@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
-def test_a_protocol_of_metrics_that_must_be_named() -> None:
-    def notes(metrics: object, protocol: str) -> list[str]:
-        found = demele.evaluate(CODES, FACTORS, metrics, protocol=protocol)  # type: ignore[arg-type]
-        return [note.message for note in found.notes if note.code == "unnamed-metrics"]
-
-    assert notes(["mcc", "mig"], "mcc2020") == []
-    (message,) = notes(None, "mcc2020")
-    assert "pass metrics=['mcc', 'mcc_rank']" in message
-    assert "give --metrics mcc,mcc_rank" in rephrased(message, lambda it: f"--{it.name} {it.value}")
-    about = {name for name in PROTOCOLS if unnamed_metrics(name)}
-    assert about == {"mcc2020", "infomec2023", "med2022", "dcies2023"}
 
 
 @pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")

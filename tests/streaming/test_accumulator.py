@@ -1,11 +1,6 @@
 """Accumulators: what they say, what they refuse and leave untouched, and the bits of a first call in a process."""
 
 import json
-import os
-import re
-import subprocess
-import sys
-import warnings
 from typing import Any
 
 import numpy as np
@@ -122,12 +117,6 @@ def test_an_evaluation_of_both_kinds_says_what_one_of_rows_says() -> None:
     assert json.loads(strict)["n"] == 160
 
 
-def test_repr_tells_what_is_counted_and_kept() -> None:
-    accumulator = demele.Accumulator(["mig", "sap"], frame=FRAME, bound=50).update(CODES, FACTORS)
-    assert repr(accumulator) == "Accumulator(mig, sap; n=160, counted: mig, 50 rows kept)"
-    assert repr(demele.Accumulator("sap")) == "Accumulator(sap; n=0, counted: nothing, 0 rows kept)"
-
-
 def test_a_sampled_score_says_of_how_many_rows_it_is() -> None:
     score = demele.Accumulator("sap", bound=50).update(CODES, FACTORS).compute()
     assert [note.code for note in score.notes if note.code == "sampled"] == ["sampled"]
@@ -183,25 +172,6 @@ def test_a_factor_that_never_varies_is_left_out_and_named() -> None:
             assert [note.subject for note in score.notes if note.code == "constant-factor"] == [("light",)]
 
 
-def test_a_frame_that_knows_it_constant_says_so_in_the_evaluation() -> None:
-    factors = FACTORS.assign(light=1)
-    accumulator = demele.Accumulator(["mig", "jemmig"], frame=demele.bins.BinEdges.of(CODES, factors)).update(
-        CODES, factors
-    )
-    with pytest.warns(UndefinedFactorWarning) as caught:
-        evaluation = accumulator.compute()
-    assert len(caught) == 1
-    assert [factor.constant for factor in evaluation.factors] == [False, False, True]
-    assert "constant-factor" in [note.code for note in evaluation.notes]
-
-
-def test_constant_codes_are_noted() -> None:
-    codes = CODES.assign(noise=1.0)
-    score = demele.Accumulator("mig", frame=demele.bins.BinEdges.of(codes, FACTORS)).update(codes, FACTORS).compute()
-    assert [note.subject for note in score.notes if note.code == "constant-code"] == [("noise",)]
-    assert score.value == demele.metrics.mig(codes, FACTORS).value
-
-
 def test_missing_annotations_are_omitted_as_from_rows() -> None:
     for names in GROUPS.values():
         factors = FACTORS.assign(
@@ -250,16 +220,6 @@ def test_factors_of_any_storage(kind: str) -> None:
             assert score.value == expected[score.metric].value
 
 
-def test_columns_with_names_may_come_in_any_order() -> None:
-    for frame in (FRAME, None):
-        accumulator = demele.Accumulator(["mig", "sap"], frame=frame)
-        accumulator = accumulator.update(CODES[:80], FACTORS[:80])
-        turned = accumulator.update(CODES[80:][CODES.columns[::-1]], FACTORS[80:][FACTORS.columns[::-1]])
-        straight = accumulator.update(CODES[80:], FACTORS[80:])
-        for score in turned.compute():
-            assert score.value == straight.compute()[score.metric].value
-
-
 def test_metrics_that_do_not_apply_are_left_out_with_the_reason_unless_alone() -> None:
     codes, factors = CODES[["first", "second"]], FACTORS[["size", "shape", "light"]]
     frame = demele.bins.BinEdges.of(codes, factors)
@@ -296,12 +256,6 @@ def test_options_protocols_and_codes_reach_counted_metrics() -> None:
         options = {"information": {"correction": correction}}
         counted = demele.Accumulator("mig", frame=frame, bins=rule, options=options).update(CODES, FACTORS)
         assert counted.compute().value == demele.metrics.mig(CODES, FACTORS, bins=rule, correction=correction).value
-
-
-def test_nearest_neighbours_are_sampled_with_a_frame_too() -> None:
-    accumulator = demele.Accumulator("mig", frame=FRAME, protocol="latte").update(CODES, FACTORS)
-    assert "counted: nothing, 160 rows kept" in repr(accumulator)
-    assert accumulator.compute().value == demele.evaluate(CODES, FACTORS, ["mig"], protocol="latte")["mig"].value
 
 
 # What is refused -------------------------------------------------------------------------------------------------
@@ -425,15 +379,6 @@ def test_one_row_says_nothing() -> None:
             accumulator.compute()
 
 
-def test_rows_in_which_nothing_varies_say_nothing() -> None:
-    factors = FACTORS.assign(size=0.25, shape="ball", light=0)
-    frame = demele.bins.BinEdges.fixed([(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone"], "light": [0, 1]})
-    for metric, own in (("mig", frame), ("mig", demele.bins.BinEdges.of(CODES, factors)), ("sap", None)):
-        accumulator = demele.Accumulator(metric, frame=own).update(CODES, factors)
-        with pytest.raises(NotEnoughData, match=r"none of them varies|every factor is constant"):
-            accumulator.compute()
-
-
 MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "metrics": ({}, {"metrics": ["mig", "irs"]}, r"differ in metrics \(.*'sap'.*'irs'|'irs'.*'sap'"),
     "order of metrics": ({}, {"metrics": ["sap", "mig"]}, "differ in metrics"),
@@ -481,19 +426,6 @@ def test_what_else_does_not_merge() -> None:
     numbers = demele.Accumulator("sap", stream=2).update(CODES.to_numpy(), np.zeros((160, 3)))
     with pytest.raises(IncompatibleState, match="numbers and text in the factor 'v1'"):
         text.merge(numbers)
-
-
-def test_long_arrays_in_settings_are_compared_to_the_end() -> None:
-    """NumPy writes ``...`` for the middle of a long array."""
-    edges, other = np.linspace(-9.0, 9.0, 3000), np.linspace(-9.0, 9.0, 3000)
-    other[1500] += 1e-4
-    a, b, c = (
-        demele.Accumulator("mig", stream=stream, options={"mig": {"bins": own}}).update(CODES, FACTORS)
-        for stream, own in enumerate((edges, other, edges.copy()))
-    )
-    with pytest.raises(IncompatibleState, match="differ in options"):
-        a.merge(b)
-    assert a.merge(c).n == 320
 
 
 def test_settings_that_are_the_same_merge_however_they_were_written() -> None:
@@ -545,40 +477,3 @@ def test_standard_deviations_follow_the_columns_of_codes() -> None:
         accumulator = demele.Accumulator("rmig", frame=frame).update(CODES[:50], FACTORS[:50], stds[:50])
         accumulator = accumulator.update(CODES[50:], FACTORS[50:], stds[50:][stds.columns[::-1]])
         assert accumulator.compute().value == expected
-
-
-# The first call in a process -----------------------------------------------------------------------------------------
-
-#: More rows than one thread takes at once: with fewer, limits on threads would change nothing.
-TWICE = """
-import warnings
-import numpy as np, demele
-warnings.simplefilter("ignore")
-rng = np.random.default_rng(0)
-factors = rng.random((20_000, 2))
-codes = factors @ rng.standard_normal((2, 10)) + 0.3 * rng.standard_normal((20_000, 10))
-for _ in range(2):
-    scores = demele.evaluate(codes, factors, ["dci_lasso_modularity", "dci_lasso_compactness"])
-    print([number.hex() for score in scores for number in (score.value, *score.native.values())])
-"""
-
-
-def test_the_first_call_in_a_process_has_the_bits_of_the_second() -> None:
-    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as many threads as there are
-    own = {name: value for name, value in os.environ.items() if name not in limits}
-    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True, env=own)
-    first, second = done.stdout.splitlines()
-    assert first == second
-    assert len(re.findall("0x", first)) == 1 + 10 + 1 + 2
-
-
-def test_no_warning_is_lost_or_doubled() -> None:
-    factors = FACTORS.assign(light=1)
-    accumulator = demele.Accumulator(["sap", "irs"]).update(CODES, factors)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        accumulator.compute()
-    assert [str(one.message) for one in caught if one.category is UndefinedFactorWarning] == [
-        "factor 'light' is constant and was left out"
-    ]
-    assert_exact(accumulator.n, 160)

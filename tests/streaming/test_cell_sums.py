@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
-from demele.streaming.cell_sums import CellState, ExtremeState
+from demele.core.errors import FormatError, NotEnoughData
 from demele.streaming.frame import BinEdges
 from tests.oracles import effects as oracle
 from tests.streaming.test_sums import first, forged
@@ -143,15 +142,6 @@ def test_constant_codes_have_no_effect(value: float) -> None:
     assert_close(numbers(found), numbers(of_rows(codes, FACTORS)), ROUNDING)
 
 
-def test_a_code_that_is_constant_on_annotated_rows_has_no_effect() -> None:
-    codes = np.column_stack([CODES, np.where(np.arange(N) < 1000, 0.1, CODES[:, 0])])
-    factors = FACTORS.copy()
-    factors[1000:, 0] = np.nan
-    found = fed(framed(codes, factors, missing="omit"), codes, factors).compute()
-    assert np.isnan(found.matrix.to_numpy()[3]).all()
-    assert_close(numbers(found), numbers(of_rows(codes, factors, missing="omit")), ROUNDING)
-
-
 def test_rows_that_never_agree_are_refused_as_in_memory() -> None:
     codes, factors = CODES[:6], np.column_stack([np.arange(6.0)] * 3)
     kinds = ["categorical"] * 3
@@ -174,30 +164,7 @@ def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
     )
 
 
-def test_values_outside_a_frame() -> None:
-    frame = BinEdges.fixed([(-0.5, 0.5)] * 3, {"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": (0.2, 0.8)})
-    found = fed(frame, CODES, FACTORS, outside="clip").compute()
-    moved = int(((FACTORS[:, 2] < 0.2) | (FACTORS[:, 2] > 0.8)).sum())
-    assert [note.message.split(" values")[0] for note in found.notes if note.code == "clipped"] == [f"{moved:,}"]
-    bins = np.minimum((np.clip(FACTORS[:, 2], 0.2, 0.8) - 0.2) / 0.6 * 5, 4).astype(int)
-    expected = demele.metrics.omes(
-        CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased"
-    )
-    assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)  # type: ignore[union-attr]
-
-
 # States ---------------------------------------------------------------------------------------------------------------
-
-
-def test_states_of_other_frames_do_not_merge() -> None:
-    rule = demele.bins.EqualWidth(5)
-    frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
-    states = [CellState.empty(frame, rule) for frame in frames]
-    for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
-        with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
-            states[0].merge(other)
-    with pytest.raises(IncompatibleState, match="other bins or references"):
-        states[0].merge(ExtremeState.empty(frames[0], rule))
 
 
 def test_bytes_hold_every_bit_and_empty_is_the_identity() -> None:

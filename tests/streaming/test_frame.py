@@ -124,18 +124,6 @@ def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
     assert_exact(read_batch(frame, CODES, factors).codes, CODES)
 
 
-@pytest.mark.filterwarnings("ignore:fragile")  # the codes are noise
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8, bool])
-def test_codes_of_any_type(dtype: Any) -> None:
-    codes = (4 * np.random.default_rng(0).random((50, 2))).astype(dtype)
-    factors = np.arange(50) % 2
-    frame = demele.bins.BinEdges.of(codes, factors)
-    batches = demele.Accumulator("mig", frame=frame)
-    for rows in np.split(np.arange(50), 5):
-        batches = batches.update(codes[rows], factors[rows])
-    assert batches.compute().value == demele.metrics.mig(codes, factors).value
-
-
 def test_integers_booleans_and_words_are_classes_by_their_names() -> None:
     columns = {"int": [3, 1, 2, 1], "bool": [True, False, True, True], "word": ["b", "a", "b", "c"]}
     frame = framed(pd.DataFrame(columns))
@@ -144,21 +132,6 @@ def test_integers_booleans_and_words_are_classes_by_their_names() -> None:
         frame, np.zeros((2, 1)), pd.DataFrame({"int": [2.0, 3.0], "bool": [False, False], "word": ["c", "a"]})
     )
     assert [column.tolist() for column in rows.factors] == [[1, 2], [0, 0], [2, 0]]
-
-
-def test_categories_keep_their_order() -> None:
-    column = pd.Categorical(["low", "high", "mid", "low"], categories=["low", "mid", "high", "unused"])
-    frame = framed(pd.DataFrame({"level": column}))
-    assert frame.columns[0].levels == ("low", "mid", "high")
-    assert read_batch(frame, [[0.0], [1.0]], pd.DataFrame({"level": ["high", "low"]})).factors[0].tolist() == [2, 0]
-
-
-def test_restored_factors_are_read_as_they_were() -> None:
-    read = read_batch(FRAME, CODES, FACTORS)
-    _, factors = read_pair(CODES, FRAME.restored(read.factors), kinds=FRAME.kinds)
-    for mine, theirs in zip(factors.columns, read_pair(CODES, FACTORS)[1].columns, strict=True):
-        assert (mine.kind, mine.levels) == (theirs.kind, theirs.levels)
-        assert_exact(mine.values, theirs.values)
 
 
 # Of parts -----------------------------------------------------------------------------------------------------------
@@ -203,16 +176,6 @@ def test_integers_and_floats_are_judged_together_as_floats() -> None:
     assert first.merge(second).columns == second.merge(first).columns == whole.columns
 
 
-def test_kinds_that_were_given_stay() -> None:
-    column = np.arange(100) % 4
-    parts = [framed(column[rows], kinds="continuous") for rows in (slice(50), slice(50, 100))]
-    assert parts[0].merge(parts[1]).kinds == {"v1": "continuous"}
-    numbers = [framed(column[rows] + 8.0, kinds="categorical") for rows in (slice(2), slice(2, 4))]
-    assert numbers[0].merge(numbers[1]).columns[0].levels == ("8", "9", "10", "11")
-    words = [framed(np.array(own)) for own in (["9", "8"], ["10", "8"])]
-    assert words[0].merge(words[1]).columns[0].levels == ("10", "8", "9")  # as words are sorted
-
-
 def test_parts_of_other_kinds_ask_for_kinds() -> None:
     words, numbers = framed(np.array(["a", "b"])), framed(np.array([0.5, 1.5]))
     with pytest.raises(
@@ -223,12 +186,6 @@ def test_parts_of_other_kinds_ask_for_kinds() -> None:
         framed(np.array([1, 2]), kinds="categorical").merge(framed(np.array([1, 2]), kinds="continuous"))
 
 
-def test_a_part_may_be_one_row_and_a_factor_constant_in_it() -> None:
-    one = demele.bins.BinEdges.of([[1.0]], [[2]])
-    assert one.columns[0].levels == ("2",)
-    assert one.merge(demele.bins.BinEdges.of([[3.0]], [[1]])).columns[0].levels == ("1", "2")
-
-
 def test_frames_of_other_columns_do_not_merge() -> None:
     with pytest.raises(IncompatibleState, match="other columns"):
         FRAME.merge(demele.bins.BinEdges.of(CODES.iloc[:, :3], FACTORS))
@@ -236,11 +193,6 @@ def test_frames_of_other_columns_do_not_merge() -> None:
         FRAME.merge(demele.bins.BinEdges.of(CODES, FACTORS.iloc[:, :2]))
     with pytest.raises(IncompatibleState, match=r"edges from values \(bins=\.\.\.\)"):
         FRAME.merge(demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(4)))
-
-
-def test_missing_annotations_are_omitted_if_one_part_says_so() -> None:
-    assert FRAME.merge(replace(FRAME, missing="omit")).missing == "omit"
-    assert FRAME.merge(FRAME).missing == "raise"
 
 
 # As a value ----------------------------------------------------------------------------------------------------------
@@ -265,12 +217,6 @@ def test_frames_are_values() -> None:
     for other in (pickle.loads(pickle.dumps(FRAME)), copy.deepcopy(FRAME)):
         assert other == FRAME
         assert hash(other) == hash(FRAME)
-
-
-def test_repr_tells_columns_and_ranges() -> None:
-    assert repr(EDGES) == "BinEdges(2 codes, 2 factors: 'kind' (3 levels), 'size' [0, 1])"
-    many = demele.bins.BinEdges.fixed([(0, 1)], [(0.0, 1.0)] * 9)
-    assert repr(many).endswith("'v8' [0, 1], ...)")
 
 
 def test_a_fixed_frame_is_the_one_of_data_that_reach_its_ends() -> None:
@@ -338,12 +284,6 @@ def test_edges_that_look_at_values_need_them() -> None:
         FRAME.bins(demele.bins.EqualFrequency(5))
     with pytest.raises(InputError, match="do not lie within the edges"):
         FRAME.bins(demele.bins.Edges((0.0, 0.1)))
-
-
-def test_tables_that_no_memory_holds_are_refused() -> None:
-    frame = demele.bins.BinEdges.fixed([(0, 1)] * 100, {"v": list(range(300_000))})
-    with pytest.raises(InputError, match=r"tables of .* entries are too large.*'v' has 300,000 values"):
-        frame.bins(demele.bins.EqualWidth(10))
 
 
 # Batches that do not fit ----------------------------------------------------------------------------------------------

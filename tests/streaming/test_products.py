@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.core.errors import FormatError, IncompatibleState
+from demele.core.errors import FormatError
 from demele.streaming.batches import read_batch
 from demele.streaming.frame import BinEdges
-from demele.streaming.sums import MomentState, ProductState
+from demele.streaming.sums import ProductState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -107,20 +107,6 @@ def test_bytes_bring_the_same_bits() -> None:
     assert_exact(numbers(back.compute()), numbers(accumulator.compute()))
     rest = back.update(CODES[:9], MIXED[:9]).compute()
     assert_exact(numbers(rest), numbers(accumulator.update(CODES[:9], MIXED[:9]).compute()))
-
-
-def test_nothing_is_the_identity() -> None:
-    accumulator = fed(METRICS, CODES, MIXED)
-    both = accumulator.reset().merge(accumulator)
-    assert_close(numbers(both.compute()), numbers(accumulator.compute()), ROUNDING)
-
-
-def test_other_frames_do_not_add_up() -> None:
-    narrow, wide = BinEdges.fixed([(0, 1)], {"v": (0.0, 1.0)}), BinEdges.fixed([(0, 9)], {"v": (0.0, 1.0)})
-    with pytest.raises(IncompatibleState, match="other references"):
-        ProductState.empty(narrow).merge(ProductState.empty(wide))
-    with pytest.raises(IncompatibleState, match="other references"):
-        ProductState.empty(narrow).merge(MomentState.empty(narrow))
 
 
 def products() -> ProductState:

@@ -175,31 +175,6 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         demele.Accumulator.from_bytes(data)
 
 
-def test_what_is_not_bytes_is_refused() -> None:
-    with pytest.raises(demele.errors.InputTypeError, match="expected bytes, got list"):
-        demele.Accumulator.from_bytes([1, 2])  # type: ignore[arg-type]
-
-
-class Halves:
-    """A rule of one's own."""
-
-    needs_values = False
-
-    def __repr__(self) -> str:
-        return "Halves()"
-
-    def column_bins(self, values: Any, low: float, high: float) -> Any:
-        """Return two bins."""
-        return demele.bins.EqualWidth(2).column_bins(values, low, high)
-
-
-def test_rules_of_ones_own_stay_with_their_program() -> None:
-    first = demele.Accumulator("mig", frame=FRAME, bins=Halves()).update(CODES, FACTORS)
-    with pytest.raises(demele.errors.InputTypeError, match="got Halves"):
-        first.to_bytes()
-    same(with_state(first.reset(), state_to_bytes(first)), first)  # which has the rule
-
-
 def test_the_state_of_other_settings_is_refused() -> None:
     state = state_to_bytes(filled("counted"))
     for keywords, message in (

@@ -13,7 +13,7 @@ from demele.core.errors import IncompatibleState
 from demele.streaming.batches import read_batch
 from demele.streaming.sample import SampleState, row_keys
 from demele.streaming.states import WAITING, CountState
-from tests.tolerances import assert_exact, assert_mean, assert_rate_at_most
+from tests.tolerances import assert_exact, assert_mean
 
 
 def numbered(start: int, stop: int) -> tuple[Any, ...]:
@@ -74,13 +74,6 @@ def test_keys_are_distinct_and_evenly_spread() -> None:
         assert_mean((keys >> np.uint64(bit)) & np.uint64(1), 0.5)
 
 
-def test_keys_depend_on_seed_stream_and_number() -> None:
-    numbers = np.arange(100)
-    assert not np.isin(row_keys(0, "a", numbers), row_keys(1, "a", numbers)).any()
-    assert not np.isin(row_keys(0, "a", numbers), row_keys(0, "b", numbers)).any()
-    assert_exact(row_keys(0, "a", numbers)[50:], row_keys(0, "a", numbers[50:]))
-
-
 def test_each_row_is_kept_as_often_as_any_other() -> None:
     n, bound, trials = 60, 15, 4000
     present = np.zeros((trials, n))
@@ -99,13 +92,6 @@ def test_rows_of_all_streams_are_kept_alike() -> None:
         small = SampleState(20, seed).update((np.full(10, -1),), "b")
         of_the_small.append(kept(sampled(20, 90, 30, "a", seed).merge(small)).count(-1))
     assert_mean(of_the_small, 20 * 10 / 100)
-
-
-def test_the_choice_does_not_look_at_the_values() -> None:
-    values = np.random.default_rng(0).standard_normal(1000)
-    for columns in ((values,), (np.sort(values),), (np.zeros(1000),)):
-        state = SampleState(50, 0).update((*columns, np.arange(1000)), "0")
-        assert [int(row) for row in state.rows()[1]] == kept(sampled(50, 1000, 1000))
 
 
 def test_many_small_states_merge_to_what_one_large_tree_gives() -> None:
@@ -141,13 +127,6 @@ def test_memory_stays_within_twice_the_bound_and_a_batch(batch: int) -> None:
     assert state.n == 6000
 
 
-def test_a_full_sample_takes_no_more_rows_than_can_stay() -> None:
-    state = sampled(100, 10_000, 1000).sifted()
-    grown = state.update(numbered(10_000, 20_000), "0")
-    assert sum(part.keys.size for part in grown.parts) < 300  # about 1 of 100 of the new rows
-    assert kept(grown) == kept(sampled(100, 20_000, 20_000))
-
-
 def test_samples_with_another_bound_seed_or_the_same_stream_do_not_merge() -> None:
     state = sampled(10, 20, 20)
     for other, words in (
@@ -158,12 +137,6 @@ def test_samples_with_another_bound_seed_or_the_same_stream_do_not_merge() -> No
         with pytest.raises(IncompatibleState, match=words):
             state.merge(other)
     assert state.merge(SampleState(10, 0)).n == 20
-
-
-def test_a_stream_is_no_luckier_than_chance() -> None:
-    wins = sum(kept(sampled(4, 8, 8, f"s{index}"))[0] == 0 for index in range(400))
-    assert_rate_at_most(wins, 400, 0.5)
-    assert_rate_at_most(400 - wins, 400, 0.5)
 
 
 # Counts --------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData, UndefinedFactorWarning
+from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData
 from demele.streaming.archive import MAGIC, checksum
 from demele.streaming.cell_sums import ExtremeState
 from demele.streaming.frame import BinEdges
@@ -149,13 +149,6 @@ def test_units_change_no_bit(unit: float) -> None:
     assert_exact(found, numbers(fed(framed(CODES, FACTORS), CODES, FACTORS).compute()))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.float64])
-def test_codes_of_any_type(dtype: Any) -> None:
-    codes = (CODES * 100).astype(dtype)
-    found = numbers(fed(framed(codes, FACTORS), codes, FACTORS).compute())
-    assert_close(found, evaluated(codes.astype(np.float64), FACTORS), ROUNDING)
-
-
 # Missing annotations, and columns that do not vary --------------------------------------------------------------------
 
 
@@ -170,15 +163,6 @@ def test_every_factor_has_the_rows_it_is_annotated_on() -> None:
     expected = [np.corrcoef(code[known], factors[known, 0])[0, 1] ** 2 for code in CODES.T]
     assert_close(evaluation["sap"].matrix.to_numpy()[:, 0], expected, ROUNDING)
     assert [factor.n_annotated for factor in evaluation.factors] == [int(known.sum()), N - 900, N]
-
-
-def test_a_code_that_is_constant_where_a_factor_is_annotated() -> None:
-    codes = np.column_stack([CODES, np.where(np.arange(N) < 1000, 0.1, CODES[:, 0])])
-    factors = FACTORS.copy()
-    factors[1000:, 0] = np.nan
-    evaluation = fed(framed(codes, factors, missing="omit"), codes, factors).compute()
-    assert evaluation["sap"].matrix.to_numpy()[4, 0] == 0.0
-    assert_close(numbers(evaluation), evaluated(codes, factors, missing="omit"), ROUNDING)
 
 
 def test_what_is_constant_in_every_batch_may_vary_over_all() -> None:
@@ -196,17 +180,6 @@ def test_constant_codes_tell_nothing() -> None:
     assert np.isnan(evaluation["irs"].matrix.to_numpy()[4]).all()
     assert_close(numbers(evaluation), evaluated(codes, FACTORS), ROUNDING)
     assert [note.subject for note in evaluation.notes if note.code == "constant-code"] == [("z5",)]
-
-
-def test_constant_factors_are_left_out() -> None:
-    factors = np.column_stack([FACTORS, np.full(N, 2.5)])
-    with pytest.warns(UndefinedFactorWarning, match="factor 'v4' is constant and was left out") as caught:
-        evaluation = fed(framed(codes=CODES, factors=factors), CODES, factors).compute()
-    assert len(caught) == 1
-    with pytest.warns(UndefinedFactorWarning, match="'v4'"):
-        expected = evaluated(CODES, factors)
-    assert_close(numbers(evaluation), expected, ROUNDING)
-    assert [factor.constant for factor in evaluation.factors] == [False, False, False, True]
 
 
 def test_a_value_needs_a_factor_that_varies() -> None:
@@ -287,17 +260,6 @@ def test_a_score_says_what_a_score_of_rows_says() -> None:
         assert own == [note.code for note in wanted.notes]
 
 
-def test_few_rows_are_noted_as_from_rows() -> None:
-    score = demele.Accumulator("irs", frame=framed(CODES, FACTORS)).update(CODES[:40], FACTORS[:40]).compute()
-    assert [note.code for note in score.notes] == ["few-rows", "unprobed"]
-
-
-def test_what_sums_cannot_show_is_said() -> None:
-    frame = framed(CODES, FACTORS)
-    told = {score.metric: score.notes[-1].message for score in fed(frame, CODES, FACTORS).compute()}
-    assert "whether outliers decide it" in told["sap"]
-
-
 def test_values_outside_a_frame() -> None:
     factors = {"v1": (0.1, 0.9), "v2": (0.0, 6.0), "v3": (0.0, 0.01)}
     frame = BinEdges.fixed([(-2, 2)] * 4, factors)
@@ -342,13 +304,6 @@ def test_empty_is_the_identity() -> None:
             for name, array in state.arrays().items():
                 assert_exact(both.arrays()[name], array)
         assert state.cleared().n == 0
-
-
-def test_variances_of_codes() -> None:
-    far = CODES * 0.125 + 1e6
-    state = fed(framed(far, FACTORS), far, FACTORS)._held.states["moments", None]
-    assert isinstance(state, MomentState)
-    assert_close(state.code_variances(), (CODES * 0.125).var(axis=0), ROUNDING)
 
 
 def test_bytes_hold_every_bit() -> None:
@@ -413,15 +368,3 @@ def test_forged_sums_are_refused() -> None:
         assert demele.Accumulator.from_bytes(forged(data, metric, name, lambda values: values)).n == N
         with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
             demele.Accumulator.from_bytes(forged(data, metric, name, change))
-
-
-def test_sums_of_other_metrics_are_refused() -> None:
-    data = fed(framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
-    body = data[len(MAGIC) + 16 :]
-    end = 8 + int.from_bytes(body[:8], "little")
-    header = json.loads(body[8:end])
-    del header["states"][0]
-    text = json.dumps(header).encode()
-    body = len(text).to_bytes(8, "little") + text + body[end:]
-    with pytest.raises(FormatError, match="the parts of this state are not those of its settings"):
-        demele.Accumulator.from_bytes(MAGIC + checksum(body) + body)

@@ -45,11 +45,3 @@ def test_a_frame_that_clips_much_is_told_loudly() -> None:
     held = demele.Accumulator("mig", frame=frame, outside="clip").update(3 * FACTORS - 1, FACTORS)
     with pytest.warns(demele.errors.FragileScoreWarning, match="values outside the frame's ranges"):
         assert held.compute().fragile
-
-
-def test_a_frame_that_clips_little_is_told_quietly() -> None:
-    frame = demele.bins.BinEdges.of(FACTORS, FACTORS)
-    codes = FACTORS.copy()
-    codes[0] = 1.5
-    score = demele.Accumulator("mig", frame=frame, outside="clip").update(codes, FACTORS).compute()
-    assert [(note.code, note.severity) for note in score.notes] == [("clipped", "warning"), ("unprobed", "info")]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from demele import lab
-from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning, UnknownNameError
+from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.data import ArrayImages, Sample
 from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
@@ -72,19 +72,6 @@ def test_samples_are_of_codes_drawn_from_the_prior_and_seeded() -> None:
         assert_exact(look.samples, np.rint(drawn(own) * 255).astype(np.uint8))
 
 
-def test_samples_may_leave_the_range_of_pixels_and_images_may_not() -> None:
-    def linear(codes: Any) -> Any:
-        return np.repeat((codes[:, :1] / 5)[:, None, :, None], 8, axis=1).repeat(8, axis=2)
-
-    samples = examined(decode=linear).samples
-    assert samples is not None
-    assert samples.min() == 0  # a negative code, cut off
-
-
-def test_without_a_decoder_there_are_no_samples() -> None:
-    assert lab.examine(perfect_sample(), squares(), **QUICK).samples is None
-
-
 def test_a_perfect_model_reconstructs_its_images(look: lab.Examination) -> None:
     made = look.reconstructions
     assert made is not None
@@ -122,11 +109,6 @@ def test_sweeps_hold_images_and_responses(look: lab.Examination) -> None:
     assert_close(along.low[:, 0], along.high[:, 0], ROUNDING)
     columns = along.images.astype(float).sum(axis=(1, 3))
     assert (columns.argmax(axis=1) == np.arange(PLACES)).all()
-
-
-def test_sets_that_are_no_grid_have_no_sweeps() -> None:
-    part = squares().subset(np.arange(50))
-    assert lab.examine(perfect_sample(n=50), part, **QUICK).sweeps == ()
 
 
 @pytest.mark.parametrize(
@@ -193,20 +175,6 @@ def test_reconstructions_worse_than_the_mean_image_are_told() -> None:
     assert [note.code for note in found.notes] == ["worse-than-mean-image"]
     assert found.reconstructions is not None
     assert found.reconstructions.explained < 0
-
-
-def test_a_code_that_equals_another_is_told() -> None:
-    sample = perfect_sample()
-    twice = Sample(sample.codes.assign(z9=1 - sample.codes["z1"]), sample.factors, "Twice.")
-    notes = lab.examine(twice, squares(), **QUICK).notes
-    assert [(note.code, note.subject) for note in notes if note.severity == "warning"] == [
-        ("equal-codes", ("z1", "z9"))
-    ]
-
-
-def test_codes_and_images_of_different_length_are_refused() -> None:
-    with pytest.raises(InputError, match=r"images: expected 107, one per row of the codes, got 108; .*subset"):
-        lab.examine(perfect_sample(n=107), squares(), **QUICK)
 
 
 def test_codes_that_are_not_finite_are_refused_with_the_factors_of_the_row() -> None:
@@ -296,32 +264,6 @@ def test_missing_annotations_are_refused_or_told(missing: Any) -> None:
     assert look.factors["verdict"].tolist() == ["inconclusive", "one code", "one code"]  # x has 72 rows
 
 
-def test_arrays_are_accepted_as_codes_and_factors(look: lab.Examination) -> None:
-    sample = perfect_sample()
-    assert sample.codes_std is not None
-    arrays = Sample(
-        sample.codes.to_numpy(),  # type: ignore[arg-type]
-        sample.factors.to_numpy(float),  # type: ignore[arg-type]
-        "Arrays.",
-        codes_std=sample.codes_std.to_numpy(),  # type: ignore[arg-type]
-    )
-    found = lab.examine(arrays, squares(), decode=drawn, **QUICK)
-    assert found.codes.index.tolist() == ["z1", "z2", "z3", "z4"]
-    assert found.factors.index.tolist() == ["v1", "v2", "v3"]
-    assert found.factors["code"].tolist() == look.factors["code"].tolist()
-    assert_exact(found.codes["kl"].to_numpy(), look.codes["kl"].to_numpy())
-    with pytest.raises(InputTypeError, match=r"codes: expected a data frame or an array .*, got list"):
-        Sample([[1.0]], sample.factors, "A list.")  # type: ignore[arg-type]
-
-
-def test_codes_that_do_not_vary_are_not_scored_but_shown() -> None:
-    sample = perfect_sample()
-    still = pd.DataFrame(np.zeros((108, 3)), columns=["a", "b", "c"])
-    found = lab.examine(Sample(still, sample.factors, "Still."), squares(), decode=drawn, **QUICK)
-    assert found.collapsed
-    assert found.traversals is not None
-
-
 def test_decoded_images_of_another_size_are_refused() -> None:
     with pytest.raises(InputError, match="decode: expected images of 8 x 8 x 1, channels first or last, got 4 x 4 x 1"):
         examined(decode=lambda codes: drawn(codes)[:, ::2, ::2])
@@ -377,47 +319,6 @@ def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: lab.Examinat
     assert [sweep.factor for sweep in found.sweeps] == ["x", "y", "shade"]
 
 
-def test_a_file_with_codes_alone_has_no_scores(tmp_path: Path) -> None:
-    found = lab.examine(saved(tmp_path, codes=FILE["codes"]), **QUICK)
-    assert found.scores is None
-    assert found.information is None
-    assert found.codes["active"].all()
-
-
-def test_a_file_of_pictures_without_factors_is_shown(tmp_path: Path) -> None:
-    pictures = squares().images(np.arange(108))
-    path = saved(tmp_path, codes=perfect_sample().codes.to_numpy(), images=pictures, reconstructions=pictures)
-    found = lab.examine(path, **QUICK)
-    assert found.scores is None
-    assert found.factors.empty
-    assert found.reconstructions is not None
-    assert found.reconstructions.mean_error == 0
-    assert lab.examine(saved(tmp_path, codes=FILE["codes"]), pictures[:10], **QUICK).n == 10
-
-
-def test_factors_that_do_not_vary_are_left_out_and_told(tmp_path: Path) -> None:
-    images = squares().images(np.arange(10))
-    path = saved(tmp_path, **FILE | {"factors": np.zeros((10, 2))}, images=images)
-    with pytest.warns(UndefinedFactorWarning, match="do not vary"):
-        found = lab.examine(path, **QUICK)
-    (note,) = [note for note in found.notes if note.code == "constant-factors"]
-    assert note.message == "factors that do not vary are left out: 'v1', 'v2'"
-    assert found.scores is None
-
-
-@pytest.mark.parametrize("names", [["a", "a"], ["a"], ["a", "b", "c"], [1, 2]])
-def test_names_of_factors_are_one_different_text_for_each(tmp_path: Path, names: Any) -> None:
-    factors = np.column_stack([np.repeat([0.0, 1.0], 5), np.tile([0.0, 1.0], 5)])
-    path = saved(tmp_path, codes=FILE["codes"], factors=factors, factor_names=np.array(names))
-    with pytest.raises(FormatError, match=r"::factor_names: expected 2 different texts, found"):
-        lab.examine(path, **QUICK)
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"missing.npz: cannot be read: No such file"):
-        lab.examine(tmp_path / "missing.npz")
-
-
 @pytest.mark.parametrize(
     ("arrays", "told"),
     [
@@ -436,21 +337,3 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_files_of_other_arrays_are_refused(tmp_path: Path, arrays: Any, told: str) -> None:
     with pytest.raises(FormatError, match=told):
         lab.examine(saved(tmp_path, **arrays), **QUICK)
-
-
-@pytest.mark.parametrize("name", ["traversals", "reconstructions"])
-def test_pictures_of_another_size_than_the_images_are_refused(tmp_path: Path, name: str) -> None:
-    images = squares().images(np.arange(10))
-    first = (2, 5) if name == "traversals" else (10,)
-    path = saved(tmp_path, **FILE, images=images, **{name: np.zeros((*first, 4, 4, 1), np.uint8)})
-    with pytest.raises(InputError, match=rf"images and {name} are of different shapes: 8 x 8 x 1 and 4 x 4 x 1"):
-        lab.examine(path, **QUICK)
-
-
-def test_the_same_seed_gives_the_same_bits() -> None:
-    one, two, other = (examined(seed=seed) for seed in (3, 3, 4))
-    assert all(run.traversals is not None and run.scores is not None for run in (one, two, other))
-    values = [[(score.value, score.interval) for score in run.scores or ()] for run in (one, two, other)]
-    assert values[0] == values[1] != values[2]
-    rows = [run.traversals.anchors.tolist() for run in (one, two, other) if run.traversals is not None]  # type: ignore[union-attr]
-    assert rows[0] == rows[1] != rows[2]

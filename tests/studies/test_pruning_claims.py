@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from demele.core.errors import InputError
-from demele.studies.pruning.claims import CLAIMS, Claim, differences, seeds_needed
-from demele.studies.pruning.configurations import EMBEDDED, PRINT, LabelNoise, PruningConfiguration, Times
+from demele.studies.pruning.claims import Claim, differences, seeds_needed
+from demele.studies.pruning.configurations import PruningConfiguration
 
 CLAIM = Claim(name="a-b", title="a minus b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
 
@@ -114,30 +114,6 @@ def test_seeds_needed_where_there_is_no_answer() -> None:
     assert seeds_needed(0.0, 0.0) is None
 
 
-def test_the_embedded_grid_has_18_ways_and_a_control_wherever_criteria_are_compared() -> None:
-    ways = [one for one in EMBEDDED if one.criterion != "random"]
-    controls = {(one.strategy, one.level, one.fraction) for one in EMBEDDED if one.criterion == "random"}
-    assert len(ways) == 18
-    assert len({one.name for one in EMBEDDED}) == len(EMBEDDED) == 22
-    assert {(one.strategy, one.level, one.fraction) for one in ways if one.criterion == "sensitivity"} <= controls
-    assert len([one for one in PRINT if one.criterion != "random"]) == 18
-
-
-def test_every_claim_is_about_ways_of_the_embedded_study() -> None:
-    names = {one.name for one in EMBEDDED} | {"whole"}
-    for claim in CLAIMS:
-        assert any(set(pair) <= names for pair in claim.pairs), claim.name
-
-
-def test_both_levels_leave_the_same_share_of_weights_as_one() -> None:
-    both = PruningConfiguration(strategy="late", level="links and weights", criterion="magnitude", fraction=0.75)
-    assert both.shares() == {"links": pytest.approx(0.5), "weights": 0.75}
-    assert both.fraction_of == "whole"
-    print_like = PruningConfiguration(strategy="late", level="links then weights", criterion="magnitude", fraction=0.95)
-    assert print_like.shares() == {"links": 0.95, "weights": 0.95}
-    assert print_like.fraction_of == "live"
-
-
 @pytest.mark.parametrize(
     "wrong", [{"level": "channels"}, {"fraction": 1.5}, {"fraction": 0.0}, {"fraction": math.nan}, {"strategy": "soon"}]
 )
@@ -145,21 +121,3 @@ def test_a_way_that_is_none(wrong: dict[str, Any]) -> None:
     usual: dict[str, Any] = {"strategy": "late", "criterion": "magnitude", "fraction": 0.5}
     with pytest.raises(InputError, match=next(iter(wrong))):
         PruningConfiguration(**{**usual, **wrong})
-
-
-def test_times_of_the_strategies_in_print() -> None:
-    times = Times(early=5, every=10, late=75)
-    assert times.steps("early") == ((5, 1.0),)
-    assert times.steps("late") == ((75, 1.0),)
-    assert [epoch for epoch, _ in times.steps("iterative")] == [5, 15, 25, 35, 45, 55, 65, 75]
-    assert [part for _, part in times.steps("iterative")] == [k / 8 for k in range(1, 9)]
-    assert times.steps("whole") == ()
-
-
-@pytest.mark.parametrize(
-    "text", ["uniform", "none:0.1", "gauss:0.1", "uniform:x", "uniform:0", "uniform:0.6", "uniform:nan", ""]
-)
-def test_a_noise_that_is_none(text: str) -> None:
-    with pytest.raises(Exception, match="noises") as caught:
-        LabelNoise.of(text)
-    assert type(caught.value).__name__ == "InputError"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from demele import lab
-from demele.report.document import Choice, Pill, Strips, Table
+from demele.report.document import Pill, Table
 from demele.report.words import typed
 from demele.studies.pruning import documents
 from demele.studies.pruning.claims import CLAIMS
@@ -43,15 +43,6 @@ def test_the_headline_counts_claims_after_correction(study: lab.PruningStudy) ->
     ]  # fmt: skip
 
 
-def test_the_figure_has_the_published_difference_as_a_tick(study: lab.PruningStudy) -> None:
-    figure = study.document().figure
-    assert isinstance(figure, Strips)
-    (half,) = [strip for strip in figure.rows if strip.name == "half of the links minus whole"]
-    assert [mark.at for mark in half.marks if mark.kind == "tick"] == [pytest.approx(0.016)]
-    assert half.pill == Pill("confirmed", "good", 0)
-    assert len(figure.rows) == len(CLAIMS) - 1  # the training cost has another scale
-
-
 @pytest.mark.parametrize(
     ("expected", "verdict", "significant", "state"),
     [
@@ -71,16 +62,6 @@ def test_the_verdict_on_a_claim(
     assert documents._state(claim, found).text == state
 
 
-def test_an_unfinished_study_says_what_is_missing(study: lab.PruningStudy) -> None:
-    first = {key: record for key, record in study.records.items() if key[0] == "fabric"}
-    part = replace(study, records=dict(list(first.items())[:3]))
-    found = part.document()
-    assert found.headline == "No published claim can be tested yet."
-    assert found.scope[0] == "3 of 345 fabrics"
-    (models,) = [section for section in found.sections if section.title == "Models"]
-    assert models.blocks[0] == "Not trained: 342 missing."
-
-
 def test_the_counts_of_a_difference_are_those_of_the_rows(study: lab.PruningStudy) -> None:
     frame = study.to_frame()
     own = frame[frame.noise == "none"]
@@ -93,21 +74,3 @@ def test_the_counts_of_a_difference_are_those_of_the_rows(study: lab.PruningStud
     assert isinstance(table, Table)
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert (typed(row["Labels"]), row["First lower"], row["Pairs"]) == ("true labels", lower, len(here))
-
-
-def test_links_are_drawn_for_each_label_noise(study: lab.PruningStudy) -> None:
-    (structure,) = [section for section in study.document().sections if section.title == "Structure"]
-    choice = structure.shown[1]
-    assert isinstance(choice, Choice)
-    graphs = choice.of["\u2068late links 75% magnitude\u2069"]
-    assert len(graphs) == 3
-    shares = study.links("late links 75% magnitude", "none")
-    assert [weight or 0 for _, _, weight in graphs[0].links] == shares.tolist()  # type: ignore[union-attr]
-
-
-def test_the_json_holds_every_record(study: lab.PruningStudy) -> None:
-    found = study.to_dict()
-    assert len(found["records"]) == len(study.records)
-    assert {tuple(key): record["status"] for key, record in found["records"] if key[0] == "fabric"} == {
-        key: record["status"] for key, record in study.records.items() if key[0] == "fabric"
-    }

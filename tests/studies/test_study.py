@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from demele import lab
-from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, OutputError, UnknownNameError
+from demele.core.errors import FormatError, InputError, InputTypeError, OutputError, UnknownNameError
 from demele.core.store import Store
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
@@ -20,7 +20,7 @@ from demele.studies.planning import Job
 from demele.studies.study import Study, TrainedModel
 from demele.studies.work import seen_factors, trained
 from tests.report.sample_agreement import training as sample_training
-from tests.studies.made_up import SETTINGS, made_up, plan
+from tests.studies.made_up import SETTINGS, plan
 from tests.tolerances import assert_exact
 
 
@@ -52,24 +52,6 @@ def calls(folder: Path) -> int:
 # The plan ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_printed_grid_is_the_default() -> None:
-    found = lab.plan_model_family()
-    betas = {float(one.options["beta"] or 0) for one in found.configurations}
-    assert len(found.configurations) == 36
-    assert sorted(betas) == [0.001, 0.01, 0.1, 1, 10, 100]
-    assert {one.latents for one in found.configurations} == {2, 4, 8, 16, 32, 64}
-    assert (found.steps, len(found.rows), len(found.metrics)) == ((1000, 2500, 5000), 5000, 17)
-    assert (found.model["network"], found.training["batch"], found.codes) == ("conv16", 32, "mean")
-
-
-def test_all_first_seeds_come_before_the_second_ones(tmp_path: Path) -> None:
-    seeds = [task.seed for task in plan(seeds=2).tasks(tmp_path)]
-    assert seeds == sorted(seeds)
-    assert {task.together for task in plan(seeds=2).tasks(tmp_path) if task.seed == 0}.isdisjoint(
-        task.together for task in plan(seeds=2).tasks(tmp_path) if task.seed == 1
-    )
-
-
 @pytest.mark.parametrize(
     "changed",
     [
@@ -87,25 +69,6 @@ def test_whatever_changes_a_number_changes_the_identity(changed: Mapping[str, An
     usual, other = plan(), plan(**changed)
     assert usual.identity != other.identity
     assert usual.job(usual.configurations[0], Path()).id != other.job(other.configurations[0], Path()).id
-
-
-def test_models_that_differ_have_other_names() -> None:
-    usual = Configuration(objective="beta_vae", options={"beta": 1.0}, latents=4)
-    others = [
-        Configuration(objective="beta_tcvae", options={"beta": 1.0}, latents=4),
-        Configuration(objective="beta_vae", options={"beta": 2.0}, latents=4),
-        Configuration(objective="beta_vae", options={"beta": 1.0}, latents=5),
-        Configuration(objective="beta_vae", options={"beta": 1.0}, latents=4, seed=1),
-    ]
-    assert len({one.identified({}) for one in [usual, *others]}) == 5
-    assert usual.name == others[-1].name == "beta_vae(beta=1), 4 codes"
-
-
-def test_the_strength_of_an_objective_is_its_own() -> None:
-    found = lab.plan_model_family(preset="ci", objective="capacity", betas=[5.0, 25.0])
-    assert [one.options["c_max"] for one in found.configurations] == [5.0, 25.0]
-    assert {one.options["gamma"] for one in found.configurations} == {10}
-    assert len(lab.plan_model_family(preset="ci", objective="vae").configurations) == 1
 
 
 @pytest.mark.parametrize(
@@ -221,16 +184,6 @@ def test_a_full_disk_is_no_fault_of_the_model(tmp_path: Path) -> None:
         trained(own.job(own.configurations[0], tmp_path))
 
 
-def test_frames_hold_models_and_scores(study: Study) -> None:
-    frame = study.to_frame()
-    assert list(frame["beta"]) == [0.1, 0.1, 10, 10, 100, 100]
-    assert frame["mig"].isna().tolist() == [False, False, True, True, False, False]
-    long = study.scores_frame()
-    assert len(long) == 6 * 18
-    assert set(long["kind"]) == {"real", "null-0", "half-0", "half-1"}
-    assert long["reason"][long["value"].isna()].str.len().min() > 0
-
-
 def test_metrics_agree_about_what_was_trained(study: Study) -> None:
     found = study.agreement(draws=100)
     assert found.configurations == tuple(study.models[place].configuration.name for place in (0, 1, 4, 5))
@@ -282,11 +235,6 @@ def test_two_workers_give_the_same_rows(tmp_path: Path, folder: Path) -> None:
     assert rows(tmp_path / "study") == rows(folder)
 
 
-def test_without_a_folder_nothing_is_left() -> None:
-    found = run_plan(plan(betas=[0.1]))
-    assert [model.status for model in found.models] == ["done", "done"]
-
-
 def test_another_study_and_other_folders_are_refused(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(InputError, match="seed"):
         run_plan(plan(seed=1), store=folder)
@@ -320,13 +268,6 @@ def test_codes_are_read_as_they_were_written(tmp_path: Path) -> None:
         read_codes(tmp_path / "codes.npz", 7)
 
 
-def test_a_packed_study_says_what_its_folder_says(tmp_path: Path, study: Study) -> None:
-    found = lab.load_study(study.save(tmp_path / "study.jsonl"))
-    assert found.scores_frame().equals(study.scores_frame())
-    assert found.save(tmp_path / "again.jsonl").read_bytes() == (tmp_path / "study.jsonl").read_bytes()
-    assert found.models == study.models
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -341,18 +282,3 @@ def test_other_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "study.jsonl").write_text(text)
     with pytest.raises(InputError, match=words):
         lab.load_study(tmp_path / "study.jsonl")
-
-
-def test_folders_without_a_study_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected the folder of a study"):
-        lab.load_study(tmp_path)
-    with pytest.raises(InputError, match="cannot read"):
-        lab.load_study(tmp_path / "nothing")
-
-
-def test_one_model_is_too_few(tmp_path: Path) -> None:
-    found = run_plan(plan(betas=[0.1], latents=[2]))
-    with pytest.raises(NotEnoughData, match="two or more"):
-        found.agreement()
-    assert "cannot show which metrics agree" in found.sentence
-    assert made_up.__doc__

@@ -49,16 +49,6 @@ def test_codes_of_each_stage_are_those_of_a_training_that_ends_there(whole: tupl
             assert_exact(std, sample.codes_std.to_numpy().astype(np.float32))
 
 
-def test_the_record_is_that_of_the_run(whole: tuple[Job, Record]) -> None:
-    own, record = whole
-    run = VAE("beta_vae", beta=0.5, latents=3, network="mlp").fit(own.plan.images, steps=20, batch=32, lr=1e-3, seed=0)
-    assert record["status"] == "done"
-    assert record["reason"] == ""
-    assert record["kl"] == run.kl.tolist()
-    assert record["active"] == int(run.active.sum())
-    assert (record["reconstruction"], record["floor"]) == (run.reconstruction, run.floor)
-
-
 @pytest.mark.parametrize(
     "lost", [("codes-4.npz",), ("codes-20.npz",), ("checkpoint.pt",), ("codes-4.npz", "codes-10.npz")]
 )
@@ -79,14 +69,6 @@ def test_a_training_that_was_stopped_between_stages_goes_on(whole: tuple[Job, Re
     train_vae(replace(own, plan=replace(own.plan, steps=(4, 10))))
     own.codes_file(10).unlink()  # as after a kill before they were written
     assert told(train_vae(own)) == told(whole[1])
-
-
-def test_sampled_codes_are_drawn_with_the_seed_of_the_study(tmp_path: Path, whole: tuple[Job, Record]) -> None:
-    own = job(tmp_path, codes="sampled", checkpoints=[1])
-    train_vae(own)
-    mean, std = read_codes(own.codes_file(20), 100)
-    assert std is None
-    assert not np.array_equal(mean, read_codes(whole[0].codes_file(20), 100)[0])
 
 
 def test_a_training_that_diverges_says_so_and_keeps_earlier_codes(tmp_path: Path) -> None:
