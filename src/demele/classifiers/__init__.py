@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.measures.assess import assess as assess
     from demele.classifiers.measures.assessment import Assessment as Assessment
+    from demele.classifiers.probabilities import calibration_error as calibration_error
+    from demele.classifiers.probabilities import probability_loss as probability_loss
     from demele.classifiers.results import Estimate as Estimate
     from demele.classifiers.results import NamedEstimate as NamedEstimate
     from demele.classifiers.results import NamedEstimates as NamedEstimates
@@ -48,6 +50,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.measures.assess": "assess",
         "demele.classifiers.measures.assessment": "Assessment",
         "demele.classifiers.planning": "planning",
+        "demele.classifiers.probabilities": "calibration_error probability_loss",
         "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",
         "demele.classifiers.roc": "auc",
         "demele.classifiers.stats": "stats",

@@ -1,20 +1,18 @@
 """Areas under ROC curves of labels that may be wrong: paired, with known noise, in the worst case, and audited."""
 
-import itertools
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from demele.classifiers.intervals import checked_confidence
-from demele.classifiers.results import NamedEstimate, NamedEstimates
+from demele.classifiers.results import NamedEstimates
+from demele.classifiers.system_values import Bounds, Values, named_estimates, systems_of
 from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Data, OneClass
 from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
-from demele.core.results import Interval, Note
+from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
 from demele.noise.audit import Audit, CodedAudit
@@ -23,27 +21,6 @@ from demele.noise.transition import TransitionMatrix
 
 #: With fewer audited rows, the interval of an audited area covers 82% to 92% where errors copy the score.
 LEAST_AUDITED = 300
-
-
-@dataclass(frozen=True, slots=True)
-class _Areas:
-    """Areas of several systems, their covariances, and the degrees of freedom of these."""
-
-    values: Floats
-    covariance: Floats
-    degrees: float = math.inf
-
-    def of(self, weights: Floats, level: float, method: str, kind: str) -> tuple[float, Interval, float]:
-        """Return a system or a difference: its value, its interval, and the p-value of 0 (NaN for a system)."""
-        from scipy.special import stdtr, stdtrit
-
-        alone = bool(weights.sum())
-        value, error = float(weights @ self.values), float(np.sqrt(weights @ self.covariance @ weights))
-        z = float(stdtrit(self.degrees, (1 + level) / 2))
-        low, high = np.clip([value - z * error, value + z * error], 0 if alone else -1, 1)
-        p = 1.0 if value == 0 else float(2 * stdtr(self.degrees, -abs(value) / error)) if error > 0 else 0.0
-        interval = Interval(low=float(low), high=float(high), level=level, method=method, kind=kind)
-        return value, interval, math.nan if alone else p
 
 
 def auc(
@@ -110,36 +87,29 @@ def auc(
     [0.683, 0.964]
     """
     level, given = checked_confidence(level), read_labels(labels, "labels")
-    systems = scores if isinstance(scores, Mapping) else {"scores": scores}
-    names, n = tuple(map(str, systems)), given.size
-    table = np.array(
-        [
-            number_column(one, f"scores[{key!r}]", n, "row", "finite numbers", inside=np.isfinite)
-            for key, one in systems.items()
-        ]
-    )
-    words = vocabulary(given)
+    systems, n = systems_of(scores, "scores"), given.size
+    columns = [number_column(one, "scores", n, "row", "finite numbers", inside=np.isfinite) for one in systems.values()]
+    table, words = np.array(columns), vocabulary(given)
     if len(words) != 2:
         raise InputError("labels", f"expected labels of two classes, got {len(words)}")
-    classes = words.classes
-    top = classes[1] if positive is None else positive
-    if top not in classes:
-        raise InputError("positive", f"expected one of the classes {shown(classes)}, got {plain_text(positive)}")
-    y, order = given == top, (classes[classes[0] == top], top)
-    if sum(known is not None for known in (noise, contamination, audit)) > 1:
+    top = words.classes[1] if positive is None else positive
+    if top not in words.classes:
+        raise InputError("positive", f"expected one of the classes {shown(words.classes)}, got {plain_text(positive)}")
+    y, order = given == top, (words.classes[words.classes[0] == top], top)
+    if sum(one is not None for one in (noise, contamination, audit)) > 1:
         raise InputError("noise", "expected one of `noise`, `contamination` and `audit`")
-    observed, corrected = delong(table, y), None
-    bounds, kind, method = None, "sampling", "DeLong"
-    assumptions: tuple[str, ...] = ("All labels are correct.",)
+    observed = delong(table, y)
+    known: Values | Bounds | None = None
     notes: tuple[Note, ...] = ()
+    assumptions: tuple[str, ...] = ("All labels are correct.",)
     if isinstance(noise, TransitionMatrix):
         contamination = contaminations(noise, y, order)
     if contamination is not None:
         left = 1 - sum(checked_rate(share, "contamination") for share in contamination)
         if left <= 0:
             raise InputError("contamination", f"expected shares whose sum is below 1, got {1 - left:g}")
-        corrected = _Areas(0.5 + (observed.values - 0.5) / left, observed.covariance / left**2)
-        kind, method = "shifted", "DeLong, bias known"
+        scaled = 0.5 + (observed.values - 0.5) / left
+        known = Values(scaled, observed.covariance / left**2, method="DeLong, bias known", kind="shifted")
         assumptions = (
             "Label errors are independent of the score, given the true class; these labels cannot show it. Errors that "
             "follow the score raise the given area.",
@@ -147,34 +117,23 @@ def auc(
         )
     elif noise is not None:
         wrong = int(checked_rate(noise, "noise", "the labels") * n + 1e-9)
-        bounds = np.array([worst_areas(column, y, wrong) for column in table])
+        ends = np.array([worst_areas(column, y, wrong) for column in table])
+
+        def known(weights: Floats) -> tuple[float, float]:
+            low, high = weights @ np.where(weights[:, None] > 0, ends, ends[:, ::-1])
+            return float(low), float(high)
+
         assumptions = (f"At most {wrong} of {n} labels are wrong. The bounds are for these rows, without sampling.",)
     elif audit is not None:
-        corrected = audited_areas(table, y, audit.coded(Vocabulary(order), n))
-        kind, method = "design", "one-step, audit"
+        known = audited_areas(table, y, audit.coded(Vocabulary(order), n))
         assumptions = ("Audited rows were drawn as the audit says, and their labels are true.",)
         message = "asymptotic interval: it covers 92% to 98% at 300 audited rows, least if errors follow the score"
         notes = (Note(code="asymptotic", message=message),)
-    units, rows = np.eye(len(names)), []
-    pairs = [(f"{names[j]} - {names[i]}", units[j] - units[i]) for i, j in itertools.combinations(range(len(names)), 2)]
-    for name, weights in (*zip(names, units, strict=True), *pairs):
-        value, interval, p_value = observed.of(weights, level, "DeLong", "sampling")
-        fixed, span = math.nan, None
-        if corrected is not None:
-            fixed, span, p_value = corrected.of(weights, level, method, kind)
-        elif bounds is not None:
-            low, high = (weights @ np.where(weights[:, None] > 0, bounds, bounds[:, ::-1])).tolist()
-            span, p_value = Interval(low=low, high=high, level=level, method="worst case", kind="worst-case"), math.nan
-        rows.append(
-            NamedEstimate(
-                name=name, value=value, interval=interval, corrected_value=fixed, corrected=span, p_value=p_value, n=n
-            )
-        )
     arguments: dict[str, object] = {"positive": top, "noise": noise, "contamination": contamination, "level": level}
     met = {"n": n} if audit is None else {"n": n, "audit": digest(audit.rows, audit.labels)}
     return NamedEstimates(
         measure="AUC",
-        rows=tuple(rows),
+        rows=named_estimates(tuple(systems), observed, known, level=level, n=n),
         level=level,
         assumptions=assumptions,
         notes=notes,
@@ -182,7 +141,7 @@ def auc(
     )
 
 
-def delong(scores: Floats, y: Flags) -> _Areas:
+def delong(scores: Floats, y: Flags) -> Values:
     """Return the areas of scores of shape (m, n), and their covariances (DeLong et al. 1988)."""
     from scipy.stats import rankdata
 
@@ -194,7 +153,7 @@ def delong(scores: Floats, y: Flags) -> _Areas:
     # Of each positive the share of negatives below it, of each negative the share of positives above it.
     wins = (ranks[:, y] - rankdata(scores[:, y], axis=1)) / n0
     losses = 1 - (ranks[:, ~y] - rankdata(scores[:, ~y], axis=1)) / n1
-    return _Areas(wins.mean(axis=1), np.atleast_2d(np.cov(wins) / n1 + np.cov(losses) / n0))
+    return Values(wins.mean(axis=1), np.atleast_2d(np.cov(wins) / n1 + np.cov(losses) / n0), method="DeLong")
 
 
 def contaminations(noise: TransitionMatrix, y: Flags, classes: tuple[object, object]) -> tuple[float, float]:
@@ -229,7 +188,7 @@ def worst_areas(scores: Floats, y: Flags, wrong: int) -> tuple[float, float]:
     return least(ranks), 1 - least(y.size + 1 - ranks)
 
 
-def audited_areas(scores: Floats, y: Flags, audit: CodedAudit) -> _Areas:
+def audited_areas(scores: Floats, y: Flags, audit: CodedAudit) -> Values:
     """Return areas on true labels, one step from the area with each row's probability to be positive."""
     if audit.design == "selective":
         raise InputError("audit", "its rows were chosen for a reason (design 'selective'): use `noise` as the bound")
@@ -260,4 +219,4 @@ def audited_areas(scores: Floats, y: Flags, audit: CodedAudit) -> _Areas:
         centre[system], slopes[system] = q * u + (1 - q) * v, u - v
     moved = weights * slopes[:, audit.rows] * (truth - q[audit.rows]) / n
     spread = np.atleast_2d(np.cov(centre, bias=True)) / n + moved @ moved.T * audit.k / (audit.k - 2)
-    return _Areas(soft + moved.sum(axis=1), spread, audit.k - 2)
+    return Values(soft + moved.sum(axis=1), spread, audit.k - 2, "one-step, audit", "design")

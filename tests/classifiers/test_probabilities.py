@@ -1,0 +1,148 @@
+"""Losses and calibration errors: equal to scikit-learn, to every flip of few labels, and to true labels in the mean."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+from sklearn.metrics import brier_score_loss, log_loss
+
+from demele.classifiers import calibration_error, probability_loss
+from demele.classifiers.probabilities import Loss, losses
+from demele.errors import InputError
+from demele.labels import TransitionMatrix
+from tests.tolerances import ROUNDING, assert_close
+
+P, GIVEN = np.array([0.9, 0.8, 0.3, 0.6, 0.05]), np.array([1, 0, 0, 1, 0])
+NOISE = TransitionMatrix([[0.95, 0.05], [0.1, 0.9]])
+SIX = 6e-7
+
+
+def test_losses_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(1)
+    p, y = rng.random(50), rng.integers(0, 2, 50)
+    assert_close(probability_loss(p, y)["probabilities"].value, brier_score_loss(y, p), ROUNDING)
+    assert_close(probability_loss(p, y, loss="log")["probabilities"].value, log_loss(y, p), ROUNDING)
+    q, z = rng.dirichlet([1, 1, 1], 50), rng.integers(0, 3, 50)
+    assert_close(probability_loss(q, z, loss="log")["probabilities"].value, log_loss(z, q), ROUNDING)
+    assert_close(probability_loss(q, z)["probabilities"].value, ((np.eye(3)[z] - q) ** 2).sum(axis=1).mean(), ROUNDING)
+
+
+def test_the_backward_correction_has_the_published_numbers() -> None:
+    for loss, value, corrected in (("brier", 0.1805, 0.148735), ("log", 0.526718, 0.437179)):
+        row = probability_loss(P, GIVEN, loss=loss, noise=NOISE)["probabilities"]  # type: ignore[arg-type]
+        assert [row.value, row.corrected_value] == pytest.approx([value, corrected], abs=SIX)
+    rows = losses(P, 5, 2, "brier", None) @ np.linalg.inv(NOISE.probabilities).T
+    assert rows[np.arange(5), GIVEN] == pytest.approx([-0.084118, 0.675294, 0.066471, 0.136471, -0.050441], abs=SIX)
+    three = np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0, 0.2, 0.8]])
+    one = np.tile([0.5, 0.3, 0.2], (3, 1))
+    found = probability_loss(one, [0, 1, 2], loss="log", noise=TransitionMatrix(three)).rows[0]
+    assert found.value == pytest.approx(-np.log([0.5, 0.3, 0.2]).mean())
+    assert found.corrected_value == pytest.approx(np.mean([0.607751, 1.215507, 1.707921]), abs=SIX)
+
+
+def test_corrected_losses_and_differences_are_those_on_true_labels_in_the_mean() -> None:
+    rng, n = np.random.default_rng(2), 200_000
+    matrix = np.array([[0.85, 0.1, 0.05], [0.1, 0.8, 0.1], [0.02, 0.18, 0.8]])
+    y = rng.integers(0, 3, n)
+    models = {name: rng.dirichlet([1, 1, 1], n) * (1 + w * np.eye(3)[y]) for name, w in (("a", 2), ("b", 3))}
+    models = {name: p / p.sum(axis=1, keepdims=True) for name, p in models.items()}
+    given = (rng.random(n)[:, None] > np.cumsum(matrix, axis=1)[y]).sum(axis=1)
+    losses_known: tuple[Loss, ...] = ("brier", "log")
+    for loss in losses_known:
+        true = probability_loss(models, y, loss=loss)
+        found = probability_loss(models, given, loss=loss, noise=TransitionMatrix(matrix))
+        for one, other in zip(found.rows, true.rows, strict=True):
+            assert one.corrected is not None
+            width = one.corrected.high - one.corrected.low
+            assert abs(one.corrected_value - other.value) < width
+            assert abs(one.value - other.value) > 2 * width
+
+
+def test_a_difference_is_the_paired_one() -> None:
+    rng = np.random.default_rng(3)
+    y, models = rng.integers(0, 2, 40), {"a": rng.random(40), "b": rng.random(40)}
+    row = probability_loss(models, y)["b - a"]
+    expected = ttest_rel((models["b"] - y) ** 2, (models["a"] - y) ** 2)
+    span = expected.confidence_interval()
+    assert row.interval is not None
+    assert_close([row.p_value, row.interval.low, row.interval.high], [expected.pvalue, *span], ROUNDING)
+
+
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_the_worst_case_is_that_of_all_flips(loss: str) -> None:
+    rng = np.random.default_rng(4)
+    y, models = rng.integers(0, 2, 9), {"a": rng.random(9), "b": rng.random(9)}
+    most = 2.0 if loss == "log" else None
+    found = probability_loss(models, y, loss=loss, noise=0.25, most=most)  # type: ignore[arg-type]
+    for row in found.rows:
+        values = []
+        for m in range(3):
+            for rows in itertools.combinations(range(9), m):
+                flipped = y.copy()
+                flipped[list(rows)] = 1 - flipped[list(rows)]
+                values.append(probability_loss(models, flipped, loss=loss, most=most, classes=[0, 1])[row.name].value)  # type: ignore[arg-type]
+        assert row.corrected is not None
+        assert_close([row.corrected.low, row.corrected.high], [min(values), max(values)], ROUNDING)
+
+
+def test_what_has_no_bound_or_no_inverse_is_refused() -> None:
+    with pytest.raises(InputError, match="has no bound: give the largest loss"):
+        probability_loss(P, GIVEN, loss="log", noise=0.1)
+    with pytest.raises(InputError, match="invertible"):
+        probability_loss(P, GIVEN, noise=TransitionMatrix([[0.5, 0.5], [0.5, 0.5]]))
+    with pytest.raises(InputError, match="infinite; give `most`"):
+        probability_loss([1.0, 0.8, 0.3, 0.6, 0.05], GIVEN, loss="log", noise=NOISE)
+    with pytest.raises(InputError, match="sum to 1"):
+        probability_loss(np.full((5, 2), 0.6), GIVEN)
+    with pytest.raises(InputError, match="shape \\(5, 2\\)"):
+        probability_loss(np.full((5, 3), 0.6), GIVEN)
+    with pytest.raises(InputError, match="most"):
+        probability_loss(P, GIVEN, most=3)
+
+
+def _binned() -> tuple[np.ndarray, np.ndarray]:
+    sizes, hits, sure = (500, 300, 200), (440, 216, 120), (0.95, 0.75, 0.55)
+    correct = [np.arange(size) < hit for size, hit in zip(sizes, hits, strict=True)]
+    return np.repeat(sure, sizes), np.concatenate(correct)
+
+
+def test_calibration_errors_have_the_published_numbers() -> None:
+    found = calibration_error(*_binned(), flips=(0.1, 0.05))
+    assert [found["ECE"].value, found["ECE"].corrected_value] == pytest.approx([0.054, 0.044118], abs=SIX)
+    gaps = [row for row in found.rows if row.name.startswith("gap")]
+    assert [row.name for row in gaps] == ["gap in [0.5, 0.6)", "gap in [0.7, 0.8)", "gap in [0.9, 1]"]
+    assert [row.corrected_value for row in gaps] == pytest.approx(
+        [0.55 - 0.647059, 0.75 - 0.788235, 0.95 - 0.976471], abs=SIX
+    )
+    assert gaps[-1].value > 0 > gaps[-1].corrected_value
+    assert [row.n for row in gaps] == [200, 300, 500]
+
+
+def test_wrong_labels_change_a_calibration_error_by_their_share_at_most() -> None:
+    rng = np.random.default_rng(5)
+    p = rng.random(200)
+    right = rng.random(200) < p**2
+    found = calibration_error(p, right, noise=0.05)["ECE"].corrected
+    assert found is not None
+    for _ in range(200):
+        flipped = right.copy()
+        rows = rng.choice(200, 10, replace=False)
+        flipped[rows] = ~flipped[rows]
+        assert found.low <= calibration_error(p, flipped, draws=1)["ECE"].value <= found.high
+
+
+def test_a_calibrated_classifier_has_an_error_by_chance() -> None:
+    inside = 0
+    for seed in range(200):
+        rng = np.random.default_rng((6, seed))
+        p = rng.beta(4, 2, 150)
+        found = calibration_error(p, rng.random(150) < p, seed=seed)
+        span = found["ECE by chance"].interval
+        assert span is not None
+        inside += span.low <= found["ECE"].value <= span.high
+    assert abs(inside / 200 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 200)
+    with pytest.raises(InputError, match="sum is below 1"):
+        calibration_error(*_binned(), flips=(0.5, 0.5))
+    with pytest.raises(InputError, match="one of `noise` and `flips`"):
+        calibration_error(*_binned(), flips=(0.1, 0.1), noise=0.1)
