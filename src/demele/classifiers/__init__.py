@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.ranking import Ranking as Ranking
     from demele.classifiers.comparison.ranking import rank as rank
     from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
+    from demele.classifiers.comparison.task_ranks import TaskRanks as TaskRanks
+    from demele.classifiers.comparison.task_ranks import task_ranks as task_ranks
     from demele.classifiers.judge_bias import judge_errors as judge_errors
     from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.measures.assess import assess as assess
@@ -46,6 +48,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.methods": "method_names",
         "demele.classifiers.comparison.ranking": "Ranking rank",
         "demele.classifiers.comparison.sequential": "SequentialComparison",
+        "demele.classifiers.comparison.task_ranks": "TaskRanks task_ranks",
         "demele.classifiers.judge_bias": "judge_errors position_bias",
         "demele.classifiers.measures.assess": "assess",
         "demele.classifiers.measures.assessment": "Assessment",

@@ -1,5 +1,6 @@
 """What ranking several classifiers returns."""
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -135,14 +136,18 @@ class Ranking(Result):
         one = replace(question, baseline=np.array([first]), candidate=np.array([second]))
         return decision(self.asked.spec, one, _single(self.asked.outcomes, pair), measure=self.measure)
 
-    @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Largest runs of neighbours in the order without a significant difference; they may overlap."""
+    def _better(self) -> Flags:
+        """Return who is shown to be better than whom, with what follows: [i, j], j is better than i, in this order."""
         place = {name: position for position, name in enumerate(self.names)}
         better = np.zeros((len(place), len(place)), dtype=np.bool_)
         won = self.pairs[self.pairs["verdict"] == "candidate"]
         better[won["baseline"].map(place), won["candidate"].map(place)] = True
-        known = implied(better)
+        return implied(better)
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Largest runs of neighbours in the order without a significant difference; they may overlap."""
+        known = self._better()
         decided = known | known.T
         runs: list[tuple[str, ...]] = []
         end = 0
@@ -154,6 +159,15 @@ class Ranking(Result):
                 runs.append(self.names[start:stop])
                 end = stop
         return tuple(runs)
+
+    @property
+    def tiers(self) -> tuple[tuple[str, ...], ...]:
+        """The order in parts: a tier ends before the first model that is significantly worse than the tier's first."""
+        better, starts = self._better(), [0]
+        for place in range(1, len(self.names)):
+            if better[place, starts[-1]]:
+                starts.append(place)
+        return tuple(self.names[start:end] for start, end in itertools.pairwise([*starts, len(self.names)]))
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per model, best estimate first."""
@@ -169,7 +183,10 @@ class Ranking(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        return {**super().to_dict(), **{key: plain(getattr(self, key)) for key in ("groups", "pairs", "reference")}}
+        return {
+            **super().to_dict(),
+            **{key: plain(getattr(self, key)) for key in ("groups", "tiers", "pairs", "reference")},
+        }
 
     def _page_data(self) -> dict[str, Any]:
         """Return what a page offers to download: without the pairs, if these are more than a page can hold."""

@@ -1,0 +1,111 @@
+"""Ranks over tasks: sets, tiers and mean ranks by hand, and ranks of new tasks by simulation."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm, ttest_rel
+
+from demele.classifiers import rank, task_ranks
+from demele.classifiers.comparison.ranking import Ranking, rank_ranges
+from demele.classifiers.comparison.task_ranks import new_task_ranks
+from demele.core.holm import holm
+from demele.errors import InputError
+
+
+def _sets(scores: np.ndarray) -> tuple[list[int], list[int]]:
+    """Sets of ranks by paired t-tests of all pairs, with Holm's correction."""
+    m = scores.shape[1]
+    pairs = [(i, j) for i in range(m) for j in range(i)]
+    with np.errstate(invalid="ignore"):
+        p = np.array([ttest_rel(scores[:, i], scores[:, j]).pvalue for i, j in pairs])
+    better = np.zeros((m, m), dtype=bool)
+    for (i, j), shown in zip(pairs, holm(p, 0.05), strict=True):
+        if shown:
+            low, high = (i, j) if scores[:, i].mean() < scores[:, j].mean() else (j, i)
+            better[low, high] = True
+    best, worst = rank_ranges(better)
+    return best.tolist(), worst.tolist()
+
+
+def test_sets_of_ranks_on_one_task_are_the_published_ones() -> None:
+    r = np.random.default_rng(8)
+    r.random((300, 1))
+    r.random((300, 4))
+    latent = 0.8**0.5 * r.standard_normal((300, 1)) + 0.2**0.5 * r.standard_normal((300, 4))
+    scores = (latent < norm.ppf([0.80, 0.78, 0.70, 0.55])).astype(float)
+    assert scores.mean(axis=0) == pytest.approx([0.7833, 0.7267, 0.6433, 0.5], abs=5e-5)
+    assert ttest_rel(scores[:, 0], scores[:, 1]).pvalue == pytest.approx(0.024093, abs=5e-7)
+    assert ttest_rel(scores[:, 1], scores[:, 2]).pvalue == pytest.approx(0.001533, abs=5e-7)
+    assert _sets(scores) == ([1, 2, 3, 4], [1, 2, 3, 4])
+
+
+@pytest.mark.long
+def test_sets_hold_the_tied_ranks() -> None:
+    right, repeats = 0, 1000
+    for seed in range(repeats):
+        r = np.random.default_rng((9, seed))
+        latent = 0.8**0.5 * r.standard_normal((200, 1)) + 0.2**0.5 * r.standard_normal((200, 4))
+        best, worst = _sets((latent < norm.ppf([0.8, 0.8, 0.8, 0.7])).astype(float))
+        # Three models share ranks 1 to 3.
+        right += max(best[:3]) == 1 and min(worst[:3]) >= 3 and worst[3] == 4
+    assert right / repeats >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / repeats)
+
+
+def _ranking(seed: int, **shares: float) -> Ranking:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 5, 1500)
+    models = {name: np.where(rng.random(1500) < p, labels, (labels + 1) % 5) for name, p in shares.items()}
+    return rank(models, labels, noise=0.01)
+
+
+def test_tiers_end_before_the_first_model_that_is_worse_than_their_first() -> None:
+    ranking = _ranking(1, a=0.90, b=0.89, c=0.80, d=0.79, e=0.6)
+    assert ranking.tiers == (("a", "b"), ("c", "d"), ("e",)) or ranking.tiers == (("b", "a"), ("c", "d"), ("e",))
+    close = _ranking(2, a=0.90, b=0.875, c=0.85)
+    # b is not worse than a and c not worse than b; c is worse than a, so it begins a tier though groups overlap.
+    assert close.tiers == (("a", "b"), ("c",))
+    assert ranking.to_dict()["tiers"][2] == ["e"]
+
+
+def test_mean_ranks_are_the_means_of_the_ends() -> None:
+    held = {f"task {seed}": _ranking(seed, x=0.9, y=0.88, z=0.7) for seed in range(3, 7)}
+    found = task_ranks(held, level=0.5)
+    assert [row.model for row in found.models][2] == "z"
+    for row in found.models:
+        ends = [
+            (one.best_rank[one.names.index(row.model)], one.worst_rank[one.names.index(row.model)])
+            for one in held.values()
+        ]
+        low, high = np.mean(ends, axis=0)
+        assert (row.mean_rank.low, row.mean_rank.high) == (low, high)
+        assert row.first == sum(worst == 1 for _, worst in ends)
+    assert found.models[2].new_task.low == found.models[2].new_task.high == 3
+    assert not found.notes
+    few = task_ranks(held)
+    assert [note.code for note in few.notes] == ["few-tasks"]
+    assert "19 tasks are needed" in few.notes[0].message
+    assert (few.models[2].new_task.low, few.models[2].new_task.high) == (1, 3)
+    with pytest.raises(InputError, match="task 'b' has other models"):
+        task_ranks({"a": held["task 3"], "b": _ranking(3, x=0.9, w=0.5)})
+
+
+def test_ranks_on_a_new_task_have_the_published_ends() -> None:
+    low = np.array([1, 1, 2, 1, 3, 1, 2, 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1])[:, None]
+    high = np.array([2, 3, 3, 2, 4, 2, 4, 2, 3, 3, 2, 2, 3, 4, 2, 3, 4, 2, 2])[:, None]
+    low, high = (np.column_stack([ends, np.ones((19, 3), int)]) for ends in (low, high))
+    for level, ends in ((0.95, (1, 4)), (0.9, (1, 4))):
+        first, last = new_task_ranks(low, high, level)
+        assert (first[0], last[0]) == ends
+    first, last = new_task_ranks(low, high, 0.8)  # q = 18
+    assert (first[0], last[0]) == (np.sort(low[:, 0])[1], np.sort(high[:, 0])[17])
+
+
+def test_the_rank_on_a_new_task_is_covered() -> None:
+    rng, repeats = np.random.default_rng(11), 2000
+    for tasks in (19, 39):
+        inside = 0
+        for _ in range(repeats):
+            quality = rng.standard_normal(8)
+            ranks = 1 + np.argsort(np.argsort(-(quality + rng.standard_normal((tasks + 1, 8))), axis=1), axis=1)
+            first, last = new_task_ranks(ranks[:-1], ranks[:-1], 0.9)
+            inside += (first[0] <= ranks[-1, 0] <= last[0]) + 0
+        assert inside / repeats >= 0.9 - 3 * np.sqrt(0.09 / repeats)
