@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Table, main
-from demele.classifiers.comparison.betting import FRACTIONS
+from demele.classifiers.betting import FRACTIONS
 from demele.classifiers.intervals import Guard, SampledSum, upper_bound
 
 Floats = NDArray[np.float64]

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from demele.classifiers.results import NamedEstimate as NamedEstimate
     from demele.classifiers.results import NamedEstimates as NamedEstimates
     from demele.classifiers.roc import auc as auc
+    from demele.classifiers.row_scores import RowScores as RowScores
+    from demele.classifiers.row_scores import ScoreAudit as ScoreAudit
     from demele.classifiers.stats import stats as stats
 
 __getattr__, __dir__, __all__ = lazily(
@@ -56,6 +58,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.probabilities": "calibration_error probability_loss",
         "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",
         "demele.classifiers.roc": "auc",
+        "demele.classifiers.row_scores": "RowScores ScoreAudit",
         "demele.classifiers.stats": "stats",
     },
 )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.audit_worlds import Corner, drawn
+from demele.classifiers.betting import FRACTIONS
 from demele.classifiers.comparison.audit import by_audit, product_bet
-from demele.classifiers.comparison.betting import FRACTIONS
 from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.question import mirror

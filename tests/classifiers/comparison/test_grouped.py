@@ -10,7 +10,7 @@ from scipy.special import stdtr
 from scipy.stats import binom
 
 from demele.classifiers import SequentialComparison, compare, rank
-from demele.classifiers.comparison.betting import sampling_gap
+from demele.classifiers.betting import sampling_gap
 from demele.classifiers.comparison.grouped import (
     GroupCounts,
     GroupedPairs,

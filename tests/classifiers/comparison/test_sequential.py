@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.betting import sampling_gap
+from demele.classifiers.betting import sampling_gap
 from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.classifiers.comparison.sequential_plan import Plan, sequential, sequential_many

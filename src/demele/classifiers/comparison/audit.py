@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.betting import FRACTIONS, enough, unseen_losses
 from demele.classifiers.comparison.audit_effects import (
     CELLS_AT_ONCE,
     Drawn,
@@ -24,7 +25,6 @@ from demele.classifiers.comparison.audit_effects import (
     few_in_class_notes,
     margins,
 )
-from demele.classifiers.comparison.betting import FRACTIONS, enough, unseen_losses
 from demele.classifiers.comparison.grouped import GroupedPairs, degrees_of, design_effect
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import undefined_notes

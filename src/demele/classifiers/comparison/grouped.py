@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demele.classifiers.comparison.betting import sampling_gap, unseen_losses
+from demele.classifiers.betting import sampling_gap, unseen_losses
 from demele.classifiers.expert_errors import largest_allowance
 from demele.classifiers.question import Question
 from demele.classifiers.row_groups import Groups
@@ -200,7 +200,7 @@ class GroupedPairs:
 
         The gap d_g of a group is at most its disagreements D_g, and a sum of independent +-D_g is the worst: about
         z sqrt(sum D_g^2). Where groups are few that is too near, so it is at least the exact gap of as many even steps
-        (see :func:`~demele.classifiers.comparison.betting.sampling_gap`), each of ``clump`` rows.
+        (see :func:`~demele.classifiers.betting.sampling_gap`), each of ``clump`` rows.
         """
         steps = np.ceil(self.rows / self.clump - 1e-9).astype(np.int64)
         exact = self.clump * sampling_gap(steps, tail)
@@ -209,7 +209,7 @@ class GroupedPairs:
     def unseen(self, gap: Floats, tail: float) -> Floats:
         """How many more rows like those lost a population may have than were met, scaled to this test set.
 
-        As :func:`~demele.classifiers.comparison.betting.unseen_losses`, of the groups that disagreements make, and at
+        As :func:`~demele.classifiers.betting.unseen_losses`, of the groups that disagreements make, and at
         least what groups of all rows leave open that none of them was met.
         """
         met = self.clump * unseen_losses(self.rows / self.clump, gap / self.clump, float(self.n) / self.clump, tail)

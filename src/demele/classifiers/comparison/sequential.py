@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.betting import Draws, Stakes, enough
+from demele.classifiers.betting import Draws, Stakes, enough
 from demele.classifiers.comparison.compare import refuse_groups, two_names
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample

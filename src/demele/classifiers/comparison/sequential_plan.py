@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.betting import Draws, Stakes, enough, sampling_gap, stakes, unseen_losses
+from demele.classifiers.betting import Draws, Stakes, enough, sampling_gap, stakes, unseen_losses
 from demele.classifiers.comparison.grouped import GroupedPairs
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_gap
@@ -252,8 +252,8 @@ def sequential(question: Question) -> Outcomes:
     Only rows on which the two disagree, and whose label can hurt the claim, count; the others are skipped. That keeps
     the bet fair, since a random order of all rows is a random order of any subset, and the subset is chosen by given
     labels and predictions alone. An audit whose rows come sorted is read in a random order.
-    See :func:`demele.classifiers.comparison.betting.stakes` and
-    :func:`~demele.classifiers.comparison.betting.log_wealth`. Cost: O(pairs audit).
+    See :func:`demele.classifiers.betting.stakes` and
+    :func:`~demele.classifiers.betting.log_wealth`. Cost: O(pairs audit).
     """
     audit = question.audit
     if audit is None or audit.design != "uniform":

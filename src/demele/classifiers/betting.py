@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError
 from demele.core.proportions import exact_interval
 
@@ -356,3 +356,80 @@ def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: ArrayLike, tail: 
     size = np.asarray(n, dtype=np.float64)
     found: Floats = size * exact_interval(lost, np.broadcast_to(size, lost.shape), level=1 - 2 * tail)[1] - lost
     return found
+
+
+# Bounded scores with given scores beside ------------------------------------------------------------------------------
+
+#: The slope of true on given scores before the first draw, and how many draws it counts as.
+FIRST_SLOPE, FIRST_DRAWS = 0.8, 10
+
+
+def score_wealth(given: Floats, rows: Rows, true: Floats, threshold: float) -> Floats:
+    """Evidence, draw after draw, against "the mean true score is at most the threshold".
+
+    Parameters
+    ----------
+    given : array of shape (n,)
+        Given scores of all rows, in [0, 1].
+    rows, true : arrays of shape (k,)
+        Rows in the order in which they were drawn, uniformly without replacement, and their true scores in [0, 1].
+    threshold : float
+
+    Returns
+    -------
+    array of shape (k,)
+        Natural logarithm of the wealth; infinite once the draws alone contradict the hypothesis.
+
+    Notes
+    -----
+    Draw j pays y = t - l (s - mean s of the rows left), whose mean given the past is that of the true scores left. The
+    slope l looks at earlier draws only, so that the bet is fair for any (Ville 1939).
+
+    Examples
+    --------
+    >>> given = np.ones(100)
+    >>> score_wealth(given, np.arange(40), np.ones(40), 0.8)[[9, 39]].round(3)
+    array([1.699, 9.76 ])
+    """
+    n, k = given.size, rows.size
+    s = given[rows]
+    before = np.arange(k)
+    left = n - before
+    s_left = (given.sum() - (np.cumsum(s) - s)) / left
+    mean = (n * threshold - (np.cumsum(true) - true)) / left
+    spread = FIRST_DRAWS * float(given.var())
+
+    def centred(x: Floats, y: Floats) -> Floats:
+        """Sum of centred products over the earlier draws."""
+        sums = np.cumsum(np.stack([x * y, x, y]), axis=1) - np.stack([x * y, x, y])
+        return np.asarray(sums[0] - sums[1] * sums[2] / np.maximum(before, 1))
+
+    size = np.maximum(centred(s, s), 0) + spread
+    slope = np.clip((centred(s, true) + spread * FIRST_SLOPE) / np.where(size > 0, size, 1.0), 0, 1)
+    stake = mean + slope * (given.max() - s_left)
+    playing = (mean < 1) & (stake > 0)
+    paid = np.where(playing, (true - slope * (s - s_left) - mean) / np.where(playing, stake, 1.0), 0.0)
+    refuted = np.logical_or.accumulate((n * threshold - np.cumsum(true)) < -1e-9 * n)
+    return np.where(refuted, np.inf, mixed(np.maximum(paid, -1.0)))
+
+
+def exact_mean_ends(given: Floats, rows: Rows, true: Floats, tail: float) -> tuple[float, float]:
+    """Return the interval of mean true scores that the draws do not refute, each side with an error of ``tail``.
+
+    Examples
+    --------
+    >>> low, high = exact_mean_ends(np.ones(100), np.arange(40), np.ones(40), 0.025)
+    >>> round(low, 3), round(high, 3)
+    (0.91, 1.0)
+    """
+    ends = []
+    for s, t in ((given, true), (1 - given, 1 - true)):
+        refuted, open_ = -1e-9, 1.0
+        for _ in range(50):
+            middle = (refuted + open_) / 2
+            if score_wealth(s, rows, t, middle).max() >= enough(tail):
+                refuted = middle
+            else:
+                open_ = middle
+        ends.append(max(refuted, 0.0))
+    return ends[0], 1 - ends[1]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.betting import (
+from demele.classifiers.betting import (
     FRACTIONS,
     Draws,
     log_wealth,

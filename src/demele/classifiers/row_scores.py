@@ -1,0 +1,337 @@
+"""A bounded score per row: judged outputs, rubrics, partial credit, means over epochs, preferences.
+
+Each row has two scores in [low, high]: the *given* one, by a judge, a metric or a label, known for all rows; and the
+*true* one, which a careful human would give, known for the audited rows. A right or wrong class is the case of 0 and 1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from demele.core.arrays import Flags, Floats, Rows
+from demele.core.checked_numbers import checked_number
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.names import checked_name
+from demele.core.row_blocks import numbered_rows
+from demele.core.table_columns import as_column, number_column
+from demele.noise.audit import read_rows
+from demele.noise.square_tables import digest, set_fields
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class RowScores:
+    """The score of each row of one system, as given, on a bounded scale.
+
+    Parameters
+    ----------
+    given : array-like of shape (n,)
+        Given scores; NaN or None where a row has none.
+    low, high : float
+        Ends of the scale.
+    reach : (array-like, array-like), optional
+        How far the true score of each row may lie below and above the given one (default: as far as the scale goes).
+    task : array-like of shape (n,), optional
+        Task of each row. Tasks count the same in the mean, unless ``weight`` says otherwise.
+    group : array-like of shape (n,), optional
+        Group of each row, such as its document, where rows of a group are similar.
+    weight : array-like of shape (n,), optional
+        What each row counts in the mean.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If a score lies outside the scale, or a column has another length.
+
+    Examples
+    --------
+    >>> ratings = RowScores([4, 5, 2, 5], low=1, high=5)
+    >>> ratings.n, ratings.mean
+    (4, 4.0)
+    """
+
+    given: Floats
+    low: float
+    high: float
+    down: Floats
+    up: Floats
+    task: Rows | None
+    group: Rows | None
+    weight: Floats | None
+    verdicts: tuple[Floats, Floats] | None
+
+    def __init__(
+        self,
+        given: object,
+        low: float = 0,
+        high: float = 1,
+        reach: tuple[object, object] | None = None,
+        task: object = None,
+        group: object = None,
+        weight: object = None,
+    ) -> None:
+        bottom = checked_number(low, "low", "a finite number", inside=np.isfinite)
+        top = checked_number(
+            high, "high", f"a finite number above low={bottom:g}", inside=lambda end: bottom < end < np.inf
+        )
+        scores = read_scores(given, "given", bottom, top)
+        n = scores.size
+        if reach is None:
+            down, up = scores - bottom, top - scores
+        else:
+            if not isinstance(reach, tuple | list) or len(reach) != 2:
+                raise InputError("reach", "expected two columns: how far a score may fall, and how far it may rise")
+            down, up = (number_column(column, "reach", n, "row") for column in reach)
+            down, up = np.minimum(down, scores - bottom), np.minimum(up, top - scores)
+        weights = None
+        if weight is not None:
+            weights = number_column(weight, "weight", n, "row")
+            if weights.sum() <= 0:
+                raise InputError("weight", "expected some weight above 0, got none")
+        tasks, groups = (
+            None if column is None else numbered_rows(column, name, n, "given")[0]
+            for name, column in (("task", task), ("group", group))
+        )
+        set_fields(
+            self,
+            given=scores,
+            low=bottom,
+            high=top,
+            down=down,
+            up=up,
+            task=tasks,
+            group=groups,
+            weight=weights,
+            verdicts=None,
+        )
+
+    def __repr__(self) -> str:
+        return f"RowScores(n={self.n}, low={self.low:g}, high={self.high:g}, digest={digest(self.given)!r})"
+
+    @property
+    def n(self) -> int:
+        """Number of rows, also of those without a score."""
+        return int(self.given.size)
+
+    @property
+    def width(self) -> float:
+        """Length of the scale."""
+        return self.high - self.low
+
+    @property
+    def scored(self) -> Flags:
+        """Which rows have a score."""
+        return ~np.isnan(self.given)
+
+    @property
+    def mean(self) -> float:
+        """Mean given score, weighted; tasks count the same unless the weights say otherwise."""
+        scored = self.scored
+        return float(self.shares()[scored] @ self.given[scored])
+
+    def shares(self) -> Floats:
+        """Return what each row counts in the mean: 0 without a score, 1 in all."""
+        scored = self.scored
+        weight = scored.astype(np.float64) if self.weight is None else np.where(scored, self.weight, 0.0)
+        if self.weight is None and self.task is not None:
+            weight = weight / np.maximum(np.bincount(self.task, weight), 1)[self.task]
+        found: Floats = weight / weight.sum()
+        return found
+
+    def minus(self, baseline: "RowScores") -> "RowScores":
+        """Return the difference of each row from the baseline's, on a scale of twice the length.
+
+        A wrong row may be wrong for both systems, and in opposite directions.
+
+        Raises
+        ------
+        InputError
+            If the two have other rows, another scale, or other tasks, groups or weights.
+
+        Examples
+        --------
+        >>> RowScores([1, 0, 1]).minus(RowScores([1, 1, 0])).given
+        array([ 0., -1.,  1.])
+        """
+        if (self.n, self.low, self.high) != (baseline.n, baseline.low, baseline.high):
+            raise InputError(
+                "scores",
+                f"two systems have {self.n} rows in [{self.low:g}, {self.high:g}] and {baseline.n} rows in "
+                f"[{baseline.low:g}, {baseline.high:g}]; give the same rows on the same scale",
+            )
+        for name in ("task", "group", "weight"):
+            own, other = getattr(self, name), getattr(baseline, name)
+            if (own is None) != (other is None) or (own is not None and not np.array_equal(own, other)):
+                raise InputError(
+                    "scores", f"two systems have another `{name}` per row; give the same rows in the same order"
+                )
+        return _changed(
+            self,
+            given=self.given - baseline.given,
+            low=-self.width,
+            high=self.width,
+            down=self.down + baseline.up,
+            up=self.up + baseline.down,
+            verdicts=(np.concatenate([self.down, baseline.up]), np.concatenate([self.up, baseline.down])),
+        )
+
+    def take(self, rows: Any) -> "RowScores":
+        """Return some rows (indices or a mask)."""
+        fields = ("given", "down", "up", "task", "group", "weight")
+        held: dict[str, Any] = {name: getattr(self, name) for name in fields}
+        parts: dict[str, Any] = {name: None if column is None else column[rows] for name, column in held.items()}
+        for name in ("task", "group"):
+            if parts[name] is not None:
+                parts[name] = np.unique(parts[name], return_inverse=True)[1].astype(np.intp)
+        if self.verdicts is not None:
+            parts["verdicts"] = tuple(side.reshape(2, -1)[:, rows].ravel() for side in self.verdicts)
+        return _changed(self, **parts)
+
+    def with_given(self, given: Floats) -> "RowScores":
+        """Return the same rows with other scores, which are taken as right."""
+        nothing = np.zeros(self.n)
+        return _changed(self, given=given, down=nothing, up=nothing, verdicts=None)
+
+    def reaches(self, unit: str) -> tuple[Floats, Floats]:
+        """Return how far each wrong row, or verdict, moves a row down and up; a difference has two verdicts per row."""
+        checked_name(unit, "unit", ("row", "verdict"))
+        return (self.down, self.up) if unit == "row" or self.verdicts is None else self.verdicts
+
+
+def _changed(scores: RowScores, **values: Any) -> RowScores:
+    changed: RowScores = object.__new__(RowScores)
+    set_fields(changed, **{**{name: getattr(scores, name) for name in RowScores.__slots__}, **values})
+    return changed
+
+
+def read_scores(values: object, argument: str, low: float, high: float) -> Floats:
+    """Read scores; missing ones are NaN."""
+    column = as_column(values, argument)
+    if column.dtype == object:
+        missing = np.array([value is None for value in column], dtype=np.bool_)
+        column = np.where(missing, np.nan, column)
+        try:
+            column = column.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(argument, "expected numbers, or None where a row has no score") from error
+    if column.ndim != 1 or not column.size:
+        raise NotEnoughData(argument, f"expected a score per row, got shape {column.shape}")
+    scores = number_column(column, argument, column.size, "row", "numbers", inside=lambda found: ~np.isinf(found))
+    odd = np.flatnonzero((scores < low) | (scores > high))
+    if odd.size:
+        others = f", and {odd.size - 1} more" if odd.size > 1 else ""
+        raise InputError(
+            argument,
+            f"row {odd[0]} is {scores[odd[0]]:g}{others}, outside the scale [{low:g}, {high:g}]",
+            "give the ends of the scale with `low` and `high`",
+        )
+    return scores
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class ScoreAudit:
+    """True scores of some rows, as a careful human gives them.
+
+    Parameters
+    ----------
+    rows : array-like of int of shape (k,)
+        Distinct row numbers, from 0, in the order in which they were drawn.
+    true : array-like of shape (k,), or mapping of str to array-like
+        True scores in the same order: of one system, or of several by name. NaN or None where a row was not judged.
+    inclusion : array-like of shape (k,), optional
+        Probability in (0, 1] that each row was to be drawn (default: the same for all).
+    selective : bool
+        Whether the rows were chosen for a reason: nothing follows from them for the other rows then.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Examples
+    --------
+    >>> audit = ScoreAudit([7, 2, 5], [1, 0, 1])
+    >>> audit.k
+    3
+    """
+
+    rows: Rows
+    true: Mapping[str, Floats]
+    inclusion: Floats | None
+    selective: bool
+
+    def __init__(self, rows: object, true: object, inclusion: object = None, *, selective: bool = False) -> None:
+        drawn = read_rows(rows)
+        columns = true if isinstance(true, Mapping) else {"": true}
+        read = {str(name): read_scores(values, "true", -np.inf, np.inf) for name, values in columns.items()}
+        for values in read.values():
+            if values.size != drawn.size:
+                raise InputError(
+                    ("rows", "true"),
+                    f"expected one true score per audited row, got {drawn.size} rows and {values.size} scores",
+                )
+        chances = None
+        if inclusion is not None:
+            wanted = "numbers in (0, 1]"
+            chances = number_column(
+                inclusion, "inclusion", drawn.size, "audited row", wanted, inside=lambda p: (p > 0) & (p <= 1)
+            )
+        set_fields(self, rows=drawn, true=read, inclusion=chances, selective=bool(selective))
+
+    def __repr__(self) -> str:
+        return f"ScoreAudit(k={self.k}, digest={digest(self.rows, *self.true.values())!r})"
+
+    @property
+    def k(self) -> int:
+        """Number of audited rows."""
+        return int(self.rows.size)
+
+    def of(self, name: str) -> "ScoreAudit":
+        """Return the audit of one system.
+
+        Raises
+        ------
+        InputError
+            If it has no true scores of it.
+        """
+        if name not in self.true and set(self.true) != {""}:
+            raise InputError("audit", f"has no true scores of {name!r}; it has those of {', '.join(self.true)}")
+        return ScoreAudit(self.rows, self.true.get(name, self.true.get("")), self.inclusion, selective=self.selective)
+
+    def minus(self, candidate: str, baseline: str) -> "ScoreAudit":
+        """Return the true differences of two systems."""
+        true = next(iter(self.of(candidate).true.values())) - next(iter(self.of(baseline).true.values()))
+        return ScoreAudit(self.rows, true, self.inclusion, selective=self.selective)
+
+    def judged(self, scores: RowScores) -> tuple[Rows, Floats, Floats | None]:
+        """Return rows, true scores and inclusion where both the row's given score and its true score are known.
+
+        Raises
+        ------
+        InputError, NotEnoughData
+            If rows do not exist, true scores are on another scale, or fewer than 2 rows are left.
+        """
+        if self.selective:
+            raise InputError(
+                "audit",
+                "its rows were chosen for a reason (`selective`), so they say nothing of the other rows; draw rows at "
+                "random, or bound the wrong scores with `rate`",
+            )
+        if len(self.true) != 1:
+            raise InputError("audit", f"has true scores of {len(self.true)} systems; take one with audit.of(name)")
+        if self.rows.max() >= scores.n:
+            raise InputError("audit", f"names row {self.rows.max()}; {scores.n} rows are counted from 0")
+        true = next(iter(self.true.values()))
+        known = ~np.isnan(true) & scores.scored[self.rows]
+        beyond = np.flatnonzero(known & ((true < scores.low) | (true > scores.high)))
+        if beyond.size:
+            place = beyond[0]
+            raise InputError(
+                "audit",
+                f"true scores reach {true[place]:g} (row {self.rows[place]}), given ones are in [{scores.low:g}, "
+                f"{scores.high:g}]",
+                "give both on the same scale",
+            )
+        if known.sum() < 2:
+            raise NotEnoughData("audit", f"expected at least 2 rows with a given and a true score, got {known.sum()}")
+        return self.rows[known], true[known], None if self.inclusion is None else self.inclusion[known]
