@@ -441,7 +441,7 @@ def test_bad_input_is_named() -> None:
 def test_an_experiment_refuses_before_it_trains() -> None:
     changed_cases: Any = [
         ({"n_classifiers": 1}, "n_classifiers: expected a whole number >= 2"),
-        ({"n_candidates": 5, "n_classifiers": 6}, "n_candidates: expected at least n_classifiers"),
+        ({"n_candidates": 5, "n_classifiers": 6}, "n_candidates: expected at least `n_classifiers`"),
         ({"folds": 1}, "folds"),
         ({"folds": 1000}, "folds: expected at most one per instance"),
         ({"accuracies": (0.9, 0.5)}, "accuracies: expected 0 <= low < high"),

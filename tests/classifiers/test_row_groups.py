@@ -78,7 +78,7 @@ def test_noise_of_labels_is_taken_out_of_the_effect() -> None:
 @pytest.mark.parametrize(
     ("groups", "kind", "words"),
     [
-        (np.arange(5), InputError, "one per row of labels"),
+        (np.arange(5), InputError, "one per row of `labels`"),
         (np.r_[np.full(99, 1.0), np.nan], InputError, "1 of 100 rows have none, first row 99"),
         (np.arange(100) % 9, NotEnoughData, "at least 10 groups, got 9"),
     ],

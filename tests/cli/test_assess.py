@@ -51,7 +51,7 @@ def test_classes_that_labels_do_not_have(demele: Program, labels_folder: Path, j
     judged.to_csv("silent.csv", index=False)
     refused = demele("assess", "silent.csv::old", "silent.csv::label", "--classes", "0,1,2,3")
     assert (refused.status, refused.err.startswith("demele: error: PREDICTIONS: 60 of 600 values")) == (2, True)
-    assert "--classes=-1,0,1,2,3" in refused.err
+    assert "--classes -1,0,1,2,3" in refused.err
     found = json.loads(demele("assess", "silent.csv::old", "silent.csv::label").out)
     assert found["classes"] == [-1, 0, 1, 2, 3]
     assert "class-not-labelled" in [note["code"] for note in found["notes"]]
@@ -163,7 +163,7 @@ def test_labels_are_not_predictions(demele: Program, labels_folder: Path) -> Non
 
 def test_notes_are_told_in_options(demele: Program, labels_folder: Path) -> None:
     run = demele("assess", *PLAIN, "--true-labels", "true.npy", "--format", "table", "--explain")
-    assert "directly: demele assess PREDICTIONS TRUE_LABELS" in " ".join(run.out.split())
+    assert "directly: pass them as LABELS" in " ".join(run.out.split())
     assert "assess(predictions" not in run.out
 
 
@@ -216,7 +216,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
             "PREDICTIONS: 1 of 600 values are not among the 4 classes",
         ),
         (("probabilities.npy", "label.npy"), "probabilities.npy: expected one column of classes, got 4 columns"),
-        (("probability.npy", "label.npy"), "these look like probabilities: write the class, such as 1 where"),
+        (("probability.npy", "label.npy"), "these look like probabilities: write classes, such as 1 where"),
         (("gaps.csv::old", "label.npy"), "column old: 1 missing value, first at row 5"),
         (("gaps.npy", "label.npy"), "PREDICTIONS: 1 missing or infinite value, first at row 5"),
         (("old.npy", "empty.npy"), "empty.npy: has no rows"),
@@ -230,7 +230,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         ((*PLAIN, "--noise", "x"), "x: there is no such file or folder"),
         ((*PLAIN, "--level", "95"), "--level: expected a number between 0 and 1"),
         ((*PLAIN, "--noise", "transposed.npy", "--quiet"), "transposed.npy: expected rows that sum to 1"),
-        ((*PLAIN, "--noise", "transposed.npy", "--quiet"), "rows are true classes; transpose the file"),
+        ((*PLAIN, "--noise", "transposed.npy", "--quiet"), "rows are true classes; transpose it"),
         ((*PLAIN, "--noise", "half.npy", "--quiet"), "half.npy: expected rows that sum to 1, 4 do not"),
         ((*PLAIN, "--noise", "three.npy", "--quiet"), "--noise: expected 4 classes, as the labels have"),
         ((*PLAIN, "--noise", "words.csv"), "words.csv: its classes cat, dog, owl, yak lack 4 that LABELS has"),
@@ -241,7 +241,10 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         ((*PLAIN, "--audit", "word.csv"), "word.csv: column true_label: 1 answer is no number"),
         ((*PLAIN, "--audit", "open.csv"), "open.csv: 1 row has no true_label, first row 0"),
         ((*PLAIN, "--audit", "how.csv"), "how.csv: how were these rows chosen? --audit-design uniform"),
-        ((*PLAIN, "--audit", "chosen.csv"), "give --noise as well, which bounds these, or an audit of rows drawn"),
+        (
+            (*PLAIN, "--audit", "chosen.csv"),
+            "give --noise RATE|FILE as well, to bound these, or an audit of rows",
+        ),
         (
             (*PLAIN, "--audit", "how.csv", "--audit-design", "uniform", "--noise", "matrix.csv"),
             "--noise and --audit: with a random audit, only a limit of the noise rate can be used",

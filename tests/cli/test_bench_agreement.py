@@ -107,7 +107,7 @@ def test_the_only_column_of_texts_names_the_models(demele: Program, scores: pd.D
     named.assign(model=["a", "b"] * 18).to_csv("scores.csv", index=False)  # of seeds, or of something else: ask
     run = demele("bench", "agreement", "scores.csv")
     assert run.status == 2
-    assert "if they name the models, give --configuration model" in run.err
+    assert "if they name the models, pass --configuration model" in run.err
 
 
 def test_metrics_of_which_small_scores_are_good(demele: Program, scores: pd.DataFrame) -> None:

@@ -1,5 +1,6 @@
 """Every command: its help, its words, its results in every form, what it imports, its exit status."""
 
+import ast
 import json
 import re
 import subprocess
@@ -12,8 +13,10 @@ import pytest
 
 import demele as library
 from demele.cli import old_names
-from demele.cli.engine import flag_of, parser_of
+from demele.cli.assess import ASSESS
+from demele.cli.engine import COMMANDS_OF, flag_of, parser_of, saying
 from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found
+from demele.core.errors import InputError
 from tests.cli.conftest import Program
 
 #: A run of each command on small data, and the ends of files that its result can be written to.
@@ -208,3 +211,48 @@ def test_lists_hold_everything(demele: Program) -> None:
     assert rows[0]["source"] == library.metrics.describe("mig").source
     table = demele("list", "metrics", "--format", "table").out
     assert max(map(len, table.splitlines())) <= 80
+
+
+_OPTIONS = ASSESS.options()
+
+
+@pytest.mark.parametrize(
+    ("library", "program"),
+    [
+        (InputError("noise", "needs `noise=`"), "--noise: needs --noise RATE|FILE"),
+        (InputError(("noise", "labels"), "odd"), "--noise and LABELS: odd"),
+        ("pass `classes=['cat', 'no answer']`", "pass --classes 'cat,no answer'"),
+        ("pass `classes=[...]`, or `classes`", "pass --classes A,B, or --classes"),
+        ("drop `level`; pass `ids='common'`", "drop --level; pass --ids common"),
+        ("`scores=True` reads them", "--scores reads them"),
+        ("draw rows with `draw_audit(disagreement=)`", "draw rows with demele audit draw --disagreement"),
+        # what no option and no command has, and what is cut, stays as it is
+        ("`max_iterations`, `tolerance=0.1`, `assess()`", "`max_iterations`, `tolerance=0.1`, `assess()`"),
+        ("pass `classes=['aa... (of 500 characters)`", "pass `classes=['aa... (of 500 characters)`"),
+        # data are left as they are, whatever they look like
+        ("column '`noise`' and \"it's `level=1`\"", "column '`noise`' and \"it's `level=1`\""),
+        (
+            InputError("'`noise`', '`odd': the classifiers' `level`"),
+            "'`noise`', '`odd': the classifiers' --level",
+        ),
+        ("pass `classes=['a`b', \"it's `level`\"]`", "pass --classes 'a`b,it'\"'\"'s `level`'"),
+        ("a ` b `noise", "a ` b `noise"),
+    ],
+)
+def test_arguments_in_messages_are_options_and_data_are_left(library: str | Exception, program: str) -> None:
+    assert saying(_OPTIONS, ASSESS.called)(library) == program
+
+
+def test_names_between_backticks_are_arguments_that_exist() -> None:
+    names, used = set[str](), dict[str, str]()
+    for path in Path(library.__file__).parent.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
+                here = re.findall(r"(?<!`)`([A-Za-z_]\w*(?:\([\w=]*\))?)(?==|`)", node.value)
+                used |= dict.fromkeys(here, path.name)
+    assert {name: file for name, file in used.items() if name not in names | set(COMMANDS_OF)} == {}
+    assert set(COMMANDS_OF) <= set(used)
+    assert all(words.removeprefix("demele ").partition(" --")[0] in COMMANDS for words in COMMANDS_OF.values())

@@ -303,7 +303,7 @@ def test_more_classes_than_labels_have(demele: Program, labels_folder: Path, jud
         refused = demele(*command.split(), *arguments, "--classes", "cat,dog,owl,yak")
         assert refused.status == 2
         remedy = refused.err.strip().partition("give all classes with ")[2]
-        assert shlex.split(remedy) == ["--classes=cat,dog,no answer,owl,yak"]
+        assert shlex.split(remedy) == ["--classes", "cat,dog,no answer,owl,yak"]
         assert not Path("answers.csv").exists()
     for found in map(json.loads, (demele("compare", *pair).out, demele("compare", *pair, *shlex.split(remedy)).out)):
         assert found["candidate"]["successes"] == int((names["new"] == names["label"]).sum())

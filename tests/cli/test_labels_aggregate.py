@@ -418,7 +418,7 @@ def test_minus_1_is_told_and_how_to_leave_it_out(demele: Program, crowd: pd.Data
     (note,) = (one for one in _json(demele, "aggregate", "holes.npy", "--wide")["notes"] if "-1" in one["message"])
     assert note["code"] == "negative-class"
     shown = " ".join(demele("labels", "aggregate", "holes.npy", "--wide", "--format", "table", "--explain").out.split())
-    assert "give --no-answer -1 (of a table with a column per annotator)" in shown
+    assert "pass --no-answer -1 with a table of one column per annotator" in shown
     assert "-1 is among" not in demele("labels", "aggregate", "holes.npy", "--wide", "--no-answer", "-1").out
 
 

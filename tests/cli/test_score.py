@@ -24,7 +24,6 @@ import pytest
 import demele as library
 from demele.cli import score as command
 from demele.core.errors import FragileScoreWarning, warn_user
-from demele.core.sentences import give
 from tests.cli.conftest import Program
 from tests.tolerances import assert_exact
 
@@ -131,8 +130,8 @@ def test_blocks_of_rows_are_shuffled_whole(demele: Program, folder: Path) -> Non
     assert found["chance"] != json.loads(demele(*given).out)["scores"][0]["chance"]
     replay = ("score", "codes.npy", "factors.csv", "--replay", found["signature"])
     assert json.loads(demele(*replay, "--blocks", "videos.npy").out)["chance"] == found["chance"]
-    assert "give --blocks FILE" in demele(*replay).err
-    assert "give --permutations 100" in demele(*given[:5], "--blocks", "videos.npy").err
+    assert "pass --blocks FILE" in demele(*replay).err
+    assert "pass --permutations 100" in demele(*given[:5], "--blocks", "videos.npy").err
     alone = demele(*given, "--blocks", "videos.npy", "--bootstrap", 10)
     assert alone.err.startswith("demele: error: --bootstrap: takes rows for independent")
 
@@ -208,16 +207,16 @@ def test_warnings_and_notes_are_told_in_options(demele: Program, folder: Path, m
     whole = library.evaluate
 
     def warning(*arguments: Any, **options: Any) -> Any:
-        warn_user(f"{give(kinds={'age': 'continuous'})} if so", FragileScoreWarning)
+        warn_user("pass `kinds={'age': 'continuous'}` if so", FragileScoreWarning)
         return whole(*arguments, **options)
 
     monkeypatch.setattr(command, "evaluate", functools.wraps(whole)(warning))
     run = demele("score", "codes.npy", "factors.csv", "--metrics", "rmig,mig", "--format", "table")
-    assert "demele: warning: give --kinds age=continuous if so" in run.err
+    assert "demele: warning: pass --kinds age=continuous if so" in run.err
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     alone = demele("score", "codes.npy", "factors.csv", "--metrics", "rmig")
-    assert "give --codes-std FILE" in (run.out + run.err + alone.err)
+    assert "pass --codes-std FILE" in (run.out + run.err + alone.err)
     assert "codes_std" not in run.out + run.err + alone.err
 
 
@@ -247,7 +246,7 @@ def test_files_with_other_indexes_are_paired_when_told(demele: Program, folder: 
     run = demele(*asked)
     assert run.status == 2
     assert "first at row 0 (0 and 's0')" in run.err
-    assert run.err.endswith("write the same rows to both files without their index, or give --ignore-index\n")
+    assert run.err.endswith("drop the indexes, or pass --ignore-index\n")
     assert demele(*asked, "--ignore-index").status == 0
 
 

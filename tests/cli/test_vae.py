@@ -252,7 +252,7 @@ _SMALL = (
 def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) -> None:
     found = demele(*_SQUARES, "--checkpoint", "run", "--lr", 1000, "--steps", 200, "--format", "table")
     assert found.status == 0
-    assert "lower --lr, or bound the log-variances with --logvar-bounds LOW,HIGH" in found.err
+    assert "lower --lr, or bound the log-variances such as with --logvar-bounds -10,10" in found.err
     assert "its figures are those of the last finite" in found.out
     assert "yes" not in found.out.split()
     report = demele("lab", "vae", "report", "run", "-o", "page.html", "--quiet")

@@ -178,7 +178,7 @@ def test_rows_that_are_omitted_are_of_factors() -> None:
     codes = np.array([[0.0], [np.nan], [1.0]])
     with pytest.raises(demele.errors.InputError, match=r"1 non-finite value .* row 1; drop or impute them$"):
         demele.metrics.mig(codes, [0, 1, 1])
-    with pytest.raises(demele.errors.InputError, match=r"drop those rows of both, .*missing='omit' is for factors"):
+    with pytest.raises(demele.errors.InputError, match=r"drop those rows of both, .*`missing='omit'` is for factors"):
         demele.metrics.mig(codes, [0, 1, 1], missing="omit")
 
 

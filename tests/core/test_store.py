@@ -136,9 +136,9 @@ def test_another_version_says_how_to_finish(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("identity", "message"),
     [
-        ({**IDENTITY, "n_samples": 500}, "made with n_samples = 400, this run has 500"),
-        ({**IDENTITY, "machine": "other"}, "made with machine = None, this run has other"),
-        ({"demele": "0.1.0", "n_samples": 400}, "made with protocol = review2022, this run has None"),
+        ({**IDENTITY, "n_samples": 500}, "made with `n_samples` = 400, this run has 500"),
+        ({**IDENTITY, "machine": "other"}, "made with `machine` = None, this run has other"),
+        ({"demele": "0.1.0", "n_samples": 400}, "made with `protocol` = review2022, this run has None"),
     ],
 )
 def test_other_settings_are_refused(tmp_path: Path, identity: dict[str, str | int], message: str) -> None:

@@ -173,7 +173,7 @@ def test_the_frame_of_the_library_comes_back(tmp_path: Path, warned: list[str]) 
     [
         ("true,0,1\n0,0.9,0.1\n2,0.2,0.8\n", r"the true classes in its first column \(0, 2\) are not the given"),
         ("given,0,1\n0,0.9,0.1\n1,0.2,0.8\n", "its rows are called 'given'; rows must be true classes: transpose"),
-        ("0,1\n0.9,0.2\n0.1,0.8\n", "its columns do: it looks transposed: rows are true classes; transpose the file"),
+        ("0,1\n0.9,0.2\n0.1,0.8\n", "its columns do: it looks transposed: rows are true classes; transpose it"),
         (
             "0,1\n0.9,0.101\n0.1,0.9\n",
             "expected rows that sum to 1, 1 does not, .*; if that is rounding, divide each row by",

@@ -52,7 +52,7 @@ def test_two_runs_of_a_model_are_told_apart_by_their_folders_and_refused_in_one(
 
 def test_a_filter_is_given_once_for_all_logs(tmp_path: Path) -> None:
     paths = harness_logs(tmp_path, ("old", "new"), ("gsm8k",), words=True)
-    with pytest.raises(FormatError, match=r"holds 2 filters .*pick one of all logs, such as filter='strict-match'"):
+    with pytest.raises(FormatError, match=r"holds 2 filters .*pick one of all logs, such as `filter='strict-match'`"):
         read_predictions(paths)
     found = read_predictions(paths, filter=WORDS)
     picked = read_predictions([f"{path}::flexible-extract" for path in paths])

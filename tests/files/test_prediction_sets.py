@@ -116,7 +116,7 @@ def test_a_target_may_be_text_and_questions_may_come_in_any_order(tmp_path: Path
         (lambda held: [held[0], {"doc_id": 1}], "line 2: no sample of lm-evaluation-harness"),
         (
             lambda held: [*held, {**held[0], "filter": "strict"}],
-            "holds 2 filters (none, strict); pick one of all logs, such as filter='none'",
+            "holds 2 filters (none, strict); pick one of all logs, such as `filter='none'`",
         ),
     ],
 )
@@ -238,7 +238,7 @@ def test_tables_by_identifier_and_one_file_for_each_model(demele: Program, table
     found = json.loads(demele("compare", "a.jsonl", "b.parquet", "gold.csv", "--id", "id").out)
     assert found["difference"] == 0
     assert (
-        "columns of probabilities or scores: give --scores" in demele("compare", "p.csv", "gold.csv", "--id", "id").err
+        "columns of probabilities or scores: pass --scores" in demele("compare", "p.csv", "gold.csv", "--id", "id").err
     )
     scored = demele("assess", "p.csv", "gold.csv", "--id", "id", "--scores")
     assert json.loads(scored.out)["n"] == 3

@@ -60,7 +60,7 @@ def test_an_archive_that_unpacks_to_more_than_is_allowed_is_refused_before() -> 
         for _ in range(rows // 1000):
             member.write(bytes(8000))
         member.write(bytes(8 * (rows % 1000)))
-    with pytest.raises(FormatError, match=r"declare 520 MiB of data, more than the .* allowed; .* max_size=\d+"):
+    with pytest.raises(FormatError, match=r"declare 520 MiB of data, more than the .* allowed; .* `max_size=\d+"):
         read("bomb.npz")
     with unpacking_at_most(1 << 31):
         assert read("bomb.npz").shape == (rows, 1)
@@ -169,10 +169,10 @@ def test_decimal_commas_are_read_when_it_is_said(demele: Program, table: pd.Data
     table.to_csv("comma.csv", sep=";", decimal=",", index=False)
     refused = demele("score", "comma.csv::z1,z2", "factors.csv", "--metrics", "mig")
     assert refused.status == 2
-    assert "or give --decimal ," in refused.err
+    assert "or read the file with --decimal ," in refused.err
     refused = demele("score", "codes.npy", "comma.csv::shape,size", "--metrics", "mig")
     assert "column 'size' holds numbers with a decimal comma" in refused.err
-    assert "give --kinds size=categorical" in refused.err
+    assert "pass --kinds size=categorical" in refused.err
     options = ("--metrics", "mig", "--quiet", "--format", "csv")
     for_comma = demele("score", "comma.csv::z1,z2", "comma.csv::shape,size", "--decimal", ",", *options)
     plain = demele("score", "data.csv::z1,z2", "data.csv::shape,size", *options)

@@ -41,7 +41,7 @@ def test_true_labels_are_found_by_the_names_of_items() -> None:
     assert found.gold.n == 3
     assert found.gold.consensus.right == int((consensus(ANSWERS).labels[[4, 1, 3]] == TRUE[[4, 1, 3]]).sum())
     (note,) = found.notes
-    assert note.message == "gold: 1 of 4 items have no answer and are left out."
+    assert note.message == "`gold`: 1 of 4 items have no answer and are left out."
     assert note.message in [one["message"] for one in found.to_dict()["notes"]]
 
 
@@ -58,10 +58,10 @@ def test_noise_of_given_labels() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"smoothing": 1.0}, "smoothing: is for method='dawid-skene', not blend"),
-        ({"method": "majority", "n_chains": 2}, "n_chains: is for method='bayesian', not majority"),
-        ({"scale": "ratio"}, "scale: is for agreement, which is not asked for"),
-        ({"method": "bayesian", "feature_model": "normal"}, "feature_model: says what features are"),
+        ({"smoothing": 1.0}, "smoothing: is for `method='dawid-skene'`, not blend"),
+        ({"method": "majority", "n_chains": 2}, "n_chains: is for `method='bayesian'`, not majority"),
+        ({"scale": "ratio"}, "scale: is for `agreement`, which is not asked for"),
+        ({"method": "bayesian", "feature_model": "normal"}, "feature_model: says what `features` are"),
         ({"gold": [0, 1]}, "gold: expected 6 labels, one per item in their order, got 2"),
         ({"gold": {"z": 1}}, "gold: none of its 1 items has an answer, first 'z'"),
         ({"gold": [7] * 6}, "gold: none of its classes, such as 7"),

@@ -26,7 +26,7 @@ def test_minus_1_among_the_classes_is_told_and_can_be_no_answer(join: Callable[.
     (note,) = (note for note in join(WIDE).notes if note.code == "negative-class")
     assert note.severity == "warning"
     assert "it is 3 of the 15 answers" in note.message
-    assert "Annotations.from_matrix(answers, no_answer=-1)" in note.message
+    assert "`no_answer=-1` with a table" in note.message
     found, expected = join(WIDE, no_answer=-1), join(Annotations.from_matrix(WIDE, no_answer=-1))
     assert "negative-class" not in codes(found)
     assert found.to_dict() == expected.to_dict()

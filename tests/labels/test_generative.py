@@ -391,7 +391,7 @@ def test_units_and_constant_features_do_not_matter() -> None:
 
 def test_too_short_chains_warn() -> None:
     _, answers = simulated(5, 60, [0.6, 0.5, 0.5])
-    with pytest.warns(NotConvergedWarning, match=r"R-hat of .* above 1\.05; give a higher n_warmup and n_samples"):
+    with pytest.warns(NotConvergedWarning, match=r"R-hat of .* above 1\.05; give a higher `n_warmup` and `n_samples`"):
         found = bayesian_consensus(answers, n_samples=6, n_warmup=0)
     assert found.converged is False
     assert max(np.nanmax(value) for value in found.details["r_hat"].values()) > 1.05

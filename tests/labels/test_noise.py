@@ -175,7 +175,7 @@ def test_model_noise_refuses() -> None:
     for predictions, rate, error, message in [
         (VOTES, None, InputError, r"^rate: expected the rate wanted, to choose one of 4 models by its error, got None"),
         (VOTES, 10, InputError, r"^rate: .*for 10% write 0.1"),
-        ([0, 1], None, InputError, r"^predictions: expected 5 labels of each model, as many as y has, got 2 of model"),
+        ([0, 1], None, InputError, r"^predictions: expected 5 labels of each model, as many as `y` has, got 2 of"),
         (np.array(VOTES).T, 0.2, InputError, r"pass predictions.T$"),
         (["a", "b", "a", "b", "a"], None, InputError, r"^predictions, model 0: expected classes among 0, 1, 2"),
         ({"m": VOTES[0], "w": ["a"] * 5}, 0.1, InputError, r"^predictions, model 'w': expected classes among"),

@@ -350,7 +350,7 @@ def test_refuses_seeds(seed: Any) -> None:
 
 def test_uniform_noise_refuses() -> None:
     y_cases: Any = [
-        ([1, 1], {}, NotEnoughData, r"^y: expected at least 2 classes, got only 1; give all classes with classes="),
+        ([1, 1], {}, NotEnoughData, r"^y: expected at least 2 classes, got only 1; give all classes with `classes="),
         (
             [1, 2],
             {"classes": [1, 3]},
@@ -381,16 +381,26 @@ def test_class_noise_refuses() -> None:
         ([0, 1], [[1.1, -0.1], [0, 1]], InputError, r"^transition: .*outside \[0, 1\]"),
         ([0, 1], None, InputTypeError, r"^transition: .*got NoneType"),
         ([0, 1], 0.1, InputError, r"^transition: .*expected a square table.* got shape \(\)"),
-        ([0, 1, 2], GOOD, InputError, r"^transition: its 2 classes have no names, and y has 3 classes: 0, 1, 2; name"),
-        ([0, 0], GOOD, InputError, r"^transition: its 2 classes have no names, and y has 1 classes: 0; name them with"),
+        (
+            [0, 1, 2],
+            GOOD,
+            InputError,
+            r"^transition: its 2 classes have no names, and `y` has 3 classes: 0, 1, 2; ",
+        ),
+        (
+            [0, 0],
+            GOOD,
+            InputError,
+            r"^transition: its 2 classes have no names, and `y` has 1 classes: 0; name them",
+        ),
         (["cat", "cow"], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, "^transition:"),
-        ([0, 1], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, r"lack 0, 1, which y has"),
+        ([0, 1], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, r"lack 0, 1, which `y` has"),
         *(
             (
                 ["dog", "cat"],
                 matrix,
                 InputError,
-                r"no names, and those of y have.*classes=\[\.\.\.\]\); in sorted order they",
+                r"no names, and those of `y` have.*classes=\[\.\.\.\]\).*; in sorted order they",
             )
             for matrix in (GOOD, TransitionMatrix(GOOD), TransitionCounts([[3, 1], [1, 3]]))
         ),

@@ -143,7 +143,7 @@ def test_metrics_without_a_form_are_left_out_by_name() -> None:
     with pytest.raises(NotEnoughData, match="sees columns, not groups"):
         scored(CODES, [lambda codes, factors: float(codes.sum())], code_groups=IN_GROUPS)
     with pytest.raises(
-        NotEnoughData, match=r"looks at ties column by column.* estimator='histogram' or estimator='knn'"
+        NotEnoughData, match=r"looks at ties column by column.* `estimator='histogram'` or `estimator='knn'`"
     ):
         scored(CODES, ["mig"], code_groups=IN_GROUPS, options={"mig": {"estimator": "robust"}})
 

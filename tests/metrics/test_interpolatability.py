@@ -93,7 +93,7 @@ def test_what_is_no_traversal_is_refused() -> None:
         (Z[..., :2], Z[..., :2], {}, "at least 3 points on each traversal, got 2"),
         (Z * 0, Z, {}, "the code of attribute 0 does not move on traversal 0"),
         (Z**2, Z, {}, "steps of one size.* attribute 0 on traversal 0"),
-        (Z[:, :1], Z, {}, r"attributes: expected a code for each, got 3 and 1 code along .*; pass reg_dim=\[...\]"),
+        (Z[:, :1], Z, {}, r"attributes: expected a code for each, got 3 and 1 code along .*; pass `reg_dim=\[...\]"),
         (Z, Z, {"reg_dim": [0, 1]}, "a code for each of the 3 attributes, got 2"),
         (Z, Z, {"reg_dim": [0, 1, 3]}, "indices from 0 to 2, got 3"),
         (Z, Z, {"power": 1.0}, "power: expected a number above 1"),

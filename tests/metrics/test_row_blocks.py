@@ -108,10 +108,10 @@ def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() ->
 @pytest.mark.parametrize(
     ("blocks", "more", "message"),
     [
-        (np.arange(599), {}, "blocks: expected 600, one per row of codes, got shape"),
+        (np.arange(599), {}, "blocks: expected 600, one per row of `codes`, got shape"),
         (np.where(BLOCKS < 1, np.nan, BLOCKS), {}, "blocks: 30 of 600 rows have none, first row 0; give .* a block of"),
         (BLOCKS % 4, {}, "blocks: expected at least 5, got 4: so few have too few orders"),
-        (BLOCKS, {"n_permutations": 0}, "blocks: are what chance permutes whole; pass n_permutations=100"),
+        (BLOCKS, {"n_permutations": 0}, "blocks: are what chance permutes whole; pass `n_permutations=100`"),
         (BLOCKS, {"n_bootstrap": 10}, "bootstrap: takes rows for independent"),
         (BLOCKS, {"aligned": True}, "aligned: takes rows for independent"),
         (BLOCKS, {"factor_noise": {"v1": 0.1}}, "factor_noise: takes rows for independent"),

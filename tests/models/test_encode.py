@@ -81,7 +81,7 @@ def test_means_and_deviations_are_read(name: str) -> None:
 
 def test_what_two_arrays_are_is_asked_for() -> None:
     with pytest.raises(
-        demele.errors.InputError, match=r"output: the encoder returns 2 arrays.*output='mean_logvar', 'mean_variance'"
+        demele.errors.InputError, match=r"output: the encoder returns 2 arrays.*`output='mean_logvar'`, 'mean_variance'"
     ):
         encode(Encoder(lambda m, v: (m, v)), IMAGES)
     with pytest.raises(demele.errors.InputError, match=r"'mean_std' is 2 arrays \(mean, std\), the encoder returns 3"):
@@ -299,7 +299,7 @@ def test_running_statistics_are_put_back(way: str) -> None:
 
 def test_images_that_a_model_cannot_take_are_told_with_their_shape() -> None:
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(2 * 14 * 14, 2)).eval()
-    with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass layout='NCHW'"):
+    with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass `layout='NCHW'`"):
         encode(lambda x: net(torch.from_numpy(x)), IMAGES)
     with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*now NHWC"):
         encode(net, IMAGES, layout="NHWC")

@@ -88,7 +88,7 @@ def test_rows_that_lack_every_annotation_change_nothing() -> None:
 def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
     better, worse, factors = missing_some()
     with pytest.raises(
-        demele.errors.InputError, match=r"30 missing annotations in column 'shape'.* pass missing='omit'"
+        demele.errors.InputError, match=r"30 missing annotations in column 'shape'.* pass `missing='omit'`"
     ):
         demele.probes.breakdown(better, worse, factors)
 

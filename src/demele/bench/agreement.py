@@ -28,7 +28,6 @@ from demele.core.kinds import FILES, ColumnName, Data
 from demele.core.names import checked_name, suggestion
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.sentences import give
 from demele.core.table_columns import as_column, is_missing, real_column, split_columns
 from demele.core.version import __version__
 
@@ -233,7 +232,7 @@ def _real_scores(column: Any, name: str, argument: str) -> NDArray[Any]:
         if error.remedy is not None or argument != "scores" or len(texts) < len(column):
             raise
         problem = f"expected scores in column {quoted(name)}, got texts, first {quoted(texts[0])} at row 0"
-        remedy = f"if they name the models, {give(configuration=name)}; seeds of one model share its name"
+        remedy = f"if they name the models, pass `configuration={name!r}`; seeds of one model share its name"
         raise InputTypeError(argument, problem, remedy) from error
 
 

@@ -21,7 +21,6 @@ from demele.bench.verdicts import Curve, Findings
 from demele.core.errors import FormatError, InputError, quoted, shortened
 from demele.core.outputs import write_whole
 from demele.core.reading import check_nesting, check_shape, check_unpacked, parsing
-from demele.core.sentences import arg
 
 # One file -------------------------------------------------------------------------------------------------------------
 
@@ -90,15 +89,15 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
     FormatError
         If it is something else; ``name`` is what the message calls it.
     """
-    with parsing(f"{arg('path')}: {name} is not a saved characterisation"):
+    with parsing(f"{name} is not a saved characterisation"):
         pieces, size = [], 0
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             while piece := file.read(1 << 24):  # one that grows without end is refused before it does
                 size += len(piece)
-                check_unpacked(f"{arg('path')}: {name}", size, stored=len(content))
+                check_unpacked(name, size, stored=len(content))
                 pieces.append(piece)
         text = b"".join(pieces)
-        check_nesting(f"{arg('path')}: {name}", text)
+        check_nesting(name, text)
         found = json.loads(text)
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise FormatError("path", f"{name} is not a saved characterisation")

@@ -12,7 +12,6 @@ from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.results import Note
-from demele.core.sentences import setting
 
 #: Anywhere, against the claim if that is possible; or at random, whatever the predictions.
 ExpertErrors = Literal["adversarial", "random"]
@@ -25,7 +24,7 @@ def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, Expert
     if errors == "random" and not share:
         raise InputError(
             "expert_errors",
-            f"'random' says how the expert errs, and needs {setting(expert_error=...)}, how often; give both",
+            "'random' says how the expert errs, and needs `expert_error=`, how often; give both",
         )
     if errors == "random" and share >= (k - 1) / k:
         raise InputError(

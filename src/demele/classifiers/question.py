@@ -14,7 +14,6 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Kind, share_or_file
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
-from demele.core.sentences import arg, setting
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -274,7 +273,7 @@ def read_knowledge(noise: Any, audit: Any) -> tuple[Any, Audit | None]:
     """Check the noise and the audit; an audit may be given as the noise."""
     if isinstance(noise, Audit):
         if audit is not None:
-            raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
+            raise InputError(("noise", "audit"), "both are audits; give one of them, as `audit=`")
         noise, audit = None, noise
     if audit is not None and not isinstance(audit, Audit):
         raise InputTypeError(
@@ -297,5 +296,5 @@ def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
         return None
     read = read_labels(values, argument)
     if read.size != data.n:
-        raise InputError(argument, f"expected {data.n} rows, as many as {arg('labels')}, got {read.size}")
+        raise InputError(argument, f"expected {data.n} rows, as many as `labels`, got {read.size}")
     return data.vocabulary.encode(read, argument)

@@ -17,7 +17,6 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Note
 from demele.core.row_blocks import numbered_rows
-from demele.core.sentences import in_code, setting
 from demele.noise.audit import CodedAudit
 from demele.noise.square_tables import digest
 
@@ -92,7 +91,7 @@ def read_groups(values: object, n: int, *, population: bool = True) -> Groups | 
             "groups",
             f"expected at least {LEAST_GROUPS} groups, got {count}: so few do not represent "
             "new groups; collect more groups, or restrict the result to these rows, "
-            f"{setting(inference='test_set')} without groups",
+            "`inference='test_set'` without groups",
         )
     return Groups(codes)
 
@@ -114,9 +113,9 @@ def refuse_whole_groups(groups: Groups, audit: CodedAudit) -> None:
     raise InputError(
         ("audit", "groups"),
         f"all {np.count_nonzero(several)} audited groups of several rows were audited whole, so groups were drawn, and "
-        f"the audit says that rows were ({setting(design=audit.design)}). Errors that come together are then "
+        f"the audit says that rows were (`design={audit.design!r}`). Errors that come together are then "
         "under-estimated; draw rows, whatever their groups "
-        f"({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
+        "(`draw_audit()`)",
     )
 
 

@@ -24,6 +24,7 @@ nothing: what it does beyond calling one function is a function of the library f
 """
 
 import argparse
+import ast
 import difflib
 import inspect
 import re
@@ -43,7 +44,7 @@ from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import Kind, joined, kind_of
 from demele.core.outputs import new_files
 from demele.core.reading import bytes_of, unpacking_at_most
-from demele.core.sentences import Mention, rephrased
+from demele.core.sentences import short_words
 from demele.files.named import split_name
 from demele.files.table_files import decimal_comma
 
@@ -252,7 +253,7 @@ class _Take(argparse.Action):
             value = self.kind.read(word) if self.nargs != 0 else True
             held[self.dest] = joined(held[self.dest], value) if self.dest in held else value
         except InputError as error:
-            raise InputError(f"{option_string}: {rephrased(error, lambda _: None)}") from error
+            raise InputError(f"{option_string}: {error}") from error
 
 
 class Parser(argparse.ArgumentParser):
@@ -332,7 +333,7 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
     """
     options = command.options()
     spoken = dict(options)
-    say = _saying(spoken, command.called)
+    say = saying(spoken, command.called)
     try:
         given = parsed(command, name, words)
         named = [name for name in given.options if options[name].kind.is_file]
@@ -375,20 +376,46 @@ def _refuse_unused(given: Given, command: Command, options: Mapping[str, Option]
         raise InputError(f"{options[name].flag}: {why}")
 
 
-def _saying(options: Mapping[str, Option], called: Mapping[str, str]) -> Callable[[str | Exception], str]:
+#: Data between quotes, which is left as it is; and between backticks a name, perhaps with a value, or a function.
+_DATA = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_MENTION = re.compile(rf"""(?<!\w)(?:{_DATA})|`(\w+\(\w*=?\))`|`(\w+)(?:(=)((?:{_DATA}|[^`'"])*))?`""")
+#: Functions that messages name, and the commands that call them.
+COMMANDS_OF = {
+    "describe()": "demele lab data describe",
+    "draw_audit()": "demele audit draw",
+    "draw_audit(disagreement=)": "demele audit draw --disagreement",
+    "draw_audit(within=)": "demele audit draw --positive",
+    "SequentialComparison()": "demele audit next",
+}
+
+
+def saying(options: Mapping[str, Option], called: Mapping[str, str]) -> Callable[[str | Exception], str]:
     """Return what says a message of the library in the options of a command."""
 
-    def say(it: Mention) -> str | None:
-        if it.name in called and not it.given:
-            return called[it.name]
-        option = options.get(it.name)
-        if option is None:
-            return None
-        if not it.given or it.value is True or not option.kind.metavar:
-            return option.flag
-        return f"{option.flag} {option.kind.metavar if it.value is None else shlex.quote(_written(it.value))}"
+    def argument(name: str) -> str | None:
+        return called.get(name) or (options[name].flag if name in options else None)
 
-    return lambda message: rephrased(message, say)
+    def mention(found: re.Match[str]) -> str:
+        function, name, given, value = found.groups()
+        said = COMMANDS_OF.get(function) if function else argument(name or "")
+        if said is None or not given or not said.startswith("--"):
+            return said or found[0]
+        metavar = options[name].kind.metavar if name in options else ""
+        if value in ("", "[...]"):
+            return f"{said} {metavar}".strip()
+        if value == "True" or (name in options and not metavar):
+            return said
+        try:
+            return f"{said} {shlex.quote(_written(ast.literal_eval(value)))}"
+        except (SyntaxError, ValueError):  # a value that was cut
+            return found[0]
+
+    def say(message: str | Exception) -> str:
+        if isinstance(message, DemeleError):
+            message = message.said(lambda name: argument(name) or name)
+        return short_words(_MENTION.sub(mention, str(message)))
+
+    return say
 
 
 def _written(value: Any) -> str:

@@ -20,7 +20,6 @@ from demele.core.kinds import Kind
 from demele.core.outputs import expect_new, why_not_writable, write_whole
 from demele.core.reading import real_path
 from demele.core.result import MethodsFormat, Result
-from demele.core.sentences import Words
 from demele.files.column_files import write_columns
 from demele.files.sheets import csv_text
 from demele.report.document import Document, Notice
@@ -293,9 +292,8 @@ def _in_document(document: Document, say: Say) -> Document:
 
 
 def _in_words(content: Any, say: Say) -> Any:
-    """Return plain values with their sentences in the options of the command, where they name arguments."""
+    """Return plain values with the messages and reasons among them in the options of the command."""
     if isinstance(content, dict):
-        return {key: _in_words(item, say) for key, item in content.items()}
-    if isinstance(content, list):
-        return [_in_words(item, say) for item in content]
-    return say(content) if isinstance(content, Words) else content
+        sentences = {key: say(content[key]) for key in ("message", "reason") if isinstance(content.get(key), str)}
+        return {key: _in_words(item, say) for key, item in content.items()} | sentences
+    return [_in_words(item, say) for item in content] if isinstance(content, list) else content

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.sentences import give
 from demele.core.table_columns import circle_period, whole_numbers
 
 #: "continuous", "categorical", or "cyclic:PERIOD" with a number, such as "cyclic:360".
@@ -256,7 +255,7 @@ def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *
         what += ", or leave it out if it numbers the rows"
     return (
         f"factor {quoted(name)} holds {n_levels} different whole numbers in {n_annotated} rows and was read as "
-        f"{kind}; {give(kinds={name: other})} if it holds {what}"
+        f"{kind}; pass `kinds={{{quoted(name)}: {other!r}}}` if it holds {what}"
     )
 
 
@@ -280,7 +279,7 @@ def cyclic(factor: Factor, kind: Kind) -> Factor:
         raise InputError(
             "kinds",
             f"values of factor {quoted(factor.name)} from {factor.low:g} to {factor.high:g} span neither 360 nor 2 pi; "
-            f"say after how much they begin again: {give(kinds={factor.name: 'cyclic:PERIOD'})}",
+            f"say after how much they begin again: pass `kinds={{{quoted(factor.name)}: 'cyclic:PERIOD'}}`",
         )
     return factor.on_circle(period)
 
@@ -294,7 +293,7 @@ def refuse_cyclic(factors: Iterable[Factor], what: str) -> None:
     """
     for factor in factors:
         if factor.cyclic:
-            remedy = f"leave it out, or {give(kinds={factor.name: 'continuous'})}"
+            remedy = f"leave it out, or pass `kinds={{{quoted(factor.name)}: 'continuous'}}`"
             problem = f"does not know cyclic factors such as {quoted(factor.name)}"
             raise NotEnoughData("factors", f"{what} {problem}; {remedy}")
 

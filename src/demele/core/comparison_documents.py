@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from demele.core.methods_documents import cited, title_of
 from demele.core.score_documents import PROPERTIES, about_scores, factors_table, glossary, matrix_blocks, property_of
-from demele.core.sentences import give, marked, sentence, setting
 from demele.core.verdict_documents import STATUS, verdict_strips
 from demele.report.document import Block, Cell, Choice, Document, Notice, Pill, Section, Table
 from demele.report.listing import Column, drawn, listed
@@ -113,23 +112,21 @@ def _pairs(result: "RepresentationComparison") -> list[str]:
 def _cautions(result: "RepresentationComparison") -> Iterator[Notice]:
     """Yield why differences have no interval, and what to ask for."""
     titles = _titles(result)
-    for reason in dict.fromkeys(marked(one.reason) for one in result.differences if one.reason):
-        metrics = dict.fromkeys(titles[one.metric][1] for one in result.differences if marked(one.reason) == reason)
-        yield Notice(sentence(f"no interval: {reason}"), "warning", tuple(metrics))
+    for reason in dict.fromkeys(one.reason for one in result.differences if one.reason):
+        metrics = dict.fromkeys(titles[one.metric][1] for one in result.differences if one.reason == reason)
+        yield Notice(f"no interval: {reason}", "warning", tuple(metrics))
     over_rows = any(one.interval is not None and "rows" in one.interval.method for one in result.differences)
     if result.models and not over_rows:
-        rows = f"pass {setting(n_bootstrap=50)} to include other rows"
-        yield Notice(sentence(f"intervals are over training runs on these rows only; {rows}"))
+        yield Notice("intervals are over training runs on these rows only; pass `n_bootstrap=50` to include other rows")
     levels = {one.significance for one in result.differences}
     if "alone" in levels and "together" not in levels and len(titles) > 1:
-        fewer = f"name one metric in advance ({setting(primary=...)}), or a baseline ({setting(against=...)})"
-        yield Notice(sentence(f"to test fewer differences, {fewer}"))
+        yield Notice("to test fewer differences, name one metric in advance (`primary=`), or a baseline (`against=`)")
     sizes = sorted({len(one.code_names) for one in result.evaluations})
     if len(sizes) > 1:
         chance = all(score.chance is None for each in result.evaluations for score in each)
-        more = f": {give(n_permutations=20)} to see what noise of as many codes scores" if chance else ""
+        more = ": pass `n_permutations=20` to see what noise of as many codes scores" if chance else ""
         differ = f"the numbers of codes differ ({joined(map(str, sizes))})"
-        yield Notice(sentence(f"{differ}, which moves some metrics by itself{more}"))
+        yield Notice(f"{differ}, which moves some metrics by itself{more}")
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------

@@ -1,14 +1,17 @@
 """The exceptions and warnings of demele.
 
 Every message says which argument (and column), what was expected, what came (how many, first row), and what to do.
+Arguments inside a message stand between backticks: `` `classes` ``, `` `missing='omit'` ``, `` `draw_audit()` ``. The
+program shows its own options and commands instead, see :func:`demele.cli.engine.execute`.
 """
 
+import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from demele.core.sentences import MOST_REPEATED, arg, renamed, sentence, short_words, shortened
+from demele.core.sentences import MOST_REPEATED, short_words, shortened
 
 __all__ = [
     "AmbiguousKindWarning",
@@ -52,7 +55,7 @@ class DemeleError(Exception):
     Attributes
     ----------
     argument, problem, remedy
-        As given; ``problem`` and ``remedy`` with their marks (:mod:`demele.core.sentences`).
+        As given.
 
     Examples
     --------
@@ -65,18 +68,29 @@ class DemeleError(Exception):
         if problem is None:
             argument, problem = None, str(argument) if not isinstance(argument, str) else argument
         self.argument, self.problem, self.remedy = argument, problem, remedy
-        names = argument if isinstance(argument, tuple) else () if argument is None else (argument,)
-        head = " and ".join(map(_named, names))
-        super().__init__(sentence("".join([f"{head}: " * bool(head), problem, f"; {remedy}" * bool(remedy)])))
+        super().__init__(self.said(str))
 
     def __str__(self) -> str:
         message: str = self.args[0]
         return message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what the message was made of, with its marks."""
+        """Pickle what the message was made of."""
         made_of = (self.problem,) if self.argument is None else (self.argument, self.problem, self.remedy)
         return type(self), made_of
+
+    def said(self, name: Callable[[str], str]) -> str:
+        """Return the message; ``name`` says what its arguments are called.
+
+        Examples
+        --------
+        >>> InputError("rate", "expected a share").said(in_backticks)
+        '`rate`: expected a share'
+        """
+        given = self.argument if isinstance(self.argument, tuple) else (self.argument,)
+        heads = [_ARGUMENT.sub(lambda found: name(found[0]), str(one)) for one in given if one is not None]
+        head = f"{' and '.join(heads)}: " if any(heads) else ""
+        return short_words(f"{head}{self.problem}{f'; {self.remedy}' if self.remedy else ''}")
 
     def within(self, file: str, **columns: str) -> Self:
         """Return the error of what a file holds; ``columns``: what arguments are called there, "" for the whole file.
@@ -86,15 +100,19 @@ class DemeleError(Exception):
         >>> str(InputError("labels", "2 gaps, first at row 3").within("audit.csv", labels="column true_label"))
         'audit.csv: column true_label: 2 gaps, first at row 3'
         """
-        return type(self)(f"{file}: {renamed(self, columns).removeprefix(': ')}")
+        said = self.said(lambda name: columns.get(name, in_backticks(name)))
+        for name, column in columns.items():
+            said = said.replace(f"`{name}`", column or "it")
+        return type(self)(f"{file}: {said.removeprefix(': ')}")
 
 
-def _named(argument: object) -> str:
-    """Return an argument as a mention of it; anything else, such as a file, as it is written."""
-    text = str(argument)
-    name = text.partition(",")[0].partition("[")[0]  # such as "annotations, annotator 3", "seeds['source']"
-    is_name = isinstance(argument, str) and all(map(str.isidentifier, name.split(".")))
-    return f"{arg(name)}{text.removeprefix(name)}" if is_name else text
+#: The name of an argument, at the beginning of ``annotations, annotator 3`` and ``seeds['source']``.
+_ARGUMENT = re.compile(r"^[A-Za-z_][\w.]*(?=[,\[]|$)")
+
+
+def in_backticks(name: str) -> str:
+    """Return the name of an argument as it stands inside a message; a file as it is."""
+    return f"`{name}`" if name.isidentifier() else name
 
 
 class InputError(DemeleError, ValueError):
@@ -174,7 +192,7 @@ def warn_user(message: str, category: "type[DemeleWarning]") -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "demele":
         level, frame = level + 1, frame.f_back
-    warnings.warn(sentence(message), category, stacklevel=level)
+    warnings.warn(short_words(message), category, stacklevel=level)
 
 
 class DemeleWarning(UserWarning):

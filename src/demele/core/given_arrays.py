@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.sentences import give, plural
+from demele.core.sentences import plural
 from demele.core.table_columns import from_tensor
 
 #: The smallest float that stands for two whole numbers.
@@ -28,7 +28,7 @@ def refuse_large_floats(values: NDArray[Any], argument: str, column: str | None 
         what = f"{plural(large.size, 'number', 'numbers')} from 2**53 on cannot be distinguished as floats"
         remedy = "pass them as integers, without gaps, or as strings"
         if column is not None:
-            remedy += f"; if they measure something, {give(kinds={column: 'continuous'})}"
+            remedy += f"; if they measure something, pass `kinds={{{quoted(column)}: 'continuous'}}`"
         raise InputError(argument, f"{where}{what}, first {values[large[0]]:.0f}", remedy)
 
 

@@ -23,7 +23,7 @@ from demele.core.columns import (
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import levels_of_floats
-from demele.core.sentences import give, plural, setting
+from demele.core.sentences import plural
 from demele.core.table_columns import (
     as_float,
     check_lengths,
@@ -48,7 +48,7 @@ def non_finite_codes(values: NDArray[Any], names: tuple[str, ...], argument: str
     rows = np.flatnonzero(bad[:, wrong[0]])
     more = plural(len(wrong) - 1, "other column", "other columns")
     others = "" if len(wrong) == 1 else f" (and {more}: {_listed(names, wrong[1:])})"
-    of_both = f"drop those rows of both, or impute: {setting(missing='omit')} is for factors"
+    of_both = "drop those rows of both, or impute: `missing='omit'` is for factors"
     remedy = of_both if missing == "omit" else "drop or impute them"
     return InputError(
         argument,
@@ -72,7 +72,7 @@ def missing_annotations(columns: tuple[Factor, ...]) -> InputError:
     return InputError(
         "factors",
         f"{plural(len(first.values) - first.n_annotated, 'missing annotation', 'missing annotations')} in column "
-        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass {setting(missing='omit')} to "
+        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass `missing='omit'` to "
         "score each factor on the rows annotated for it",
     )
 
@@ -250,7 +250,8 @@ def _doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
             return None if factor.cyclic else ambiguity_of(factor, column)
         return (
             f"factor {quoted(factor.name)} spans {factor.low:.3g} to {factor.high:.3g}, as angles do, and was read as "
-            f"a quantity with two ends; {give(kinds={factor.name: f'cyclic:{period:.17g}'})} if it is an angle"
+            "a quantity with two ends; if it is an angle, "
+            f"pass `kinds={{{quoted(factor.name)}: 'cyclic:{period:.17g}'}}`"
         )
     return unique_class_doubt(factor.name, given, len(factor.levels), factor.n_annotated)
 

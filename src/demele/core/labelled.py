@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import holds_truths, items_of, refuse_large_floats
-from demele.core.sentences import in_code, plural, setting
+from demele.core.sentences import plural
 from demele.core.table_columns import as_column, check_rows, check_texts, split_columns
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ ALL_CORRECT = "All given labels are correct."
 #: The largest class that is a number.
 LARGEST = 2**63 - 1
 DECODE = "numpy.char.decode(values, 'utf-8')"
-_TO_CLASSES = in_code(
-    "pass (probabilities >= 0.5).astype(int)",
-    otherwise="write the class, such as 1 where the probability is 0.5 or more",
-)
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ class Vocabulary:
                 argument,
                 f"{wrong.size} of {values.size} values are not among the {len(self)} classes "
                 f"{shown(self.classes)}: {shown(unknown)}, first at row {wrong[0]}; "
-                + (slip or f"if they are classes, give all classes with {setting(classes=[...])}"),
+                + (slip or "if they are classes, give all classes with `classes=[...]`"),
             )
         return index
 
@@ -316,7 +312,7 @@ def plain_text(value: object) -> str:
 
 
 def refuse_unjudged(
-    true: NDArray[Any], given: NDArray[Any], argument: str, remedy: str, *, classes: Sequence[object] | None = None
+    true: NDArray[Any], given: NDArray[Any], argument: str, *, classes: Sequence[object] | None = None
 ) -> None:
     """Refuse true labels that hold -1, the usual sign for unlabelled rows, with classes from 0 on.
 
@@ -326,8 +322,6 @@ def refuse_unjudged(
         As :func:`read_labels` returns them.
     argument : str
         What messages call the true labels.
-    remedy : str
-        What to do.
     classes : sequence, optional
         All classes, if the user gave them: -1 may be one of these.
     """
@@ -338,8 +332,8 @@ def refuse_unjudged(
         raise InputError(
             argument,
             f"{unjudged.size} of {true.size} values are -1, first at row {unjudged[0]}, and -1 is not among "
-            f"the given labels; if it marks rows without a true label, {remedy}; if it is a class, give all classes "
-            f"with {setting(classes=[...])}",
+            f"the given labels; if it marks rows without a true label, leave these rows out of everything; if it is "
+            "a class, give all classes with `classes=[...]`",
         )
 
 
@@ -375,7 +369,7 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
         raise InputError(
             argument,
             f"{plural(bad.size, 'missing or infinite value', 'missing or infinite values')}, first at row {bad[0]}; "
-            f"drop those rows, or write a class of its own for them and give {setting(classes=[...])}",
+            "drop those rows, or write a class of its own for them and give `classes=[...]`",
         )
     odd = np.flatnonzero(array != np.floor(array))
     if odd.size:
@@ -383,8 +377,9 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
         raise InputError(
             argument,
             f"expected classes, got {plural(odd.size, 'number that is', 'numbers that are')} not whole, first "
-            f"{array[odd[0]]} at row "
-            f"{odd[0]}" + (f"; these look like probabilities: {_TO_CLASSES}" if looks else ""),
+            f"{array[odd[0]]} at row {odd[0]}"
+            + "; these look like probabilities: write classes, such as 1 where they are 0.5 or more"
+            * looks,
         )
     refuse_large_floats(array, argument)
     return array.astype(np.int64)
@@ -398,7 +393,7 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
         raise InputError(
             argument,
             f"{plural(missing.size, 'missing value', 'missing values')}, first at row {missing[0]}; "
-            f"drop those rows, or write a class of its own for them and give {setting(classes=[...])}",
+            "drop those rows, or write a class of its own for them and give `classes=[...]`",
         )
     kinds = [isinstance(value, str) for value in array]
     if all(kinds):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 from demele.core.errors import InputTypeError, UnknownNameError, quoted
-from demele.core.sentences import arg
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,14 +47,14 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     >>> drawn(size=3)
     Traceback (most recent call last):
     ...
-    demele.core.errors.InputTypeError: size: this argument has a new name; use n_rows
+    demele.core.errors.InputTypeError: size: this argument has a new name; use `n_rows`
     """
 
     def refusing(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **options: P.kwargs) -> R:
             for old in options.keys() & names.keys():
-                raise InputTypeError(old, "this argument has a new name", f"use {arg(names[old])}")
+                raise InputTypeError(old, "this argument has a new name", f"use `{names[old]}`")
             return function(*args, **options)
 
         return call

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, quoted, shortened
-from demele.core.sentences import give
 
 #: How much more than its own size a file may take once it is unpacked, unless the user says otherwise.
 LARGEST_UNPACKED = 512 << 20
@@ -111,7 +110,7 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
         raise FormatError(
             what,
             f"its {size_text(stored)} declare {size_text(size)} of data, more than the {size_text(most)} that "
-            f"are allowed; if it is meant to be so large, {give(max_size=1 << max(size - 1, 1).bit_length())}",
+            f"are allowed; if it is meant to be so large, pass `max_size={1 << max(size - 1, 1).bit_length()}`",
         )
 
 

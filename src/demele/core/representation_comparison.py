@@ -11,7 +11,7 @@ from demele.core.errors import UnknownNameError
 from demele.core.later import Later
 from demele.core.result import Result, page_of
 from demele.core.results import Evaluation, Interval
-from demele.core.sentences import give, sentence
+from demele.core.sentences import short_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,8 +57,8 @@ class ScoreDifference:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Keep what the reason marks, for readers who do not write Python."""
-        object.__setattr__(self, "reason", sentence(self.reason))
+        """Cut the overlong words of the reason, which come from data."""
+        object.__setattr__(self, "reason", short_words(self.reason))
 
     @property
     def shown(self) -> bool:
@@ -202,4 +202,4 @@ def without_intervals(bootstrap: int) -> str:
     """Return why a difference over rows has no interval, if nothing else is known of it."""
     if bootstrap:
         return "too many half-samples could not be scored"
-    return f"no half-samples were asked for; {give(n_bootstrap=50)}"
+    return "no half-samples were asked for; pass `n_bootstrap=50`"

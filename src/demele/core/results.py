@@ -17,7 +17,7 @@ from demele.core.later import Later
 from demele.core.pictured import RowSample
 from demele.core.result import Result, page_of, plain
 from demele.core.score_documents import evaluation_document, score_document
-from demele.core.sentences import sentence
+from demele.core.sentences import short_words
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note, Severity, Spread
 from demele.core.verdict import RepresentationVerdict
@@ -289,8 +289,8 @@ class LeftOut:
     reason: str
 
     def __post_init__(self) -> None:
-        """Keep what the reason marks, for readers who do not write Python."""
-        object.__setattr__(self, "reason", sentence(self.reason))
+        """Cut the overlong words of the reason, which come from data."""
+        object.__setattr__(self, "reason", short_words(self.reason))
 
 
 class ScoresByName:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
-from demele.core.sentences import arg
 from demele.core.table_columns import as_column
 
 Numbers = NDArray[np.intp]
@@ -37,7 +36,7 @@ def numbered_rows(values: object, argument: str, n: int, rows_of: str) -> tuple[
 
     column = as_column(values, argument)
     if column.shape != (n,):
-        raise InputError(argument, f"expected {n}, one per row of {arg(rows_of)}, got shape {column.shape}")
+        raise InputError(argument, f"expected {n}, one per row of `{rows_of}`, got shape {column.shape}")
     try:
         numbers, names = pd.factorize(column)
     except TypeError as error:

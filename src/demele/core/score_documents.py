@@ -9,7 +9,6 @@ import numpy as np
 
 from demele.core.methods_documents import methods_of, methods_of_score, title_of
 from demele.core.result import notices
-from demele.core.sentences import marked, sentence
 from demele.core.verdict_documents import (
     MOST_CODES,
     note_on_map,
@@ -342,7 +341,7 @@ def notes_of(results: "Sequence[ScoresByName]") -> list[Notice]:
             for note in (*score.notes, *(score.corrected.notes if score.corrected else ())):
                 add(note.message, note.severity, title_of(score), own)
         for gap in result.left_out:
-            add(sentence(f"no score of {gap.metric}: {marked(gap.reason)}"), "warning", own)
+            add(f"no score of {gap.metric}: {gap.reason}", "warning", own)
     order = ("fragile", "warning", "info")
     notes = [Notice(text, severity, tuple(who)) for (text, severity), who in found.items()]
     return sorted(notes, key=lambda note: order.index(note.severity))

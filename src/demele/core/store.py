@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
 from demele.core.locks import lock
 from demele.core.reading import check_nesting, parsed_json, parsing, read_whole
-from demele.core.sentences import arg
 
 #: What a record is about; text and whole numbers only, so that it reads back as it was.
 Key = tuple[str | int, ...]
@@ -85,7 +84,7 @@ class Store(Mapping[Key, dict[str, Any]]):
                         )
                     raise InputError(
                         "store",
-                        f"{path} was made with {arg(shortened(what, 40))} = {told}, this run has {expected}; "
+                        f"{path} was made with `{shortened(what, 40)}` = {told}, this run has {expected}; "
                         "use the same, or another file",
                     )
             os.ftruncate(file, whole)

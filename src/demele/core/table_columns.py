@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, shortened, warn_user
 from demele.core.reading import most_unpacked, size_text
-from demele.core.sentences import give, in_code, plural
+from demele.core.sentences import plural
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint
 
@@ -168,12 +168,8 @@ def check_same_rows(codes: object, factors: object, *, optional: bool = False) -
         ("codes", "factors"),
         f"their indexes hold different labels, first at row {row} ({quoted(one)} and {quoted(other)}), and rows "
         "are paired by position",
-        in_code(
-            "select the same rows of both, for example with codes.align(factors, join='inner', axis=0); if row r of "
-            "both is the same sample all the same, drop the indexes with reset_index(drop=True)",
-            otherwise="write the same rows to both files without their index",
-        )
-        + (f", or {give(ignore_index=True)}" if optional else ""),
+        "give the same rows of both; if row r of both is the same sample all the same, drop the indexes"
+        + ", or pass `ignore_index=True`" * optional,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from demele.core.sentences import sentence
+from demele.core.sentences import short_words
 
 Severity = Literal["info", "warning", "fragile"]
 
@@ -58,5 +58,5 @@ class Note:
     severity: Severity = "info"
 
     def __post_init__(self) -> None:
-        """Keep what the message marks, for readers who do not write Python."""
-        object.__setattr__(self, "message", sentence(self.message))
+        """Cut the overlong words of the message, which come from data."""
+        object.__setattr__(self, "message", short_words(self.message))

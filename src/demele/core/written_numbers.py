@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
-from demele.core.sentences import give, in_code, setting
 
 _SPACE = "[ \u00a0\u202f'’_]"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
@@ -21,7 +20,7 @@ _SEPARATED = re.compile(
     rf"[+\-−]?(?:\d*,\d+{_EXPONENT}|\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+|"
     rf"\d{{1,3}}(?:\.\d{{3}}){{2,}}|\d{{1,3}}(?:{_SPACE}\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?\s?%)"
 )
-_OR_COMMA = f", or {in_code('read the file with', otherwise='give')} {setting(decimal=',')}"
+_OR_COMMA = ", or read the file with `decimal=','`"
 _DECIMAL_COMMA = re.compile(rf"[+\-−]?\d*,\d+{_EXPONENT}")
 _THOUSANDS = re.compile(r"[+\-−]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 #: Classes of more different values than this, and fewer rows each than the second number, name their rows.
@@ -73,8 +72,7 @@ def number_hint(value: object, column: Iterable[object]) -> str:
 
     Examples
     --------
-    >>> from demele.core.sentences import sentence
-    >>> str(sentence(number_hint("0,5", ["0,5", "1"])))
+    >>>     >>> str(sentence(number_hint("0,5", ["0,5", "1"])))
     "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
     >>> number_hint("1,234", ["1,234", "500"])
     '; write numbers with a decimal point and no other separator'
@@ -95,8 +93,7 @@ def notation_doubt(texts: Iterable[object], what: str) -> str | None:
 
     Examples
     --------
-    >>> from demele.core.sentences import sentence
-    >>> print(notation_doubt(["cat", "1_00"], "the labels"))
+    >>>     >>> print(notation_doubt(["cat", "1_00"], "the labels"))
     the labels hold numbers in another notation, such as '1_00', which were read as names of classes
     >>> notation_doubt(["cat", "007", "1e5"], "the labels")
     """
@@ -149,7 +146,7 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
     raise InputError(
         "factors",
         f"column {quoted(name)} holds {what}, first {quoted(levels[first])}{where}, which would be read "
-        f"as classes; {remedy}; if they are classes, {give(kinds={name: 'categorical'})}",
+        f"as classes; {remedy}; if they are classes, pass `kinds={{{quoted(name)}: 'categorical'}}`",
     )
 
 
@@ -167,5 +164,5 @@ def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: ob
         "factors",
         f"column {quoted(name)} holds {n_levels} different values in {n_annotated} rows{shown}: almost "
         "every value is different, like an identifier; leave the column out, or if its values are classes, "
-        f"{give(kinds={name: 'categorical'})}",
+        f"pass `kinds={{{quoted(name)}: 'categorical'}}`",
     )

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from demele.core.errors import AmbiguousKindWarning, InputError
 from demele.core.names import checked_name, suggestion
-from demele.core.sentences import arg
 from demele.data.catalogue import DRAWN, ImageSetFacts, facts_of_drawn, image_set_names
 from demele.data.images import ImageSet
 from demele.data.own_files import open_images, save_images
@@ -62,14 +61,14 @@ def draw_images(
     UnknownNameError, InputError
     """
     if name in image_set_names() and name not in DRAWN:
-        raise InputError("name", f"{name} is published, and no formula draws it; `describe` says where its files are")
+        raise InputError("name", f"{name} is published, and no formula draws it; `describe()` says where its files are")
     draw, _, _ = DRAWN[checked_name(name, "name", DRAWN)]
     asked = {"image_size": image_size, "counts": counts, "difficulty": difficulty, "n_images": n_images}
     called = {"image_size": "size", "difficulty": "level", "n_images": "n"}
     given = {called.get(one, one): value for one, value in asked.items() if value is not None}
     for one in asked:
         if called.get(one, one) in given and called.get(one, one) not in signature(draw).parameters:
-            takes = [arg(own) for own in asked if called.get(own, own) in signature(draw).parameters]
+            takes = [f"`{own}`" for own in asked if called.get(own, own) in signature(draw).parameters]
             raise InputError(one, f"{name} has no such setting; it takes {' and '.join(takes)}")
     images = draw(**given)
     return DrawnImages(**facts_of_drawn(name, images), images=images)

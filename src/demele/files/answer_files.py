@@ -10,7 +10,7 @@ from demele.core.errors import FormatError, InputError
 from demele.core.kinds import ColumnName, Kind
 from demele.core.labelled import read_labels
 from demele.core.reading import real_path
-from demele.core.sentences import arg, plural
+from demele.core.sentences import plural
 from demele.files.label_files import class_text, classes_named, column, in_file, in_one_vocabulary
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, picking
@@ -94,7 +94,7 @@ def read_answers(
         with in_file(text, items="column of items"):
             found = Annotations.from_matrix(answers, items=items, **how)
     elif no_answer is not None:
-        raise InputError("no_answer", f"is for {arg('wide')}; a long table has no rows where there is no answer")
+        raise InputError("no_answer", "is for `wide`; a long table has no rows where there is no answer")
     else:
         long = _long(text, warn, {"items": item, "annotators": annotator, "answers": answer})
         columns = in_one_vocabulary({"answers": long["answers"], **labels})
@@ -125,7 +125,7 @@ def _long(text: str, warn: Warn, asked: Mapping[str, Any]) -> "dict[str, pd.Seri
     if isinstance(table, np.ndarray):
         raise FormatError(
             f"{text}: expected a table with columns item, annotator and answer, got one without names; if it has a "
-            f"column per annotator, give {arg('wide')}"
+            "column per annotator, give `wide`"
         )
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     chosen: dict[str, str] = {}
@@ -136,7 +136,7 @@ def _long(text: str, warn: Warn, asked: Mapping[str, Any]) -> "dict[str, pd.Seri
         if name is None and len(known) != 1:
             what = f"several columns that may be the {role} ({', '.join(known)})" if known else f"no column of {role}"
             raise InputError(
-                f"{text}: {what} among {_listed(table)}; name it with {arg(_ROLES[role])}, or give {arg('wide')} if "
+                f"{text}: {what} among {_listed(table)}; name it with `{_ROLES[role]}`, or give `wide` if "
                 "there is a column per annotator"
             )
         chosen[role] = known[0] if name is None else name
@@ -151,7 +151,7 @@ def _wide(
     """Return the answers of each annotator, and the names of the items if a column holds them."""
     for name, given in long.items():
         if given is not None:
-            raise InputError(name, f"names a column of a long table, and {arg('wide')} has a column per annotator")
+            raise InputError(name, "names a column of a long table, and `wide` has a column per annotator")
     table: Any = read_table(text, warn=warn)
     if isinstance(table, np.ndarray):
         if table.ndim > 2:
@@ -170,7 +170,7 @@ def _wide(
         raise InputError("item", f"{path} has no column called {item!r}; it has {_listed(columns)}")
     named = [item] if item is not None else [name for name in columns if name.casefold() in COLUMN_NAMES["items"]]
     if len(named) > 1:
-        raise InputError(f"{text}: several columns may be the items ({', '.join(named)}); name one with {arg('item')}")
+        raise InputError(f"{text}: several columns may be the items ({', '.join(named)}); name one with `item`")
     if not named:
         named = _identifying(columns)[:1]
         if named:

@@ -1,6 +1,5 @@
 """Files of predictions, labels, transitions and cleanings, as the commands about classifiers read them."""
 
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from demele.core.errors import DemeleError, FormatError, InputError, quoted, sho
 from demele.core.given_arrays import refuse_large_floats
 from demele.core.kinds import listed_items, unquoted
 from demele.core.reading import real_path
-from demele.core.sentences import mentions, plural, renamed
+from demele.core.sentences import plural
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, picking
 
@@ -208,13 +207,14 @@ def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
     except InputError as error:
         held = [value for values in columns for value in np.asarray(values).tolist()]
         lists = any(isinstance(value, list | dict) for value in held)  # of JSON: no classes
-        asked = error.argument != "classes" and "classes" in mentions(error)
+        asked = error.argument != "classes" and "`classes=[...]`" in str(error)
         found = sorted(set(held), key=_by_value) if asked and not lists else []
         missing = any(value is None or value != value for value in found)
         if not 0 < len(found) <= _MOST_SUGGESTED or missing or any("," in str(value) for value in found):
             raise
-        listed = ",".join(class_text(value) for value in found)
-        raise type(error)(renamed(error, {"classes": shlex.quote(f"--classes={listed}")})) from error
+        listed = f"`classes={list(map(class_text, found))}`"
+        parts = [text and text.replace("`classes=[...]`", listed) for text in (error.problem, error.remedy)]
+        raise type(error)(error.argument, *parts) from error
 
 
 def _by_value(value: object) -> tuple[bool, int | float, str]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from demele.core.errors import FormatError, quoted
 from demele.core.reading import check_nesting, parsing
-from demele.core.sentences import setting
 from demele.files.table_files import listed
 
 #: What stands for a model that answered nothing, and for what no model and no log says.
@@ -192,8 +191,7 @@ def picked_one(
         return chosen[0]
     if len(held) != 1 or chosen:
         raise FormatError(
-            f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one of all logs, such as "
-            f"{setting(**{by: held[0]})}"
+            f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one of all logs, such as `{by}={held[0]!r}`"
         )
     return held[0]
 

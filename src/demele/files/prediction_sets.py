@@ -15,7 +15,7 @@ from demele.core.given_arrays import items_of
 from demele.core.labelled import shown
 from demele.core.names import checked_name
 from demele.core.reading import path_of, real_path
-from demele.core.sentences import give, plural, setting
+from demele.core.sentences import plural
 from demele.files.label_files import class_text, classes_like, in_file, in_one_vocabulary, label_column, models, name_of
 from demele.files.label_files import column as one_column
 from demele.files.log_sets import as_classes, is_log, runs_of
@@ -108,7 +108,7 @@ def read_columns(
     if all(table[name].dtype.kind == "f" and (table[name] % 1 != 0).any() for name in names):
         raise InputError(
             f"{text}: expected a column of classes for each model, got columns of probabilities or scores: "
-            f"{give(scores=True)} if there is one for each class"
+            "pass `scores=True` if there is one for each class"
         )
     for name in names:
         if table[name].isna().any():
@@ -337,7 +337,7 @@ def read_predictions(
         if filter:
             raise InputError("filter", "picks what to read of logs, and none is given")
         if ids == "common" and id is None:
-            raise InputError("ids", f"rows are paired by position; {give(id=...)}, or logs")
+            raise InputError("ids", "rows are paired by position; pass `id=`, or logs")
         return _of_tables(files, texts, labels, id, ids, scores)
     if len(logs) < len(texts) or labels is not None:
         other = next((text for text in texts if text not in logs), labels)
@@ -372,7 +372,7 @@ def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
             raise InputError(
                 f"{log.path}: {plural(len(log.unscored), 'question has', 'questions have')} no score, first "
                 f"{quoted(log.unscored[0])}{' and '.join(['', *log.failures])}; to leave them out for all models, "
-                f"{give(ids='common')}"
+                "pass `ids='common'`"
             )
     texts = [name if len(run) > 1 else " and ".join([str(run[0].path), *run[0].failures]) for name, run in runs.items()]
     kept, left_out = common([list(held) for held in read], texts, ids)
@@ -388,7 +388,7 @@ def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
         if len(measures) > 1:
             raise InputError(
                 f"files: the logs are judged by {', '.join(measures)}; pick one measure for all, such as "
-                f"{setting(filter=measures[0])}"
+                f"`filter={measures[0]!r}`"
             )
     fields = tuple(flat_fields(read[0][name].fields) for name in kept)
     notes = [f"{log.path}: {failure}" for log in logs for failure in log.failures]
@@ -518,7 +518,7 @@ def common(held: Sequence[Sequence[str]], texts: Sequence[str], ids: Ids) -> tup
         told = ", ".join(f"{text} lacks {len(names)}, first {quoted(names[0])}" for text, names in lacking[:3])
         raise InputError(
             f"the files have other rows: of {len(every)} in all, {told}; to compare the {len(shared)} that all have, "
-            f"{give(ids='common')}"
+            "pass `ids='common'`"
         )
     if not shared:
         raise InputError(f"{texts[-1]}: no row has an identifier that {texts[0]} has as well")

@@ -13,10 +13,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from demele.core.errors import FormatError, InputError, UnknownNameError, quoted, shortened
+from demele.core.errors import FormatError, InputError, UnknownNameError, in_backticks, quoted, shortened
 from demele.core.names import suggestion
 from demele.core.reading import parsing, read_whole, real_path
-from demele.core.sentences import arg, marked
 
 #: Returns the names in a module that an option may mean.
 Names = Callable[[ModuleType], list[str]]
@@ -69,7 +68,7 @@ class PythonFiles:
             try:
                 known(item)
             except UnknownNameError as error:
-                raise UnknownNameError(f"{marked(error)}{self._meant(item, kind, names)}") from error
+                raise UnknownNameError(f"{error.said(in_backticks)}{self._meant(item, kind, names)}") from error
             chosen.append(item)
         return chosen
 
@@ -115,7 +114,7 @@ def _run(path: Path, argument: str) -> tuple[ModuleType, str]:
     if not path.is_file():
         raise InputError(argument, f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
     try:
-        with parsing(f"{arg(argument)}: {path}: not a Python file"), warnings.catch_warnings(action="ignore"):
+        with parsing(f"`{argument}`: {path}: not a Python file"), warnings.catch_warnings(action="ignore"):
             tree = ast.parse(read_whole(path), str(path))
             code = compile(tree, str(path), "exec", dont_inherit=True)
             dumped = ast.dump(tree)

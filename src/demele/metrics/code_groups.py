@@ -17,7 +17,6 @@ from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.inputs import Codes
 from demele.core.results import Note, Severity
 from demele.core.seeds import rng_for
-from demele.core.sentences import give, setting
 from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding
@@ -56,7 +55,7 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     if reduce not in (None, "pca1"):
         raise InputError("reduce_groups", f"expected None or 'pca1', got {quoted(reduce)}")
     if code_groups is None:
-        raise InputError("reduce_groups", f"reduces groups of columns; {give('code_groups', code_groups=...)}")
+        raise InputError("reduce_groups", "reduces groups of columns; pass `code_groups=`")
     groups = read_code_groups(code_groups, source.data.codes.names)
     said: dict[str, object] = {"code_groups": dict(zip(groups.names, groups.columns, strict=True))}
     if reduce is None and groups.joint:
@@ -135,7 +134,7 @@ class Grouped(InMemory):
         if "table" in metric.states and options.get("estimator") == "robust":
             reason = (
                 "looks at ties column by column, and ranks of several columns have no order: it needs "
-                f"{setting(estimator='histogram')} or {setting(estimator='knn')}"
+                "`estimator='histogram'` or `estimator='knn'`"
             )
         elif metric.soft:
             reason = (

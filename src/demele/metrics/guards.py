@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
 from demele.core.results import Note, Severity
-from demele.core.sentences import marked, setting
 from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
@@ -30,13 +29,13 @@ TIED = 0.05
 FEW_ROWS_PER_CODE = 20
 #: Times the bins, and the entropy of a continuous code is that of finer ones.
 FINER = 4
-ASK_INTERVAL = f"{setting('demele.evaluate(..., n_bootstrap=1000)', n_bootstrap=1000)} gives an interval"
-ASK = f"{setting('demele.evaluate(..., n_permutations=20)', n_permutations=20)} gives the level of chance"
+ASK_INTERVAL = "`n_bootstrap=1000` gives an interval"
+ASK = "`n_permutations=20` gives the level of chance"
 
 
 def beside_level(notes: Sequence[Note]) -> tuple[Note, ...]:
     """Return notes of a score whose level of chance is known: they ask for none."""
-    return tuple(replace(note, message=marked(note.message).removesuffix(f"; {ASK}")) for note in notes)
+    return tuple(replace(note, message=note.message.removesuffix(f"; {ASK}")) for note in notes)
 
 
 # Another setting ------------------------------------------------------------------------------------------------------
@@ -144,7 +143,7 @@ class TableScores:
         for name, before, after in self._moved(changed, limits):
             low, high = span(name, after)
             message = (
-                f"{source.rows().n:,} rows are few for so many bins: {setting(correction='adjusted')} gives "
+                f"{source.rows().n:,} rows are few for so many bins: `correction='adjusted'` gives "
                 f"{after:.3f} instead of {before:.3f}"
             )
             severity: Severity = "fragile" if abs(after - before) > FRAGILE else "warning"

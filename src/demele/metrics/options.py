@@ -18,7 +18,6 @@ from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
 from demele.core.names import NEW_ARGUMENTS
 from demele.core.results import Note, Score
-from demele.core.sentences import arg, give
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
 from demele.estimation.information import Correction
@@ -442,7 +441,7 @@ def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
     """
     names = ", ".join(metrics)
     if keyword in NEW_ARGUMENTS:
-        return f"this argument has a new name; use {arg(NEW_ARGUMENTS[keyword])}"
+        return f"this argument has a new name; use `{NEW_ARGUMENTS[keyword]}`"
     if keyword in OF_EVALUATE:
         return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, {keyword}=...)"
     own = ", ".join(dict.fromkeys(option for options in metrics.values() for option in options))
@@ -460,6 +459,6 @@ def check_blocks(run: Run, **beside: object) -> None:
     for argument, value in {"n_bootstrap": run.n_bootstrap, **beside}.items():
         if value:
             problem = "takes rows for independent, and so would say too much of rows in blocks"
-            raise InputError(argument, problem, f"leave it out, or {arg('blocks')} and all but one row of each")
+            raise InputError(argument, problem, "leave it out, or `blocks` and all but one row of each")
     if not run.n_permutations:
-        raise InputError("blocks", f"are what chance permutes whole; {give(n_permutations=100)} for a level of chance")
+        raise InputError("blocks", "are what chance permutes whole; pass `n_permutations=100` for a level of chance")

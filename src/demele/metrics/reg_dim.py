@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.results import Note
-from demele.core.sentences import arg, marked
 from demele.estimation.information import InformationTable
 from demele.metrics.options import OfColumns, ReadOption
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 IN_ORDER = "in order"
 _ASSUMED_ORDER = Note(
     code="assumed-reg-dim",
-    message=f"code i was taken to regularise factor i, in the order of the columns; name others with {arg('reg_dim')}",
+    message="code i was taken to regularise factor i, in the order of the columns; name others with `reg_dim`",
 )
 
 
@@ -124,7 +123,7 @@ def assumed_codes(
     other = int((table.information.argmax(axis=0) != reg_dim).sum())
     if not other:
         return notes
-    text = f"{marked(notes[0].message)}; for {other} of {len(reg_dim)} factors another code informs more"
+    text = f"{notes[0].message}; for {other} of {len(reg_dim)} factors another code informs more"
     return tuple(replace(note, message=text, severity="warning") for note in notes)
 
 

@@ -11,7 +11,6 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.core.kinds import Kind, names_in
 from demele.core.names import suggestion
 from demele.core.results import Note
-from demele.core.sentences import give, setting
 from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.data import TableSettings
@@ -149,7 +148,7 @@ def unnamed_metrics(protocol: str) -> tuple[Note, ...]:
         return ()
     message = (
         f"the protocol {protocol} is about {', '.join(settings)} only, which must be named: "
-        f"{give(f'metrics={settings}', metrics=','.join(settings))}; what is scored here has its default settings"
+        f"pass `metrics={settings}`; what is scored here has its default settings"
     )
     return (Note(code="unnamed-metrics", message=message, severity="warning"),)
 
@@ -308,12 +307,11 @@ def applies(request: Request, subject: Subject, *, has_std: bool = False) -> dic
             "factors", f"{metric.name} needs at least {metric.needs_factors} factors that vary, got {m}"
         )
     if metric.soft and not has_std:
-        raise NotEnoughData(
-            "codes_std", f"{metric.name} needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
-        )
+        raise NotEnoughData("codes_std", f"{metric.name} needs the standard deviations of the codes; pass `codes_std=`")
     lines = {name: request.options[name] for name in LINES if request.options.get(name) in LINES[name]}
     if lines or not (metric.on_circles or metric.discretises or metric.is_plain):
-        refuse_cyclic(subject.varying.columns, metric.name + (f" under {setting(**lines)}" if lines else ""))
+        under = "".join(f" under `{name}={value!r}`" for name, value in lines.items())
+        refuse_cyclic(subject.varying.columns, metric.name + under)
     found = {}
     for name, option in metric.option_table.items():
         given = request.options[name]

@@ -11,12 +11,20 @@ import numpy as np
 from demele.core.bibliography import referenced
 from demele.core.chance import MOST_UNDEFINED
 from demele.core.code_groups import slots_as_groups
-from demele.core.errors import DemeleError, DemeleWarning, FragileScoreWarning, InputTypeError, NotEnoughData, warn_user
+from demele.core.errors import (
+    DemeleError,
+    DemeleWarning,
+    FragileScoreWarning,
+    InputTypeError,
+    NotEnoughData,
+    in_backticks,
+    warn_user,
+)
 from demele.core.inputs import Missing, read_pair
 from demele.core.later import Later
 from demele.core.pieces import in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
-from demele.core.sentences import marked, plural
+from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.metrics.data import TableSettings
 from demele.metrics.guards import (
@@ -69,7 +77,7 @@ class Found:
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
         """Which metrics have no number, and why: first those that do not apply."""
-        reasons = {name: str(error) for name, error in self.refused.items()} | self.failed
+        reasons = {name: error.said(in_backticks) for name, error in self.refused.items()} | self.failed
         return tuple(LeftOut(metric=name, reason=reason) for name, reason in reasons.items())
 
     def scores(self, protocol: str, kinds: object, *, warn: bool = True) -> list[Score]:
@@ -98,7 +106,7 @@ class Found:
         except DemeleError as error:
             if guards:
                 raise
-            self.failed |= {item.name: str(error) for item in requests}
+            self.failed |= {item.name: error.said(in_backticks) for item in requests}
             return
         for request in requests:
             try:
@@ -562,4 +570,4 @@ def warn_of_fragile(scores: Sequence[Score]) -> None:
                 told.setdefault(note.code, []).append((score.metric, note.message))
     for (metric, message), *others in told.values():
         likewise = "; likewise " + ", ".join(dict.fromkeys(name for name, _ in others)) if others else ""
-        warn_user(f"fragile: {metric}: {marked(message)}{likewise}", FragileScoreWarning)
+        warn_user(f"fragile: {metric}: {message}{likewise}", FragileScoreWarning)

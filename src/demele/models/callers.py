@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted, short_words
 from demele.core.names import checked_name
-from demele.core.sentences import setting
 
 # Calls ----------------------------------------------------------------------------------------------------------------
 
@@ -229,7 +228,7 @@ def read_output(given: Any, output: str | None) -> Encoded:
         raise InputError(
             "output",
             f"the encoder returns {len(arrays)} arrays, and what the second is changes every number; say which: "
-            f"{setting(output='mean_logvar')}, 'mean_variance' or 'mean_std'",
+            "`output='mean_logvar'`, 'mean_variance' or 'mean_std'",
         )
     names = OUTPUTS[output or "mean"]
     if len(arrays) == 1 and len(names) == 2:  # both in one array, means first

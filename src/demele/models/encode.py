@@ -10,7 +10,6 @@ from demele.core.checked_numbers import checked_count, is_number
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import whole_array
 from demele.core.names import checked_name
-from demele.core.sentences import arg, give, setting
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.models.callers import (
@@ -179,8 +178,8 @@ def _table(numbers: NDArray[np.float64]) -> "pd.DataFrame":
 def _remedy(layout: str | None, axes: str) -> str:
     """Say what to do about a model that cannot take the images."""
     if layout is None and axes == "NHWC":
-        return f"a function is given channels last; if its model takes them first, {give(layout='NCHW')}"
-    return f"{arg('layout')} says where channels are, now {axes}; a network may also take another size of images"
+        return "a function is given channels last; if its model takes them first, pass `layout='NCHW'`"
+    return f"`layout` says where channels are, now {axes}; a network may also take another size of images"
 
 
 def _moved(model: Any) -> str:
@@ -212,7 +211,7 @@ def _check_calls(call: Call, first: NDArray[np.float32], output: str | None, *, 
         raise InputError(
             "model",
             "two calls on the same images give different codes: the encoder samples, or dropout is on; give what "
-            f"returns the mean, and say so with {setting(output='mean_logvar')} if the variance comes with it{moved}",
+            f"returns the mean, and say so with `output='mean_logvar'` if the variance comes with it{moved}",
         )
     # Twice, since batch norm in training mode takes no single image.
     apart = read_output(call(tried[[0, 0]]), output).mean[:1]

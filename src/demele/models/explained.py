@@ -14,7 +14,6 @@ from demele.core.checked_numbers import checked_count, checked_number, checked_w
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.core.names import checked_name
-from demele.core.sentences import arg
 from demele.models.callers import telling_of_shapes
 from demele.models.encode import LAYOUTS, checked_range
 from demele.models.fabric.model import Fabric
@@ -195,7 +194,7 @@ def predictor(
     return predict
 
 
-_REMEDY = f"{arg('layout')} says where channels are; a network may also take another size of images"
+_REMEDY = "`layout` says where channels are; a network may also take another size of images"
 
 
 @dataclass(frozen=True, slots=True)

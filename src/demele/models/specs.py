@@ -5,7 +5,6 @@ from dataclasses import asdict, fields
 from typing import Any, Self
 
 from demele.core.errors import FormatError, InputError, quoted
-from demele.core.sentences import arg
 
 #: What is compared by its digest, and what that is of.
 DIGESTS = {"digest": "images", "labels": "labels", "begins": "initial weights"}
@@ -57,7 +56,7 @@ def refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any], path: obje
         elif name in DIGESTS:
             told = f"other {DIGESTS[name]}"
         else:
-            told = f"{arg(name)} = {quoted(one)}, this call has {quoted(other)}"
+            told = f"`{name}` = {quoted(one)}, this call has {quoted(other)}"
         raise InputError("checkpoint", f"{path} was trained with {told}; use the same, or give another file")
 
 

@@ -16,7 +16,7 @@ from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_t
 from demele.core.names import renamed
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.sentences import arg, plural
+from demele.core.sentences import plural
 from demele.core.table_columns import as_column, number_column
 from demele.noise.square_tables import digest, set_fields
 
@@ -29,9 +29,9 @@ Design = Literal["uniform", "weighted", "stratified", "selective"]
 _DESIGNS = (
     "'uniform': a simple random sample of all rows, without replacement; "
     "'weighted': a random sample in which each row had a known probability to be drawn (give "
-    f"{arg('probabilities', code='probabilities=')}); "
+    "`probabilities=`); "
     "'stratified': two simple random samples, one among some of the rows and one among all others (give "
-    f"{arg('within', code='within=')}; join_audits makes such an audit); "
+    "`within=`; join_audits makes such an audit); "
     "'selective': rows chosen for a reason, such as those that models disagree on"
 )
 #: What an audit found contradicts an assumption under which it is found more seldom than this.

@@ -14,7 +14,7 @@ from demele.core.given_arrays import real_numbers
 from demele.core.labelled import common_vocabulary, read_labels, refuse_unjudged, shown
 from demele.core.names import checked_name
 from demele.core.results import Interval, Note
-from demele.core.sentences import in_code, plural, setting
+from demele.core.sentences import plural
 from demele.core.signature import OptionText
 from demele.core.table_columns import check_rows
 from demele.noise.documents import counts_document, matrix_document
@@ -108,17 +108,15 @@ class TransitionMatrix(SquareTable):
             rows = f"expected rows that sum to 1, {off.size} {'does' if off.size == 1 else 'do'} not, "
             rows += f"first row {called} with sum {sums[row]:g}"
             if (np.abs(table.sum(axis=0) - 1) <= SUM_TOLERANCE).all():
-                turned = in_code("pass matrix.T", otherwise="transpose the file")
                 raise InputError(
-                    "probabilities", f"{rows}; its columns do: it looks transposed: rows are true classes; {turned}"
+                    "probabilities", f"{rows}; its columns do: it looks transposed: rows are true classes; transpose it"
                 )
             if (table == np.floor(table)).all():
                 raise InputError("probabilities", f"{rows}; these look like counts: use TransitionCounts")
             if np.abs(sums - 1).max() > ROUNDED:
                 entries = "row = true class, its entries how often each class is given"
                 raise InputError("probabilities", f"{rows}: {entries}")
-            divided = in_code("pass matrix / matrix.sum(axis=1, keepdims=True)", otherwise="divide each row by its sum")
-            raise InputError("probabilities", f"{rows}; if that is rounding, {divided}")
+            raise InputError("probabilities", f"{rows}; if that is rounding, divide each row by its sum")
         set_fields(self, probabilities=frozen_copy(table / sums[:, None]), classes=names)
 
     document = matrix_document
@@ -419,11 +417,7 @@ def estimate_transition(
     """
     true, given = read_labels(true_labels, "true_labels"), read_labels(given_labels, "given_labels")
     check_rows(true_labels, given_labels, ("true_labels", "given_labels"), (true.size, given.size))
-    remedy = in_code(
-        "keep = true_labels != -1 and pass true_labels[keep] and given_labels[keep]",
-        otherwise="leave these rows out of all files",
-    )
-    refuse_unjudged(true, given, "true_labels", remedy, classes=classes)
+    refuse_unjudged(true, given, "true_labels", classes=classes)
     words = common_vocabulary([given, true], classes=classes)
     k = len(words)
     cells = words.encode(true, "true_labels").astype(np.int64) * k + words.encode(given, "given_labels")
@@ -431,7 +425,6 @@ def estimate_transition(
     if k < 2:
         raise NotEnoughData(
             ("true_labels", "given_labels"),
-            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with "
-            f"{setting(classes=[...])}",
+            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with `classes=[...]`",
         )
     return TransitionCounts(table, words.classes, sample_of=sample_of)

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, quoted
+from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, in_backticks, quoted
 from demele.core.inputs import read_pair
 from demele.core.later import Later
 from demele.core.results import Evaluation, LeftOut, Score
-from demele.core.sentences import marked
 from demele.metrics.guards import unprobed_notes
 from demele.metrics.metric import Guards
 from demele.metrics.options import Run
@@ -111,10 +110,10 @@ def evaluation_in_pieces(
             except NotEnoughData as error:
                 if named:
                     raise
-                left_out.append(LeftOut(metric=one.name, reason=str(error)))
+                left_out.append(LeftOut(metric=one.name, reason=error.said(in_backticks)))
                 asked = [other for other in asked if other is not one]
         if not asked:
-            raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {marked(left_out[0].reason)}")
+            raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {left_out[0].reason}")
         states = {one.name: rows.state_for(one.metric, one.options) for one in asked}
         counted = [one for one in asked if states[one.name] is not None]
         read = dict.fromkeys(key_of(state, one.options) for one in counted if (state := states[one.name]) is not None)
@@ -201,6 +200,4 @@ def _examined(score: Score, in_sample: Score | None, rows: WholeRows, guards: Gu
     told = "" if rows.all_kept else f" (seen in a random sample of {rows.sample:,} rows)"
     if any(note.code == "edges-of-sample" for note in score.notes):
         score = with_context(score, rows.drawn())
-    return replace(
-        score, notes=(*score.notes, *(replace(note, message=f"{marked(note.message)}{told}") for note in fragile))
-    )
+    return replace(score, notes=(*score.notes, *(replace(note, message=f"{note.message}{told}") for note in fragile)))

@@ -19,7 +19,6 @@ from demele.core.columns import (
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import levels_of_floats
 from demele.core.inputs import Kind, as_numbers, is_text, read_factor
-from demele.core.sentences import give
 from demele.core.table_columns import real_column, series_to_numpy
 from demele.core.written_numbers import notation_doubt, refuse_names_of_rows, refuse_written_numbers
 
@@ -208,7 +207,7 @@ def _kept(seen: SeenFactor, name: str, given: Kind | None) -> SeenFactor:
         raise InputError(
             "factors",
             f"column {name!r} was declared categorical and holds more than {MOST_CLASSES:,} different values; "
-            f"{give(kinds={name: 'continuous'})}, or leave it out",
+            f"pass `kinds={{{quoted(name)}: 'continuous'}}`, or leave it out",
         )
     return seen
 

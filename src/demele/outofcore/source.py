@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Missing, check_pair, given_kinds
 from demele.core.results import Note
-from demele.core.sentences import plural, setting
+from demele.core.sentences import plural
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.metrics.metric import SUMMED, Metric
 from demele.metrics.source import Subject
@@ -168,7 +168,7 @@ def whole_rows(
                 "factors",
                 f"{plural(seen.n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column "
                 f"{name!r}{others}, first at row {factor.first_missing}; drop those rows, or pass "
-                f"{setting(missing='omit')} to score each factor on the rows annotated for it",
+                "`missing='omit'` to score each factor on the rows annotated for it",
             )
     lows, highs = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
     frame = BinEdges(tuple(names), lows, highs, tuple(columns), missing)

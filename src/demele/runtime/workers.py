@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from demele.core.errors import WorkerError
-from demele.core.sentences import arg
 
 #: Seconds between two looks whether the parent is there.
 _BETWEEN_LOOKS = 1.0
 
 #: What to do, by what started the processes.
 _ADVICE = {
-    "n_jobs": f"give fewer {arg('n_jobs')}, or fewer rows",
+    "n_jobs": "give fewer `n_jobs`, or fewer rows",
     "executor": "give the executor fewer processes or more memory, and make a new one",
     "dask": "make partitions smaller, or give the workers more memory",
 }

@@ -12,7 +12,6 @@ from demele.core.checked_numbers import checked_flag
 from demele.core.errors import DemeleWarning, InputError, NotEnoughData, warn_user
 from demele.core.results import Chance, Evaluation, Interval, Note, Score
 from demele.core.seeds import rng_for
-from demele.core.sentences import give, setting
 from demele.estimation.discretise import Binning
 from demele.estimation.rotations import Candidates, candidates
 from demele.metrics.catalogue import CATALOGUE
@@ -45,7 +44,7 @@ def check_alignment(aligned: object, whiten: object) -> None:
     for name, value in (("aligned", aligned), ("whiten", whiten)):
         checked_flag(value, name)
     if whiten and not aligned:
-        raise InputError("whiten", f"says how codes are aligned; {give(aligned=True)} too, or leave it out")
+        raise InputError("whiten", "says how codes are aligned; pass `aligned=True` too, or leave it out")
 
 
 def alignable(data: object) -> InMemory:
@@ -159,7 +158,7 @@ def _refusal(asked: Request, score: Score, subject: Subject) -> str:
     if metric.needs_codes_std:
         return "standard deviations of single codes do not apply to rotated codes"
     if needed is not None and asked.options.get(needed[0]) != needed[1]:
-        remedy = f"; {give(**{needed[0]: needed[1]})} for it" if needed[0] in metric.option_table else ""
+        remedy = f"; pass `{needed[0]}={needed[1]!r}` for it" if needed[0] in metric.option_table else ""
         return f"it rates codes with almost no information as high as codes with much, also after rotation{remedy}"
     if not np.isfinite(score.value):
         return "it is undefined for these codes"
@@ -348,7 +347,7 @@ def _notes(subject: Subject, scales: float, whiten: bool) -> tuple[Note, ...]:
     if scales > FAR_APART and not whiten:
         message = (
             f"along the directions of two factors, codes differ {scales:.0f}-fold in scale: beyond {FAR_APART:.0f}, "
-            f"rotations in the units of the codes miss the finer one, and gaps are too small; {setting(whiten=True)} "
+            "rotations in the units of the codes miss the finer one, and gaps are too small; `whiten=True` "
             "undoes scales as well"
         )
         found.append(Note(code="alignment-scales", message=message, severity="warning"))

@@ -12,7 +12,6 @@ from demele.core.kinds import Bins, CodeNames, Data, FactorNoise, Groups, Kinds
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.pieces import SAMPLE
 from demele.core.results import Evaluation
-from demele.core.sentences import arg
 from demele.metrics.options import Run, as_binning, check_blocks
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
@@ -248,7 +247,7 @@ def refuse_method(method: object) -> None:
     InputError
     """
     if method is not None:
-        raise InputError("factor_noise_method", f"needs {arg('factor_noise')}")
+        raise InputError("factor_noise_method", "needs `factor_noise`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from demele.core.inputs import read_pair
 from demele.core.kinds import Data
 from demele.core.pieces import SAMPLE
 from demele.core.results import Score
-from demele.core.sentences import give
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, resolve
@@ -84,9 +83,7 @@ def replay(
     _same_code(parsed, spec)
     n_blocks = parsed.context.get("blocks")
     if n_blocks is not None and blocks is None:
-        raise InputError(
-            "signature", f"its chance level permuted {n_blocks} blocks of rows; {give('blocks', blocks=...)}"
-        )
+        raise InputError("signature", f"its chance level permuted {n_blocks} blocks of rows; pass `blocks=`")
     if n_blocks is None and blocks is not None:
         raise InputError("blocks", "the signature's chance level permuted single rows; leave them out")
     reg_dim = arguments.pop("reg_dim", None)

@@ -15,7 +15,6 @@ from demele.core.names import NEW_ARGUMENTS, renamed, suggestion
 from demele.core.pieces import SAMPLE
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.results import Evaluation
-from demele.core.sentences import marked
 from demele.core.version import __version__
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -297,7 +296,7 @@ def _naming(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise error.within(name) from error
+        raise error.within(name, codes="codes", factors="factors") from error
 
 
 class _Warnings:
@@ -314,8 +313,7 @@ class _Warnings:
             warnings.simplefilter("always", DemeleWarning)
             yield
         for each in caught:
-            text = marked(each.message) if isinstance(each.message, Exception) else str(each.message)
-            self.found.setdefault((text, each.category), {})[name] = None
+            self.found.setdefault((str(each.message), each.category), {})[name] = None
 
     def repeat(self) -> None:
         """Warn of what was collected."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
-from demele.core.sentences import give, plural, setting
+from demele.core.sentences import plural
 from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.metrics.source import checked_std
 from demele.streaming.frame import OTHER_ROWS, BinEdges, Column, Rows, storage
@@ -219,7 +219,7 @@ def read_rows(
                 "factors",
                 f"{plural(n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column {name!r}, "
                 f"first at row {row} of "
-                f"this batch; drop those rows, or pass {setting(missing='omit')}",
+                "this batch; drop those rows, or pass `missing='omit'`",
             )
         if before and mixed(before[index], column):
             told = ("numbers", "text") if storage(column) else ("text", "numbers")
@@ -236,9 +236,7 @@ def read_deviations(codes_std: object, names: tuple[str, ...], n: int) -> list[N
     InputError, InputTypeError, NotEnoughData
     """
     if codes_std is None:
-        raise NotEnoughData(
-            "codes_std", f"rmig needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
-        )
+        raise NotEnoughData("codes_std", "rmig needs the standard deviations of the codes; pass `codes_std=`")
     table, own = split_columns(codes_std, "codes_std", default="z")
     if (n_rows(table), len(own)) != (n, len(names)):
         raise InputError(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
 from demele.core.seeds import rng_for
-from demele.core.sentences import setting
 from demele.models.callers import as_array, called, telling_of_shapes
 from demele.studies.examination import Reconstructions, Traversals
 
@@ -134,7 +133,7 @@ def _bytes(given: NDArray[Any], decoded: str, value_range: tuple[float, float], 
             raise InputError(
                 "decode",
                 f"expected pixels from {low:g} to {high:g}, got {given.min():.4g} to {given.max():.4g}; give "
-                f"{setting(decoded='logits')} if a sigmoid is to follow, or {setting(value_range=(-1, 1))} or the like",
+                "`decoded='logits'` if a sigmoid is to follow, or `value_range=(-1, 1)` or the like",
             )
     return np.rint(np.clip(values, 0, 1) * 255).astype(np.uint8)
 

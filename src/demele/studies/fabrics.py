@@ -16,7 +16,6 @@ from demele.core.labelled import read_labels
 from demele.core.names import suggestion
 from demele.core.reading import path_of
 from demele.core.seeds import rng_for
-from demele.core.sentences import arg, setting
 from demele.data.drawn import named_images
 from demele.data.images import ImageSet, digest_of
 from demele.data.procedural.clutter import clutter, clutter_labels
@@ -126,14 +125,12 @@ def divide_images(
     noise = LabelNoise() if label_noise is None else LabelNoise.of(label_noise, "label_noise")
     is_clutter = data in (None, "clutter")
     if not is_clutter and (difficulty is not None or noise.kind == "visibility"):
-        raise InputError("label_noise" if difficulty is None else "difficulty", f"is for {setting(data='clutter')}")
+        raise InputError("label_noise" if difficulty is None else "difficulty", "is for `data='clutter'`")
     if image_labels is not None and factor is not None:
-        raise InputError("factor", f"{arg('image_labels')} gives the classes; leave one of them out")
+        raise InputError("factor", "`image_labels` gives the classes; leave one of them out")
     if is_clutter:
         if image_labels is not None and n_images is None:
-            raise InputError(
-                "image_labels", f"say with {setting(n_images=...)} how many images of clutter they are for"
-            )
+            raise InputError("image_labels", "say with `n_images=` how many images of clutter they are for")
         n, side = n_images or _IMAGES, image_size or 16
         level = 3 if difficulty is None else difficulty
         judged_n, held_n = (
@@ -195,7 +192,7 @@ def _factor(images: ImageSet, wanted: str | None) -> Labels:
     if wanted is None:
         found = names if len(names) == 1 else [name for name in names if name.lower() in _CLASSES]
         if len(found) != 1:
-            told = f"{arg('factor')} says which of {', '.join(names)}" if names else f"{arg('image_labels')} gives them"
+            told = f"`factor` says which of {', '.join(names)}" if names else "`image_labels` gives them"
             raise InputError(f"{images.name}: which factor is the class is not clear; {told}")
         wanted = found[0]
     if wanted not in names:
@@ -291,7 +288,7 @@ def train_fabric(
         raise InputError(
             "image_size",
             f"fabrics take square images of 2, 4, 8, 16, ... pixels a side, got {height} x {width}; "
-            f"{setting(image_size=near)} makes them so",
+            f"`image_size={near!r}` makes them so",
         )
     asked: dict[str, Any] = {
         "epochs": epochs,
@@ -401,9 +398,9 @@ def prune_fabric(
     if parts is None:
         known = "" if before is None else f" (it was trained on {before['images']})"
         if fine_tune is not None:
-            told = f"which images to train on is not known; {arg('data')} names them{known}"
+            told = f"which images to train on is not known; `data` names them{known}"
             raise InputError("fine_tune", told)
-        told = f"no images are known: no errors are counted, and batch norms stay; {arg('data')} names some"
+        told = "no images are known: no errors are counted, and batch norms stay; `data` names some"
         warn_user(told, DemeleWarning)
     else:
         _check_known(fabric, parts, fine_tune)
@@ -445,15 +442,14 @@ def _check_known(fabric: Fabric, parts: Parts, fine_tune: int | None) -> None:
     if before is None or before["images"] != own.images.name:
         return
     if before["digest"] != own.images.digest and own.images.name != "clutter":
-        same = ", ".join(map(arg, ("n_images", "held_out", "judged_on", "image_size")))
         warn_user(
             f"{own.images.name} is not divided as it was for the training: images that are held out now may have been "
-            f"trained on; give the same {same}",
+            "trained on; give the same `n_images`, `held_out`, `judged_on` and `image_size`",
             DemeleWarning,
         )
     same_images = before["digest"] == own.images.digest
     if fine_tune is not None and same_images and before["labels"] != digest_of("labels", own.labels):
-        which = f"{arg('label_noise')} or {arg('image_labels')} gives them"
+        which = "`label_noise` or `image_labels` gives them"
         warn_user(f"these images were trained on with other labels; {which}", DemeleWarning)
 
 

@@ -370,11 +370,11 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("an unknown method", {"method": "worst-cas"}, UnknownNameError, r"got 'worst-cas'; did you mean 'worst-case' or"),
     ("an old method", {"method": "prudent-v2"}, UnknownNameError, r"its new name is 'hard-rows'$"),
     ("a method that is no name", {"method": 3}, InputError, r"method: expected one of overlap"),
-    ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
-    ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs noise="),
+    ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs `noise=`, a rate"),
+    ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs `noise="),
     ("no audit", {"method": "audit"}, InputError, r"needs audit="),
-    ("no true labels", {"method": "true-labels"}, InputError, r"needs true_labels="),
-    ("no cleaning", {"method": "cleaned"}, InputError, r"needs cleaning="),
+    ("no true labels", {"method": "true-labels"}, InputError, r"needs `true_labels=`"),
+    ("no cleaning", {"method": "cleaned"}, InputError, r"needs `cleaning=`"),
     ("no reference", {"method": "agreement"}, InputError, r"needs reference="),
     ("no difficulty", {"method": "hard-rows"}, InputError, r"difficulty: method 'hard-rows' needs it"),
     (
@@ -609,7 +609,7 @@ def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
 def test_what_one_method_alone_uses_names_the_remedy() -> None:
     flags = Cleaning(np.arange(500) < 3)
     with pytest.raises(
-        InputError, match="only method 'cleaned' uses it, and no method was named; add method='cleaned'"
+        InputError, match="only method 'cleaned' uses it, and no method was named; add `method='cleaned'`"
     ):
         decide(cleaning=flags)
     assert decide(cleaning=flags, method="cleaned").method == "cleaned"

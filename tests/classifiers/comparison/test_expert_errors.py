@@ -51,9 +51,9 @@ def test_an_expert_who_is_right_changes_nothing(way: dict[str, Any]) -> None:
 
 
 def test_errors_at_random_need_their_rate() -> None:
-    with pytest.raises(DemeleError, match="needs expert_error="):
+    with pytest.raises(DemeleError, match="needs `expert_error="):
         decide(audit=Case.weighted, expert_errors="random")
-    with pytest.raises(DemeleError, match="needs expert_error="):
+    with pytest.raises(DemeleError, match="needs `expert_error="):
         assess(Case.new, Case.given, audit=Case.weighted, expert_errors="random")
 
 

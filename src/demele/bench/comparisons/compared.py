@@ -20,7 +20,6 @@ from demele.core.names import checked_name, renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
-from demele.core.sentences import in_code, setting
 from demele.core.store import Store
 from demele.core.version import __version__
 from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_uniform_noise
@@ -337,9 +336,7 @@ def _versions(
         raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
     if kind == "uniform":
         if annotations is not None:
-            raise InputError(
-                "annotations", f"only {setting(kind='feature')} uses them; drop them, or ask for that noise"
-            )
+            raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
         versions = [
             _version(add_uniform_noise(truth, rate, classes=data.vocabulary.classes, seed=seed), rate, data)
             for rate in rates
@@ -453,9 +450,8 @@ def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:
         elif of is None:
             raise InputError(
                 "measures",
-                f"{name} is of one class; "
-                + in_code(f"ask for ({name!r}, cls), cls", otherwise=f"write {name}:CLASS, CLASS")
-                + f" one of {shown(words.classes)}",
+                f"{name} is of one class; write ({name!r}, CLASS), in a command {name}:CLASS, with CLASS one of "
+                f"{shown(words.classes)}",
             )
         else:
             index = words.index(of, "measures")

@@ -35,7 +35,6 @@ from demele.core.names import renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.sentences import arg
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
@@ -170,7 +169,7 @@ def noise_experiment(
     if settings.n_candidates < settings.n_classifiers:
         raise InputError(
             "n_candidates",
-            f"expected at least {arg('n_classifiers')}, {settings.n_classifiers}, got {settings.n_candidates}",
+            f"expected at least `n_classifiers`, {settings.n_classifiers}, got {settings.n_candidates}",
         )
     if settings.folds > about.coded.size:
         raise InputError("folds", f"expected at most one per instance, {about.coded.size}, got {settings.folds}")
@@ -416,7 +415,7 @@ def _details(
 def _read(features: object, y: object) -> _Data:
     if (features is None) != (y is None):
         missing, given = ("features", "y") if features is None else ("y", "features")
-        raise InputError(missing, f"expected with {arg(given)}; without both, the experiment is run on digits")
+        raise InputError(missing, f"expected with `{given}`; without both, the experiment is run on digits")
     name = "Your data"
     if features is None:
         from sklearn.datasets import load_digits

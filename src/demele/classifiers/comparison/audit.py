@@ -38,7 +38,6 @@ from demele.core.arrays import Counts, Floats, Rows
 from demele.core.errors import InputError
 from demele.core.proportions import normal_quantile
 from demele.core.results import Note
-from demele.core.sentences import arg, in_code
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 
@@ -403,9 +402,9 @@ def _selective(question: Question, audit: CodedAudit) -> Outcomes:
         raise InputError(
             "audit",
             "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows; "
-            f"draw rows at random ({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})"
+            "draw rows at random (`draw_audit()`)"
             + (
-                f", or bound the labels left with {arg('noise', code='noise=')}, a rate of wrong labels"
+                ", or bound the labels left with `noise=`, a rate of wrong labels"
                 if question.measure == "accuracy"
                 else ""
             ),

@@ -22,7 +22,6 @@ from demele.core.given_arrays import items_of
 from demele.core.kinds import Classes, Data, OneClass
 from demele.core.labelled import read_labelled, shown
 from demele.core.names import checked_name, renamed
-from demele.core.sentences import arg, setting
 from demele.core.table_columns import check_same_order, number_column
 from demele.labels.cleaned.cleaning import Cleaning, CleaningData, check_made_from
 from demele.noise.audit import Audit, AuditData
@@ -73,7 +72,7 @@ def ask(
     if inference is not None:
         checked_name(inference, "inference", get_args(Inference))
     if positive is not None and (of is not None or measure not in OF_POSITIVE):
-        raise InputError("positive", f"is for {', '.join(OF_POSITIVE)}; give {arg('of', code='of=')} instead")
+        raise InputError("positive", f"is for {', '.join(OF_POSITIVE)}; give `of=` instead")
     of = of if positive is None else positive
     noise, audit = read_knowledge(noise, audit)
     inner = _ASKED_AS.get(measure, measure)
@@ -86,9 +85,8 @@ def ask(
         for one in (METHODS["hard-rows"], METHODS["cleaned"], METHODS["agreement"]):
             for name in one.uses:
                 if own[name] is not None:
-                    add = setting(method=one.name)
-                    message = f"only method {one.name!r} uses it, and no method was named; add {add}, or drop it"
-                    raise InputError(name, message)
+                    message = f"only method {one.name!r} uses it, and no method was named"
+                    raise InputError(name, message, f"add `method={one.name!r}`, or drop it")
     available = frozenset(name for name, value in needed.items() if value is not None)
     spec = resolved(method, measure=inner, inference=inference, available=available)
     # Compared without labels, the reference stands in their place; messages call it by its name.
@@ -105,9 +103,7 @@ def ask(
         if inner in TABLE_MEASURES:
             refuse_empty_classes(data, inner, argument)
     elif of is None:
-        raise InputError(
-            "of", f"{measure} is compared for one class; give {arg('of', code='of=')}, one of {shown(words.classes)}"
-        )
+        raise InputError("of", f"{measure} is compared for one class; give `of=`, one of {shown(words.classes)}")
     else:
         index = words.index(of, "of" if positive is None else "positive")
         if measure in OF_NEGATIVE:
@@ -210,13 +206,13 @@ def refuse_groups(spec: MethodSpec, inference: str, groups: Groups | None, *, ex
         raise InputError(
             ("groups", "inference"),
             "'overlap' compares intervals of independent rows on true labels; the width of those of groups "
-            f"depends on unknown labels; use {setting(inference='population')}",
+            "depends on unknown labels; use `inference='population'`",
         )
     if exact and inference == "population":
         raise InputError(
             ("groups", "exact"),
             "no theorem covers the sampling of groups of unequal size; leave one of them out, or ask about these rows "
-            f"alone, {setting(inference='test_set')}",
+            "alone, `inference='test_set'`",
         )
     if errors == "undirected" and inference == "population":
         raise InputError(
@@ -379,8 +375,7 @@ def compare(
     if method is None and true_labels is not None:
         raise InputError(
             "true_labels",
-            "only method 'true-labels' uses them, and no method was named; "
-            f"add {setting(method='true-labels')}, or drop them",
+            "only method 'true-labels' uses them, and no method was named; add `method='true-labels'`, or drop them",
         )
     several = not isinstance(measure, str) and np.iterable(measure)
     decided: list[Decision] = []

@@ -30,7 +30,6 @@ from demele.core.arrays import Counts
 from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
-from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.noise.budget import noise_budget
@@ -396,7 +395,7 @@ def weighted_audit_note(spec: MethodSpec, question: Question) -> tuple[Note, ...
         f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
         f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
         "leaves less open: draw rows more often where classifiers disagree "
-        f"({in_code('demele.labels.draw_audit with disagreement=', otherwise='demele audit draw --disagreement')})"
+        "(`draw_audit(disagreement=)`)"
     )
     return (Note(code="weighted-audit", message=message),)
 

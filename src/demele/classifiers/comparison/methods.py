@@ -13,7 +13,6 @@ from demele.classifiers.table_measures import TABLE_MEASURES
 from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
-from demele.core.sentences import setting
 
 Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
 
@@ -204,11 +203,11 @@ METHODS: dict[str, MethodSpec] = {
 }
 
 _ARGUMENT: dict[str, str] = {
-    "noise": setting("noise=, a rate, a transition matrix or transition counts", noise=...),
-    "audit": f"{setting(audit=...)}, expert labels of a random sample of rows",
-    "true_labels": setting(true_labels=...),
-    "cleaning": f"{setting(cleaning=...)}, the suspects that a cleaning found",
-    "reference": f"{setting(reference=...)}, the predictions of a third classifier",
+    "noise": "`noise=`, a rate, a transition matrix or transition counts",
+    "audit": "`audit=`, expert labels of a random sample of rows",
+    "true_labels": "`true_labels=`",
+    "cleaning": "`cleaning=`, the suspects that a cleaning found",
+    "reference": "`reference=`, the predictions of a third classifier",
 }
 
 

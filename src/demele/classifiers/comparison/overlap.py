@@ -15,7 +15,6 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import ALL_CORRECT, Labelled
 from demele.core.results import Note
-from demele.core.sentences import setting
 from demele.noise.budget import noise_budget
 
 #: Values of the baseline and of the candidate, one per pair each.
@@ -196,7 +195,7 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[Rows, t
             "difficulty",
             f"method 'hard-rows' needs it to find the hardest {prudence:.1%} of the instances; give one "
             "number per instance, larger is harder, such as the number of classifiers that contradict the label; "
-            f"or {setting(prudence=1)}, for all instances, or {setting(prudence=0)}, which is 'overlap'",
+            "or `prudence=1`, for all instances, or `prudence=0`, which is 'overlap'",
         )
     order = np.argsort(-difficulty, kind="stable")
     at_the_limit = difficulty[order[size - 1]]

@@ -16,7 +16,6 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import arg
 from demele.core.table_columns import as_column
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
@@ -261,7 +260,7 @@ def sequential(question: Question) -> Outcomes:
         raise InputError(
             "audit",
             f"method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
-            f"method 'audit', or ask rows one at a time with {arg('ask', code='SequentialComparison')}",
+            "method 'audit', or ask rows one at a time with `SequentialComparison()`",
         )
     audit, notes = _in_order(audit, question.seed)
     question = replace(question, audit=audit)

@@ -14,7 +14,6 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError, quo
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.names import suggestion
 from demele.core.seeds import rng_for
-from demele.core.sentences import arg, setting
 
 Images = NDArray[Any]
 Places = NDArray[np.int64]
@@ -301,8 +300,8 @@ def _words_of(answers: NDArray[Any], labels: NDArray[Any] | None) -> Vocabulary:
     if labels is not None and labels.dtype.kind != "i":
         raise InputError(
             "classes",
-            f"{arg('predict')} gives {columns} columns and {arg('labels')} are names; say which class each column is, "
-            f"in order, with {setting(classes=[...])}",
+            f"`predict` gives {columns} columns and `labels` are names; say which class each column is, "
+            "in order, with `classes=[...]`",
         )
     return Vocabulary(tuple(range(columns)))
 

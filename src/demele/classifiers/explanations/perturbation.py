@@ -46,7 +46,6 @@ from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
 from demele.core.seeds import checked_seed
-from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.noise.audit import Audit
@@ -129,12 +128,12 @@ def _read_measure(measure: Any, labels: object, noise: Any) -> Measured:
         checked_name(measure, "measure", get_args(Measured))
     found: Measured = measure or ("score" if labels is None else "accuracy")
     if found == "accuracy" and labels is None:
-        raise InputError("labels", f"the accuracy is measured against labels: give them, or {give(measure='score')}")
+        raise InputError("labels", "the accuracy is measured against labels: give them, or pass `measure='score'`")
     if noise is not None and found == "score":
         raise InputError(
             "noise",
-            f"outputs for a class do not depend on labels, so their noise does not matter; leave out {arg('noise')}, "
-            f"or give {arg('labels')} and {setting(measure='accuracy')}",
+            "outputs for a class do not depend on labels, so their noise does not matter; leave out `noise`, "
+            "or give `labels` and `measure='accuracy'`",
         )
     return found
 

@@ -37,7 +37,6 @@ from demele.core.kinds import Classes, Data
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
-from demele.core.sentences import arg, in_code, setting
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
@@ -47,12 +46,6 @@ from demele.noise.square_tables import digest
 
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
-#: What a message calls what is known of the noise, for who did not make the object.
-_NOISE_WORDS = {
-    "TransitionMatrix": "transition probabilities",
-    "TransitionCounts": "transition counts",
-    "float": "a rate",
-}
 
 
 def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
@@ -61,21 +54,20 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     if true_labels is not None and (noise is not None or audit is not None):
         other = "noise" if noise is not None else "audit"
         raise InputError(
-            ("true_labels", other), f"true labels of every row say all about the noise; leave out {arg(other)}"
+            ("true_labels", other), f"true labels of every row say all about the noise; leave out `{other}`"
         )
     selective = audit is not None and audit.design == "selective"
     if selective and noise is None:
         raise InputError(
             "audit",
-            f"its rows were chosen for a reason ({setting(design='selective')}), so it does not represent other rows; "
-            f"give {arg('noise', code='noise=')} as well, {in_code('a rate that', otherwise='which')} bounds these, or "
-            f"an audit of rows drawn at random ({in_code('demele.labels.draw_audit', otherwise='demele audit draw')})",
+            "its rows were chosen for a reason (`design='selective'`), so it does not represent other rows; "
+            "give `noise=` as well, to bound these, or "
+            "an audit of rows drawn at random (`draw_audit()`)",
         )
     if audit is not None and noise is not None and not selective and not isinstance(noise, float):
         raise InputError(
             ("noise", "audit"),
-            "with a random audit, only a limit of the noise rate can be used, got "
-            f"{in_code(type(noise).__name__, otherwise=_NOISE_WORDS[type(noise).__name__])}; leave one of them out",
+            "with a random audit, only a limit of the noise rate can be used, got a transition; leave one of them out",
         )
     return noise, audit
 
@@ -135,8 +127,7 @@ class _TrueLabels(LabelKnowledge):
             "observed one.",
         )
         message = f"{self.counts.rate:.2%} of the given labels are wrong; with true labels for every row, a classifier "
-        call = in_code("assess(predictions, true_labels)", otherwise="demele assess PREDICTIONS TRUE_LABELS")
-        message += f"is best assessed against these directly: {call}"
+        message += "is best assessed against these directly: pass them as `labels`"
         self.notes = (Note(code="true-labels", message=message),)
 
     def bias(self, measure: str) -> tuple[Floats, Floats]:
@@ -517,7 +508,7 @@ def assess(
     if errs[0] and (expert is None or expert.design == "selective"):
         raise InputError(
             "expert_error",
-            f"says how often the expert of a random audit is wrong; give {setting(audit=...)}, expert labels of rows "
+            "says how often the expert of a random audit is wrong; give `audit=`, expert labels of rows "
             "drawn at random, or drop it",
         )
     coded = None if expert is None else expert.coded(data.vocabulary, data.n)

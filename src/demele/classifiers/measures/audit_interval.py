@@ -17,7 +17,6 @@ from demele.core.labelled import Indices, Labelled
 from demele.core.names import checked_name, renamed
 from demele.core.proportions import normal_quantile, proportion
 from demele.core.results import Interval, Note
-from demele.core.sentences import arg, in_code
 from demele.noise.audit import CodedAudit
 from demele.noise.limits import hypergeometric_limit
 
@@ -537,8 +536,9 @@ def audited_estimate(
     the averages of the ends, which covers more than the level.
     """
     if audit.design == "selective":
-        draw = in_code("demele.labels.draw_audit", otherwise="demele audit draw")
-        raise InputError("audit", f"its rows were chosen for a reason; give an audit of rows drawn at random ({draw})")
+        raise InputError(
+            "audit", "its rows were chosen for a reason; give an audit of rows drawn at random (`draw_audit()`)"
+        )
     kind = "sampling" if inference == "population" else "design"
     one_number = of == "micro" or measure in ("accuracy", "error")
     known: dict[str, Any] = {"inference": inference, "model": model, "wrong": wrong, "groups": groups}
@@ -623,7 +623,7 @@ def unseen_notes(
         message = (
             f"the recall of {name!r} is between {now}: of {said.sum():,} rows that a label or a prediction calls so, "
             f"{said[audit.rows].sum()} were audited. Draw half of the rows among these "
-            f"({in_code('demele.labels.draw_audit with within=', otherwise='demele audit draw --positive')})"
+            "(`draw_audit(within=)`)"
         )
     else:
         rest, drawn = audit.strata[-1]
@@ -634,7 +634,7 @@ def unseen_notes(
         message = (
             f"the recall of {name!r} is between {now}, for {rest.sum():,} rows that no label or prediction calls so "
             f"may hold some; {drawn.sum()} were audited, none is {name!r}. If at most 1 in 200 is, it is {few}; "
-            f"if none is, {none}. Where that can be assumed, give {arg('unseen_positives', code='unseen_positives=')}"
+            f"if none is, {none}. Where that can be assumed, give `unseen_positives=`"
         )
     return (Note(code="rare-class", message=message, subject=(str(name),)),)
 

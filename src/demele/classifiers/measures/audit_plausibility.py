@@ -13,7 +13,6 @@ from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_b
 from demele.core.arrays import Flags, Floats
 from demele.core.labelled import Labelled
 from demele.core.results import Note
-from demele.core.sentences import setting
 from demele.noise.audit import CodedAudit
 
 #: An alarm is given where the least p-value times the number of checks is at most this.
@@ -65,7 +64,7 @@ def audit_notes(data: Labelled, audit: CodedAudit) -> tuple[Note, ...]:
     }[audit.design]
     message = (
         f"the audit is declared {declared}, which it can hardly be: {'; '.join(check.message for check in found)}. If "
-        f"its rows were chosen for a reason, say so ({setting(design='selective')}): nothing then follows for the "
+        "its rows were chosen for a reason, say so (`design='selective'`): nothing then follows for the "
         "other rows"
     )
     return (

@@ -23,7 +23,6 @@ from demele.core.kinds import Kind, pairs_in
 from demele.core.names import checked_name
 from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
-from demele.core.sentences import setting
 from demele.data.images import ImageSet, digest_of
 from demele.data.loaders.cars3d import CARS3D
 from demele.data.loaders.cifar import CIFAR10, CIFAR100
@@ -406,7 +405,7 @@ def _check_digests(request: Request, files: Sequence[Path], report: Report | Non
     FormatError
         If one differs.
     """
-    without = f"leave out {setting(check='digest')}"
+    without = "leave out `check='digest'`"
     known = {path: [one.digest for one in _published_as(request, path) if one.digest] for path in files}
     known = {path: digests for path, digests in known.items() if digests}
     if not known:

@@ -16,7 +16,6 @@ from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.names import checked_name
 from demele.core.results import Note
-from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.version import __version__
@@ -79,7 +78,7 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
         message = (
             f"The {k} columns were read as features, from which a model was trained, and not as probabilities of the "
             f"{k} classes: their rows do not add up to 1. If they are scores of the classes, pass probabilities, such "
-            f"as their softmax; if they are features, {setting(kind='features')} says so."
+            "as their softmax; if they are features, `kind='features'` says so."
         )
         return None, (Note(code="read-as-features", message=message, severity="warning"),)
     if off.size:
@@ -87,14 +86,14 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
             _ARGUMENT,
             f"{off.size} of {len(values)} rows are not probabilities (in [0, 1], sum 1 within {WRITTEN:g}),"
             f" first row {off[0]}, which adds up to {sums[off[0]]:g}; for scores of the classes pass their softmax, "
-            f"for features {setting(kind='features')}",
+            "for features `kind='features'`",
         )
     if values.shape[1] != k:
         raise InputError(
             _ARGUMENT,
             f"expected a column of probabilities for each of the {k} classes {shown(words.classes)}, got "
-            f"{values.shape[1]} columns; give all classes, in their order, with {setting(classes=[...])}"
-            + ("" if kind else f", or {give(kind='features')}"),
+            f"{values.shape[1]} columns; give all classes, in their order, with `classes=[...]`"
+            + ("" if kind else ", or pass `kind='features'`"),
         )
     columns = list(range(k))
     if isinstance(words.classes[0], str) and set(table.names) == set(words.classes):
@@ -146,7 +145,7 @@ def _refuse_other_scales(values: NDArray[np.floating], sums: Floats, kind: Kind 
     """Refuse probabilities in percent, counts of equally many votes, and logarithms."""
     if len(values) < _FEWEST:
         return
-    other = "" if kind else f"; if these are features, {give(kind='features')}"
+    other = "" if kind else "; if these are features, pass `kind='features'`"
     total = float(np.median(sums))
     if (values >= 0).all() and total > 0:
         percent = abs(total - 100) <= 100 * WRITTEN
@@ -336,8 +335,8 @@ def clean(
             if options.pop(name) != _OPTIONS[method][name]:
                 raise InputError(
                     name,
-                    f"nothing is trained, since {arg('features_or_probabilities')} was read as probabilities; drop "
-                    f"{arg(name)}, or {give(kind='features')}",
+                    "nothing is trained, since `features_or_probabilities` was read as probabilities; drop "
+                    f"`{name}`, or pass `kind='features'`",
                 )
     elif method != "knn":
         models = _models(method, options["model"])
@@ -368,7 +367,7 @@ def clean(
                 message = (
                     f"The probabilities are rarely certain, so the threshold is the mean entropy of the rows whose "
                     f"label is the most probable class, {limit:g}, instead of {methods.LEAST_SURE:g}. "
-                    f"{setting(threshold=methods.LEAST_SURE)} suspects fewer."
+                    f"`threshold={methods.LEAST_SURE!r}` suspects fewer."
                 )
                 notes += (Note(code="threshold-from-data", message=message),)
         if method == "entropy":
@@ -447,7 +446,7 @@ def _remarks(
     if probable:
         look = (
             f"Look whether the columns of the probabilities are in the order of the classes, here "
-            f"{shown(words.classes)} (another order: {setting(classes=[...])}), whether the labels count the "
+            f"{shown(words.classes)} (another order: `classes=[...]`), whether the labels count the "
             "classes from another number than the columns do, and whether row r of both is the same instance"
         )
     message = (
@@ -468,7 +467,7 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
             users = [repr(other) for other, options in _OPTIONS.items() if name in options]
             raise InputError(
                 name,
-                f"{setting(f'method {method!r}', method=method)} does not use it, only {', '.join(users)}; drop it",
+                f"`method={method!r}` does not use it, only {', '.join(users)}; drop it",
             )
     options = {name: known[name] if given[name] is None else given[name] for name in known}
     for name, least in (("k", 1), ("folds", 2), ("rounds", 1)):

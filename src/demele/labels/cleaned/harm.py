@@ -17,7 +17,6 @@ from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudg
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
-from demele.core.sentences import in_code
 from demele.core.table_columns import check_rows
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.labels.cleaned.filters import Method, clean
@@ -36,11 +35,6 @@ _TITLES = {
     "false_alarm_interval_low": "false_alarms_low",
     "false_alarm_interval_high": "false_alarms_high",
 }
-#: What to do with rows whose true label is -1.
-_WITHOUT_UNJUDGED = in_code(
-    "keep = true_labels != -1 and pass cleaning.take(keep), y[keep] and true_labels[keep]",
-    otherwise="leave these rows out of all files",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +199,7 @@ def cleaning_harm(
     true = None if true_labels is None else read_labels(true_labels, "true_labels")
     if true is not None:
         check_rows(y, true_labels, ("y", "true_labels"), (given.size, true.size))
-        refuse_unjudged(true, given, "true_labels", _WITHOUT_UNJUDGED, classes=classes)
+        refuse_unjudged(true, given, "true_labels", classes=classes)
     instead = None if cleaning.suggested is None else np.where(cleaning.suspect, cleaning.suggested, given)
     same = [part for part in (given, true, instead) if part is not None and part.dtype == given.dtype]
     words = vocabulary(np.concatenate(same), classes=classes)

@@ -14,7 +14,6 @@ from demele.core.labelled import read_labels
 from demele.core.proportions import score_interval
 from demele.core.result import Result, notices, plain
 from demele.core.results import Interval, Note
-from demele.core.sentences import arg, sentence, setting
 from demele.labels.documents import annotators_table
 from demele.labels.joined.agreement_coefficients import Agreement, Scale
 from demele.labels.joined.agreement_coefficients import annotator_agreement as measured_agreement
@@ -234,11 +233,11 @@ def aggregate(
     options = {name: value for name, value in asked.items() if value is not None}
     stray = next((name for name in options if _OF_METHOD[name] != method), None)
     if stray is not None:
-        raise InputError(stray, f"is for {setting(method=_OF_METHOD[stray])}, not {method}")
+        raise InputError(stray, f"is for `method={_OF_METHOD[stray]!r}`, not {method}")
     if scale is not None and not agreement:
-        raise InputError("scale", f"is for {arg('agreement')}, which is not asked for")
+        raise InputError("scale", "is for `agreement`, which is not asked for")
     if feature_model is not None and features is None:
-        raise InputError("feature_model", f"says what {arg('features')} are, which are not given")
+        raise InputError("feature_model", "says what `features` are, which are not given")
     level, table = checked_level(level), read_annotations(annotations, classes=classes)
     if method == "bayesian":
         found = bayesian_consensus(table, level=level, seed=seed, **options)  # type: ignore[arg-type]
@@ -279,7 +278,7 @@ def _aligned(given: Any, found: Consensus, argument: str, notes: list[Note]) -> 
         )
     if len(known) < len(given):
         left = f"{len(given) - len(known):,} of {len(given):,} items have no answer and are left out"
-        notes.append(Note(code="items-left-out", message=sentence(f"{arg(argument)}: {left}."), severity="warning"))
+        notes.append(Note(code="items-left-out", message=f"`{argument}`: {left}.", severity="warning"))
     rows = np.array([place[str(name)] for name in known])
     parts = {name: getattr(found, name)[rows] for name in ("labels", "probabilities", "majority", "tied", "n_answers")}
     part = replace(found, items=tuple(found.items[row] for row in rows), **parts)

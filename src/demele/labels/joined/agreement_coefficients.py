@@ -19,7 +19,6 @@ from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.documents import agreement_document
@@ -585,7 +584,7 @@ def annotator_agreement(
             "alphabetical-scale",
             scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)),
             f"The classes are in alphabetical order, {shown(table.classes)}: if that is not their order on the scale, "
-            f"give {setting(classes=[...])}.",
+            "give `classes=[...]`.",
         ),
         (
             "many-pairs",
@@ -644,7 +643,7 @@ def _values(classes: tuple[int | str, ...], scale: Scale) -> Floats:
         raise InputError(
             "classes",
             f"expected numbers on a scale of kind {scale!r}, got {shown(classes)}; write numbers for the "
-            f"classes, or use {setting(scale='ordinal')} with {setting(classes=[...])} in their order",
+            "classes, or use `scale='ordinal'` with `classes=[...]` in their order",
         )
     if scale == "ratio" and values.min() < 0:
         raise InputError("classes", f"expected no negative number on a ratio scale, got {shown(classes)}")

@@ -12,7 +12,6 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
-from demele.core.sentences import give, in_code, setting
 from demele.core.table_columns import as_column, split_columns
 from demele.noise.square_tables import set_fields
 
@@ -31,12 +30,6 @@ class Responses:
 
 def _kind(names: tuple[int | str, ...]) -> Any:
     return np.int64 if names and isinstance(names[0], int) else object
-
-
-_FROM_MATRIX = in_code(
-    ", as in Annotations.from_matrix(answers, no_answer=-1)",
-    otherwise=" (of a table with a column per annotator), or leave these rows out",
-)
 
 
 #: What the columns of a data frame may be called.
@@ -210,8 +203,8 @@ class Annotations:
             count = int(np.count_nonzero(self.answer == self.classes.index(-1)))
             message = (
                 f"-1 is among the classes: it is {count} of the {self.n_answers} answers. If it stands for no answer, "
-                f"{give(no_answer=-1)}{_FROM_MATRIX}: the results are of no use with it. If it is a class, "
-                f"{setting(classes=[...])} says so."
+                "pass `no_answer=-1` with a table of one column per annotator, or leave these answers out: the results "
+                "are of no use with them. If it is a class, `classes=[...]` says so."
             )
             notes.append(Note(code="negative-class", message=message, severity="warning"))
         if self.n_repeats:

@@ -12,7 +12,6 @@ from demele.core.labelled import shown
 from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import arg
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
@@ -176,8 +175,8 @@ def bayesian_consensus(
     if worst is not None:
         warn_user(
             f"the Bayesian consensus had not converged after {n_warmup} + {n_samples} sweeps of "
-            f"{n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher {arg('n_warmup')} and "
-            f"{arg('n_samples')}, and if "
+            f"{n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher `n_warmup` and "
+            "`n_samples`, and if "
             "that does not help, the answers have several explanations that the chains do not move between",
             NotConvergedWarning,
         )
@@ -323,7 +322,7 @@ def _few_draws(effective: dict[str, Floats], n_draws: int) -> tuple[Note, ...]:
     text = (
         f"{few} of {found.size} quantities have fewer than {FEW_DRAWS} effective draws (least: "
         f"{float(np.nanmin(found)):.0f} of {n_draws}): the ends of intervals are "
-        f"uncertain; give a higher {arg('n_samples')}."
+        "uncertain; give a higher `n_samples`."
     )
     return (Note(code="few-effective-draws", message=text),)
 

@@ -15,7 +15,7 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
-from demele.core.sentences import plural, setting
+from demele.core.sentences import plural
 from demele.labels.joined.annotations import Annotations, Responses
 from demele.noise.square_tables import digest
 
@@ -477,7 +477,7 @@ def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
             "features",
             f"expected counts, whole numbers of 0 or more, got {plural(wrong.size, 'other', 'others')}, first "
             f"{table.data[wrong[0]]:g} at row {row}, column {table.indices[wrong[0]]}; for measurements pass "
-            f"{setting(feature_model='normal')}",
+            "`feature_model='normal'`",
         )
     if not table.data.any():
         raise NotEnoughData("features", "expected at least 1 count above 0, got none")

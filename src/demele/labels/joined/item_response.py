@@ -13,7 +13,6 @@ from demele.core.labelled import plain_text
 from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
-from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
@@ -154,7 +153,6 @@ _LEAST = 1e-10
 STRENGTH = 5.0
 SETTLED = 1e-6
 MAX_ITERATIONS = 5000
-_LONGER = in_code("give a higher max_iterations or tolerance", otherwise="its labels may still change")
 
 
 def dawid_skene(
@@ -282,7 +280,7 @@ def dawid_skene(
     if converged is False:
         warn_user(
             f"Dawid-Skene had not converged after {max_iterations} iterations: the last one still raised the objective "
-            f"by {gain / table.n_answers:.1e} nats per answer, above tolerance={least}; {_LONGER}",
+            f"by {gain / table.n_answers:.1e} nats per answer, above {least}; raise `max_iterations` or `tolerance`",
             NotConvergedWarning,
         )
     return Consensus(
@@ -414,7 +412,7 @@ def warn_unsettled(drawn: Shrunken, name: str, tolerance: float) -> None:
     if drawn.converged is False:
         warn_user(
             f"{name} had not converged after {drawn.iterations} iterations: the last one still moved a posterior by "
-            f"{drawn.change:.1e}, above tolerance={tolerance}; {_LONGER}",
+            f"{drawn.change:.1e}, above {tolerance}; raise `max_iterations` or `tolerance`",
             NotConvergedWarning,
         )
 

@@ -19,7 +19,6 @@ from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.version import __version__
@@ -393,10 +392,7 @@ def artificial_annotators(
             f"none of {group.tried} models has an error under {aims.highest:g} "
             f"and within {aims.tolerance:g} of a multiple of {aims.step:g}; "
             + (
-                in_code(
-                    "give a larger tolerance or highest_error",
-                    otherwise="give features that separate the classes better",
-                )
+                "give features that separate the classes better, or a larger `tolerance` or `highest_error`"
                 if not group.errors
                 else f"their errors go from {min(group.errors):.4g} to {max(group.errors):.4g}"
             ),

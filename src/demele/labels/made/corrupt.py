@@ -8,7 +8,6 @@ from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data
 from demele.core.labelled import read_labels
 from demele.core.result import Result
-from demele.core.sentences import give
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
 from demele.labels.made.noise import (
     NoisyLabels,
@@ -172,7 +171,7 @@ def corrupt(
         raise InputError("kind", f"{found} needs {' or '.join(_MADE_FROM[found])}")
     rates: list[Any] = [] if transition is not None or noise is None else _listed(noise)
     if not rates and found != "model" and transition is None:
-        raise InputError("noise", f"expected the share of labels to make wrong; {give(noise=0.05)}")
+        raise InputError("noise", "expected the share of labels to make wrong; pass `noise=0.05`")
     annotators, exact = None, not approximate
     known = classes if classes is not None else sorted(set(read_labels(labels, "labels").tolist()))
     if transition is not None:

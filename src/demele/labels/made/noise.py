@@ -17,7 +17,6 @@ from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.result import Result
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.sentences import arg, in_code, marked, setting
 from demele.core.table_columns import check_same_order, number_column
 from demele.labels.documents import noisy_document
 from demele.labels.votes import earliest_voter, plurality
@@ -274,7 +273,7 @@ def _common_vocabulary(true: NDArray[Any], rows: list[NDArray[Any]], argument: s
     words = common_vocabulary([true, *rows])
     if len(words) < 2 and all(row.dtype == true.dtype for row in rows):
         raise NotEnoughData(
-            "y", f"expected at least 2 classes among {arg('y')} and {arg(argument)}, got only {words.classes[0]!r}"
+            "y", f"expected at least 2 classes among `y` and `{argument}`, got only {words.classes[0]!r}"
         )
     return words
 
@@ -303,7 +302,7 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
             turned = len(rows) == n and not named
             raise InputError(
                 argument,
-                f"expected {n} labels of each {one}, as many as {arg('y')} has, got {rows[name].size} of {one} "
+                f"expected {n} labels of each {one}, as many as `y` has, got {rows[name].size} of {one} "
                 f"{plain_text(name)}" + (f"; pass {argument}.T" if turned else ""),
             )
         check_same_order(row, y, (f"{argument}, {one} {plain_text(name)}", "y"))
@@ -317,8 +316,7 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
 DECIMALS = 9
 #: A message lists so many classes at most.
 _MOST_NAMED = 12
-_WITH_NAMES = in_code("with TransitionMatrix(matrix, classes=[...])", otherwise="in the first line of the file")
-_AS_RIGHT = in_code("pass counts.to_matrix(empty='right')", otherwise="write 1 on the diagonal of their rows")
+_NAME_THEM = "name them, in TransitionMatrix(matrix, classes=[...]) or the first line of the file"
 #: Confusions of one class may sum to so much more than 1, by rounding.
 SUM_TOLERANCE = 1e-9
 
@@ -373,8 +371,7 @@ def add_uniform_noise(
     if len(words) < 2:
         raise NotEnoughData(
             "y",
-            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with "
-            f"{setting(classes=[...])}",
+            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with `classes=[...]`",
         )
     draws = rng_for(seed, "add_uniform_noise", "wrong").random(true.size)
     shifts = rng_for(seed, "add_uniform_noise", "which").integers(1, len(words), true.size, dtype=np.int32)
@@ -611,26 +608,26 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
             raise NotEnoughData(
                 "transition",
                 "some true classes were never counted, so how they are labelled is unknown; "
-                f"{_AS_RIGHT} to suppose that they are labelled right",
+                "to suppose that they are right, write 1 on their diagonal (counts.to_matrix(empty='right'))",
             )
         matrix = transition.to_matrix()
     else:
         try:
             matrix = TransitionMatrix(transition)
         except InputError as error:
-            raise type(error)("transition", marked(error)) from error
+            raise type(error)("transition", str(error)) from error
     if matrix.classes is None:
         if matrix.k != len(own):
             raise InputError(
                 "transition",
-                f"its {matrix.k} classes have no names, and {arg('y')} has {len(own)} classes: "
-                f"{shown(own.classes)}; name them {_WITH_NAMES}",
+                f"its {matrix.k} classes have no names, and `y` has {len(own)} classes: "
+                f"{shown(own.classes)}; {_NAME_THEM}",
             )
         if isinstance(own.classes[0], str):
             raise InputError(
                 "transition",
-                f"its classes have no names, and those of {arg('y')} have, so that its rows may be in any order; "
-                f"name them {_WITH_NAMES}; in sorted order they are "
+                "its classes have no names, and those of `y` have, so that its rows may be in any order; "
+                f"{_NAME_THEM}; in sorted order they are "
                 f"{shown(own.classes, _MOST_NAMED)}",
             )
         return matrix, own
@@ -639,8 +636,8 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
     if missing:
         raise InputError(
             "transition",
-            f"its classes {shown(matrix.classes)} lack {shown(missing)}, which {arg('y')} has; "
-            f"name {in_code('the classes of the matrix', otherwise='them')} as {arg('y')} does",
+            f"its classes {shown(matrix.classes)} lack {shown(missing)}, which `y` has; "
+            "name the classes of the matrix as `y` does",
         )
     return matrix, Vocabulary(matrix.classes)
 

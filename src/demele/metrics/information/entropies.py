@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demele.core.errors import NotEnoughData
-from demele.core.sentences import give
 from demele.estimation.counts import bin_masses, column_bins, soft_joint_counts
 from demele.estimation.information import (
     TIE,
@@ -343,9 +342,7 @@ def _of_channels(data: Data, bins: Bins, correction: Correction) -> tuple[Inform
         Without the standard deviations of the codes.
     """
     if data.codes_std is None:
-        raise NotEnoughData(
-            "codes_std", f"what codes hold of their input needs them; {give('codes_std', codes_std=...)}"
-        )
+        raise NotEnoughData("codes_std", "what codes hold of their input needs them; pass `codes_std=`")
     of_codes, of_factors = column_bins(data.codes, data.factors, as_binning(bins))
     counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
     table = information_table(counts, correction)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.results import Note
-from demele.core.sentences import plural, setting
+from demele.core.sentences import plural
 from demele.estimation.information import InformationTable, beyond_chance, ratio
 from demele.metrics.information import InformationMetric
 from demele.metrics.metric import Array, Native
@@ -29,7 +29,7 @@ def active_codes(table: InformationTable, active: str, active_share: float) -> N
     """
     if active == "range":
         if table.code_range is None:
-            raise NotEnoughData("active", f"{setting(active='range')} reads the ranges of dense codes in memory")
+            raise NotEnoughData("active", "`active='range'` reads the ranges of dense codes in memory")
         wide = table.code_range > active_share * table.code_range.max(initial=0.0)
         return np.broadcast_to(wide, table.information.shape[:-1])
     return np.asarray(beyond_chance(table, GATE).any(axis=-1))

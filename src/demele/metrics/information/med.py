@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.results import Note
-from demele.core.sentences import setting
 from demele.estimation.counts import column_bins, joint_counts
 from demele.estimation.information import Correction, InformationTable, information_table, mean_of_defined, ratio
 from demele.metrics.data import Data
@@ -103,8 +102,7 @@ def _checked_halves(
     if estimator != "histogram" or correction != "none":
         raise InputError(
             "top_k",
-            f"it chooses among codes by counts: leave out {setting(estimator=estimator)} and "
-            f"{setting(correction=correction)}",
+            f"it chooses among codes by counts: leave out `estimator={estimator!r}` and `correction={correction!r}`",
         )
     return split_tables(data, bins)
 

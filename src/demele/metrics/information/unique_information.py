@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.results import Note
-from demele.core.sentences import setting
 from demele.estimation.cells import Partition
 from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.information import (
@@ -234,7 +233,7 @@ def unique_information(
     crowded = most * ROWS_PER_CELL > data.n
     if joint in ("cells", "adjusted") and crowded:
         problem = f"the bins of all codes but one have {most} combinations in {data.n} rows: any code could be spared"
-        raise NotEnoughData("bins", f"{problem}; use fewer bins, or {setting(joint='boosting')}")
+        raise NotEnoughData("bins", f"{problem}; use fewer bins, or `joint='boosting'`")
     if joint == "boosting" or crowded:
         return of_trees(data, binned, streams, n_trees)
     if joint == "adjusted":

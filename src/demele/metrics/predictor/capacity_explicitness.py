@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.results import Note, Severity
-from demele.core.sentences import setting
 from demele.estimation.capacity import (
     DEPTHS,
     area_explicitness,
@@ -101,7 +100,7 @@ def _drawn_notes(scores: Array, redrawn: Array) -> tuple[Note, ...]:
         return ()
     message = (
         f"with another draw of random features it would be {second:.3f} instead of {first:.3f}; "
-        f"{setting(n_repeats=20)} gives the mean over draws and splits"
+        "`n_repeats=20` gives the mean over draws and splits"
     )
     severity: Severity = "fragile" if abs(second - first) > FRAGILE else "info"
     return (Note(code="one-draw", message=message, severity=severity),)

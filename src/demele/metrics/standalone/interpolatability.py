@@ -14,7 +14,7 @@ from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of, real_numbers
 from demele.core.result import TableResult
 from demele.core.results import Note
-from demele.core.sentences import give, plural
+from demele.core.sentences import plural
 from demele.estimation.information import mean_of_defined
 from demele.estimation.traversals import monotonicity_values, smoothness_values
 from demele.report.words import count, written
@@ -232,7 +232,7 @@ def _codes_of(reg_dim: Sequence[int] | None, n_codes: int, n_attributes: int) ->
             raise InputError(
                 "attributes",
                 f"expected a code for each, got {n_attributes} and {plural(n_codes, 'code', 'codes')} along the second "
-                f"axis of {_CUBE}; {give(reg_dim=[...])} where one code is that of several",
+                f"axis of {_CUBE}; pass `reg_dim=[...]` where one code is that of several",
             )
         return list(range(n_attributes))
     found = items_of(reg_dim, "reg_dim", "a code for each attribute")

@@ -21,7 +21,6 @@ from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.reading import parsing
 from demele.core.seeds import rng_for
-from demele.core.sentences import arg, setting
 from demele.data.images import ImageSet
 from demele.models.checkpoint import Layout, read_checkpoint
 from demele.models.networks import computing, initialised, is_held, pixels, restore, stored
@@ -406,8 +405,7 @@ class Fitting(KeptTraining):
         self._spec, self._network, self._images = spec, network, images
         self._kept: dict[str, Any] | None = None
         self._last = math.nan
-        bounds = setting("logvar_bounds=(-10, 10)", logvar_bounds=...)
-        self.remedy = f"; lower {arg('lr')}, or bound the log-variances with {bounds}, such as -10 to 10"
+        self.remedy = "; lower `lr`, or bound the log-variances, such as with `logvar_bounds=(-10, 10)`"
 
     @property
     def pair(self) -> Pair:

@@ -7,7 +7,6 @@ from demele.core.corrected import CorrectedScore
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.results import Evaluation, Note
-from demele.core.sentences import arg
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.source import InMemory
@@ -42,7 +41,7 @@ def checked_noise(given: object, method: object, data: object) -> tuple[InMemory
     if data.in_groups:
         raise InputError(
             "factor_noise",
-            f"scores of codes in groups are not corrected; leave out {arg('code_groups')} or the noise",
+            "scores of codes in groups are not corrected; leave out `code_groups` or the noise",
         )
     if method is not None:
         checked_name(method, "factor_noise_method", tuple(METHODS))
