@@ -1,7 +1,6 @@
 """Bias: cases by hand, the difference counted directly, every assignment of true labels of small sets, bad input."""
 
 import itertools
-import json
 import math
 from typing import Any
 
@@ -167,20 +166,6 @@ def test_a_case_by_hand() -> None:
     assert_close(f1_bias(counts)[0], 6 / 8 - 4 / 8, ROUNDING)
 
 
-def test_two_classes() -> None:
-    # With two classes a prediction on a wrong label is the label or the truth: F_r = 1 - F_n.
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        counts = of_cube(rng.integers(0, 20, (2, 2, 2)))
-        _, f_n, f_r = counts.overall_indicators
-        assert_close(f_r, 1 - f_n, ROUNDING)
-        assert_close(accuracy_bias(counts.rate, f_n, f_r), counts.rate * (2 * f_n - 1), ROUNDING)
-    # Being right does not depend on the label's error: nu = 0.2, q = 0.9 of 100 instances; 18 right of 20 wrong labels.
-    cube = np.zeros((2, 2, 2), dtype=int)
-    cube[0, 0], cube[0, 1] = (72, 8), (18, 2)
-    assert_close(0.2 * (1 - 2 * 0.9), counted(cube)["accuracy"], ROUNDING)
-
-
 def independent_cube(rate: float, classes: tuple[int, ...], confusion: Array) -> Array:
     """Noise at the same rate in every class, to the next class, whatever the prediction; counts must come out whole."""
     k = len(classes)
@@ -215,15 +200,6 @@ def test_precision_and_recall_under_noise_that_predictions_ignore() -> None:
     assert np.abs(formula - precision_bias(counts)).min() > 0.03
 
 
-def test_no_wrong_label_means_no_bias() -> None:
-    found = bias([0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0])
-    assert (found.rate, found.accuracy) == (0, 0)
-    assert math.isnan(found.f_n)
-    assert math.isnan(found.f_r)
-    assert_exact(found.per_class[["precision", "recall", "f1"]], np.zeros((2, 3)))
-    assert "no-wrong-label" in {note.code for note in found.notes}
-
-
 def test_undefined_is_nan_with_a_reason() -> None:
     # Class 2 is never predicted and no label says 2, but one instance is truly 2.
     found = bias([0, 1, 0], [0, 1, 0], [0, 1, 2], classes=[0, 1, 2])
@@ -236,29 +212,6 @@ def test_undefined_is_nan_with_a_reason() -> None:
     never = bias([0, 0, 0, 0], [1, 0, 0, 1], [1, 1, 0, 0])
     assert never.per_class.loc[1, "f1"] == 0
     assert math.isnan(never.per_class.loc[1, "precision"])  # type: ignore[arg-type]
-
-
-def test_all_labels_wrong() -> None:
-    found = bias([0, 1], [1, 0], [0, 1])
-    assert (found.accuracy, found.rate, found.f_r) == (-1, 1, 1)
-    assert math.isnan(found.f_c)
-    assert "no-right-label" in {note.code for note in found.notes}
-
-
-def test_the_result_says_everything_and_can_be_stored(tmp_path: Any) -> None:
-    found = bias(["a", "b", "b", "a"], ["a", "b", "a", "b"], ["a", "b", "b", "b"])
-    # One label (the third) is wrong; predicted as truly b: bias = 2/4 - 3/4.
-    assert found.sentence == (
-        "The observed accuracy is 25.00 pp below that on true labels, with 25.00% of 4 labels wrong."
-    )
-    data = json.loads(found.to_json(tmp_path / "bias.json"))
-    assert json.loads((tmp_path / "bias.json").read_text()) == data
-    assert data["accuracy"] == -0.25
-    assert [row["class"] for row in data["per_class"]] == ["a", "b"]
-    assert data["signature"].startswith("bias()  # n=4")
-    assert found.per_class.loc["a", "labelled"] == 2
-    with pytest.raises(AttributeError):
-        found.rate = 0.5  # type: ignore[misc]
 
 
 def test_many_classes_without_the_cube() -> None:

@@ -1,10 +1,6 @@
 """What decisions, rankings and assessments say: headline, sentences, first rows of tables, titles of sections."""
 
-import json
 import re
-import time
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +10,7 @@ from demele import labels as demele_labels
 from demele.classifiers import assess, compare, rank
 from demele.core.bibliography import bibliography
 from demele.data import label_set
-from demele.report.document import Images, Lines, Matrix, Pill, Strips, Table
+from demele.report.document import Lines, Matrix, Pill, Strips, Table
 from demele.report.words import typed, written
 
 N = 1000
@@ -109,27 +105,6 @@ def test_an_inconclusive_decision_says_the_next_step() -> None:
     assert written(settled[0][0], "count") == size[1]
 
 
-def test_all_labels_trusted_are_said_first_and_give_no_second_interval() -> None:
-    document = compare(OLD, NEW, TRUTH).document()
-    assert typed(document.headline).startswith("If all labels are correct, replace the baseline by the candidate: its ")
-    assert document.table is not None
-    assert list(document.table.columns) == ["Accuracy", "Observed", "95% interval", "1-sided p"]
-    assert any(text.startswith("The method is worst-case (McNemar's exact test)") for text in document.methods)
-
-
-def test_the_baseline_is_better_and_error_has_the_other_sign() -> None:
-    kept = compare(NEW, OLD, TRUTH, noise=0.01, names=("a", "b"))
-    assert kept.verdict == "baseline"
-    assert kept.sentence.startswith("Keep a: its accuracy is significantly higher, +10.0 pp [")
-    assert kept.document().tone == "bad"
-    less = compare(OLD, NEW, TRUTH, noise=0.01, measure="error", names=("a", "b"))
-    assert less.sentence.startswith("Replace a by b: its error is significantly lower, -10.0 pp [")
-    sides = less.document().figure
-    assert isinstance(sides, Strips)
-    assert sides.sides is not None
-    assert typed(sides.sides[0]) == "b better"
-
-
 def test_an_audit_says_what_the_labels_alone_hold_up_to() -> None:
     plan = demele_labels.draw_audit(N, 400, seed=0)
     found = compare(OLD, NEW, TRUTH, audit=plan.answered(TRUTH[plan.rows]))
@@ -142,24 +117,6 @@ def test_an_audit_says_what_the_labels_alone_hold_up_to() -> None:
         f"The expert may be wrong on up to {expert.labels} of the 300 rows on which the "
     )
     assert "An expert labelled 400 rows." in found.methods(format="text")
-
-
-def test_further_measures_are_rows_of_the_table() -> None:
-    found = compare(OLD, NEW, TRUTH, measure=["accuracy", "macro-f1"], method="overlap")
-    document = found.document()
-    assert document.table is not None
-    assert [typed(row[0]) for row in document.table.rows][2:] == ["Difference (pp)", "Macro F1: difference (pp)"]
-    assert found.to_frame()["measure"].tolist() == ["accuracy", "macro-f1"]
-
-
-def test_json_has_the_parts_that_are_made_when_they_are_read() -> None:
-    found = compare(OLD, NEW, TRUTH, noise=0.01)
-    data = json.loads(found.to_json())
-    assert data["breakdown"] == {"labels": 32, "n": N}
-    assert data["details"]["label_says_candidate"] == 200
-    assert data["interval"]["low"] == found.interval.low
-    assert data["baseline"]["value"] == 0.8
-    assert "asked" not in data
 
 
 @pytest.mark.parametrize("format", ["latex", "markdown", "text"])
@@ -207,38 +164,6 @@ def test_a_ranking_says_who_is_best_and_how_many_differences_are_significant() -
     assert [section.title for section in document.sections] == ["Ranking", "Pairwise results", "Label errors"]
 
 
-def test_an_open_ranking_names_all_that_may_be_best() -> None:
-    close = {"a": answers(slice(0, 100)), "b": answers(slice(100, 205)), "c": answers(slice(0, 500))}
-    found = rank(close, TRUTH, correction="none")
-    assert found.sentence == "a or b may be the best; 2 of 3 differences are significant (uncorrected, 95%)."
-    same = rank({"a": close["a"], "b": close["b"]}, TRUTH)
-    assert same.sentence == "Any of 2 models may be the best; 0 of 1 differences are significant (Holm, 95%)."
-    assert same.document().tone == "open"
-
-
-def test_true_labels_count_the_choices_that_differ() -> None:
-    given = TRUTH.copy()
-    given[:60] = WRONG[:60]  # and one model repeats these errors
-    flattered, honest = answers(slice(0, 60)), answers(slice(900, 920))
-    found = rank({"flattered": flattered, "honest": honest}, given, true_labels=TRUTH)
-    (table,) = found.document().sections[-1].shown
-    assert isinstance(table, Table)
-    # The labels take "flattered", the true ones "honest": one choice of each kind is wrong.
-    assert [row[1:3] for row in table.rows] == [(0, 2), (1, 1), (1, 1)]
-
-
-def test_a_ranking_of_300_models_is_a_small_page_in_a_short_time(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    many = {f"model {place}": np.where(rng.random(N) < 0.5 + place / 700, TRUTH, WRONG) for place in range(300)}
-    found = rank(many, TRUTH, noise=0.01)
-    start = time.process_time()
-    page = found.to_html(tmp_path / "page.html")
-    assert time.process_time() - start < 3
-    assert page.stat().st_size < 1.5e6
-    assert of_type(found.document().sections, Images).rows[0][1][0][1].startswith(b"\x89PNG")
-    assert len(found.to_dict()["pairs"]) == 300 * 299
-
-
 # Assessments ----------------------------------------------------------------------------------------------------------
 
 
@@ -275,14 +200,6 @@ def test_without_knowledge_of_the_errors_an_assessment_says_so() -> None:
     assert found.sentence.startswith("The observed accuracy is 80.0% [")
     assert found.sentences[1].startswith("Nothing is known of the label errors")
     assert "True labels" not in str(found)
-
-
-def test_a_known_bias_has_a_side() -> None:
-    found = assess(OLD, TRUTH, noise=0.02)
-    known = [replace(one, bias=(-0.03, -0.03)) for one in found.estimates]
-    assert replace(found, estimates=tuple(known)).sentences[1] == (
-        "The observed accuracy is 3.0 pp below that on true labels."
-    )
 
 
 # Terminals ------------------------------------------------------------------------------------------------------------

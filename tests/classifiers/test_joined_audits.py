@@ -166,20 +166,6 @@ def test_joined_audits_keep_their_level_and_never_widen_an_interval(share: float
         assert table[:, 2].mean() >= 0.912, measure
 
 
-def test_more_labels_settle_a_comparison() -> None:
-    """The random part alone leaves the difference open; the disagreements settle it, and nothing is wider."""
-    world = _world(4)
-    _, labels, old, new = world
-    first, second, apart = _audits(world, 5, second=200)
-    joined = join_audits(first, second, within=apart)
-    for measure, of in (("accuracy", None), ("f1", 1)):
-        alone = compare(old, new, labels, audit=first, measure=measure, of=of)  # type: ignore[arg-type]
-        more = compare(old, new, labels, audit=joined, measure=measure, of=of)  # type: ignore[arg-type]
-        assert more.interval.high - more.interval.low < alone.interval.high - alone.interval.low
-    assert compare(old, new, labels, audit=joined).verdict == "baseline"
-    assert compare(old, new, labels, audit=joined, exact=True).n == labels.size
-
-
 def test_a_difference_in_recall_is_kept_where_a_rare_class_is_met_seldom() -> None:
     """Few of the rare class are met among the other rows, so that estimated recalls exceed 1: 95% of 60 draws, less 3
     standard errors.

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Labelled, Vocabulary, read_labelled, read_labels, read_models, vocabulary
-from demele.core.table_columns import as_column
 from tests.tolerances import assert_exact
 
 
@@ -103,15 +102,6 @@ def test_classes_are_read_as_integers_or_strings() -> None:
         assert {type(item) for item in found.tolist()} == {type(expected[0])}
         assert found.dtype == (np.int64 if isinstance(expected[0], int) else object)
         assert vocabulary(found).classes == tuple(sorted(set(expected)))
-
-
-def test_reading_changes_nothing() -> None:
-    mine = np.array(["b", "a"], dtype=object)
-    numbers = np.array([2, 1])
-    read_labels(mine, "labels")
-    read_labels(numbers, "labels")[0] = 7
-    assert mine.tolist() == ["b", "a"]
-    assert numbers.tolist() == [2, 1]
 
 
 # What is refused ---------------------------------------------------------------------------------------------------
@@ -280,13 +270,6 @@ def test_labels_and_predictions_must_match() -> None:
             read_labelled({"m": predicted}, labels)
 
 
-def test_pandas_in_the_same_order_or_of_other_rows_is_paired_by_position() -> None:
-    labels = pd.Series([0, 1, 1], index=[4, 5, 6])
-    for index in ([4, 5, 6], [0, 1, 2], [0, 0, 0]):
-        data = read_labelled({"m": pd.Series([1, 1, 0], index=index)}, labels)
-        assert_exact(data.predictions, [[1, 1, 0]])
-
-
 def test_a_frame_in_another_order_is_refused_too() -> None:
     labels = pd.Series([0, 1, 1])
     frame = pd.DataFrame({"a": [0, 1, 1], "b": [1, 1, 1]}, index=[2, 1, 0])
@@ -299,14 +282,6 @@ def test_labels_outside_the_classes_given_are_refused() -> None:
         read_labelled({"m": [0, 1, 1]}, [0, 1, 7], classes=[0, 1])
     with pytest.raises(InputError, match=r"m: 1 of 3 values are not among the 2 classes"):
         read_labelled({"m": [0, 1, 7]}, [0, 1, 1], classes=[0, 1])
-
-
-def test_long_lists_are_cut_in_messages() -> None:
-    shifted = np.arange(50) + np.where(np.arange(50) < 41, 0, 19)
-    with pytest.raises(
-        InputError, match=r"0, 1, 2, 3, 4, 5, \.\.\. \(50 in all\): 60, 61, 62, 63, 64, 65, \.\.\. \(9 in"
-    ):
-        read_labelled({"m": shifted}, np.arange(50), classes=range(50))
 
 
 @pytest.mark.parametrize(
@@ -349,17 +324,6 @@ def test_classes_are_checked(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "classes", [["b", "a"], ("b", "a"), np.array(["b", "a"]), pd.Series(["b", "a"]), pd.Index(["b", "a"])]
-)
-def test_classes_come_as_any_sequence(classes: Any) -> None:
-    assert read_labelled({"m": ["a", "b"]}, ["a", "b"], classes=classes).vocabulary.classes == ("b", "a")
-
-
-def test_a_range_of_classes() -> None:
-    assert vocabulary(np.array([0]), classes=range(3)).classes == (0, 1, 2)
-
-
-@pytest.mark.parametrize(
     ("classes", "name", "index"), [((0, 2), 2, 1), ((0, 2), 2.0, 1), (("a", "b"), np.str_("b"), 1)]
 )
 def test_a_class_is_found_by_name(classes: tuple[Any, ...], name: object, index: int) -> None:
@@ -398,12 +362,6 @@ def test_one_model_is_not_several() -> None:
         read_models({1: [0, 1], "1": [1, 1]})
     with pytest.raises(InputError, match=r"predictions: expected 2 dimensions .*, got shape \(2,\)"):
         read_models([0, 1])
-
-
-def test_a_column_of_many_things() -> None:
-    assert as_column(["a", None], "x").tolist() == ["a", None]
-    with pytest.raises(InputTypeError, match="x: expected one class per instance"):
-        as_column(object(), "x")
 
 
 def test_models_in_rows_are_told_from_models_in_columns() -> None:

@@ -13,11 +13,10 @@ from demele.classifiers.explanations.courses import (
     region_importance,
     regions,
 )
-from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNameError
-from demele.explain import PerturbationTest, perturbation_test
-from demele.report.document import Choice, Images, Pill
+from demele.core.errors import DemeleError, InputError
+from demele.explain import perturbation_test
+from demele.report.document import Pill
 from demele.report.words import plain as plain_text
-from demele.report.words import written
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 Floats = NDArray[np.float64]
@@ -131,19 +130,6 @@ def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_inconc
     assert found.to_frame().loc["own", "difference"] == found["own"].difference.value
 
 
-def test_the_worst_cases_are_the_smallest_differences() -> None:
-    predict, images, maps = four_pixels()
-    maps[7] = -maps[7]
-    only = perturbation_test(predict, images, maps, destroy=0.0, worst=3)["map"]
-    assert only.worst[0].row == 7
-    assert [one.row for one in only.worst] == only.images["difference"].nsmallest(3).index.tolist()
-    assert only.images.loc[7, "beats"] == 0
-    assert only.images["beats"].max() == 10
-    gone = only.worst[0].destroyed[..., 0] == 0
-    assert gone.sum() == 8
-    assert maps[7][gone].min() >= maps[7][~gone].max()  # half of the regions, the most important
-
-
 def test_a_map_of_noise_is_called_better_or_worse_as_rarely_as_the_level_says() -> None:
     wrong, differences = 0, []
     for trial in range(120):
@@ -215,41 +201,6 @@ def test_draws_do_not_depend_on_the_images_beside() -> None:
     assert other["map"].areas["random"].value != whole["map"].areas["random"].value
 
 
-def test_at_most_so_many_images_are_given_at_once_and_they_are_copies() -> None:
-    predict, images, maps = four_pixels()
-    sizes = []
-
-    def spoiling(batch: NDArray[Any]) -> Floats:
-        sizes.append(len(batch))
-        said: Floats = predict(batch)
-        batch[:] = 0
-        return said
-
-    spoilt = perturbation_test(spoiling, images, maps, batch=8)
-    assert max(sizes) == 8
-    assert_exact(spoilt["map"].images["area_most"], perturbation_test(predict, images, maps)["map"].images["area_most"])
-
-
-def test_progress_ends_at_all_images() -> None:
-    predict, images, maps = four_pixels()
-    told: list[tuple[float, float]] = []
-    perturbation_test(predict, images, maps, steps=3, destroy=0.0, progress=lambda d, t, _: told.append((d, t)))
-    assert told[-1] == (30 * 3 * 12, 30 * 3 * 12)
-
-
-def test_plain_values_and_tables_hold_everything() -> None:
-    predict, images, maps = four_pixels()
-    found: PerturbationTest = perturbation_test(predict, images, maps, labels=np.zeros(30, dtype=int), steps=4)
-    content = found.to_dict()
-    assert content["kind"] == "perturbation test"
-    assert len(content["maps"][0]["images"]) == 30
-    assert "image" not in content["maps"][0]["worst"][0]
-    assert len(found.curves_frame()) == 3 * 5
-    assert found.to_json().startswith("{")
-    assert "4 of 16 regions destroyed" in str(found)
-    assert str(found.signature).startswith("perturbation_test(measure='accuracy', region=(1, 1), steps=4")
-
-
 # What is refused ------------------------------------------------------------------------------------------------------
 
 PREDICT, IMAGES, MAPS = four_pixels(8)
@@ -304,30 +255,7 @@ def test_answers_that_cannot_be_used_are_told() -> None:
             perturbation_test(predict, IMAGES, MAPS, destroy=0.0)
 
 
-def test_an_unknown_map_is_told() -> None:
-    found = perturbation_test(PREDICT, IMAGES, {"gradient": MAPS})
-    with pytest.raises(UnknownNameError, match="did you mean 'gradient'"):
-        _ = found["gradients"]
-    with pytest.raises(NotEnoughData):
-        perturbation_test(PREDICT, IMAGES, {})
-
-
 # The page -------------------------------------------------------------------------------------------------------------
-
-
-def test_images_show_the_map_and_what_is_left_without_its_regions() -> None:
-    predict, images, maps = four_pixels()
-    found = perturbation_test(predict, images, {"own": maps, "<b>": -maps}, destroy=0.0)
-    choice = found.document().sections[-1].shown[1]
-    assert isinstance(choice, Choice)
-    (drawn,) = choice.of[next(iter(choice.of))]
-    assert isinstance(drawn, Images)
-    assert len(drawn.rows) == len(found["own"].worst)
-    ((_, picture),) = drawn.rows[0][1]
-    width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
-    tall, wide = images.shape[1:3]
-    assert (width, height) == (3 * wide + 2 * 2, tall)
-    assert drawn.rows[0][0].endswith(written(float(found["own"].images["difference"].min())))
 
 
 def test_corrected_intervals_decide_and_are_said() -> None:

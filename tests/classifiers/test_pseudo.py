@@ -6,13 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
-from demele.classifiers.stats import PseudoEvaluation, pseudo_supervised, score_interval
+from demele.classifiers.stats import PseudoEvaluation, pseudo_supervised
 from demele.core.errors import InputError, NotEnoughData
 from demele.labels import majority_vote
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -118,19 +116,6 @@ def test_against_a_loop(seed: int, n: int, weights: list[int], k: int) -> None:
         assert_close(found.confidence, votes.max(axis=1) / sum(used), ROUNDING)
 
 
-@settings(max_examples=60)
-@given(seed=st.integers(0, 100_000), n=st.integers(1, 30), m=st.integers(3, 6), k=st.integers(2, 5))
-def test_names_of_classes_change_nothing(seed: int, n: int, m: int, k: int) -> None:
-    rng = np.random.default_rng(seed)
-    said, names = rng.integers(0, k, (n, m)), rng.permutation(k)
-    for weights in (None, "agreement", rng.integers(1, 4, m)):
-        plain = pseudo_supervised(said, weights=weights, classes=range(k), seed=seed)
-        renamed = pseudo_supervised(names[said], weights=weights, classes=range(k), seed=seed)
-        assert_exact(renamed.labels, names[plain.labels])
-        for name in ("agreement", "expected", "weight", "coverage"):
-            assert_close(field(renamed, name), field(plain, name), ROUNDING)
-
-
 def test_the_vote_is_that_of_the_labels_room() -> None:
     _, said = independent(np.random.default_rng(1), 500, 3, [0.9, 0.8, 0.6, 0.55, 0.5])
     for weights in (None, "agreement", [0.3, 0.1, 0.25, 0.05, 0.3]):
@@ -171,24 +156,6 @@ def test_shared_mistakes_blame_those_who_are_right() -> None:
     assert any("independently" in sentence for sentence in found.assumptions)
 
 
-def test_labels_beside_it() -> None:
-    rng = np.random.default_rng(4)
-    true, said = independent(rng, 300, 3, [0.9, 0.8, 0.7, 0.6])
-    labels = np.where(rng.random(300) < 0.1, (true + 1) % 3, true)
-    found = pseudo_supervised(pd.DataFrame(said, columns=list("wxyz")), labels=labels, level=0.9)
-    for column, model in enumerate(found.models):
-        hits = int((said[:, column] == labels).sum())
-        assert model.observed == hits / 300
-        assert model.observed_interval is not None
-        low, high = score_interval(hits, 300, level=0.9)
-        assert (model.observed_interval.low, model.observed_interval.high) == (float(low), float(high))
-    expected = spearmanr(field(found, "agreement"), field(found, "observed")).statistic
-    assert_close(found.rank_correlation, expected, ROUNDING)  # type: ignore[arg-type]
-    without = pseudo_supervised(said)
-    assert (without.rank_correlation, without.vote_accuracy, without.models[0].observed) == (None, None, None)
-    assert "observed" in found.to_frame().columns
-
-
 def test_unanimous_classifiers_cannot_be_told_apart() -> None:
     found = pseudo_supervised({"a": [0, 1, 1], "b": [0, 1, 1], "c": [0, 1, 1]}, labels=[0, 0, 0])
     assert [note.code for note in found.notes] == ["unanimous"]
@@ -209,19 +176,6 @@ def test_a_classifier_with_most_of_the_weight_is_told_of() -> None:
     assert_exact(found.labels, [0, 1, 1])
     # b and c together say 1, a tie, and 0. The plain vote upholds b in every row and c in two: b wins the tie.
     assert found["a"].agreement == 1 / 3
-
-
-def test_names_classes_and_order() -> None:
-    said = {"b": ["x", "y", "y"], "a": ["x", "y", "x"], "c": ["y", "x", "x"], "10": ["y", "y", "x"]}
-    found = pseudo_supervised(said, classes=["y", "x"])
-    assert field(found, "name") == ["b", "a", "c", "10"]
-    assert found.labels.tolist()[1:] == ["y", "x"]  # row 0 is tied, and drawn
-    assert pseudo_supervised(said).labels.tolist() == found.labels.tolist()
-    assert len({pseudo_supervised(said, seed=seed).labels[0] for seed in range(20)}) == 2
-    assert "agrees most with the vote of the others" in repr(found)
-    assert str(found.signature).startswith("pseudo_supervised(weights=None, level=0.95, seed=0)  # n=3, classifiers=4")
-    # A class that nobody predicts may still be a label.
-    assert pseudo_supervised(said, labels=["x", "z", "x"]).classes == ("x", "y", "z")
 
 
 ROWS = {"a": [0, 1], "b": [1, 1], "c": [0, 0]}
@@ -246,8 +200,3 @@ def test_refuses() -> None:
     for predictions, options, error, message in predictions_cases:
         with pytest.raises(error, match=message):
             pseudo_supervised(predictions, **options)
-
-
-def test_unknown_name() -> None:
-    with pytest.raises(InputError, match=r"^name: expected one of 'a', 'b', 'c', got 'd'"):
-        pseudo_supervised(ROWS)["d"]

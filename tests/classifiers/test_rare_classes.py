@@ -144,22 +144,6 @@ def test_assess_and_compare_say_the_same_and_name_the_assumption() -> None:
         assert [("rare-class" in codes) for codes in notes] == [most == 1] * 2
 
 
-def test_the_hint_holds_the_intervals_under_the_assumption() -> None:
-    truth, labels, old, _, within = _world(3)
-    rest = np.setdiff1d(np.arange(N), within)
-    plan = draw_audit(N, 250, within=within, seed=3)
-    found = assess(old, labels, audit=plan.answered(truth[plan.rows]))
-    message = next(note.message for note in found.notes if note.code == "rare-class")
-    for most in (1.0, 0.005, 0.0):
-        audit = plan.answered(truth[plan.rows], unseen_positives=most)
-        assert str(assess(old, labels, audit=audit)["recall", 1].corrected) in message
-    assert "unseen_positives=" in message
-    assert f"{rest.size:,} rows" in message
-    uniform = draw_audit(N, 250, seed=3)
-    found = assess(old, labels, audit=uniform.answered(truth[uniform.rows]))
-    assert "within=" in next(note.message for note in found.notes if note.code == "rare-class")
-
-
 def test_strata_narrow_the_difference_of_recalls() -> None:
     """The heaviest weight is that of rows which hardly move the difference: each stratum has a guard of its own."""
     truth, labels, old, new, within = _world(5)

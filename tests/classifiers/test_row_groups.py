@@ -88,14 +88,6 @@ def test_groups_are_refused(groups: Any, kind: type[Exception], words: str) -> N
         read_groups(groups, 100)
 
 
-def test_groups_may_have_any_names() -> None:
-    names = [f"patient {row // 2}" for row in range(40)]
-    found = read_groups(names, 40)
-    assert found is not None
-    assert_exact(found.codes, np.arange(40) // 2)
-    assert read_groups(None, 40) is None
-
-
 # assess ---------------------------------------------------------------------------------------------------------------
 
 
@@ -138,17 +130,6 @@ def test_intervals_of_identical_rows_are_those_of_groups(known: str) -> None:
     assert once is not None
     assert interval is not None
     assert 0.97 < (interval.high - interval.low) / (once.high - once.low) < 1.06
-
-
-def test_an_assessment_says_what_its_groups_are_worth() -> None:
-    predicted, labels, codes = identical(25, 4)
-    found = assess(predicted, labels, groups=codes)
-    notes = {note.code: note.message for note in found.notes}
-    assert notes["groups"].startswith("100 rows in 25 groups; as informative as about 2")
-    assert "only 25 groups" in notes["few-groups"]
-    assert found.assumptions[0].startswith("The groups, with their rows, are a random sample")
-    assert "groups" in dict(found.signature.context)
-    assert assess(predicted, labels, noise=0.02, groups=codes)["precision", 0].corrected is None
 
 
 def test_audits_of_whole_groups_are_refused() -> None:

@@ -9,11 +9,9 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, matthews_corrcoef
 from demele.classifiers.table_measures import (
     TABLE_MEASURES,
     Table,
-    refuse_empty_classes,
     row_effects,
     table_value,
 )
-from demele.core.errors import InputError, NotEnoughData
 from tests.classifiers.comparison.cases import random_question
 from tests.tolerances import ROUNDING, assert_close
 
@@ -85,13 +83,3 @@ def test_what_rows_add_sums_to_nothing(measure: str) -> None:
         effects = row_effects(data, measure, model)
         assert np.abs(effects).max() > 1e-4
         assert abs(effects.sum()) < 1e-12
-
-
-def test_what_is_refused() -> None:
-    data = random_question(np.random.default_rng(6), n=50, k=3).data
-    refuse_empty_classes(data, "macro-f1")
-    with pytest.raises(InputError, match=r"labels: no row is labelled 2, so macro-f1"):
-        refuse_empty_classes(data.relabelled(np.minimum(data.labels, 1)), "macro-f1")
-    one = random_question(np.random.default_rng(6), n=50, k=1).data
-    with pytest.raises(NotEnoughData, match="is of several classes; got one"):
-        refuse_empty_classes(one, "matthews")

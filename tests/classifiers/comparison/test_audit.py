@@ -194,24 +194,6 @@ def test_a_class_nobody_predicts_is_inconclusive() -> None:
     assert not found.baseline[0]
 
 
-def test_tiny_audits_say_so() -> None:
-    truth, labels, predictions = three_models(7)
-    assert by_audit(asked(truth, labels, predictions, drawn(truth, 5))).notes[0].code == "few-audited"
-    assert not by_audit(asked(truth, labels, predictions, drawn(truth, 50))).notes
-
-
-def test_a_public_comparison() -> None:
-    truth, labels, predictions = three_models(8, n=3000, noise=0.03)
-    plan = draw_audit(3000, 400, seed=1)
-    found = compare(predictions[0], predictions[2], labels, audit=plan.answered(truth[plan.rows]))
-    assert found.method == "audit"
-    assert found.verdict == "candidate"
-    assert (
-        found.interval.low < np.mean(predictions[2] == truth) - np.mean(predictions[0] == truth) < found.interval.high
-    )
-    assert any("simple random sample" in text for text in found.assumptions)
-
-
 # --- selective audits -----------------------------------------------------------------------------------------------
 
 

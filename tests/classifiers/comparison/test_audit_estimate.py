@@ -11,7 +11,6 @@ from scipy.stats import gamma, norm
 from benchmarks.audit_estimate import LEAD, Place, intervals, ppi
 from demele.classifiers.comparison.audit import undirected_interval
 from demele.classifiers.comparison.compare import compare
-from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.noise.audit import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close
@@ -129,21 +128,6 @@ def test_it_never_decides(inference: str, measure: Any) -> None:
         assert "decides nothing" in said
         assert not any("favour neither" in one for one in plain.sentences)
     assert stronger
-
-
-def test_a_weighted_audit_is_refused_and_recommended() -> None:
-    rng = rng_for(0, "recommended")
-    truth = rng.integers(0, 5, 2000)
-    old, new = (np.where(rng.random(2000) < p, truth, (truth + 1) % 5) for p in (0.80, 0.82))
-    plan = draw_audit(2000, 100, seed=0)
-    found = compare(old, new, truth, audit=plan.answered(truth[plan.rows]))
-    (note,) = (note for note in found.notes if note.code == "weighted-audit")
-    assert f"{200 * (1 - 0.025 ** (1 / 100)):.1f} points" in note.message
-    plan = draw_audit(2000, 100, disagreement=old != new)
-    audit = plan.answered(truth[plan.rows])
-    assert not [note for note in compare(old, new, truth, audit=audit).notes if note.code == "weighted-audit"]
-    with pytest.raises(InputError, match="uniform audit"):
-        compare(old, new, truth, audit=audit, errors="undirected")
 
 
 def test_no_uniform_bound_is_narrower_than_what_no_method_can_pass() -> None:

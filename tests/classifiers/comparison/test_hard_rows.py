@@ -9,7 +9,6 @@ from scipy.special import ndtr
 
 from demele.classifiers.comparison.overlap import hard_rows, hardest, hypothetical_sides, overlap, worst_case_overlap
 from demele.classifiers.question import Question, as_value, sides
-from demele.core.errors import InputError
 from demele.core.labelled import Indices
 from demele.core.proportions import score_interval
 from demele.noise.transition import TransitionMatrix
@@ -159,14 +158,6 @@ def test_more_prudence_never_makes_a_claim() -> None:
     claims = [int(hard_rows(replace(asked, prudence=share)).candidate.sum()) for share in (0.0, 0.1, 0.4, 1.0)]
     assert claims == sorted(claims, reverse=True)
     assert claims[0] > claims[-1]
-
-
-def test_only_the_hardest_need_a_difficulty() -> None:
-    asked = random_question(np.random.default_rng(2), n=50, k=3)
-    with pytest.raises(InputError, match=r"difficulty: .*hardest 10\.0%"):
-        hard_rows(asked)
-    assert hard_rows(replace(asked, prudence=1.0)).details["hardest"] == 50
-    assert hard_rows(replace(asked, prudence=0.0)).details["hardest"] == 0
 
 
 def test_the_hardest_are_those_of_largest_difficulty() -> None:

@@ -12,7 +12,6 @@ from demele.classifiers.question import Question
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.noise.audit import draw_audit
-from demele.noise.transition import TransitionCounts
 from tests.tolerances import SOLVER, assert_close
 
 Z = 1.959963984540054
@@ -68,12 +67,6 @@ def test_audits_of_other_sizes_than_there_are_rows() -> None:
     whole = prospect(asked(5, 20, 0, 120, inference="test_set"), sizes=(120,))[0]
     assert whole["half_width"] == 0
     assert whole["certified_if_clean"]
-
-
-def test_other_measures_and_other_knowledge() -> None:
-    assert prospect(asked(5, 20, 0, 120, measure="recall", of=1)) == ()
-    counts = TransitionCounts(np.array([[196, 0, 0], [2, 0, 0], [2, 0, 0]]))
-    assert prospect(asked(50, 200, 0, 1200, noise=counts), sizes=(500,))[0]["certified_if_rate"] is not None
 
 
 def test_it_foresees_what_audits_show() -> None:

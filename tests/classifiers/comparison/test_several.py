@@ -1,8 +1,6 @@
 """Many classifiers at once: verdicts that hold together, and the ranks that they leave open."""
 
 import itertools
-import json
-import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.ranking import rank, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.holm import holm
-from demele.core.results import Note
 from demele.labels import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_rate_at_most
 
@@ -234,34 +231,11 @@ def test_true_ranks_lie_within_under_label_noise() -> None:
         assert place["d"] == (4, 4)
 
 
-def test_input_of_every_kind_gives_the_same_ranking() -> None:
-    models, labels = world({"x": 0.9, "y": 0.8, "z": 0.7})
-    by_name = rank(models, labels, noise=0.01)
-    frame = rank(pd.DataFrame(models), labels, noise=0.01)
-    pd.testing.assert_frame_equal(by_name.pairs, frame.pairs)
-    array = rank(np.column_stack(list(models.values())), labels, noise=0.01)
-    assert array.names == ("model 1", "model 2", "model 3")
-    assert array.best_rank == by_name.best_rank
-    names = np.array(["p", "q", "r", "s", "t"], dtype=object)
-    words = rank({name: names[values] for name, values in models.items()}, names[labels], noise=0.01)
-    assert_exact(words.pairs["p_value"], by_name.pairs["p_value"])
-
-
 def test_order_of_models_does_not_matter() -> None:
     models, labels = world({"x": 0.9, "y": 0.8, "z": 0.7, "w": 0.79})
     found = rank(models, labels, noise=0.01)
     turned = rank(dict(reversed(models.items())), labels, noise=0.01)
     pd.testing.assert_frame_equal(found.to_frame(), turned.to_frame())
-
-
-def test_precision_with_a_class_that_a_model_never_predicts() -> None:
-    models, labels = world({"a": 0.9, "b": 0.6})
-    models["never"] = np.where(models["a"] == 2, 3, models["a"])
-    found = rank(models, labels, measure="precision", of=2)
-    assert found.names[-1] == "never"
-    assert math.isnan(found.estimates[-1].value)
-    assert found.of == 2
-    json.loads(found.to_json())
 
 
 def test_true_labels_give_a_reference_beside() -> None:
@@ -278,30 +252,6 @@ def test_true_labels_give_a_reference_beside() -> None:
     assert overlap.reference is not None
     assert set(overlap.reference["method"]) == {"true-labels"}
     assert rank(models, noisy, noise=0.2).reference is None
-
-
-def test_dictionary_holds_everything_that_a_report_needs(tmp_path: Any) -> None:
-    models, labels = world({"a": 0.9, "b": 0.8, "c": 0.79})
-    found = rank(models, labels, noise=0.01, title="Three models")
-    data = found.to_dict()
-    assert data["kind"] == "ranking"
-    assert data["title"] == "Three models"
-    assert (data["n"], data["level"], data["method"], data["measure"]) == (3000, 0.95, "worst-case", "accuracy")
-    assert data["names"] == ["a", "b", "c"]
-    assert (data["best_rank"], data["worst_rank"]) == ([1, 2, 2], [1, 3, 3])
-    assert {"value", "interval", "measure"} <= set(data["estimates"][0])
-    assert len(data["pairs"]) == 6
-    assert {"baseline", "candidate", "verdict", "difference", "low", "high", "lost", "won", "neither"} <= set(
-        data["pairs"][0]
-    )
-    assert data["reference"] is None
-    assert data["assumptions"]
-    assert data["signature"].startswith("rank(method='worst-case'")
-    found.to_json(tmp_path / "ranking.json")
-    assert json.loads((tmp_path / "ranking.json").read_text()) == data
-    frame = found.to_frame()
-    assert list(frame["model"]) == ["a", "b", "c"]
-    assert_close(frame["value"], [estimate.value for estimate in found.estimates], ROUNDING)
 
 
 @pytest.mark.parametrize("method", ["audit", "sequential"])
@@ -363,26 +313,3 @@ def test_mistakes_are_named() -> None:
         found.decision("a", "c")
     with pytest.raises(InputError, match="two different"):
         found.decision("a", "a")
-
-
-def test_equal_models_share_all_ranks() -> None:
-    models, labels = world({"a": 0.9})
-    found = rank({"first": models["a"], "second": models["a"]}, labels, noise=0.0, method="worst-case")
-    assert found.names == ("first", "second")  # as they came
-    assert (found.best_rank, found.worst_rank) == ((1, 1), (2, 2))
-    assert all(isinstance(note, Note) for note in found.notes)
-
-
-def test_models_are_sorted_by_the_lead_that_is_printed() -> None:
-    models, labels = world({"best": 0.9, "mid": 0.8, "mid too": 0.8, "last": 0.6})
-    for measure in ("accuracy", "error"):
-        found = rank(models, labels, method="overlap", measure=measure)
-        right = {name: float((models[name] == labels).mean()) for name in found.names}
-        leads = [
-            float(np.mean([right[name] - right[other] for other in found.names if other != name]))
-            for name in found.names
-        ]
-        assert_close(found.leads, leads, ROUNDING)
-        assert list(found.leads) == sorted(found.leads, reverse=True)
-        assert_exact(found.to_frame()["lead"], found.leads)
-        assert found.to_dict()["leads"] == list(found.leads)

@@ -1,7 +1,6 @@
 """Comparisons by measures of all classes: on believed labels by hand, by audits brute force, refusals, level."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from scipy.special import ndtri
 from benchmarks import table_measures as measured
 from demele import classifiers
 from demele.classifiers.comparison.audit_effects import effects_of
-from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.comparison.overlap import overlap, worst_case_overlap
 from demele.classifiers.comparison.table_difference import difference_reach, own_ends
 from demele.classifiers.question import mirror
@@ -24,7 +22,6 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_a
 #: Called with measures and options that come from tables.
 compare: Any = classifiers.compare
 rank: Any = classifiers.rank
-REFUSING = ("hard-rows", "agreement", "worst-case", "sequential")
 
 
 def models(seed: int = 0, n: int = 600, k: int = 3, noise: float = 0.0) -> tuple[Any, Any, Any]:
@@ -169,28 +166,6 @@ def test_an_audit_widens_what_is_said_and_names_the_classes_it_hardly_met() -> N
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------
-
-
-CANNOT = [(name, measure) for name in REFUSING for measure in TABLE_MEASURES] + [("worst-case-overlap", "matthews")]
-
-
-def test_methods_that_cannot_say_why() -> None:
-    for name, measure in CANNOT:
-        _, labels, said = models()
-        with pytest.raises(InputError) as caught:
-            compare(
-                *said, labels, measure=measure, method=name, noise=0.1, reference=said[0], audit=audit_of(labels, 200)
-            )
-        assert METHODS[name].lacks
-        assert METHODS[name].lacks in str(caught.value)
-
-
-def test_the_other_methods_need_no_excuse() -> None:
-    refused = {(name, one) for name, spec in METHODS.items() for one in TABLE_MEASURES if one not in spec.measures}
-    assert refused == set(CANNOT)
-    assert {name for name, spec in METHODS.items() if spec.lacks} == {name for name, _ in CANNOT}
-    page = (Path(__file__).parents[3] / "docs/concepts/prudent-comparisons.md").read_text()
-    assert all(spec.lacks in page for spec in METHODS.values())
 
 
 @pytest.mark.parametrize("measure", ["macro-f1", "balanced-accuracy"])
