@@ -314,10 +314,6 @@ def test_an_own_metric_beside_registered_ones_changes_nothing_of_theirs() -> Non
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"seeds": 0}, InputError, "seeds: expected a whole number >= 1, got 0"),
     ({"seeds": True}, InputTypeError, "seeds: expected a whole number >= 1, got True"),
-    ({"seeds": 2.5}, InputTypeError, "seeds: expected a whole number >= 1, got 2.5"),
-    ({"seeds": None}, InputTypeError, "seeds: expected a whole number >= 1, got None"),
-    ({"seeds": {"mixin": 2}}, InputError, "seeds: this run has no scenario 'mixin'.*mixing"),
-    ({"seeds": {"mixing": 2, "noise": 2}}, InputError, "seeds: this run has no scenario 'noise'"),
     ({"seeds": {"source": 0, "added": 1}}, InputError, r"seeds\['source'\]: expected a whole number >= 1, got 0"),
     (
         {"seeds": {"source": 1, "added": True}},
@@ -330,13 +326,8 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"n_rows": 200.0}, InputTypeError, "n_rows: expected a whole number >= 100, got 200.0"),
     ({"level": 0}, InputError, "level: expected a number between 0 and 1, got 0"),
     ({"level": 1.0}, InputError, "level: expected a number between 0 and 1, got 1.0"),
-    ({"level": True}, InputError, "level: expected a number between 0 and 1, got True"),
-    ({"level": math.nan}, InputError, "level: expected a number between 0 and 1, got nan"),
-    ({"level": "0.95"}, InputError, "level: expected a number between 0 and 1, got '0.95'"),
     ({"n_jobs": 0}, InputError, "n_jobs: expected a number of processes, or -1 .*, got 0"),
     ({"n_jobs": -2}, InputError, "n_jobs: expected .*, got -2"),
-    ({"n_jobs": True}, InputError, "n_jobs: expected .*, got True"),
-    ({"n_jobs": 1.0}, InputError, "n_jobs: expected .*, got 1.0"),
     ({"executor": 2}, InputTypeError, "executor: expected a concurrent.futures.Executor, got int"),
     ({"protocol": "review2023"}, UnknownNameError, "protocol: unknown protocol 'review2023'.*review2022"),
     ({"protocol": 5}, UnknownNameError, "protocol: unknown protocol 5"),
@@ -345,9 +336,6 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"metrics": []}, InputError, "metrics: expected at least one"),
     ({"scenarios": ["mixing", "nois"]}, UnknownNameError, "scenarios: unknown scenario 'nois'.*noise"),
     ({"scenarios": [5]}, InputTypeError, "scenarios: expected a name or a Scenario, got int"),
-    ({"scenarios": []}, InputError, "scenarios: expected at least one, got none"),
-    ({"scenarios": [mine(), mine(sweep="other")]}, InputError, "scenarios: two are called 'mine'; rename one"),
-    ({"scenarios": [mine(name="mixing")]}, InputError, "scenarios: 'mixing' is a scenario of demele"),
 ]
 
 

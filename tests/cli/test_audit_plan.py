@@ -47,19 +47,6 @@ def test_how_many_more_rows(demele: Program, labels_folder: Path, judged: pd.Dat
     assert (run.status, "--wrong" in run.err) == (2, True)
 
 
-def test_mistakes_are_told_in_options(demele: Program, labels_folder: Path) -> None:
-    for arguments, words in (
-        (("data.csv::old,new",), "expected PREDICTIONS LABELS, got"),
-        ((*FILES, "--sizes", "9999"), "--sizes: expected whole numbers from 1 to 600"),
-        ((*FILES, "--sizes", "many"), "--sizes: expected a whole number"),
-        ((*FILES, "--wrong", "2"), "--wrong: expected shares of wrong labels"),
-        (("data.csv::old", "data.csv::label"), "at least 2 models"),
-    ):
-        run = demele("audit", "plan", *arguments)
-        assert run.status == 2
-        assert words in run.err
-
-
 def test_rows_for_experts_in_other_formats_are_read_back(
     demele: Program, labels_folder: Path, judged: pd.DataFrame
 ) -> None:

@@ -6,26 +6,18 @@ import io
 import json
 import re
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from demele import bench
 from demele.bench import characterisation
-from demele.bench.candidates import chosen_candidates
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
-from demele.bench.scenarios import SCENARIOS
 from demele.bench.stored import FEWER
-from demele.cli import bench_metrics, progress
+from demele.cli import bench_metrics
 from demele.core.store import Store
-from demele.report.document import Heat
-from demele.runtime.progress import Report, time_left, with_time_left
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import Program, replaced
 from tests.tolerances import assert_exact
@@ -174,32 +166,6 @@ def test_a_scenario_of_a_file(jobs: int, demele: Program, own: Path) -> None:
     assert {item["criterion"] for item in content["verdicts"] if item["status"] == "holds"} == {"fading"}
 
 
-def test_a_changed_file_draws_anew(demele: Program, own: Path) -> None:
-    command = ("bench", "metrics", "--scenarios", "mine.py::fading", "--metrics", "mig", *TINY, "--store", "rows.jsonl")
-    first = demele(*command)
-    again = demele(*command)
-    assert "drawn" not in again.err
-    (own / "mine.py").write_text(_MINE.replace("LIMIT = 1.0", "LIMIT = 0.25"), encoding="utf-8")
-    changed = demele(*command)
-    curves = [json.loads(run.out)["curves"][0]["mean"] for run in (first, again, changed)]
-    assert curves[0] == curves[1]
-    assert curves[0][1] > curves[2][1]  # half the signal under the same noise
-
-
-def test_a_scenario_of_demele_at_other_severities(demele: Program, own: Path) -> None:
-    run = demele("bench", "metrics", "--scenarios", "mine.py::ends", "--metrics", "mig", *TINY)
-    expected = bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=200).to_dict()["curves"][0]["mean"]
-    assert json.loads(run.out)["curves"][0]["mean"] == [expected[0], expected[-1]]
-
-
-def test_what_a_file_says_of_its_function(demele: Program, own: Path) -> None:
-    run = demele(*MIXING, "--metrics", "mine.py::half,other.py::fussy,mine.py::fussy", "--alone")
-    metrics = {item["name"]: item for item in json.loads(run.out)["metrics"]}
-    assert list(metrics) == ["a_half", "fussy", "fussy-2"]
-    assert metrics["a_half"]["properties"] == ["modularity"]
-    assert metrics["a_half"]["discretises"] is False
-
-
 def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, Any]] = []
     whole = bench.check_metrics
@@ -301,26 +267,6 @@ def test_table(demele: Program, own: Path) -> None:
     assert re.search(r"No value in \d+ of 46 calls: fussy raised ValueError: too little to tell \(\d+\)", told)
 
 
-def test_what_moves_a_score_is_told_of_your_own(demele: Program, own: Path) -> None:
-    (own / "rows.py").write_text("def rows(codes, factors):\n    return len(codes) / 1000\n", encoding="utf-8")
-    command = ("bench", "metrics", "--scenarios", "invariances", *TINY, "--alone", "--metrics", "rows.py::rows")
-    assert demele(*command, "-o", "kept.json.gz").status == 0
-    sections = bench.load("kept.json.gz").document().sections
-    (heat,) = (one for section in sections for one in section.blocks if isinstance(one, Heat))
-    ((*usual, doubled),) = heat.values
-    assert usual == [0.0] * len(usual)
-    assert doubled == 0.2
-
-
-def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mig", "--format", "csv").out)))
-    expected = bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=200).verdicts
-    assert [tuple(row.values()) for row in rows] == [
-        (item.row, item.criterion, item.status, item.summary, "measured", "200", "2") for item in expected
-    ]
-    assert list(rows[0]) == ["metric", "criterion", "status", "summary", "origin", "n_rows", "seeds"]
-
-
 def test_published_metrics_are_shown_under_your_own(
     demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,70 +293,6 @@ def test_published_metrics_are_shown_under_your_own(
     assert first()[:2] == ["a_half", "a_half fails Coherent modularity."]
 
 
-def test_files(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("page.html", "all.json.gz", "verdicts.txt", "all.values.csv", "all.curves.csv")
-    files = tuple(word for name in names for word in ("-o", name))
-    run = demele(*MIXING, *OWN, *files, "--quiet", "--format", "table")
-    assert (run.status, set(run.err.split())) == (0, {"chatter"})
-    assert Path("verdicts.txt").read_text(encoding="utf-8") == run.out
-    assert run.out.startswith("best_correlation meets ")
-    saved = bench.load("all.json.gz")
-    assert len(pd.read_csv("all.values.csv")) == len(saved.value_frame()) == 6 * 2
-    np.testing.assert_allclose(pd.read_csv("all.curves.csv")["mean"], saved.curve_frame()["mean"], rtol=0, atol=1e-12)
-    assert "a_half" not in Path("page.html").read_text(encoding="utf-8")
-    monkeypatch.setattr(characterisation, "reference", lambda: saved)
-    assert demele(*MIXING, "--metrics", "mine.py::half", *files, "--force").status == 0
-    assert "best_correlation (stored)" in Path("verdicts.txt").read_text(encoding="utf-8")
-
-
-# Progress --------------------------------------------------------------------------------------------------------
-
-
-def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
-    err = demele(*MIXING, "--metrics", "mig").err.splitlines()
-    assert err[0].startswith("demele: 8% of 12 representations, Mixing, seed 1")
-    assert err[-1].startswith("demele: 100% of 12 representations, Mixing, seed 2")
-    assert demele(*MIXING, "--metrics", "mig", "--quiet").err == ""
-    monkeypatch.undo()
-    monkeypatch.chdir(own)
-    assert demele(*MIXING, "--metrics", "mig").err == ""
-
-
-def test_a_bar_on_a_terminal(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    bars = []
-
-    @contextmanager
-    def bar(*, even: bool) -> Iterator[Report]:
-        bars.append(1)
-        yield lambda done, total, label: None
-
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress, "progress_bar", bar)
-    with progress.reporting(quiet=False) as report:
-        assert report is not None
-    with progress.reporting(quiet=True) as report:
-        assert report is None
-    assert bars == [1]
-
-
-def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([0.0, 0.0, 20.0, 5.0, 30.0])
-    monkeypatch.setattr(time, "monotonic", lambda: next(now))
-    labels: list[str] = []
-    report = with_time_left(lambda done, total, label: labels.append(label))
-    report(0, 100, "start")
-    report(10, 100, "a tenth")  # 20 s for a tenth: 180 s for the rest
-    report(10, 100, "too soon")
-    report(90, 100, "nearly")
-    assert labels == ["start", "a tenth, about 3 min left", "too soon", "nearly, less than a minute left"]
-    assert time_left(7200) == "about 2.0 h"
-
-
 # Mistakes --------------------------------------------------------------------------------------------------------
 
 
@@ -419,8 +301,6 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (("--metrics", "mgi"), "error: --metrics: unknown metric 'mgi'; did you mean 'mig'"),
         (("--metrics", ","), "--metrics: expected items"),
-        (("--metrics", "none.py::f"), "error: --metrics: none.py: no such file"),
-        (("--metrics", "mine.txt::f"), "--metrics: mine.txt: expected a Python file, called .py"),
         (("--metrics", "mine.py"), "a function of a file is written mine.py::NAME"),
         (("--metrics", "mine.py::fussy,best_correlation"), "is written mine.py::best_correlation"),
         (("--metrics", "mine.py::fusy"), "mine.py has no function called 'fusy'; did you mean 'fussy'?"),
@@ -428,13 +308,6 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--metrics", "mine.py::"), "mine.py has no function called ''; known are"),
         (("--metrics", "empty.py::f"), "empty.py has no function called 'f'; it has none"),
         (("--metrics", "mine.py::data"), "mine.py::data is no function (codes, factors) -> float, but list"),
-        (("--metrics", "mine.py::lonely"), "mine.py::lonely cannot be called with (codes, factors)"),
-        (("--metrics", "broken.py::f"), "--metrics: broken.py, line 2: '(' was never closed"),
-        (("--metrics", "outside.py::f"), "--metrics: outside.py, line 1: 'return' outside function"),
-        (("--metrics", "nulls.py::f"), "--metrics: nulls.py"),
-        (("--metrics", "raising.py::f"), "--metrics: raising.py, line 2: raised ZeroDivisionError: division by zero"),
-        (("--metrics", "leaving.py::f"), "--metrics: leaving.py, line 2: raised SystemExit: 3"),
-        (("--scenarios", "none.py::s"), "error: --scenarios: none.py: no such file"),
         (("--scenarios", "mine.py"), "a scenario of a file is written mine.py::NAME"),
         (("--scenarios", "mine.py::ends,fading"), "a scenario of mine.py is written mine.py::fading"),
         (
@@ -442,29 +315,13 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
             "--scenarios: mine.py has no scenario called 'fadin'; did you mean 'fading'",
         ),
         (("--scenarios", "empty.py::s"), "empty.py has no scenario called 's'; it has none"),
-        (("--scenarios", "mine.py::half"), "mine.py::half is no demele.bench.Scenario, but Candidate"),
-        (("--scenarios", "mine.py::taken"), "--scenarios: 'mixing' is a scenario of demele; give yours another name"),
-        (("--scenarios", "raising.py::s"), "--scenarios: raising.py, line 2: raised ZeroDivisionError"),
-        (("--scenarios", "mine.py::ends", "-o", "mine.py", "--force"), "mine.py: its suffix says nothing"),
-        (("--scenarios", "nose"), "error: --scenarios: unknown scenario 'nose'; did you mean 'noise'"),
-        (("--scenarios", "mixing", "--seeds", "nois=3"), "error: --seeds: this run has no scenario 'nois'"),
         (("--seeds", "few"), "--seeds: expected a whole number, got 'few'"),
-        (("--seeds", "source=1,source=2"), "--seeds: 'source' is given twice"),
-        (("--seeds", "0"), "error: --seeds: expected a whole number >= 1, got 0"),
-        (("--slow-seeds", "0"), "error: --slow-seeds: expected a whole number >= 1, got 0"),
-        (("--slow-seeds", "source=0"), "error: --slow-seeds['source']: expected a whole number >= 1, got 0"),
-        (("--rows", "3"), "error: --rows: expected a whole number >= 100, got 3"),
         (("--rows", "x"), "--rows: expected a whole number, got 'x'"),
         (("--row", "300"), "--row: unknown option; did you mean --rows?"),
-        (("--protocol", "robsut"), "error: --protocol: unknown protocol 'robsut'; did you mean 'robust'?"),
-        (("--level", "95"), "error: --level: expected a number between 0 and 1, got 95"),
-        (("--jobs", "0"), "error: --jobs: expected a number of processes"),
         (("-o", "there.html"), "there.html: exists already; --force replaces it"),
         (("--save", "all.json.gz"), "--save has a new name; write -o FILE.json.gz"),
         (("--report", "page.html"), "--report has a new name; write -o FILE.html"),
         (("-o", "no/all.json.gz"), "there is no folder no; make it first"),
-        (("--store", "no/rows.jsonl"), "there is no folder no; make it first"),
-        (("--store", "there.html"), "error: --store: there.html is not a store of rows"),
         (("--store", "x.json", "-o", "x.json"), "x.json: it is read by the same command; write to another file"),
     ],
 )
@@ -480,22 +337,6 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     assert run.err.count("\n") == 1
     assert message in run.err
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"
-
-
-def test_help(demele: Program) -> None:
-    assert "About 870 calls of your metric" in " ".join(demele("bench", "metrics", "--help").out.split())
-    assert "did you mean demele bench metrics?" in demele("bench", "metric").err
-
-
-def test_the_help_tells_how_often_a_first_look_calls_a_metric() -> None:
-    (own,) = chosen_candidates(lambda codes, factors: 0.5)
-    tried_before = 2
-    calls = tried_before + sum(
-        len(item.severities) * QUICK_SEEDS["source" if item.kind == "source" else "added"]
-        for item in SCENARIOS.values()
-        if item.declines is None or item.declines(own) is None
-    )
-    assert abs(calls - 870) < 10
 
 
 # What was saved --------------------------------------------------------------------------------------------------

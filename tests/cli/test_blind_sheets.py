@@ -1,7 +1,6 @@
 """``demele audit --blind``: the expert sees what was kept; the sheet leads back to the same audit, or is refused."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,17 +152,6 @@ def test_a_sheet_that_was_changed_is_refused_with_its_rows(
     assert run.err.count("\n") == 1
 
 
-def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.DataFrame) -> None:
-    draw(demele, "--size", 12)
-    filled(lambda name: "cat")
-    Path("sheet.csv").rename("from_anna.csv")
-    call = ("assess", "questions.csv::old", "questions.csv::label", "--audit", "from_anna.csv")
-    assert "expected columns row (counted from 0) and true_label" in demele(*call).err
-    assert demele(*call, "--audit-key", "sheet.key.json").status == 0
-    other = demele("assess", "questions.csv::old", "questions.csv::new", *call[3:], "--audit-key", "sheet.key.json")
-    assert "its rows were drawn from other labels" in other.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -182,19 +170,6 @@ def test_a_mistake_is_one_clear_line(
     assert (run.status, run.out) == (2, "")
     assert message in run.err
     assert not Path("s.csv").exists()
-
-
-def test_unclear_is_understood_in_the_other_form_too(demele: Program, questions: pd.DataFrame) -> None:
-    demele("audit", "draw", "questions.csv::label", "--size", 60, "-o", "audit.csv")
-    table = pd.read_csv("audit.csv")
-    table["true_label"] = questions["true"].to_numpy()[table["row"]]
-    table.loc[7, "true_label"] = "unclear"
-    table.to_csv("audit.csv", index=False)
-    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "audit.csv")
-    plan = draw_audit(600, 60)
-    rows = np.delete(plan.rows, 7)
-    audit = Audit(rows, questions["true"].to_numpy()[rows], design="uniform", unclear=1)
-    assert json.loads(run.out) == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
 
 
 def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions: pd.DataFrame) -> None:
@@ -221,15 +196,6 @@ def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions
         run = demele(*call)
         assert json.loads(run.out) == comparison.decision().to_dict()
     assert "1 of 30 rows were unclear to the expert; they count for neither classifier" in run.out
-
-
-def test_without_openpyxl_the_extra_is_named(
-    demele: Program, questions: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    run = demele("audit", "draw", "questions.csv::label", "--size", 5, "--blind", "-o", "sheet.xlsx")
-    assert run.status == 2
-    assert "pip install 'demele[sheets]'" in run.err
 
 
 def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.DataFrame) -> None:

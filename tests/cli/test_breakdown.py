@@ -50,31 +50,6 @@ def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
     assert found["value_behind"] == pytest.approx(direct.value)
 
 
-def test_missing_annotations_are_refused_or_left_out(demele: Program, blurred: Path) -> None:
-    factors = pd.read_csv("factors.csv")[["shape"]]
-    factors.loc[:9, "shape"] = np.nan
-    factors.to_csv("gaps.csv", index=False)
-    words = ("score", "codes.npy", "blurred.npy", "gaps.csv", "--stability", "--quiet", "--format", "json")
-    refused = demele(*words)
-    assert refused.status == 2
-    assert "10 missing annotations in column 'shape'" in refused.err
-    assert "pass --missing omit" in refused.err
-    found = json.loads(demele(*words, "--missing", "omit").out)
-    assert found["n"] == len(factors) - 10
-
-
-def test_progress_is_told(blurred: Path) -> None:
-    seen: list[tuple[float, float, str]] = []
-    factors = pd.read_csv("factors.csv")["shape"]
-    library.probes.breakdown(
-        np.load("codes.npy"), np.load("blurred.npy"), factors, progress=lambda *one: seen.append(one)
-    )
-    parts = [done / total for done, total, _ in seen]
-    assert parts[0] == 0
-    assert max(parts) < 1
-    assert len({label for *_, label in seen}) == 2
-
-
 def test_mistakes_are_one_line(demele: Program, blurred: Path) -> None:
     for words, message in (
         (("score", "codes.npy", "factors.csv", "--stability"), "--stability: expected CODES CODES FACTORS"),

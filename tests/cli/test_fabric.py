@@ -177,24 +177,6 @@ def test_a_pruning_tells_asked_achieved_and_the_errors_on_the_way(demele: Progra
     assert_same(after, same)
 
 
-def test_why_less_goes_than_was_asked_for_is_told(demele: Program, run: bytes) -> None:
-    found = demele(*PRUNE, "--remove", "channels", "--fraction", 0.75, "--round-to", 2, "--format", "table")
-    words = " ".join(found.out.split())
-    assert words.startswith("Pruning by magnitude removed 12 of 24 channels, of 18 requested;")
-    assert "Error, recalibrated" in words
-    assert "1 warning: --explain" in words
-    explained = demele("lab", "fabric", "show", "pruned.fabric", "--format", "table", "--explain").out
-    assert "pruning 1: Nodes keep multiples of 2 channels, and at least 2." in " ".join(explained.split())
-    lines = demele(*PRUNE, "--remove", "channels", "--fraction", 0.5, "--format", "csv", "--force").out.splitlines()
-    assert [line.rsplit(",", 2)[0] for line in lines[-2:]] == ['"error, raw"', '"error, recalibrated"']
-
-
-def test_labels_of_another_training_are_told(demele: Program, run: bytes) -> None:
-    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.2, "--fine-tune", 1, "--label-noise", "uniform:0.3")
-    assert found.status == 0
-    assert "these images were trained on with other labels; --label-noise or --image-labels gives them" in found.err
-
-
 def test_what_was_pruned_is_pruned_again_on_the_same_images(demele: Program, run: bytes) -> None:
     demele(*PRUNE, "--remove", "links", "--fraction", 0.2)
     again = (
@@ -217,14 +199,6 @@ def test_what_was_pruned_is_pruned_again_on_the_same_images(demele: Program, run
     assert [item["level"] for item in told["prunings"]] == ["links", "weights"]
     assert (told["training"]["digest"], told["training"]["n"]) == (images().digest, 60)
     assert [item["stage"] for item in told["errors"]] == ["before", "raw", "recalibrated", "fine-tuned"]
-
-
-def test_times_are_measured_beside_those_before(demele: Program, run: bytes) -> None:
-    pruned = demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--benchmark", "--format", "table")
-    assert "Training ms" in pruned.out
-    shown = json.loads(demele("lab", "fabric", "show", "pruned.fabric", "--benchmark", "--batch", 4).out)
-    assert [item["name"] for item in shown["benchmark"]] == ["whole", "this"]
-    assert shown["benchmark"][0]["forward_gain"] == 1.0
 
 
 def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, run: bytes) -> None:
@@ -302,23 +276,6 @@ def test_mistakes_in_a_pruning_lose_nothing(
     assert sorted(path.name for path in folder.iterdir()) == ["more.npz", "run"]
 
 
-def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Path) -> None:
-    train = ("lab", "fabric", "train", "--checkpoint", "run", "--data")
-    assert "cluter: there is no such file, and no set of that name" in demele(*train, "cluter").err
-    assert "squares: which factor is the class is not clear; --factor says which of" in demele(*train, "squares").err
-    assert "--factor: squares has none called 'glyph'" in demele(*train, "squares", "--factor", "glyph").err
-    (folder / "few.csv").write_text("label\n0\n1\n")
-    few = demele(*train, "clutter", "--image-labels", "few.csv::label", "--images", 60)
-    both = demele(*train, "clutter", "--image-labels", "few.csv::label", "--factor", "glyph", "--images", 60)
-    assert "--factor: --image-labels gives the classes; leave one of them out" in both.err
-    assert "--image-labels: expected a class for each of the 60 images, got 2" in few.err
-    assert (
-        "--image-labels: say with --images N how many images"
-        in demele(*train, "clutter", "--image-labels", "few.csv").err
-    )
-    assert not Path("run").exists()
-
-
 def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: bytes, folder: Path) -> None:
     assert "run was trained with --rate = 0.1, this call has 0.2" in demele(*SMALL, "--epochs", 2, "--rate", 0.2).err
     assert "run was trained with" in demele(*replaced(SMALL, "--epochs", 2, "--channels", 8)).err
@@ -345,19 +302,3 @@ def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: byte
     assert demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
     assert len(Fabric.load("pruned.fabric").links) < 11
     assert not (folder / "new.fabric").exists()
-
-
-def test_a_file_divided_otherwise_than_for_the_training_is_told(demele: Program, folder: Path) -> None:
-    names = np.array(["dot", "bar"] * 50)
-    pixels = np.random.default_rng(0).integers(0, 256, (100, 4, 4)).astype(np.uint8)
-    np.savez(folder / "own.npz", images=pixels, factors=(names == "bar").astype(int)[:, None])
-    parts = ("--data", "own.npz", "--batch", 20)
-    train = ("lab", "fabric", "train", *parts, "--held-out", 20, "--judged-on", 20, "--layers", 2, "--channels", 4)
-    demele(*train, "--preset", "ci", "--epochs", 1, "--checkpoint", "small")
-    prune = ("lab", "fabric", "prune", "small", *parts, "--remove", "links", "--fraction", 0.3, "-o")
-    same = demele(*prune, "first.fabric", "--held-out", 20, "--judged-on", 20)
-    assert (same.status, "not divided" in same.err) == (0, False)
-    other = demele(*prune, "second.fabric", "--held-out", 50, "--judged-on", 20)
-    assert other.status == 0
-    assert "own.npz is not divided as it was for the training" in " ".join(other.err.split())
-    assert "it was trained on own.npz" in demele(*prune[:4], *prune[8:], "third.fabric", "--fine-tune", 1).err

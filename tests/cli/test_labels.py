@@ -91,12 +91,6 @@ def test_noise_per_class(demele: Program, labels_folder: Path, judged: pd.DataFr
     assert _wrong(version) == size // 2
 
 
-def test_approximate_noise_varies(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    content = _made(demele, "corrupt", "true.npy", "--noise", 0.1, "--approximate", "--kind", "uniform")
-    expected = labels.add_uniform_noise(judged["true"], 0.1, exact=False, seed=0)
-    assert _wrong(content["versions"][0]) == int(expected.mislabelled.sum()) != 60
-
-
 def test_noise_of_annotators(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     content = _made(
         demele, "corrupt", "names.csv::true", "--noise", "0.1,0.2", "--annotations", "names.csv::old,new,twin"
@@ -126,14 +120,6 @@ def test_annotators_are_trained_and_kept(demele: Program, features_folder: Path,
     assert again["versions"] == content["versions"]
 
 
-def test_features_that_hold_the_labels(demele: Program, features_folder: Path) -> None:
-    run = demele(
-        "labels", "corrupt", "described.csv::true", "--noise", "0.02", "--features", "described.csv", "--annotators", 3
-    )
-    assert run.status == 0, run.err
-    assert "column true was left out of the features: it is given as described.csv::true" in run.err
-
-
 def test_the_predictions_of_a_model(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     content = _made(demele, "corrupt", "data.csv::true", "--noise", "0.1,0.3", "--predictions", "data.csv::old,new")
     assert [version["source"] for version in content["versions"]] == ["new", "old"]
@@ -141,12 +127,6 @@ def test_the_predictions_of_a_model(demele: Program, labels_folder: Path, judged
     assert_close([version["rate"] for version in content["versions"]], errors, ROUNDING)
     alone = _made(demele, "corrupt", "data.csv::true", "--predictions", "new.npy")
     assert alone["versions"][0]["rate"] == errors[0]
-
-
-def test_more_classes_than_occur(demele: Program, labels_folder: Path) -> None:
-    (version,) = _made(demele, "corrupt", "true.npy", "--noise", 0.5, "--classes", "0,1,2,3,4")["versions"]
-    assert version["counts"]["classes"] == [0, 1, 2, 3, 4]
-    assert sum(row[4] for row in version["counts"]["counts"]) > 0
 
 
 # Estimating ------------------------------------------------------------------------------------------------------
@@ -190,18 +170,6 @@ def test_suspects_of_the_library(
     assert "true" in content["harm"]
 
 
-def test_probabilities_and_their_classes(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
-    asked = ("clean", "data.csv::label", "--method", "entropy")
-    found = labels.clean(judged["label"], np.load("probabilities.npy"), method="entropy", kind="probabilities")
-    content = _made(demele, *asked, "--probabilities", "probabilities.npy", "--threshold", 0.3)
-    assert sorted(row["row"] for row in content["suspects"]) == np.flatnonzero(found.suspect).tolist()
-    named = _made(demele, *asked, "--probabilities", "probabilities.csv")
-    assert named["suspects"] == content["suspects"]
-    # columns are the classes in their order: in another order, most labels are taken for wrong
-    turned = _made(demele, *asked, "--probabilities", "probabilities.csv", "--classes", "3,2,1,0")
-    assert len(turned["suspects"]) > 500 > len(content["suspects"])
-
-
 @pytest.mark.parametrize("written", [np.float64, np.float32, 4])
 def test_features_that_are_probabilities_are_read_as_in_the_library(
     written: Any, demele: Program, features_folder: Path, judged: pd.DataFrame
@@ -218,16 +186,6 @@ def test_features_that_are_probabilities_are_read_as_in_the_library(
     content = _made(demele, *base, "--kind", "features")
     assert content["cleaning"]["signature"] == str(trained.signature)
     assert sorted(row["row"] for row in content["suspects"]) == np.flatnonzero(trained.suspect).tolist()
-
-
-def test_harm_with_true_labels(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
-    asked = ("clean", "data.csv::label", "features.npy", "--method", "knn", "--true-labels", "data.csv::true")
-    content = _made(demele, *asked, "--level", 0.9)
-    found = labels.clean(judged["label"], np.load("features.npy"), method="knn")
-    harm = labels.cleaning_harm(found, judged["label"], judged["true"], level=0.9)
-    assert content["harm"] == json.loads(json.dumps(harm.to_dict()))
-    wrong = (judged["label"] != judged["true"]).to_numpy()
-    assert content["harm"]["overall"]["detected"] == float(found.suspect[wrong].mean())
 
 
 def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
@@ -252,30 +210,6 @@ def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judge
     assert_exact(kept["row"], np.flatnonzero(~found.suspect))
     assert_exact(kept["label"], WORDS[judged["label"]][~found.suspect].astype(str))
     assert list(pd.read_csv("flags.suspects.csv")) == ["suspect"]
-
-
-def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
-    alone = ("labels", "clean", "names.csv::label", "described.csv::x,y", "--method", "knn")
-    base = (*alone, "--true-labels", "names.csv::true")
-    frame = pd.read_csv(io.StringIO(demele(*base, "--format", "csv").out))
-    assert list(frame) == ["row", "given", "suggested", "score"]
-    out = demele(*base, "--format", "table").out
-    assert out.startswith(f"{len(frame)} of 600 labels are suspected: ")
-    assert f"Not shown: {len(frame) - 20} rows" in out
-    assert "Of the wrong" in out
-    assert "Fisher's exact test" in demele(*base, "--format", "table", "--explain").out
-    assert "Of the wrong" not in demele(*alone, "--format", "table").out
-
-
-def test_confident_learning_needs_an_extra(
-    demele: Program, features_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "cleanlab"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "cleanlab", None)
-    run = demele("labels", "clean", "label.npy", "features.npy")
-    assert run.status == 2
-    assert "demele[cleaning]" in run.err
 
 
 def test_a_file_that_a_missing_package_writes_is_refused_before_the_computing(

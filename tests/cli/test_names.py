@@ -9,7 +9,6 @@ import pytest
 
 from demele.core.errors import InputError
 from demele.core.kinds import names_in
-from demele.files.label_files import classes_named
 from tests.cli.conftest import Program
 
 ODD = ("model v1.3 ", "score,v2", 'the "best"', " all=1", "a::b")
@@ -54,12 +53,6 @@ def test_odd_names_in_options(demele: Program, odd: Path) -> None:
     assert values[0] == values[1] != values[2]
 
 
-def test_a_name_that_only_spaces_tell_apart_is_told_as_it_is_written(demele: Program, odd: Path) -> None:
-    run = demele("score", "odd.csv::model v1.3", 'odd.csv::"size "')
-    assert run.status == 2
-    assert """did you mean '"model v1.3 "'?""" in run.err
-
-
 def test_a_quote_that_is_not_closed_is_a_mistake(demele: Program, odd: Path) -> None:
     for option in ("--kinds", "--reg-dim", "--metrics"):
         run = demele("score", "odd.csv::a", "odd.csv::b", option, '"size=continuous')
@@ -69,7 +62,3 @@ def test_a_quote_that_is_not_closed_is_a_mistake(demele: Program, odd: Path) -> 
     run = demele("compare", *['odd.csv::"shape, round"'] * 3, "--names", '"a,b')
     assert run.status == 2
     assert "ends with one" in run.err
-
-
-def test_classes_with_commas() -> None:
-    assert classes_named('"cat, wild",dog', np.array(["dog"], dtype=object)) == ["cat, wild", "dog"]

@@ -65,20 +65,6 @@ def test_classes_are_rows(demele: Program, dictionary: pd.DataFrame) -> None:
     assert any(line.split()[:4] == ["colour", "blue", "1.000", "z3"] for line in printed.splitlines())
 
 
-def test_dense_codes_have_the_names_of_their_columns(demele: Program, folder: Path) -> None:
-    run = demele(
-        "probe", "sparse", "data.csv::z1,z2,z3", "data.csv::shape", "--top", "1", "--format", "json", "--quiet"
-    )
-    assert {code for row in json.loads(run.out)["details"]["classes"] for code in row["codes"]} == {"z1"}
-
-
-def test_the_probe_is_of_the_activations(demele: Program, dictionary: pd.DataFrame) -> None:
-    given = ("--task", "absorption", "--decoder", "space.npz::decoder", "--activations", "space.npz::activations")
-    run = demele("probe", "sparse", "sparse.npz", "colours.csv", *given, "--format", "json", "--quiet")
-    # of noise no class is recognised
-    assert [row["full"] for row in json.loads(run.out)["details"]["classes"]] == [None, None, None]
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -95,10 +81,3 @@ def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words:
     run = demele("probe", "sparse", "sparse.npz", "colours.csv", *words)
     assert (run.status, run.out) == (2, "")
     assert message in run.err
-
-
-def test_names_are_of_sparse_codes(demele: Program, folder: Path) -> None:
-    Path("names.txt").write_text("a\nb\nc", encoding="utf-8")
-    run = demele("probe", "sparse", "codes.npy", "factors.csv", "--code-names", "names.txt")
-    assert run.status == 2
-    assert "--code-names: is for sparse codes" in run.err

@@ -35,19 +35,6 @@ def test_a_folder_is_scored_as_one_table(demele: Program, parts: Path, table: pd
     assert (found["name"], found["n"]) == ("run", len(table))
 
 
-def test_a_sample_is_said(demele: Program, parts: Path, table: pd.DataFrame) -> None:
-    run = demele(
-        "score", "run::z1,z2,z3", "run::shape,size", "--metrics", "mig,irs,mcc_rank", "--sample", 60, "--quiet"
-    )
-    scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
-    assert scores["mig"]["n"] == scores["irs"]["n"] == len(table)
-    assert scores["mcc_rank"]["n"] == 60
-    said = f"of a random sample of 60 of {len(table)} rows (sample=60)"
-    assert said in [note["message"] for note in scores["mcc_rank"]["notes"]]
-    again = demele("score", "--replay", scores["mcc_rank"]["signature"], "run::z1,z2,z3", "run::shape,size")
-    assert json.loads(again.out)["value"] == scores["mcc_rank"]["value"]
-
-
 @pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_large_files_are_read_a_piece_at_a_time(
     demele: Program, folder: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch

@@ -2,15 +2,12 @@
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from demele.core.version import __version__
 from tests.cli.conftest import Program
 
 ASKED = ("--metrics", "mig_sup", "--format", "json")
@@ -61,15 +58,3 @@ def test_standard_input_that_cannot_be_read(arguments: tuple[str, ...], said: st
     assert run.status == 2
     assert said in run.err
     assert run.err.count("\n") == 1
-
-
-def test_labels_from_standard_input(demele: Program, sent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"model,label\n" + b"a,a\nb,b\na,b\n" * 20)))
-    run = demele("assess", "-::model", "-::label", "--input-format", "csv", "--format", "json")
-    assert run.status == 0, run.err
-    assert '"n": 60' in run.out
-
-
-def test_the_module_is_the_program() -> None:
-    run = subprocess.run([sys.executable, "-m", "demele", "--version"], capture_output=True, text=True, check=True)
-    assert run.stdout == f"demele {__version__}\n"

@@ -81,10 +81,3 @@ def test_mistakes_are_told_in_one_line(
     assert (run.status, run.out, run.err.count("\n")) == (2, "", 1)
     assert words in run.err
     assert not Path("x").exists()
-
-
-def test_the_study_of_the_demonstration_is_shown(demele: Program) -> None:
-    run = demele("demo", "study", "--format", "table")
-    assert (run.status, run.err) == (0, "")
-    assert "36 models" in run.out
-    assert json.loads(demele("demo", "study").out) == lab.study_demo().to_dict()

@@ -37,22 +37,3 @@ def test_two_audits_are_joined(command: str, demele: Program, labels_folder: Pat
     columns = (new, label) if command == "assess" else (old, new, label)
     expected = getattr(classifiers, command)(*columns, audit=audit, **asked)
     assert json.loads(run.out) == json.loads(json.dumps(expected.to_dict()))
-
-
-def test_a_second_audit_of_other_rows_is_refused(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    _written("first.csv", np.arange(60, 120), judged)
-    alike = np.flatnonzero(judged["old"] == judged["new"])
-    _written("second.csv", alike[:3], judged)
-    run = demele("compare", *COLUMNS["compare"], "--audit", "first.csv", "--audit", "second.csv")
-    assert run.status == 2
-    assert "second.csv" in run.err
-    assert "rows on which the classifiers disagree" in run.err
-    assert f"first row {alike[0]}" in run.err
-
-
-def test_a_plan_goes_on_from_one_audit(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    _written("first.csv", np.arange(60, 120), judged)
-    _written("second.csv", np.flatnonzero(judged["old"] != judged["new"])[:3], judged)
-    audits = ("--audit", "first.csv", "--audit", "second.csv")
-    run = demele("audit", "plan", "data.csv::old,new", "data.csv::label", *audits)
-    assert (run.status, "give the first of the two" in run.err) == (2, True), run.err
