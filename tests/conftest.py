@@ -21,7 +21,7 @@ LONG = (
     *("tests/adapters/test_distributed.py", "tests/adapters/test_keras_backends.py", "tests/outofcore/test_dask.py"),
     *("tests/cli/test_kills.py", "tests/runtime/test_workers.py", "tests/fuzz"),
     *("tests/docs/test_docs_pages.py", "tests/docs/test_notebooks.py", "tests/docs/test_search.py", "tests/install"),
-    *("tests/models/test_killed.py", "tests/report/test_as_seen.py", "tests/runtime/test_sweep_killed.py"),
+    *("tests/models/test_killed.py", "tests/runtime/test_sweep_killed.py"),
     "tests/statistical",
 )
 #: Where the same is asked of every metric, `make test` asks it of these: one for each way in which scores are computed.

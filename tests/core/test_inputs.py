@@ -241,15 +241,6 @@ def test_constant_columns() -> None:
     assert_exact(read_codes(np.array([[1.0, 2.0], [1.0, 3.0]])).constant, [True, False])
 
 
-def test_take_drops_levels_that_no_longer_occur() -> None:
-    factors = read_factors(pd.DataFrame({"s": ["a", "b", "c", None], "x": [0.5, 0.25, 0.125, 1.0]}), missing="omit")
-    taken = factors.take(np.array([2, 3, 0]))
-    assert taken.columns[0].levels == ("a", "c")
-    assert levels_by_row(taken.columns[0]) == ["c", None, "a"]
-    assert taken.columns[0].n_annotated == 2
-    assert (taken.columns[1].low, taken.columns[1].high) == (0.125, 1.0)
-
-
 # Arrays of every library ---------------------------------------------------------------------------------------------
 
 

@@ -14,10 +14,9 @@ from demele.core.representation_comparison import RepresentationComparison
 from demele.core.result import Result
 from demele.core.results import Evaluation
 from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
-from demele.report.document import Choice, Heat, Lines, Pill, Strips, Table
+from demele.report.document import Choice, Heat, Pill, Strips, Table
 from demele.report.renderers.tables import figures_of
 from demele.report.words import typed
-from tests.report.sample_evaluation import sample_evaluation
 
 
 def evaluated(name: str = "codes", **options: Any) -> Evaluation:
@@ -125,20 +124,6 @@ def test_codes_are_ordered_by_their_best_factor_and_mixed_ones_are_named() -> No
 def test_a_verdict_on_a_factor_is_a_few_words(row: dict[str, Any], said: str) -> None:
     (state,) = column(table_of(verdict(FactorVerdict(factor="x", **row), codes=CODES)), "Verdict")
     assert typed(state.text) == said
-
-
-def test_without_a_verdict_scores_are_the_headline_and_notes_are_merged() -> None:
-    document = sample_evaluation().document()
-    assert document.headline.startswith("MIG is 0.")
-    fragile = [note for note in document.notes if note.severity == "fragile"]
-    assert {about for note in fragile for about in note.about} == {"MIG", "JEMMIG", "Z-max variance"}
-    missing = [note.text for note in document.notes if note.text.startswith("no score of")]
-    assert missing[0] == "no score of rmig: it needs the standard deviations of the codes: give codes_std"
-    captions = [one.caption for one in figures_of(document)]
-    assert "Importance (forest) (DCI modularity (forest))" in captions
-    assert sum(caption.startswith("Mutual information") for caption in captions) == 1
-    lines = [one for one in figures_of(document) if isinstance(one, Lines)]
-    assert len(lines) == 2 * 4  # the two codes that respond most to each factor that varies
 
 
 def test_one_score_says_its_values_and_a_level_that_is_better() -> None:

@@ -45,9 +45,3 @@ def test_a_word_is_found_without_a_server(tmp_path: Path) -> None:
     ).stdout
     assert "1 matching document" in shown
     assert 'birds.html" class="md-search-result__link"' in shown
-
-
-def test_no_script_comes_from_elsewhere(tmp_path: Path) -> None:
-    page = (_small_site(tmp_path) / "index.html").read_text(encoding="utf-8")
-    assert 'src="assets/iframe-worker.js"' in page
-    assert '<script src="http' not in page

@@ -21,13 +21,6 @@ def make(folder: Path, target: str, python: Path | str) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.parametrize("target", [".venv/bin/python", ".venv-oldest/bin/python"])
-def test_no_python(target: str, tmp_path: Path) -> None:
-    done = make(tmp_path, target, "/nonexistent/python3")
-    assert done.returncode != 0
-    assert "there is no '/nonexistent/python3': install Python 3.11 or later, or say where it is" in done.stderr
-
-
 def test_demonstrations_use_the_options_of_today() -> None:
     said = subprocess.run(
         ["make", "--dry-run", "demo", "demo-vae"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60

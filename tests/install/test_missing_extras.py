@@ -32,29 +32,9 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
             "reading a.parquet needs pyarrow: install it with  pip install 'demele[parquet]'",
         ),
         (
-            "zstandard",
-            "unpacking run.eval",
-            "unpacking run.eval needs zstandard: install it with  pip install 'demele[logs]'",
-        ),
-        (
-            "cleanlab.filter",
-            "method 'confident'",
-            "method 'confident' needs cleanlab: install it with  pip install 'demele[cleaning]'",
-        ),
-        (
             "torchmetrics",
             "demele.adapters.torchmetrics",
             "demele.adapters.torchmetrics needs torchmetrics: install it with  pip install 'demele[torch]'",
-        ),
-        (
-            "lightning.pytorch",
-            "demele.adapters.lightning",
-            "demele.adapters.lightning needs lightning: install it with  pip install 'demele[lightning]'",
-        ),
-        (
-            "keras.src",
-            "KerasMetric",
-            "KerasMetric needs keras: install it with  pip install 'demele[keras]'",
         ),
     ],
 )
@@ -109,11 +89,6 @@ print([score.value > 0.5 for score in evaluation])
 @pytest.mark.parametrize(
     ("adapter", "absent", "message"),
     [
-        (
-            "torchmetrics",
-            ["torch"],
-            "demele.adapters.torchmetrics needs torch: install it with  pip install 'demele[torch]'",
-        ),
         (
             "torchmetrics",
             ["torchmetrics"],
