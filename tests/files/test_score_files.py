@@ -316,3 +316,237 @@ def test_broken_files_are_refused(tmp_path: Path) -> None:
         read_scores(tmp_path / "empty")
     with pytest.raises(InputError, match="files: expected files, each once"):
         read_scores([])
+
+
+# promptfoo -----------------------------------------------------------------------------------------------------------
+
+
+def verdict(kind: str, score: float, **more: Any) -> dict[str, Any]:
+    """A component of a grading result."""
+    return {"pass": score >= 0.5, "score": score, "reason": "", "assertion": {"type": kind, **more}}
+
+
+def result(test: int, parts: list[dict[str, Any]], *, provider: str = "gpt", prompt: int = 0, **more: Any) -> Any:
+    """A row of promptfoo, as it stands in ``results.results``."""
+    own = [part for part in parts if part["assertion"]["type"] == "human"] or parts
+    row = {"promptIdx": prompt, "testIdx": test, "provider": {"id": f"openai:{provider}", "label": provider}}
+    row |= {"vars": {"q": f"q{test}"}, "testCase": {"vars": {"q": f"q{test}"}}, "response": {"output": "text"}}
+    row |= {"success": all(part["pass"] for part in own), "score": sum(part["score"] for part in own) / len(own)}
+    row |= {"failureReason": 0, "namedScores": {"tone": 0.75}, "latencyMs": 420}
+    return {**row, "gradingResult": {"pass": row["success"], "score": row["score"], "componentResults": parts}, **more}
+
+
+def promptfoo(path: Path, rows: list[Any]) -> Path:
+    held = {"version": 3, "timestamp": "2026-01-05T10:00:00.000Z", "prompts": [], "results": rows, "stats": {}}
+    return written(path, json.dumps({"evalId": "eval-x", "results": held, "config": {}, "shareableUrl": None}))
+
+
+def test_promptfoo_systems_are_providers_and_prompts_and_errors_are_no_failures(tmp_path: Path) -> None:
+    rows = [result(i, [verdict("llm-rubric", float(i != 1))], provider=name) for i in range(3) for name in ("a", "b")]
+    rows[5] |= {"failureReason": 2, "success": False, "score": 0, "error": "429"}
+    found = read_scores(promptfoo(tmp_path / "x.json", rows))
+    assert found.ids == ("0", "1")
+    assert {name: scores.tolist() for name, scores in found.scores.items()} == {"a": [1, 0], "b": [1, 0]}
+    assert (found.errors, found.unscored) == ({"a": 0, "b": 1}, {"a": 0, "b": 1})
+    assert read_scores(tmp_path / "x.json", score="tone").scores["a"].tolist() == [0.75, 0.75]
+    assert read_scores(tmp_path / "x.json", score="llm-rubric", id="vars.q").ids == ("q0", "q1")
+    rows = [result(0, [verdict("contains", 1)], prompt=k) for k in (0, 1)]
+    assert list(read_scores(promptfoo(tmp_path / "y.json", rows)).scores) == ["gpt #0", "gpt #1"]
+
+
+def test_promptfoo_repeats_are_epochs(tmp_path: Path) -> None:
+    rows = [result(i, [verdict("llm-rubric", score)]) for i, score in ((0, 1), (1, 0), (0, 0), (1, 0))]
+    found = read_scores(promptfoo(tmp_path / "x.json", rows))
+    assert [one.tolist() for one in found.epochs["gpt"]] == [[1, 0], [0, 0]]
+
+
+def test_promptfoo_people_overwrite_the_verdict_which_the_judges_parts_give_back(tmp_path: Path) -> None:
+    rows = [
+        result(0, [verdict("llm-rubric", 1), verdict("human", 0)]),
+        result(1, [verdict("llm-rubric", 1)]),
+        result(2, [verdict("llm-rubric", 0.25, weight=3), verdict("contains", 1), verdict("human", 1)]),
+        result(3, [verdict("llm-rubric", 0, metricOnly=True), verdict("contains", 1), verdict("human", 0)]),
+        result(4, [verdict("human", 1)]),
+    ]
+    rows[2]["testCase"]["threshold"] = 0.4
+    path = promptfoo(tmp_path / "x.json", rows)
+    found = read_scores(path)
+    assert [row["success"] for row in rows] == [False, True, True, False, True]
+    assert found.scores["gpt"].tolist() == [1, 1, 1, 1]  # the last row has no judge but a human
+    assert found.unscored == {"gpt": 1}
+    assert found.human is not None
+    np.testing.assert_array_equal(found.human.scores["gpt"], [0, np.nan, 1, 0])
+    assert read_scores(path, score="score").scores["gpt"].tolist() == [1, 1, 0.4375, 1]
+    whole = verdict("assert-set", 1)
+    whole["metadata"] = {"assertionSet": {"type": "assert-set", "assertionCount": 2}}
+    parts = [whole, verdict("contains", 1), verdict("is-json", 0), verdict("human", 0)]
+    assert read_scores(promptfoo(tmp_path / "set.json", [result(0, parts)])).scores["gpt"].tolist() == [1]
+    again = read_human(path, found)
+    np.testing.assert_array_equal(again.scores["gpt"], [0, np.nan, 1, 0])
+
+
+# DeepEval ------------------------------------------------------------------------------------------------------------
+
+
+def case(name: str, *metrics: dict[str, Any], success: bool = True, order: int = 0) -> dict[str, Any]:
+    return {"name": name, "input": f"{name}?", "actualOutput": "text", "success": success, "order": order} | {
+        "metricsData": [{"threshold": 0.5, "success": True, "error": None, "flaky": False, **one} for one in metrics]
+    }
+
+
+def test_deepeval_metrics_are_scores_and_errors_are_none(tmp_path: Path) -> None:
+    cases = [
+        case(
+            "t0", {"name": "Correctness", "score": 0.9}, {"name": "Bias", "score": 0, "success": False, "flaky": True}
+        ),
+        case("t1", {"name": "Correctness", "score": None, "error": "timeout"}, {"name": "Bias", "score": 1}, order=1),
+        case("t2", {"name": "Correctness", "score": 0.2, "success": False}, success=False, order=2),
+    ]
+    path = written(tmp_path / "run.json", json.dumps({"testCases": cases, "hyperparameters": {"model": "gpt-4"}}))
+    with pytest.raises(FormatError, match=r"holds 5 scores \(Correctness, Bias, Correctness.success"):
+        read_scores(path)
+    found = read_scores(path, score="Correctness")
+    assert (found.ids, found.scores["gpt-4"].tolist(), found.errors) == (("t0", "t2"), [0.9, 0.2], {"gpt-4": 1})
+    assert read_scores(path, score="success").scores["gpt-4"].tolist() == [1, 1, 0]  # flaky ones do not decide
+    assert read_scores(path, score="Correctness.success").scores["gpt-4"].tolist() == [1, 0]
+
+
+def test_deepeval_conversations_and_results_in_snake_case_are_read_alike(tmp_path: Path) -> None:
+    talk = {**case("talk", {"name": "Role", "score": 0.5}), "turns": [], "scenario": "A talk"}
+    path = written(tmp_path / "a.json", json.dumps({"testCases": [], "conversationalTestCases": [talk]}))
+    assert read_scores(path).scores["a"].tolist() == [0.5]
+    snake = {"name": "", "success": True, "metrics_data": [{"name": "Role", "score": 1.0}], "order": 0}
+    path = written(tmp_path / "b.json", json.dumps({"test_results": [snake]}))
+    assert read_scores(path).ids == ("0",)
+    path = written(tmp_path / "c.json", json.dumps({"testCases": [case("t", {"name": "Role", "score": 1})] * 2}))
+    with pytest.raises(InputError, match=r"'t' of c stands in .*case 0 too"):
+        read_scores(path)
+
+
+# Langfuse ------------------------------------------------------------------------------------------------------------
+
+
+def traced(trace: str, value: Any, source: str = "EVAL", **more: Any) -> dict[str, Any]:
+    row = {"id": f"s-{trace}", "timestamp": "2026-01-05T10:00:00.000Z", "traceId": trace, "observationId": None}
+    row |= {"name": "correct", "value": value, "stringValue": None, "dataType": "NUMERIC", "source": source}
+    return {**row, **more}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_langfuse_annotations_are_people_and_the_last_score_counts(tmp_path: Path, suffix: str) -> None:
+    import pandas as pd
+
+    rows = [
+        traced("t1", 0),
+        traced("t1", 1, timestamp="2026-01-06T10:00:00.000Z"),
+        traced("t1", 0, timestamp="2026-01-04T10:00:00.000Z"),
+        traced("t2", 0.5),
+        traced("t2", 0, "ANNOTATION"),
+        traced("t3", 1, observationId="o1"),
+        traced("t3", 1, name="other", source="ANNOTATION"),
+        traced("", 1),
+    ]
+    path = tmp_path / f"scores.{suffix}"
+    if suffix == "csv":
+        pd.DataFrame(rows).to_csv(path, index=False)
+    else:
+        written(path, json.dumps({"data": rows, "meta": {"page": 1}}))
+    found = read_scores(path, score="correct")
+    assert found.ids == ("t1", "t2", "t3/o1")
+    assert found.scores["scores"].tolist() == [1, 0.5, 1]
+    assert found.human is not None
+    np.testing.assert_array_equal(found.human.scores["scores"], [np.nan, 0, np.nan])
+    assert "2 scores were given again later; the last counts" in found.notes[0]
+
+
+def test_langfuse_categories_are_words_and_scores_by_api_must_be_named(tmp_path: Path) -> None:
+    rows = [traced(f"t{k}", k, dataType="CATEGORICAL", stringValue=word) for k, word in enumerate(("good", "so-so"))]
+    path = written(tmp_path / "c.json", json.dumps(rows))
+    with pytest.raises(FormatError, match="'so-so' is no score"):
+        read_scores(path)
+    assert read_scores(path, map={"so-so": 0.5}).scores["c"].tolist() == [1, 0.5]
+    path = written(tmp_path / "api.json", json.dumps([traced("t1", 1, "API"), traced("t2", 0, "API")]))
+    with pytest.raises(
+        InputError, match="source API may be a judge's or people's; name the judge's, such as `score` cor"
+    ):
+        read_scores(path)
+    judged = read_scores(path, score="correct")
+    assert judged.scores["api"].tolist() == [1, 0]
+    people = written(tmp_path / "people.json", json.dumps([traced("t2", 1, "ANNOTATION", name="mine")]))
+    np.testing.assert_array_equal(read_human(people, judged).scores["api"], [np.nan, 1])
+
+
+# Label Studio --------------------------------------------------------------------------------------------------------
+
+
+def answer(value: dict[str, Any], name: str = "verdict", **more: Any) -> dict[str, Any]:
+    kind = next(iter(value))
+    held = {"id": "x", "from_name": name, "to_name": "text", "type": kind, "value": value}
+    return {"id": 1, "completed_by": 10, "was_cancelled": False, "result": [held], **more}
+
+
+def labelled(place: int, annotations: list[Any], predictions: list[Any] | None = None) -> dict[str, Any]:
+    data = {"prompt_id": f"p{place}", "text": "An answer"}
+    return {"id": 1000 + place, "data": data, "annotations": annotations, "predictions": predictions or []}
+
+
+def test_label_studio_people_are_averaged_and_cancelled_ones_are_left_out(tmp_path: Path) -> None:
+    good, bad = {"choices": ["good"]}, {"choices": ["bad"]}
+    tasks = [
+        labelled(0, [answer(good), answer(bad)], [answer(good, model_version="judge")]),
+        labelled(1, [answer(good), answer(good), answer(bad, was_cancelled=True)], [answer(bad)]),
+        labelled(2, [], [answer(bad)]),
+    ]
+    path = written(tmp_path / "project.json", json.dumps(tasks))
+    found = read_scores(path)
+    assert found.ids == ("p0", "p1", "p2")  # of the data, not the number of the task
+    assert found.scores["project"].tolist() == [1, 0, 0]
+    assert found.human is not None
+    np.testing.assert_array_equal(found.human.scores["project"], [0.5, 1, np.nan])
+    assert found.human.disagreement == 0.5
+    judged = read_scores(written(tmp_path / "a.csv", "id,score\np0,1\np1,1\np2,0\n"))
+    np.testing.assert_array_equal(read_human(path, judged).scores["a"], [0.5, 1, np.nan])
+
+
+def test_label_studio_ratings_and_numbers_are_scores_of_a_question(tmp_path: Path) -> None:
+    two = answer({"rating": 4}, "stars")
+    two["result"].append({"from_name": "share", "value": {"number": 0.25}})
+    path = written(tmp_path / "p.json", json.dumps([labelled(0, [two])]))
+    judged = read_scores(written(tmp_path / "a.csv", "id,score\np0,3\n"), scale=(1, 5))
+    with pytest.raises(FormatError, match=r"holds 2 questions \(stars, share\)"):
+        read_human(path, judged)
+    assert read_human(path, judged, human_score="stars").scores["a"].tolist() == [4]
+    both = answer({"choices": ["good", "bad"]})
+    with pytest.raises(InputError, match="task 1000: verdict: expected one choice, got 2"):
+        read_human(written(tmp_path / "q.json", json.dumps([labelled(0, [both])])), judged)
+    twice = labelled(0, [], [answer({"rating": 4}), answer({"rating": 5})])
+    with pytest.raises(InputError, match="holds 2 predictions of verdict; keep those of one judge"):
+        read_scores(written(tmp_path / "r.json", json.dumps([twice])), scale=(1, 5))
+    unnamed = labelled(0, [answer({"rating": 4})])
+    del unnamed["data"]["prompt_id"]
+    with pytest.raises(InputError, match="task 0: has no identifier among text; name one with `id`"):
+        read_scores(written(tmp_path / "s.json", json.dumps([unnamed])), scale=(1, 5))
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"results": {"results": []}},
+        {"results": {"results": [1]}},
+        {
+            "results": {
+                "results": [{"gradingResult": {"componentResults": [{"assertion": {"type": "human"}, "score": "x"}]}}]
+            }
+        },
+        {"results": {"results": [{"testIdx": 0, "gradingResult": {"componentResults": ["x"]}, "success": []}]}},
+        {"testCases": [{"metricsData": ["x"]}]},
+        {"testCases": [{"name": "t", "metricsData": [{"name": "m", "score": "high"}]}]},
+        {"data": [{"traceId": "t", "name": "m", "value": {}, "source": "EVAL"}]},
+        [{"data": {"id": 1}, "annotations": [{"result": [{"value": {"rating": {}}, "from_name": "r"}]}]}],
+        [{"data": {"id": 1}, "annotations": [{"result": []}]}],
+        [{"data": 1, "annotations": [{"result": [{"value": {"rating": 1}}]}]}],
+    ],
+)
+def test_results_that_are_not_what_programs_write_are_refused(tmp_path: Path, held: Any) -> None:
+    with pytest.raises(DemeleError, match=r"odd\.json"):
+        read_scores(written(tmp_path / "odd.json", json.dumps(held)))

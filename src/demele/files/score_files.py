@@ -14,9 +14,10 @@ from demele.core.errors import FormatError, InputError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.kinds import Kind, number, pairs_in
 from demele.core.labelled import shown
-from demele.core.reading import path_of
+from demele.core.reading import parsing, path_of
 from demele.files.harness_logs import is_harness_log, read_harness_scores
 from demele.files.inspect_logs import is_inspect_log, read_inspect_scores
+from demele.files.judge_logs import Reader, judge_log_of
 from demele.files.label_files import name_of
 from demele.files.named import split_name
 from demele.files.prediction_sets import distinct
@@ -127,7 +128,8 @@ def read_scores(
     Parameters
     ----------
     files : str or sequence of str
-        ``FILE`` or ``FILE::score``: logs of Inspect and lm-evaluation-harness, tables, or folders of these. A table has
+        ``FILE`` or ``FILE::score``: logs of Inspect and lm-evaluation-harness, results of promptfoo, DeepEval, Langfuse
+        and Label Studio, tables, or folders of these. A table has
         a column of scores, and perhaps one of systems; or a column for each system, picked as ``FILE::a,b``.
     score : str or sequence of str, optional
         Score to read: a column, scorer, measure or filter.
@@ -247,12 +249,8 @@ def read_human(
     {'judged': array([ 1., nan,  0.])}
     """
     text = str(path_of(file, "file"))
-    if _is_log(split_name(text)[0]):
-        rows = _rows_of(text, [human_score] if human_score else [], id, map, [])
-        marked = [row for row in rows if row.human]
-        rows = marked or [replace(row, human=(row.score,)) for row in rows if row.score is not None]
-    else:
-        rows = [row for row in read_score_table(text, (), id, map, human=human_score, people=True) if row.human]
+    named = [human_score] if human_score else []
+    rows = [row for row in _rows_of(text, named, id, map, [], people=True) if row.human]
     if not rows:
         raise InputError(f"{text}: holds no score by people")
     _check_scale(rows, found.low, found.high, given=max(scores.max() for scores in found.scores.values()))
@@ -292,27 +290,43 @@ def read_human(
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def _is_log(path: Path) -> bool:
-    return is_harness_log(path) or is_inspect_log(path)
-
-
-def _rows_of(text: str, score: list[str], own: Any, words: Any, notes: list[str]) -> list[ScoredRow]:
-    """Read a file, or the files of a folder: logs, or else tables."""
+def _rows_of(
+    text: str, score: list[str], own: str | None, words: Any, notes: list[str], *, people: bool = False
+) -> list[ScoredRow]:
+    """Read a file, or the files of a folder: logs, or else tables; of people's scores, tables have columns of these."""
     path, picked = split_name(text)
     if path.is_dir():
-        held = sorted(one for one in path.rglob("*") if one.is_file())
-        files = [one for one in held if _is_log(one)] or [one for one in held if one.suffix.lower() in _TABLES]
+        held = [one for one in sorted(path.rglob("*")) if one.suffix.lower() in (".eval", *_TABLES) and one.is_file()]
+        files = [one for one in held if program_of(one) is not None] or held
         if not files:
             raise FormatError(f"{path}: holds no log and no table")
         after = text.removeprefix(str(path))
-        return [row for one in files for row in _rows_of(f"{one}{after}", score, own, words, notes)]
-    if is_harness_log(path):
-        return read_harness_scores(path, [*picked, *score])
-    if is_inspect_log(path):
-        rows, said = read_inspect_scores(path, [*picked, *score])
-        notes += said
+        return [row for one in files for row in _rows_of(f"{one}{after}", score, own, words, notes, people=people)]
+    known = program_of(path)
+    if known is None:
+        return read_score_table(text, score, own, words, people=people)
+    program, read = known
+    with parsing(f"{path}: not results of {program}"):
+        rows, said = read([*picked, *score], own, words)
+    notes += said
+    if not people or any(row.human for row in rows):
         return rows
-    return read_score_table(text, score, own, words)
+    return [replace(row, human=(row.score,)) for row in rows if row.score is not None]
+
+
+def program_of(path: Path) -> tuple[str, Reader] | None:
+    """Return which program wrote a log, and what reads its scores; None if it is no log.
+
+    Raises
+    ------
+    FormatError, OSError
+        If it cannot be read.
+    """
+    if is_harness_log(path):
+        return "lm-evaluation-harness", lambda picked, own, words: (read_harness_scores(path, picked), [])
+    if is_inspect_log(path):
+        return "Inspect", lambda picked, own, words: read_inspect_scores(path, picked)
+    return judge_log_of(path)
 
 
 def _by_system(sources: Sequence[tuple[str, list[ScoredRow]]]) -> dict[str, list[ScoredRow]]:

@@ -58,7 +58,6 @@ def read_score_table(
     id_column: str | None = None,
     words: Mapping[str, float] | None = None,
     *,
-    human: str | None = None,
     people: bool = False,
 ) -> list[ScoredRow]:
     """Read the scores of a table: of a system for each row, or of a system for each of several columns.
@@ -73,10 +72,9 @@ def read_score_table(
         The column that identifies the items.
     words : mapping of str to float, optional
         What words count.
-    human : str, optional
-        The column of people's scores (default: ``human``, or ``human_SYSTEM`` for each system).
     people : bool, default False
-        Whether only these are read; a system without a name is any.
+        Whether only people's scores are read, which ``score`` then names (default: ``human``, or ``human_SYSTEM`` for
+        each system); a system without a name is any.
 
     Raises
     ------
@@ -87,7 +85,7 @@ def read_score_table(
     own = column_of(path, names, ID, id_column)
     if own is None:
         raise InputError(f"{path}: no column identifies the items among {listed(names)}; name one with `id`")
-    bare = column_of(path, names, HUMAN, human)
+    bare = column_of(path, names, HUMAN, score[0] if people and score else None)
     of_people = {"": bare} if bare else {}
     of_people |= {name[len(_OF_SYSTEM) :]: name for name in names if name.startswith(_OF_SYSTEM) and name not in HUMAN}
     system, task, epoch = (column_of(path, names, usual) for usual in (_SYSTEM, _TASK, _EPOCH))

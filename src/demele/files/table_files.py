@@ -147,7 +147,7 @@ def first_row(path: Path) -> tuple[str, list[str]]:
 
     Where numbers are said to have a decimal comma, commas split a line of names only, and only if no other sign does.
     """
-    with opened(path) as file:
+    with _in_utf8(path), opened(path) as file:
         line = next((line for line in file if line.strip()), "")
     if not line:
         raise FormatError(f"{path}: is empty")
