@@ -17,7 +17,6 @@ ALLOWED = {
     ("src/demele/cli/main.py", "os.open"): "the null device, where nobody reads the output",
     ("src/demele/data/own_files.py", "archive.open"): "a member of an archive that core.outputs writes",
     ("tools/kill_outputs.py", "open"): "the null device, for what commands print",
-    ("benchmarks/time_conversion.py", "archive.open"): "an input in a temporary folder, larger than memory",
 }
 #: Calls that write whatever their arguments are.
 WRITING = {
