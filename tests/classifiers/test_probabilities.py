@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import ttest_rel
 from sklearn.metrics import brier_score_loss, log_loss
 
-from demele.classifiers import calibration_error, probability_loss
+from demele.classifiers import ScoreAudit, calibration_error, probability_loss
 from demele.classifiers.probabilities import Loss, losses
-from demele.errors import InputError
+from demele.errors import InputError, NotEnoughData
 from demele.labels import TransitionMatrix
 from tests.tolerances import ROUNDING, assert_close
 
@@ -144,5 +144,22 @@ def test_a_calibrated_classifier_has_an_error_by_chance() -> None:
     assert abs(inside / 200 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 200)
     with pytest.raises(InputError, match="sum is below 1"):
         calibration_error(*_binned(), flips=(0.5, 0.5))
-    with pytest.raises(InputError, match="one of `noise` and `flips`"):
+    with pytest.raises(InputError, match="one of `noise`, `flips`"):
         calibration_error(*_binned(), flips=(0.1, 0.1), noise=0.1)
+
+
+def test_an_audit_corrects_each_gap() -> None:
+    rng, n = np.random.default_rng(7), 40_000
+    p = rng.choice([0.95, 0.75, 0.55], n)
+    true = rng.random(n) < p
+    given = np.where(rng.random(n) < 0.15, ~true, true)
+    rows = rng.choice(n, 400, replace=False)
+    found = calibration_error(p, given, audit=ScoreAudit(rows, true[rows].astype(float)))
+    assert found["ECE"].value == pytest.approx(0.075, abs=0.01)  # (0.135 + 0.075 + 0.015) / 3
+    assert found["ECE"].corrected_value < 0.05
+    for row in found.rows[2:]:
+        assert row.corrected is not None
+        assert row.corrected.low <= row.corrected_value <= row.corrected.high
+        assert row.corrected.low <= 0 <= row.corrected.high
+    with pytest.raises(NotEnoughData, match="use fewer `bins`"):
+        calibration_error(p, given, audit=ScoreAudit(rows[:30], true[rows[:30]].astype(float)))

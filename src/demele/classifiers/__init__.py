@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from demele.classifiers.roc import auc as auc
     from demele.classifiers.row_scores import RowScores as RowScores
     from demele.classifiers.row_scores import ScoreAudit as ScoreAudit
+    from demele.classifiers.score_kinds import loss_scores as loss_scores
+    from demele.classifiers.score_kinds import pass_at_k as pass_at_k
+    from demele.classifiers.slice_means import slices as slices
     from demele.classifiers.stats import stats as stats
 
 __getattr__, __dir__, __all__ = lazily(
@@ -59,6 +62,8 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",
         "demele.classifiers.roc": "auc",
         "demele.classifiers.row_scores": "RowScores ScoreAudit",
+        "demele.classifiers.score_kinds": "loss_scores pass_at_k",
+        "demele.classifiers.slice_means": "slices",
         "demele.classifiers.stats": "stats",
     },
 )

@@ -7,11 +7,13 @@ from typing import Literal
 import numpy as np
 
 from demele.classifiers.intervals import checked_confidence
+from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.results import NamedEstimate, NamedEstimates
+from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.classifiers.system_values import Bounds, Values, mean_values, named_estimates, systems_of
-from demele.core.arrays import Floats
+from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_count, checked_number, checked_rate
-from demele.core.errors import InputError
+from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import real_numbers
 from demele.core.kinds import Classes, Data
 from demele.core.labelled import read_labels, vocabulary
@@ -27,6 +29,8 @@ from demele.noise.transition import TransitionMatrix
 Loss = Literal["brier", "log"]
 #: Probabilities of a row sum to 1 within this.
 SUMS = 1e-6
+#: Audited rows that each bin of a calibration error needs.
+LEAST_AUDITED = 20
 
 
 def probability_loss(
@@ -77,7 +81,8 @@ def probability_loss(
     *Worst case*: m wrong labels replace m losses by the least or the largest of the row. For a difference both losses
     follow from one label. The bounds hold for these rows and have no sampling error.
 
-    An unknown T, or noise that depends on the row, does not identify the loss: audit rows.
+    An unknown T, or noise that depends on the row, does not identify the loss: audit rows, with the scores of
+    :func:`demele.classifiers.loss_scores`.
 
     Examples
     --------
@@ -155,6 +160,7 @@ def calibration_error(
     bins: int = 10,
     noise: float | None = None,
     flips: tuple[float, float] | None = None,
+    audit: ScoreAudit | None = None,
     level: float = 0.95,
     draws: int = 200,
     seed: int = 0,
@@ -173,6 +179,8 @@ def calibration_error(
     flips : (float, float), optional
         Probability that a truly correct row is given as wrong, and that a truly wrong one is given as correct,
         whatever the confidence.
+    audit : ScoreAudit, optional
+        Whether audited rows are truly correct, 1 or 0; at least 20 rows in each bin.
     level : float in [0.5, 1)
         Of each interval by itself.
     draws : int
@@ -206,8 +214,8 @@ def calibration_error(
     n, bins, draws = column.size, checked_count(bins, "bins", 1), checked_count(draws, "draws", 1)
     p = number_column(confidence, "confidence", n, "row", "numbers in [0, 1]", inside=lambda x: (x >= 0) & (x <= 1))
     right = number_column(correct, "correct", n, "row", "0 or 1", inside=lambda x: (x == 0) | (x == 1))
-    if noise is not None and flips is not None:
-        raise InputError("flips", "expected one of `noise` and `flips`")
+    if sum(one is not None for one in (noise, flips, audit)) > 1:
+        raise InputError("flips", "expected one of `noise`, `flips` and `audit`")
     cells = np.minimum((p * bins).astype(np.intp), bins - 1)
     size = np.bincount(cells, minlength=bins)
     held = np.flatnonzero(size)
@@ -226,6 +234,9 @@ def calibration_error(
     elif noise is not None:
         moved = checked_rate(noise, "noise", "the labels")
         assumptions = (f"At most {moved:.2%} of the labels are wrong. The bounds are for these rows.",)
+    elif audit is not None:
+        known = np.array([_audited(right, cells == cell, audit, level) for cell in held]).T
+        assumptions = ("Audited rows were drawn at random, as `inclusion` says.", "The human labels are true.")
     rng = rng_for(checked_seed(seed), "calibration_error", n)
     drawn = np.array([np.abs(np.bincount(cells, p - (rng.random(n) < p))).sum() / n for _ in range(draws)])
 
@@ -243,6 +254,7 @@ def calibration_error(
             name="ECE by chance", value=float(drawn.mean()), interval=span(low, high, "simulated", "chance"), n=n
         ),
     ]
+    how = ("score", "shifted") if audit is None else ("pooled strata", "design")
     for place, cell in enumerate(held):
         gap, most, least = sure[place] - given[:, place]
         row = NamedEstimate(
@@ -253,7 +265,7 @@ def calibration_error(
         )
         if known is not None:
             gap, most, least = sure[place] - known[:, place]
-            row = replace(row, corrected_value=float(gap), corrected=span(least, most, "score", "shifted"))
+            row = replace(row, corrected_value=float(gap), corrected=span(least, most, *how))
         rows.append(row)
     arguments: dict[str, object] = {"bins": bins, "noise": noise, "flips": flips, "level": level, "seed": seed}
     return NamedEstimates(
@@ -263,3 +275,16 @@ def calibration_error(
         assumptions=assumptions,
         signature=Signature.of("calibration_error", arguments, n=n, digest=digest(p, right)),
     )
+
+
+def _audited(right: Floats, inside: Flags, audit: ScoreAudit, level: float) -> tuple[float, float, float]:
+    """Return the accuracy on true labels in one bin, and its ends."""
+    rows, true, inclusion = audit.judged(RowScores(right))
+    here = inside[rows]
+    if here.sum() < LEAST_AUDITED:
+        message = f"a bin has {here.sum()} audited rows, of at least {LEAST_AUDITED}"
+        raise NotEnoughData("audit", message, "use fewer `bins`")
+    places = np.searchsorted(np.flatnonzero(inside), rows[here])
+    chances = None if inclusion is None else inclusion[here]
+    mean = audited_mean(RowScores(right[inside]), ScoreAudit(places, true[here], chances), level=level)
+    return mean.value, mean.low, mean.high
