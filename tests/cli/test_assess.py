@@ -1,9 +1,6 @@
 """``demele assess`` from its arguments to what it leaves behind."""
 
-import csv
-import io
 import json
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +11,7 @@ import pytest
 from demele import classifiers
 from demele.labels import Audit, estimate_transition
 from tests.cli.conftest import WORDS, Program
-from tests.cli.test_compare import _embedded
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from tests.tolerances import ROUNDING, assert_close
 
 PLAIN = ("data.csv::old", "data.csv::label")
 
@@ -94,14 +90,6 @@ def test_known_true_labels_give_the_bias_itself(demele: Program, labels_folder: 
     assert found["bias"] == pytest.approx([bias, bias])
 
 
-def test_csv_is_the_frame_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    run = demele("assess", *PLAIN, "--noise", 0.05, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(run.out)))
-    expected = _assess(judged, noise=0.05).to_frame()
-    assert [(row["measure"], row["of"]) for row in rows[:3]] == [("accuracy", ""), ("error", ""), ("precision", "0")]
-    assert_exact([float(row["corrected_low"] or "nan") for row in rows], expected["corrected_low"])
-
-
 def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     lines = demele("assess", *PLAIN, "--noise", 0.05, "--format", "table").out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -118,53 +106,10 @@ def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFra
     assert "At most 30 of the 600 labels are wrong" in " ".join(explained.split())
 
 
-def test_what_is_not_defined_is_a_dash(demele: Program, labels_folder: Path) -> None:
-    table = demele("assess", *PLAIN, "--classes", "0,1,2,3,4", "--noise", 0.05, "--format", "table").out
-    empty = next(line.split() for line in table.splitlines() if line.startswith("F1, 4 "))
-    assert empty[2:] == ["–", "–", "–"]
-
-
-def test_only_the_weakest_of_many_classes_are_shown(demele: Program, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    labels = np.repeat(np.arange(40), 25)
-    np.save(tmp_path / "labels.npy", labels)
-    np.save(tmp_path / "predicted.npy", np.where(rng.random(1000) < 0.8, labels, rng.permutation(labels)))
-    run = demele("assess", tmp_path / "predicted.npy", tmp_path / "labels.npy", "--format", "table")
-    shown = [line for line in run.out.splitlines() if line.startswith("F1, ")]
-    assert len(shown) == 20 - 8
-    assert "Not shown: 8 rows." in run.out
-    assert max(map(len, run.out.splitlines())) <= 80
-
-
-def test_a_class_may_be_called_macro(demele: Program, labels_folder: Path) -> None:
-    pd.DataFrame({"p": ["macro", "b", "b", "macro"] * 10, "y": ["macro", "b", "macro", "b"] * 10}).to_csv(
-        "m.csv", index=False
-    )
-    lines = demele("assess", "m.csv::p", "m.csv::y", "--format", "table").out.splitlines()
-    assert sum(line.startswith("F1, macro ") for line in lines) == 1
-    assert sum(line.startswith("Macro F1 ") for line in lines) == 1
-
-
-def test_report_says_what_the_table_says(demele: Program, labels_folder: Path) -> None:
-    run = demele("assess", *PLAIN, "--noise", 0.05, "-o", "page.html")
-    assert run.status == 0
-    assert run.err.splitlines()[-1] == "demele: page.html written"
-    assert _embedded("page.html") == json.loads(run.out)
-    table = demele("assess", *PLAIN, "--noise", 0.05, "--format", "table").out
-    page = unescape(Path("page.html").read_text(encoding="utf-8"))
-    assert " ".join(table.partition("\n600 rows")[0].split()) in page
-
-
 def test_labels_are_not_predictions(demele: Program, labels_folder: Path) -> None:
     run = demele("assess", "data.csv::label", "data.csv::label")
     assert "warning: data.csv::label is given twice: judged against itself" in run.err
     assert demele("assess", "data.csv::label", "data.csv::label", "--quiet").err == ""
-
-
-def test_notes_are_told_in_options(demele: Program, labels_folder: Path) -> None:
-    run = demele("assess", *PLAIN, "--true-labels", "true.npy", "--format", "table", "--explain")
-    assert "directly: pass them as LABELS" in " ".join(run.out.split())
-    assert "assess(predictions" not in run.out
 
 
 @pytest.fixture

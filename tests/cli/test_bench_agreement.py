@@ -62,11 +62,6 @@ def test_csv_has_a_row_for_each_matrix_and_pair(demele: Program, scores: pd.Data
     assert list(table["matrix"].value_counts()) == [3, 3, 3, 3]
 
 
-def test_halves_are_two_files(demele: Program, scores: pd.DataFrame) -> None:
-    run = demele("bench", "agreement", "scores.csv", "--metrics", "mig,sap", "--halves", "null.csv,scores.csv")
-    assert {row["between"] for row in json.loads(run.out)["stability"]} == {"halves of the rows"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -108,26 +103,3 @@ def test_the_only_column_of_texts_names_the_models(demele: Program, scores: pd.D
     run = demele("bench", "agreement", "scores.csv")
     assert run.status == 2
     assert "if they name the models, pass --configuration model" in run.err
-
-
-def test_metrics_of_which_small_scores_are_good(demele: Program, scores: pd.DataFrame) -> None:
-    scores = scores[["mig", "sap"]].assign(fid=3 - scores["mig"])
-    scores.to_csv("scores.csv", index=False)
-    run = demele("bench", "agreement", "scores.csv", "--format", "table", "--explain")
-    assert "MIG fid -1.00" in " ".join(run.out.split())
-    turned = ("bench", "agreement", "scores.csv", "--lower-is-better", "fid")
-    text = " ".join(demele(*turned, "--format", "table", "--explain").out.split())
-    assert "MIG fid 1.00" in text
-    assert "fid: Lower is better: scores were negated" in text
-    right = bench.agreement(scores.assign(fid=-scores["fid"]))
-    assert json.loads(demele(*turned).out)["matrices"] == json.loads(right.to_json())["matrices"]
-    wrong = demele("bench", "agreement", "scores.csv", "--lower-is-better", "fd")
-    assert "--lower-is-better: expected one of mig, sap, fid, got 'fd'; did you mean 'fid'" in wrong.err
-
-
-def test_empty_cells_are_counted_by_metric(demele: Program, scores: pd.DataFrame) -> None:
-    gaps = scores[["mig", "sap"]].copy()
-    gaps.loc[[3, 7], "sap"] = np.nan
-    gaps.to_csv("scores.csv", index=False)
-    run = demele("bench", "agreement", "scores.csv", "--format", "table", "--explain")
-    assert "sap: Is undefined for 2 of 36 configurations, which are left out of its pairs" in " ".join(run.out.split())

@@ -1,7 +1,6 @@
 """``demele bench methods`` from its arguments to what it leaves behind."""
 
 import functools
-import io
 import json
 import sys
 from pathlib import Path
@@ -12,9 +11,8 @@ import pandas as pd
 import pytest
 
 from demele import bench
-from demele.cli import bench_methods, progress
+from demele.cli import bench_methods
 from demele.core.kinds import outside_parentheses
-from demele.data import label_set
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import WORDS, Program
 
@@ -129,17 +127,6 @@ def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: p
     assert json.loads(run.out) == _as_json(expected)
 
 
-def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
-    asked = ("--noise", "0.05", "--methods", "overlap,worst-case-overlap", "--format", "csv")
-    run = demele("bench", "methods", "--label-set", "geirhos_16class_rotation", *asked)
-    networks = label_set("geirhos_16class_rotation")
-    expected = bench.check_methods(
-        networks.predictions, networks.labels, [0.05], ["overlap", "worst-case-overlap"], classes=networks.classes
-    )
-    found = pd.read_csv(io.StringIO(run.out))
-    pd.testing.assert_frame_equal(found, expected.to_frame(), check_dtype=False)
-
-
 def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
     run = demele(
         *("bench", "methods", "described.csv::animal", "--features", "described.csv", *TINY),
@@ -217,20 +204,6 @@ def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.Da
         assert "chatter" in run.err
 
 
-def test_a_changed_file_decides_anew(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise", "0.05", "--methods", "mine.py::bolder", "--store", "rows.jsonl")
-    first = demele(*asked)
-    again = demele(*asked)
-    assert "chatter" in first.err
-    assert "chatter" not in again.err
-    assert "rows.jsonl holds 1 finished records" in again.err
-    assert json.loads(first.out) == json.loads(again.out)
-    (own / "mine.py").write_text(_MINE.replace("+ margin", "+ 2.0"), encoding="utf-8")
-    changed = demele(*asked)
-    assert "chatter" in changed.err
-    assert json.loads(changed.out)["tallies"][0]["type_2"] == 100
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
@@ -244,24 +217,6 @@ def test_commas_in_parentheses(text: str, parts: list[str]) -> None:
 
 
 # Where results go ------------------------------------------------------------------------------------------------
-
-
-def test_tables_for_eyes(demele: Program, own: Path) -> None:
-    asked = (
-        *GIVEN,
-        "--methods",
-        "overlap,worst-case-overlap,audit",
-        "--measures",
-        "accuracy,recall:2",
-        "--format",
-        "table",
-    )
-    out = demele(*asked, "--noise", "0.05,0.1").out
-    assert "6 ordered pairs, 600 instances, 4 classes, 5% wrong labels, accuracy" in " ".join(out.split())
-    assert [line.split()[0] for line in out.splitlines()[4:8]] == ["Method", "overlap", "worst-case-overlap", "audit"]
-    explained = " ".join(demele(*asked, "--noise", "0.05,0.1", "--explain").out.split())
-    assert "The classifiers themselves made the noise" in explained
-    assert "10% wrong labels" in " ".join(demele(*asked, "--noise", "0.05,0.1", "--at", "0.1").out.split())
 
 
 def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.DataFrame) -> None:
@@ -278,22 +233,6 @@ def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.D
     wrong = demele(*asked, "--reference", "truth")
     assert (wrong.status, wrong.out) == (2, "")
     assert "--reference: expected one of overlap, paired, sample, got 'truth'" in wrong.err
-
-
-def test_files_of_results(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise", "0.05", "--methods", "overlap,worst-case-overlap")
-    run = demele(*asked, "-o", "found.csv", "-o", "page.html", "-o", "errors.png", "--quiet", "--format", "table")
-    assert (run.status, run.err) == (0, "")
-    assert list(pd.read_csv("found.csv")["method"]) == ["overlap", "worst-case-overlap"]
-    assert "worst-case-overlap" in (own / "page.html").read_text(encoding="utf-8")
-    assert Path("errors.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
-    err = demele(*GIVEN, "--noise", "0.05", "--methods", "overlap,worst-case-overlap").err.splitlines()
-    assert err[-2:] == ["demele: 50%, overlap at 0.05 noise", "demele: 100%, worst-case-overlap at 0.05 noise"]
-    assert demele(*GIVEN, "--noise", "0.05", "--methods", "overlap", "--quiet").err == ""
 
 
 def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,15 +395,3 @@ def test_the_store_of_another_run(demele: Program, own: Path) -> None:
     run = demele(*asked, "--seed", 5)
     assert run.status == 2
     assert run.err.startswith("demele: error: --store: ")
-
-
-def test_pictures_without_matplotlib_are_refused_before_computing(
-    demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(Sweep, "run", _never)
-    run = demele(*GIVEN, "-o", "errors.pdf")
-    assert run.status == 2
-    assert "writing errors.pdf needs matplotlib" in run.err

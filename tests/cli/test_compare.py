@@ -1,7 +1,6 @@
 """``demele compare`` from its arguments to what it leaves behind, and the rows that it asks of an expert."""
 
 import base64
-import csv
 import io
 import json
 import re
@@ -17,7 +16,6 @@ import pandas as pd
 import pytest
 
 from demele import classifiers
-from demele.data import label_set
 from demele.labels import Audit, Cleaning, disagreement, draw_audit, estimate_transition
 from tests.cli.conftest import WORDS, Program, Run
 from tests.tolerances import assert_exact
@@ -57,25 +55,6 @@ def test_the_decision_of_the_library(demele: Program, labels_folder: Path, judge
 def test_every_kind_of_file_says_the_same(kind: str, demele: Program, labels_folder: Path) -> None:
     run = demele("compare", *(kind.format(name) for name in ("old", "new", "label")), "--noise", 0.05)
     assert run.out == demele("compare", *PAIR, "--noise", 0.05).out
-
-
-@pytest.mark.parametrize(
-    ("measure", "words"),
-    [("macro-f1", "macro F1"), ("balanced-accuracy", "balanced accuracy"), ("matthews", "Matthews correlation")],
-)
-def test_measures_of_all_classes(
-    measure: str, words: str, demele: Program, labels_folder: Path, judged: pd.DataFrame
-) -> None:
-    run = demele("compare", *PAIR, "--measure", measure, "-o", "page.html")
-    found = json.loads(run.out)
-    assert found == _embedded("page.html") == _compare(judged, measure=measure)
-    assert (found["measure"], found["of"], found["baseline"]["successes"]) == (measure, None, None)
-    told = demele("compare", *PAIR, "--measure", measure, "--format", "table").out
-    assert words.lower() in " ".join(told.split()).lower()
-    assert words in Path("page.html").read_text(encoding="utf-8")
-    refused = demele("compare", *PAIR, "--measure", measure, "--noise", 0.1, "--method", "worst-case")
-    assert (refused.status, refused.out) == (2, "")
-    assert "--measure: method 'worst-case' compares accuracy, got" in refused.err
 
 
 def test_several_measures(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
@@ -178,15 +157,6 @@ def test_digits_are_names_where_labels_hold_a_name(demele: Program, labels_folde
     assert (found["baseline"]["successes"], found["candidate"]["successes"]) == (30, 60)
 
 
-def test_csv_is_one_flat_row(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    run = demele("compare", *PAIR, "--noise", 0.02, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(run.out)))
-    expected = _compare(judged, noise=0.02)
-    assert len(rows) == 1
-    assert (rows[0]["baseline"], rows[0]["candidate"], rows[0]["verdict"]) == ("old", "new", "candidate")
-    assert float(rows[0]["breakdown_rate"]) == expected["breakdown"]["labels"] / 600
-
-
 def test_table_and_page_begin_with_the_same_sentence(demele: Program, labels_folder: Path) -> None:
     for options, start in (
         ((*PAIR, "--noise", 0.02), "Replace old by new: its accuracy is significantly higher, +"),
@@ -204,22 +174,6 @@ def test_table_and_page_begin_with_the_same_sentence(demele: Program, labels_fol
         assert sentence in page.replace("<bdi>", "").replace("</bdi>", "").replace("\N{MINUS SIGN}", "-")
 
 
-def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    lines = demele("compare", *PAIR, "--noise", 0.02, "--format", "table").out.splitlines()
-    shares = [100 * (judged[name] == judged["label"]).mean() for name in ("old", "new")]
-    cells = {line.split()[0]: line.split() for line in lines if line.startswith(("old (", "new ("))}
-    assert cells["old"][1:3] == ["(baseline)", f"{shares[0]:.1f}%"]
-    assert cells["new"][1:3] == ["(candidate)", f"{shares[1]:.1f}%"]
-    text = " ".join(" ".join(lines).split())
-    wrong = _compare(judged, noise=0.02)["breakdown"]["labels"]
-    assert "holds up to" in text
-    assert "method worst-case (Paired worst case)" in text
-    assert "2 assumptions: --explain" in text
-    explained = " ".join(demele("compare", *PAIR, "--noise", 0.02, "--format", "table", "--explain").out.split())
-    assert f"wrong labels ({wrong} of 600), in the worst case." in explained
-    assert "At most 12 of the 600 labels are wrong (a rate of 0.02), in the worst case." in explained
-
-
 def test_numbers_of_a_table_are_typed_on_every_terminal(demele: Program, labels_folder: Path) -> None:
     worse = ("data.csv::new", "data.csv::old", "data.csv::label", "--names", "new,old")
     difference = json.loads(demele("compare", *worse).out)["difference"]
@@ -233,12 +187,6 @@ def test_names_are_never_markup(demele: Program, labels_folder: Path) -> None:
     assert "[bold]a<b>" in run.out
     assert "x & y" in run.out
     assert "a<b>" not in Path("page.html").read_text(encoding="utf-8").partition('id="data"')[0]
-
-
-def test_report_holds_the_decision(demele: Program, labels_folder: Path) -> None:
-    run = demele("compare", *PAIR, "-o", "page.html")
-    assert run.err == "demele: page.html written\n"
-    assert _embedded("page.html") == json.loads(run.out)
 
 
 def test_a_classifier_against_itself(demele: Program, labels_folder: Path) -> None:
@@ -263,14 +211,6 @@ def test_the_ranking_of_the_library(demele: Program, labels_folder: Path, judged
     table = pd.read_csv(io.StringIO(demele("compare", *SEVERAL, "--noise", 0.02, "--format", "csv").out))
     assert table["model"].tolist() == list(expected.names)
     assert_exact(table["worst_rank"], expected.worst_rank)
-
-
-def test_options_of_a_ranking(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    models = judged[["old", "new", "twin"]]
-    run = demele("compare", *SEVERAL, "--correction", "bonferroni", "--true-labels", "true.npy", "--level", 0.9)
-    expected = classifiers.rank(models, judged["label"], correction="bonferroni", true_labels=judged["true"], level=0.9)
-    assert json.loads(run.out) == expected.to_dict()
-    assert json.loads(run.out)["reference"] is not None
 
 
 def test_table_of_a_ranking(demele: Program, labels_folder: Path) -> None:
@@ -321,35 +261,6 @@ def test_what_is_not_defined_is_said(demele: Program, labels_folder: Path) -> No
     table = demele("compare", *PAIR, *options, "--format", "table").out
     assert table.startswith("Inconclusive: ")
     assert re.search(r"Difference \(pp\) +–", table)
-
-
-def test_demonstration(demele: Program, labels_folder: Path) -> None:
-    run = demele("demo", "compare", "-o", "demo.html")
-    assert run.status == 0
-    found = json.loads(run.out)
-    questions = label_set("mmlu_redux")
-    truth = np.asarray(questions.true_labels)
-    plan = draw_audit(questions.n, 500, disagreement=disagreement(questions.predictions))
-    expected = classifiers.rank(
-        questions.predictions,
-        questions.labels,
-        classes=questions.classes,
-        audit=plan.answered(truth[plan.rows]),
-        true_labels=truth,
-        title=found["title"],
-    ).to_dict()
-    assert found == expected
-    # What the audit shows, the corrected answers of all questions confirm.
-    shown = {(pair["baseline"], pair["candidate"]) for pair in found["pairs"] if pair["verdict"] == "candidate"}
-    held = {(pair["baseline"], pair["candidate"]) for pair in found["reference"] if pair["verdict"] == "candidate"}
-    assert 10 < len(shown) < len(held)
-    assert shown < held
-    page = Path("demo.html").read_text(encoding="utf-8")
-    assert "Which differences between ten language models survive the label errors of MMLU?" in page
-    table = demele("demo", "compare", "--format", "table", "--quiet")
-    assert table.err == ""
-    assert max(map(len, table.out.splitlines())) <= 80
-    assert "claude_3_opus" in table.out
 
 
 # One label at a time ---------------------------------------------------------------------------------------------
@@ -457,25 +368,6 @@ def test_later_answers_wait_for_earlier_ones(demele: Program, labels_folder: Pat
     assert json.loads(_ask(demele, "--batch", 2).out)["details"]["labels_used"] == 5
 
 
-def test_close_classifiers_stay_inconclusive(
-    demele: Program, labels_folder: Path, judged: pd.DataFrame, expert: Callable[..., int]
-) -> None:
-    _ask(demele, "--batch", 1000, "--quiet", pair=CLOSE)
-    expert()
-    run = _ask(demele, "--batch", 1000, pair=CLOSE)
-    assert json.loads(run.out)["verdict"] == _in_one_go(judged, "old", "twin").decision().verdict == "inconclusive"
-    assert run.err.endswith("answers, inconclusive; more would not decide it\n")
-
-
-def test_names_as_answers(demele: Program, labels_folder: Path, expert: Callable[..., int]) -> None:
-    pair = tuple(f"names.csv::{name}" for name in ("old", "new", "label"))
-    options = ("--batch", 100, "--inference", "test_set", "--seed", 7, "--level", 0.99)
-    _ask(demele, *options, pair=pair)
-    expert(words=True)
-    found = json.loads(_ask(demele, *options, pair=pair).out)
-    assert (found["verdict"], found["level"]) == ("candidate", 0.99)
-
-
 def test_files_of_other_comparisons_are_refused(
     demele: Program, labels_folder: Path, judged: pd.DataFrame, expert: Callable[..., int]
 ) -> None:
@@ -558,21 +450,6 @@ def test_an_open_verdict_says_what_an_audit_would_buy(demele: Program, labels_fo
 
 
 # What to look at -------------------------------------------------------------------------------------------------
-
-
-def test_predictions_of_other_rows_are_told(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    """Shifted by one row, both do as chance does; there, no verdict is worth anything."""
-    judged.assign(label=np.roll(judged["label"], 1)).to_csv("shifted.csv", index=False)
-    shifted = tuple(name.replace("data", "shifted") for name in PAIR)
-    [note] = [note for note in json.loads(demele("compare", *shifted).out)["notes"] if note["code"] == "largest-class"]
-    assert (note["severity"], note["subject"]) == ("warning", ["old", "new"])
-    table = demele("compare", *shifted, "--format", "table")
-    assert max(map(len, table.err.splitlines())) <= 120
-    assert "1 warning" in table.out
-    explained = demele("compare", *shifted, "--format", "table", "--explain")
-    assert "same rows in the same order" in " ".join(explained.out.split())
-    assert explained.err == ""
-    assert "largest-class" not in demele("compare", *PAIR).out
 
 
 def test_a_proved_verdict_and_an_interval_that_decides_nothing(

@@ -40,13 +40,6 @@ def test_sets_are_described(demele: Program, name: str) -> None:
         assert row["factor"] in table
 
 
-def test_releases_that_are_alike_are_shown_together(demele: Program) -> None:
-    table = demele("lab", "data", "describe", "mpi3d", "--format", "table").out
-    assert "1,036,800 images of 64 x 64 x 3 (toy, realistic, real)" in " ".join(table.split())
-    assert table.count("vertical_axis") == 1
-    assert "Factor           toy, realistic, real  complex  toy2019, realistic2019" in table
-
-
 def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:
     path = tmp_path / "sprites.npz"
     run = demele("lab", "data", "make", "sprites", "--image-size", 16, "--counts", "3,2,4,2,2", "-o", path)
@@ -63,16 +56,6 @@ def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:
     forced = demele("lab", "data", "make", "squares", "--image-size", 8, "-o", path, "--force", "--quiet")
     assert (forced.status, forced.err) == (0, "")
     assert library.data.open_images(path).name == "squares"
-
-
-def test_clutter_is_made_as_hard_and_as_large_as_is_asked_for(demele: Program, tmp_path: Path) -> None:
-    path = tmp_path / "clutter.npz"
-    run = demele("lab", "data", "make", "clutter", "--image-size", 32, "--difficulty", 1, "--images", 25, "-o", path)
-    assert run.status == 0
-    opened, drawn = library.data.open_images(path), library.data.clutter(25, size=32, level=1)
-    assert_exact(opened.images(np.arange(25)), drawn.images(np.arange(25)))
-    assert_exact(opened.positions(), drawn.positions())
-    assert not np.array_equal(opened.images([3]), library.data.clutter(25, size=32).images([3]))
 
 
 @pytest.mark.parametrize(
@@ -146,9 +129,3 @@ def test_images_of_ones_own_are_told_who_looks_at_them(
     assert "NAME: mine.npz is no name of a set, but a file or folder" in run.err
     assert "demele.data.open_images('mine.npz')" in run.err
     assert "demele lab vae train mine.npz" in run.err
-
-
-def test_what_is_to_be_checked_is_needed(demele: Program) -> None:
-    run = demele("lab", "data", "check", "dsprites")
-    assert (run.status, run.out) == (2, "")
-    assert "expected NAME PATH, got 1 file" in run.err

@@ -1,19 +1,16 @@
 """``demele score`` from its arguments to what it leaves behind."""
 
-import base64
 import contextlib
 import csv
 import functools
 import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 import warnings
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -62,16 +59,6 @@ def test_the_table_says_every_sentence_of_the_verdict_in_words(demele: Program, 
     assert "Mixed codes: z1 (s" in told
     assert "Of 3 codes 1 is noise (z3)." in told
     assert "one code" in demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table").out
-
-
-def test_three_metrics_and_nine_factors_fit_on_a_screen(demele: Program, folder: Path) -> None:
-    sample = library.data.demo()
-    np.save("digits.npy", sample.codes)
-    sample.factors.to_csv("digits.csv", index=False)
-    run = demele("score", "digits.npy", "digits.csv", "--format", "table", "--quiet")
-    assert run.status == 0, run.err
-    assert len(run.out.splitlines()) <= 22
-    assert max(map(len, run.out.splitlines())) <= 80
 
 
 def test_options_reach_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
@@ -136,14 +123,6 @@ def test_blocks_of_rows_are_shuffled_whole(demele: Program, folder: Path) -> Non
     assert alone.err.startswith("demele: error: --bootstrap: takes rows for independent")
 
 
-def test_csv_is_the_frame_of_the_library(demele: Program, folder: Path) -> None:
-    run = demele("score", "codes.npy", "factors.csv", *FAST, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(run.out)))
-    assert [row["metric"] for row in rows] == ["mig", "modularity", "irs"]
-    assert rows[0]["name"] == "codes"
-    assert {"value", "low", "high", "std", "chance", "signature"} <= set(rows[0])
-
-
 def test_only_results_on_stdout(demele: Program, folder: Path) -> None:
     run = demele("score", "codes.npy", "indexed.csv::shape,size", *STEADY)
     json.loads(run.out)
@@ -170,37 +149,6 @@ def test_a_warning_is_one_line(demele: Program, folder: Path, monkeypatch: pytes
         "demele: warning: first second",
         "demele: warning: RuntimeWarning: of another library",
     ]
-
-
-def test_report_holds_the_evaluation(demele: Program, folder: Path) -> None:
-    run = demele("score", "codes.npy", "factors.csv", *FAST, "-o", "page.html")
-    assert run.status == 0
-    assert "demele: page.html written" in run.err
-    text = Path("page.html").read_text(encoding="utf-8")
-    (data,) = re.findall(r'<script type="([^"]+)" id="result-json">([^<]*)</script>', text)
-    held = data[1] if data[0].endswith("json") else zlib.decompress(base64.b64decode(data[1])).decode()
-    assert json.loads(held) == json.loads(run.out)
-    assert "Suter et al. 2019" in text
-
-
-def test_metrics_may_stand_before_the_files(demele: Program, folder: Path) -> None:
-    (folder / "mig").mkdir()
-    assert demele("score", "--metrics", "irs", "codes.npy", "factors.csv").status == 0
-
-
-def test_missing_annotations_are_told_in_options(demele: Program, folder: Path, table: pd.DataFrame) -> None:
-    signature = json.loads(demele("score", "codes.npy", "factors.csv", "--metrics", "mig").out)["scores"][0][
-        "signature"
-    ]
-    table["size"] = table["size"].where(table.index != 7)
-    table[["shape", "size"]].to_csv("gaps.csv", index=False)
-    refused = demele("score", "codes.npy", "gaps.csv", "--metrics", "mig")
-    assert refused.status == 2
-    assert "pass --missing omit to score" in refused.err
-    replayed = demele("score", "--replay", signature, "codes.npy", "gaps.csv")
-    assert replayed.status == 2
-    assert "first at row 7 (counted from 0); drop those rows" in replayed.err
-    assert "missing='" not in refused.err
 
 
 def test_warnings_and_notes_are_told_in_options(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,17 +208,6 @@ def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:
     assert f"{made['value']:.3f}" in table
     rows = demele("score", "--replay", made["signature"], "codes.npy", "factors.csv", "--format", "csv").out
     assert_exact([float(row["value"]) for row in csv.DictReader(io.StringIO(rows))], [made["value"]])
-
-
-def test_demo_sets_representations_side_by_side(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = demele("demo", "score", "--metrics", "mig,irs", "-o", "demo.html")
-    assert run.status == 0
-    evaluations = json.loads(run.out)["evaluations"]
-    assert [item["name"] for item in evaluations] == ["pca", "ica", "nmf", "autoencoder"]
-    assert "pca, ica, nmf and autoencoder" in re.sub("<[^>]*>", "", Path("demo.html").read_text(encoding="utf-8"))
-    table = demele("demo", "score", "--metrics", "mig,irs", "--format", "table").out
-    head = next(line for line in table.splitlines() if line.startswith("Property"))
-    assert head.split() == ["Property", "Metric", "pca", "ica", "nmf", "autoencoder", "p"]
 
 
 def test_version(demele: Program) -> None:

@@ -40,12 +40,6 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
     assert "MIG: The codes carry the information, but not on the axes." in page
 
 
-def test_without_it_nothing_is_said_of_axes(demele: Program, turned: Path) -> None:
-    run = demele("score", "turned.npy", "factors.csv", *METRICS, "--quiet", "--format", "table", "-o", "plain.html")
-    assert "aligned" not in run.out
-    assert "Aligned scores" not in (turned / "plain.html").read_text(encoding="utf-8")
-
-
 def test_where_codes_cannot_be_turned_it_is_refused(demele: Program, turned: Path) -> None:
     several = demele("score", "turned.npy", "run.npz::codes", "factors.csv", "--aligned")
     assert several.status == 2

@@ -76,18 +76,6 @@ def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:
     assert corrected(mixed)["mig"]["method"] == "transition"
 
 
-def test_one_factor_of_a_file_with_columns_called_as_factors(demele: Program, noisy: Path) -> None:
-    words = ("--factor-noise", "shape=audited.csv", "--factor-noise", "size=t.csv", "--format", "json")
-    beside = ("--factor-noise", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
-    assert corrected(demele(*CALL, *words)) == corrected(demele(*CALL, *beside))
-
-
-def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> None:
-    (noisy / "noise.json").write_text(json.dumps({"shape": {"counts": [[90, 10, 0], [0, 90, 10], [10, 0, 90]]}}))
-    run = demele(*CALL, "--factor-noise", "noise.json", "--format", "json")
-    assert corrected(run)["mig"]["method"] == "transition"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

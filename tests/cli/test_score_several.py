@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from demele import compare_representations
-from demele.core.errors import InputError
 from tests.cli.conftest import Program
 from tests.tolerances import ROUNDING, assert_close
 
@@ -107,30 +106,6 @@ def test_without_intervals_the_option_is_named(demele: Program, several: Path) -
     assert "Next step: Add intervals of differences: demele score" in " ".join(run.out.split())
 
 
-def test_nothing_that_is_written_says_what_python_would(demele: Program, several: Path) -> None:
-    for kind in ("json", "table"):
-        run = demele("score", *PAIR, "--format", kind, "--explain", "-o", "page.html", "--force")
-        assert run.status == 0, run.err
-        written = run.out + (several / "page.html").read_text("utf-8")
-        assert "--bootstrap 50" in run.out
-        assert "n_bootstrap=50" not in written
-
-
-def test_papers_get_differences_and_methods(demele: Program, several: Path) -> None:
-    files = ("pair.md", "pair.tex", "pair.methods.md")
-    run = demele("score", *PAIR, "--bootstrap", "10", *(word for file in files for word in ("-o", file)))
-    assert run.status == 0, run.err
-    found = compare_representations(
-        {name: np.load(several / f"{name}.npy") for name in ("old", "new")},
-        pd.read_csv(several / "factors.csv"),
-        ["mig", "irs"],
-        n_bootstrap=10,
-    )
-    assert Path("pair.md").read_text("utf-8") == found.to_markdown()
-    assert Path("pair.methods.md").read_text("utf-8") == found.methods(format="markdown")
-    assert Path("pair.tex").read_text("utf-8") == found.to_latex()
-
-
 def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> None:
     groups = ("--runs", "b1=b1/*.npy", "--runs", "b4=b4/*.npy")
     run = demele("score", *groups, "factors.csv", "--metrics", "mig", "--format", "json")
@@ -144,19 +119,6 @@ def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> No
     assert "a model with one run gives no variance over runs" in " ".join(run.out.split())
     paired = demele("score", *groups, "factors.csv", "--metrics", "mig", "--paired-runs", "--format", "json")
     assert "paired by seed" in json.loads(paired.out)["differences"][0]["interval"]["method"]
-
-
-def test_numbers_of_codes_and_constant_codes_may_differ(demele: Program, several: Path) -> None:
-    files = ("old.npy", "wide.npy", "constant.npy", "factors.csv")
-    run = demele("score", *files, "--metrics", "mig", "--against", "old", "--names", "a,b,c", "--format", "json")
-    assert run.status == 2
-    assert "--against: unknown name 'old'; known are a, b, c" in run.err
-    run = demele("score", *files, "--metrics", "mig", "--against", "old", "--format", "json")
-    assert run.status == 0, run.err
-    content = json.loads(run.out)
-    assert [row["second"] for row in content["differences"]] == ["wide", "constant"]
-    told = demele("score", *files, "--metrics", "mig", "--format", "table", "--explain").out
-    assert "numbers of codes differ (2 and 3)" in " ".join(told.split())
 
 
 @pytest.mark.parametrize(
@@ -178,14 +140,3 @@ def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Pro
     assert (run.status, run.out) == (2, "")
     assert message in run.err
     assert run.err.count("\n") == 1
-
-
-def test_names_of_files() -> None:
-    from demele.cli.representations import names_of
-
-    assert names_of(["beta0.5.npy", "x/beta4.csv"]) == ["beta0.5", "beta4"]
-    assert names_of(["a/run/z.npy", "b/run/z.npy"]) == ["a/run/z", "b/run/z"]
-    assert names_of(["z.npy", "z.csv"]) == ["z.npy", "z.csv"]
-    assert names_of(["z.npy", "y.npy"], ["old, bad", "new"]) == ["old, bad", "new"]
-    with pytest.raises(InputError, match="given twice"):
-        names_of(["z.npy", "z.npy"])

@@ -13,7 +13,6 @@ from demele.models.vae.train import Training
 from tests.cli.conftest import Program, replaced
 
 SMALL = ("lab", "vae", "train", "--preset", "ci", "--latents", 3, "--checkpoint", "run")
-_SQUARES = ("lab", "vae", "train", "squares", "--image-size", 16, "--network", "mlp", "--latents", 3)
 
 
 @pytest.fixture(autouse=True)
@@ -47,20 +46,6 @@ def load_images() -> Any:
     from demele.lab import preset
 
     return preset("ci").images()
-
-
-def test_tables_and_histories_are_printed(demele: Program) -> None:
-    table = demele(*SMALL, "--steps", 3, "--format", "table").out
-    assert table.startswith("The training is done after 3 steps: 0 of 3 codes are active")
-    assert "1 warning: --explain" in table
-    assert "bernoulli likelihood" in table
-    explained = demele(*SMALL, "--steps", 3, "--format", "table", "--explain").out
-    assert "warning: Every code collapsed to the prior" in explained
-    assert "The normalised beta is 0.047." in explained
-    demele(*SMALL, "--steps", 3, "-o", "run.history.csv")  # returns at once
-    history = Path("run.history.csv").read_text(encoding="utf-8").splitlines()
-    assert history[0].startswith("step,loss,reconstruction,kl,kl_z1,kl_z2,kl_z3,total_correlation,penalty")
-    assert [line.partition(",")[0] for line in history[1:]] == ["0", "1", "2"]
 
 
 def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,74 +190,3 @@ def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
     wrong = demele("lab", "vae", "report", "other.npz", "-o", "other.html")
     assert wrong.status == 2
     assert not Path("other.html").exists()
-
-
-def test_an_archive_without_codes_is_told_in_words(demele: Program, folder: Path) -> None:
-    np.savez("other.npz", z=np.zeros((10, 2)))
-    found = demele("lab", "vae", "report", "other.npz", "-o", "page.html")
-    assert found.status == 2
-    assert "expected an array 'codes', found z" in found.err
-    found = demele("lab", "vae", "report", "missing.npz", "-o", "page.html")
-    assert found.status == 2
-    assert "missing.npz" in found.err
-    assert not (folder / "page.html").exists()
-
-
-def test_missing_annotations_are_refused_in_the_options_of_the_command(demele: Program) -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.integers(0, 3, (60, 1)).astype(float)
-    codes = factors + rng.normal(scale=0.1, size=(60, 1))
-    factors[7] = np.nan
-    np.savez("part.npz", codes=codes, factors=factors)
-    found = demele("lab", "vae", "report", "part.npz", "-o", "page.html")
-    assert found.status == 2
-    assert "--missing omit" in found.err
-    found = demele("lab", "vae", "report", "part.npz", "--missing", "omit", "-o", "page.html", "--explain")
-    assert found.status == 0
-    assert "nnotations are missing of 'v1' in 1" in found.out
-
-
-#: A training of few numbers.
-_SMALL = (
-    "lab",
-    "vae",
-    "train",
-    "squares",
-    "--image-size",
-    16,
-    "--network",
-    "mlp",
-    "--latents",
-    3,
-    "--checkpoint",
-    "run",
-)
-
-
-def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) -> None:
-    found = demele(*_SQUARES, "--checkpoint", "run", "--lr", 1000, "--steps", 200, "--format", "table")
-    assert found.status == 0
-    assert "lower --lr, or bound the log-variances such as with --logvar-bounds -10,10" in found.err
-    assert "its figures are those of the last finite" in found.out
-    assert "yes" not in found.out.split()
-    report = demele("lab", "vae", "report", "run", "-o", "page.html", "--quiet")
-    assert report.status == 2
-    assert "RUN: its training diverged: the loss or its gradient was not finite at step" in report.err
-
-
-def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> None:
-    found = demele(*_SQUARES, "--checkpoint", "run", "--steps", 3, "--logvar-bounds=-0.5,0.25")
-    assert found.status == 0
-    std = load_vae("run").encode(load_squares()).codes_std
-    assert std is not None
-    assert np.exp(-0.25) - 1e-6 <= std.to_numpy().min() <= std.to_numpy().max() <= np.exp(0.125) + 1e-6
-    assert (
-        "expected LOW,HIGH, such as -10,10, got '10'"
-        in demele(*_SQUARES, "--checkpoint", "run", "--logvar-bounds", "10").err
-    )
-
-
-def load_squares() -> Any:
-    from demele.data import squares
-
-    return squares(size=16)
