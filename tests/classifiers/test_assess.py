@@ -535,3 +535,23 @@ def test_an_audit_that_contradicts_the_rate_is_told() -> None:
     }
     assert "rate-contradicted" in codes[0.01]
     assert "rate-contradicted" not in codes[0.06]
+
+
+def test_asking_for_an_estimate_that_is_not_there() -> None:
+    found = assess([0, 1], [0, 1])
+    with pytest.raises(UnknownNameError, match=r"'auc' is not among the estimates: measures accuracy, error"):
+        found["auc"]
+    with pytest.raises(UnknownNameError, match=r"\('f1', 5\) is not among"):
+        found["f1", 5]
+    with pytest.raises(UnknownNameError, match="precision, recall and f1 are of one of 0, 1, 'macro', 'weighted'"):
+        found["f1"]
+
+
+def test_an_audit_of_other_rows_is_suspected() -> None:
+    truth = np.tile(np.arange(4), 100)
+    shifted = Audit(np.arange(1, 101), truth[:100], design="uniform")  # rows counted from 1
+    note = next(note for note in assess(truth, truth, audit=shifted).notes if note.code == "audit")
+    assert note.severity == "warning"
+    assert note.message.startswith(
+        "the expert changed 100 of 100 audited labels, more than half: are its rows those of"
+    )

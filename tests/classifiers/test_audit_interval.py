@@ -27,7 +27,7 @@ from demele.classifiers.measures.audit_interval import (
     weighted_sample,
 )
 from demele.classifiers.question import as_value
-from demele.core.errors import InputError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
@@ -442,3 +442,23 @@ def intervals_of(parts: list[Any]) -> tuple[Any, Any]:
     inclusion = np.stack([part.inclusion for part in parts])
     inclusion = inclusion if first.t_change.ndim == 1 else inclusion[:, None]
     return weighted_interval(WeightedSample(**fields, inclusion=inclusion), level=0.95, inference="test_set")
+
+
+def test_a_selective_audit_is_refused() -> None:
+    data = labelled([0, 1, 1], [0, 1, 0], 2)
+    audit = CodedAudit(np.array([2]), np.array([0], np.int32), np.array([np.nan]), "selective", 3)
+    with pytest.raises(InputError, match="chosen for a reason"):
+        audited_estimate(data, audit, "accuracy", None, 0.95)
+
+
+def test_other_mistakes_are_named() -> None:
+    with pytest.raises(InputTypeError, match=r"lost: expected a count .*, got 0\.5"):
+        audit_interval(5, 10, 3, 0.5, 1, 0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="inference: expected 'population' or 'test_set'"):
+        audit_interval(5, 10, 3, 0, 1, 0, inference="overlap")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="level"):
+        audit_interval(5, 10, 3, 0, 1, 0, level=95)
+    with pytest.raises(InputError, match="wrong: at most 1 labels are said to be wrong, but the audit shows 2"):
+        audit_interval(5, 10, 3, 2, 1, 0, wrong=1)
+    with pytest.raises(InputError, match="wrong: expected a count between 0 and n = 10, got 11"):
+        audit_interval(5, 10, 3, 2, 1, 0, wrong=11)

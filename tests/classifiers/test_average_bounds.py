@@ -102,3 +102,10 @@ def test_much_sharper_than_the_mean_of_the_bounds_of_classes() -> None:
     low, high = average_bounds("f1", "weighted", table, budget)
     assert low > 0.65
     assert high < 0.93
+
+
+def test_nothing_to_average() -> None:
+    table = np.array([[0, 5, 0], [0, 5, 0], [0, 0, 0]])
+    low, high = average_bounds("precision", "macro", table, budget_of(0, 3))
+    assert_close([low, high], [0.5, 0.5], ROUNDING)  # only class 1 is predicted
+    assert np.isnan(average_bounds("recall", "macro", np.zeros((2, 2), dtype=int), budget_of(0, 2))).all()

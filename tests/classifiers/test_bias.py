@@ -427,3 +427,19 @@ def test_the_bias_of_any_noise_lies_within_its_budget(k: int, seed: int) -> None
             low, high = bias_bounds(measure, cube.sum(axis=0), budget)
             assert_at_most(low, expected[measure], ROUNDING)
             assert_at_most(expected[measure], high, ROUNDING)
+
+
+def test_all_labels_wrong() -> None:
+    found = bias([0, 1], [1, 0], [0, 1])
+    assert (found.accuracy, found.rate, found.f_r) == (-1, 1, 1)
+    assert math.isnan(found.f_c)
+    assert "no-right-label" in {note.code for note in found.notes}
+
+
+def test_no_wrong_label_means_no_bias() -> None:
+    found = bias([0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0])
+    assert (found.rate, found.accuracy) == (0, 0)
+    assert math.isnan(found.f_n)
+    assert math.isnan(found.f_r)
+    assert_exact(found.per_class[["precision", "recall", "f1"]], np.zeros((2, 3)))
+    assert "no-wrong-label" in {note.code for note in found.notes}

@@ -13,8 +13,8 @@ from demele.classifiers.explanations.courses import (
     region_importance,
     regions,
 )
-from demele.core.errors import DemeleError, InputError
-from demele.explain import perturbation_test
+from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNameError
+from demele.explain import PerturbationTest, perturbation_test
 from demele.report.document import Pill
 from demele.report.words import plain as plain_text
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
@@ -266,3 +266,24 @@ def test_corrected_intervals_decide_and_are_said() -> None:
     table = found.document().table
     assert table is not None
     assert "Corrected" in table.columns
+
+
+def test_plain_values_and_tables_hold_everything() -> None:
+    predict, images, maps = four_pixels()
+    found: PerturbationTest = perturbation_test(predict, images, maps, labels=np.zeros(30, dtype=int), steps=4)
+    content = found.to_dict()
+    assert content["kind"] == "perturbation test"
+    assert len(content["maps"][0]["images"]) == 30
+    assert "image" not in content["maps"][0]["worst"][0]
+    assert len(found.curves_frame()) == 3 * 5
+    assert found.to_json().startswith("{")
+    assert "4 of 16 regions destroyed" in str(found)
+    assert str(found.signature).startswith("perturbation_test(measure='accuracy', region=(1, 1), steps=4")
+
+
+def test_an_unknown_map_is_told() -> None:
+    found = perturbation_test(PREDICT, IMAGES, {"gradient": MAPS})
+    with pytest.raises(UnknownNameError, match="did you mean 'gradient'"):
+        _ = found["gradients"]
+    with pytest.raises(NotEnoughData):
+        perturbation_test(PREDICT, IMAGES, {})

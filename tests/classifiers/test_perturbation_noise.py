@@ -11,8 +11,9 @@ from scipy.stats import t
 from demele.classifiers import assess
 from demele.classifiers.explanations.courses import Course
 from demele.classifiers.explanations.perturbation import KnownNoise, area_payoffs, bounded_mean, predicted_shares
+from demele.core.errors import InputError, InputTypeError
 from demele.explain import perturbation_test
-from demele.labels import TransitionMatrix
+from demele.labels import Audit, TransitionMatrix
 from tests.tolerances import ROUNDING, assert_at_most, assert_close
 
 Floats = NDArray[np.float64]
@@ -123,3 +124,16 @@ def test_a_verdict_that_rests_on_few_labels_becomes_inconclusive() -> None:
         for rate in (0.0, 0.4)
     ]
     assert verdicts == ["holds", "inconclusive"]
+
+
+def test_the_score_rests_on_no_label() -> None:
+    images, labels = some(40, 0)
+    maps = images * 1.0
+    clean = perturbation_test(predict, images, maps, labels=labels, measure="score")
+    noisy = perturbation_test(predict, images, maps, labels=(labels + 1) % K, measure="score")
+    assert clean["map"].difference == noisy["map"].difference
+    assert noisy["map"].images["label"].tolist() == ((labels + 1) % K).tolist()
+    with pytest.raises(InputError, match="do not depend on labels"):
+        perturbation_test(predict, images, maps, labels=labels, measure="score", noise=0.1)
+    with pytest.raises(InputTypeError, match="an audit cannot be used"):
+        perturbation_test(predict, images, maps, labels=labels, noise=Audit([0], [1], design="selective"))  # type: ignore[arg-type]

@@ -426,3 +426,14 @@ def test_the_plain_test_errs_too_often_and_the_corrected_one_does_not() -> None:
     assert plain.mean() > 0.1 + 20 * error  # 0.345 at least; nominal is 0.1
     assert corrected.mean() < 0.1 + 3 * error  # at most 0.137
     assert corrected.mean() > 0.02  # not by never deciding
+
+
+def test_errors_are_better_when_lower() -> None:
+    x, y = blobs()
+    rng = np.random.default_rng(0)
+    bad, good = (bootstrap_632(NearestCentroid(), rows, y, n_repeats=10) for rows in (rng.standard_normal(x.shape), x))
+    test = corrected_t_test(bad, good)
+    assert test.difference < 0
+    assert test.verdict == "candidate"
+    with pytest.raises(InputError, match="better: higher was given, but of error lower is better"):
+        corrected_t_test(bad, good, better="higher")

@@ -200,3 +200,8 @@ def test_refuses() -> None:
     for predictions, options, error, message in predictions_cases:
         with pytest.raises(error, match=message):
             pseudo_supervised(predictions, **options)
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(InputError, match=r"^name: expected one of 'a', 'b', 'c', got 'd'"):
+        pseudo_supervised(ROWS)["d"]

@@ -141,3 +141,14 @@ def test_audits_of_whole_groups_are_refused() -> None:
     whole = Audit(np.arange(500), labels, design="uniform")
     found = assess(predicted, labels, audit=whole, groups=codes)["accuracy"]
     assert_close(found.value, (predicted == labels).mean(), ROUNDING)
+
+
+def test_an_assessment_says_what_its_groups_are_worth() -> None:
+    predicted, labels, codes = identical(25, 4)
+    found = assess(predicted, labels, groups=codes)
+    notes = {note.code: note.message for note in found.notes}
+    assert notes["groups"].startswith("100 rows in 25 groups; as informative as about 2")
+    assert "only 25 groups" in notes["few-groups"]
+    assert found.assumptions[0].startswith("The groups, with their rows, are a random sample")
+    assert "groups" in dict(found.signature.context)
+    assert assess(predicted, labels, noise=0.02, groups=codes)["precision", 0].corrected is None

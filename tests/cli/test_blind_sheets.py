@@ -262,3 +262,14 @@ def test_strata_that_are_refused(
 ) -> None:
     run = demele(*command)
     assert (run.status, message in run.err) == (2, True), run.err
+
+
+def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--size", 12)
+    filled(lambda name: "cat")
+    Path("sheet.csv").rename("from_anna.csv")
+    call = ("assess", "questions.csv::old", "questions.csv::label", "--audit", "from_anna.csv")
+    assert "expected columns row (counted from 0) and true_label" in demele(*call).err
+    assert demele(*call, "--audit-key", "sheet.key.json").status == 0
+    other = demele("assess", "questions.csv::old", "questions.csv::new", *call[3:], "--audit-key", "sheet.key.json")
+    assert "its rows were drawn from other labels" in other.err

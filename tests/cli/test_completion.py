@@ -49,3 +49,8 @@ def test_standard_input_larger_than_the_disk_is_refused_in_words(
     assert run.status == 2
     assert "-: standard input is larger than the room in" in run.err
     assert "TMPDIR" in run.err
+
+
+def test_a_shell_that_is_not_known_is_refused(demele: Program) -> None:
+    run = demele("completion", "fish")
+    assert (run.status, "expected one of bash, zsh, tcsh" in run.err or "did you mean" in run.err) == (2, True)

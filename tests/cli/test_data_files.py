@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import demele as library
+from demele.data.loaders.converted import open_converted
 from demele.data.loaders.loading import PUBLISHED, load
 from demele.data.loaders.published import PublishedFile, PublishedSet
 from tests.cli.conftest import Program
@@ -171,3 +172,19 @@ def test_mistakes(
     run = demele("lab", "data", *arguments)
     assert run.status == 2
     assert run.err.startswith(f"demele: error: {told}")
+
+
+def test_options_of_a_set(demele: Program, placed: Callable[..., Written]) -> None:
+    placed(files.write_smallnorb)
+    asked = ("--options", "camera=1", "--options", "instance=factor", "--options", "split=training")
+    assert demele("lab", "data", "convert", "smallnorb", ".", *asked, "-o", "norb.npy").status == 0
+    kept = {"name": "smallnorb", "split": "training", "camera": 1, "instance": "factor"}
+    assert kept.items() <= open_converted(Path("norb.npy"))[1].items()
+    for option, told in [
+        ("camera=2", "camera: expected one of 0, 1, got '2'"),
+        ("colour=1", "colour: smallnorb has no such option; its options are split, camera, instance"),
+        ("camera", "--options: expected NAME=VALUE, such as camera=1, got 'camera'"),
+    ]:
+        run = demele("lab", "data", "check", "smallnorb", ".", "--options", option)
+        assert run.status == 2
+        assert told in run.err

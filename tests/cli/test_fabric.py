@@ -302,3 +302,42 @@ def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: byte
     assert demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
     assert len(Fabric.load("pruned.fabric").links) < 11
     assert not (folder / "new.fabric").exists()
+
+
+def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Path) -> None:
+    train = ("lab", "fabric", "train", "--checkpoint", "run", "--data")
+    assert "cluter: there is no such file, and no set of that name" in demele(*train, "cluter").err
+    assert "squares: which factor is the class is not clear; --factor says which of" in demele(*train, "squares").err
+    assert "--factor: squares has none called 'glyph'" in demele(*train, "squares", "--factor", "glyph").err
+    (folder / "few.csv").write_text("label\n0\n1\n")
+    few = demele(*train, "clutter", "--image-labels", "few.csv::label", "--images", 60)
+    both = demele(*train, "clutter", "--image-labels", "few.csv::label", "--factor", "glyph", "--images", 60)
+    assert "--factor: --image-labels gives the classes; leave one of them out" in both.err
+    assert "--image-labels: expected a class for each of the 60 images, got 2" in few.err
+    assert (
+        "--image-labels: say with --images N how many images"
+        in demele(*train, "clutter", "--image-labels", "few.csv").err
+    )
+    assert not Path("run").exists()
+
+
+def test_a_file_divided_otherwise_than_for_the_training_is_told(demele: Program, folder: Path) -> None:
+    names = np.array(["dot", "bar"] * 50)
+    pixels = np.random.default_rng(0).integers(0, 256, (100, 4, 4)).astype(np.uint8)
+    np.savez(folder / "own.npz", images=pixels, factors=(names == "bar").astype(int)[:, None])
+    parts = ("--data", "own.npz", "--batch", 20)
+    train = ("lab", "fabric", "train", *parts, "--held-out", 20, "--judged-on", 20, "--layers", 2, "--channels", 4)
+    demele(*train, "--preset", "ci", "--epochs", 1, "--checkpoint", "small")
+    prune = ("lab", "fabric", "prune", "small", *parts, "--remove", "links", "--fraction", 0.3, "-o")
+    same = demele(*prune, "first.fabric", "--held-out", 20, "--judged-on", 20)
+    assert (same.status, "not divided" in same.err) == (0, False)
+    other = demele(*prune, "second.fabric", "--held-out", 50, "--judged-on", 20)
+    assert other.status == 0
+    assert "own.npz is not divided as it was for the training" in " ".join(other.err.split())
+    assert "it was trained on own.npz" in demele(*prune[:4], *prune[8:], "third.fabric", "--fine-tune", 1).err
+
+
+def test_labels_of_another_training_are_told(demele: Program, run: bytes) -> None:
+    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.2, "--fine-tune", 1, "--label-noise", "uniform:0.3")
+    assert found.status == 0
+    assert "these images were trained on with other labels; --label-noise or --image-labels gives them" in found.err

@@ -220,3 +220,27 @@ def test_a_file_that_a_missing_package_writes_is_refused_before_the_computing(
     assert (run.status, run.out) == (2, "")
     assert "demele[parquet]" in run.err
     assert not Path("noisy.parquet").exists()
+
+
+def test_probabilities_and_their_classes(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
+    asked = ("clean", "data.csv::label", "--method", "entropy")
+    found = labels.clean(judged["label"], np.load("probabilities.npy"), method="entropy", kind="probabilities")
+    content = _made(demele, *asked, "--probabilities", "probabilities.npy", "--threshold", 0.3)
+    assert sorted(row["row"] for row in content["suspects"]) == np.flatnonzero(found.suspect).tolist()
+    named = _made(demele, *asked, "--probabilities", "probabilities.csv")
+    assert named["suspects"] == content["suspects"]
+    # columns are the classes in their order: in another order, most labels are taken for wrong
+    turned = _made(demele, *asked, "--probabilities", "probabilities.csv", "--classes", "3,2,1,0")
+    assert len(turned["suspects"]) > 500 > len(content["suspects"])
+
+
+def test_more_classes_than_occur(demele: Program, labels_folder: Path) -> None:
+    (version,) = _made(demele, "corrupt", "true.npy", "--noise", 0.5, "--classes", "0,1,2,3,4")["versions"]
+    assert version["counts"]["classes"] == [0, 1, 2, 3, 4]
+    assert sum(row[4] for row in version["counts"]["counts"]) > 0
+
+
+def test_approximate_noise_varies(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    content = _made(demele, "corrupt", "true.npy", "--noise", 0.1, "--approximate", "--kind", "uniform")
+    expected = labels.add_uniform_noise(judged["true"], 0.1, exact=False, seed=0)
+    assert _wrong(content["versions"][0]) == int(expected.mislabelled.sum()) != 60

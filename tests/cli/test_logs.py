@@ -133,3 +133,10 @@ def test_one_label_at_a_time_from_logs(sheet: tuple[str, ...], demele: Program, 
     else:
         pytest.fail("no verdict after 400 labels of 200")
     assert json.loads(run.out)["method"] == "sequential"
+
+
+def test_a_folder_without_logs_is_no_log(demele: Program, logs: Path) -> None:
+    Path("empty").mkdir()
+    run = demele("compare", "empty", "mmlu/old")
+    assert (run.status, "Traceback" in run.err) == (2, False)
+    assert "empty is none" in run.err

@@ -81,3 +81,10 @@ def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words:
     run = demele("probe", "sparse", "sparse.npz", "colours.csv", *words)
     assert (run.status, run.out) == (2, "")
     assert message in run.err
+
+
+def test_names_are_of_sparse_codes(demele: Program, folder: Path) -> None:
+    Path("names.txt").write_text("a\nb\nc", encoding="utf-8")
+    run = demele("probe", "sparse", "codes.npy", "factors.csv", "--code-names", "names.txt")
+    assert run.status == 2
+    assert "--code-names: is for sparse codes" in run.err

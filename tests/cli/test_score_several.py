@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from demele import compare_representations
+from demele.core.errors import InputError
 from tests.cli.conftest import Program
 from tests.tolerances import ROUNDING, assert_close
 
@@ -140,3 +141,14 @@ def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Pro
     assert (run.status, run.out) == (2, "")
     assert message in run.err
     assert run.err.count("\n") == 1
+
+
+def test_names_of_files() -> None:
+    from demele.cli.representations import names_of
+
+    assert names_of(["beta0.5.npy", "x/beta4.csv"]) == ["beta0.5", "beta4"]
+    assert names_of(["a/run/z.npy", "b/run/z.npy"]) == ["a/run/z", "b/run/z"]
+    assert names_of(["z.npy", "z.csv"]) == ["z.npy", "z.csv"]
+    assert names_of(["z.npy", "y.npy"], ["old, bad", "new"]) == ["old, bad", "new"]
+    with pytest.raises(InputError, match="given twice"):
+        names_of(["z.npy", "z.npy"])

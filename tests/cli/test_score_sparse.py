@@ -49,3 +49,19 @@ def test_a_table_names_the_best_code(demele: Program, sparse_folder: Path) -> No
     assert "Fitted on 30 of 30" in " ".join(run.out.split())
     frame = demele("score", "codes.npz", "factors.csv", "--format", "csv", "--metrics", "mig")
     assert frame.out.startswith("name,metric,value")
+
+
+def test_names_of_codes_are_lines_or_a_column(demele: Program, sparse_folder: Path) -> None:
+    names = [f"neuron {index}" for index in range(30)]
+    Path("names.txt").write_text("".join(f"{name}\n" for name in names))
+    pd.DataFrame({"number": range(30), "name": names}).to_csv("names.csv", index=False)
+    np.save("names.npy", np.array(names))
+    for file in ("names.txt", "names.csv::name", "names.npy"):
+        run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", file)
+        assert run.status == 0, run.err
+        best = {top["factor"]: top["code"] for top in json.loads(run.out)["top"] if top["rank"] == 1}
+        assert best["bit"] == "neuron 4", file
+    run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", "names.csv::number")
+    assert '"code": "4"' in run.out
+    run = demele("score", "codes.npz", "factors.csv", "--code-names", "names.txt", "-o", "names.txt", "--force")
+    assert "it is read by the same command" in run.err

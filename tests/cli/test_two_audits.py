@@ -37,3 +37,11 @@ def test_two_audits_are_joined(command: str, demele: Program, labels_folder: Pat
     columns = (new, label) if command == "assess" else (old, new, label)
     expected = getattr(classifiers, command)(*columns, audit=audit, **asked)
     assert json.loads(run.out) == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_a_plan_goes_on_from_one_audit(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    _written("first.csv", np.arange(60, 120), judged)
+    _written("second.csv", np.flatnonzero(judged["old"] != judged["new"])[:3], judged)
+    audits = ("--audit", "first.csv", "--audit", "second.csv")
+    run = demele("audit", "plan", "data.csv::old,new", "data.csv::label", *audits)
+    assert (run.status, "give the first of the two" in run.err) == (2, True), run.err

@@ -190,3 +190,35 @@ def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
     wrong = demele("lab", "vae", "report", "other.npz", "-o", "other.html")
     assert wrong.status == 2
     assert not Path("other.html").exists()
+
+
+_SQUARES = ("lab", "vae", "train", "squares", "--image-size", 16, "--network", "mlp", "--latents", 3)
+
+
+def load_squares() -> Any:
+    from demele.data import squares
+
+    return squares(size=16)
+
+
+def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) -> None:
+    found = demele(*_SQUARES, "--checkpoint", "run", "--lr", 1000, "--steps", 200, "--format", "table")
+    assert found.status == 0
+    assert "lower --lr, or bound the log-variances, such as with --logvar-bounds=-10,10" in found.err
+    assert "its figures are those of the last finite" in found.out
+    assert "yes" not in found.out.split()
+    report = demele("lab", "vae", "report", "run", "-o", "page.html", "--quiet")
+    assert report.status == 2
+    assert "RUN: its training diverged: the loss or its gradient was not finite at step" in report.err
+
+
+def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> None:
+    found = demele(*_SQUARES, "--checkpoint", "run", "--steps", 3, "--logvar-bounds=-0.5,0.25")
+    assert found.status == 0
+    std = load_vae("run").encode(load_squares()).codes_std
+    assert std is not None
+    assert np.exp(-0.25) - 1e-6 <= std.to_numpy().min() <= std.to_numpy().max() <= np.exp(0.125) + 1e-6
+    assert (
+        "expected LOW,HIGH, such as -10,10, got '10'"
+        in demele(*_SQUARES, "--checkpoint", "run", "--logvar-bounds", "10").err
+    )

@@ -654,3 +654,18 @@ def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
         evaluation["modularity"]
     with pytest.raises(demele.DemeleError, match="at least 2 factors"):
         demele.evaluate(CODES[["first"]], FACTORS[["size"]], ["mig", "modularity"])
+
+
+def values_or_message(metrics: list[Any]) -> Any:
+    try:
+        return [score.value for score in demele.evaluate(CODES, FACTORS, metrics)]
+    except demele.DemeleError as error:
+        return str(error)
+
+
+def test_a_callable_does_not_replace_a_metric_of_its_name() -> None:
+    def mig(codes: Any, factors: Any) -> float:
+        return 7.0
+
+    values = values_or_message(["mig", mig])
+    assert values == [whole()["mig"].value, 7.0] or "'mig'" in values

@@ -478,3 +478,17 @@ def test_a_decorated_formula_of_your_own_is_a_function_with_its_signature() -> N
 
 def nothing(rows: int) -> demele.metrics.Native:
     return demele.metrics.Native(value=np.asarray(rows))
+
+
+def test_another_python_is_a_warning_since_code_cannot_be_compared() -> None:
+    demele.register_metric(metric("halved", half))
+    signature = str(demele.evaluate(CODES, FACTORS, ["halved"])["halved"].signature)
+    other = re.sub(r"code=\w+/py3\.\d+", "code=0123456789ab/py3.99", signature)
+    with pytest.warns(DemeleWarning, match="made under py3.99, replayed under py3"):
+        assert_exact(demele.replay(other, CODES, FACTORS).value, 0.5)
+
+
+def test_code_of_others_is_not_ours() -> None:
+    signature = str(demele.evaluate(CODES, FACTORS, "mig")["mig"].signature)
+    with pytest.raises(InputError, match=r"made by mig of code 0123456789ab/py3\.11.*here is of demele"):
+        demele.replay(f"{signature}, code=0123456789ab/py3.11", CODES, FACTORS)

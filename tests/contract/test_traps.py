@@ -440,3 +440,14 @@ def test_the_identity_on_ten_factors() -> None:
         assert demele.metrics.mig(np.hstack([codes, codes]), factors).value <= 0.1
     twice = demele.metrics.dci(np.hstack([codes, codes])[:300], factors[:300], model="boosting", n_trees=5, max_depth=3)
     assert twice.modularity.value >= 0.9
+
+
+def test_a_signature_refuses_other_columns_and_tells_other_versions() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((300, 3))
+    signature = str(demele.metrics.mig(factors, factors).signature)
+    with pytest.raises(demele.errors.InputError, match="made from 3 codes, the data have 2"):
+        demele.replay(signature, factors[:, :2], factors)
+    other = signature.replace(f"demele={demele.__version__}", "demele=0.0.1")
+    with pytest.warns(demele.core.errors.DemeleWarning, match="made by demele 0.0.1"):
+        demele.replay(other, factors, factors)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import demele
 from demele.core.errors import FragileScoreWarning
 from demele.core.results import Chance
-from tests.tolerances import ROUNDING, assert_close
+from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 NAN = math.nan
 
@@ -131,3 +131,24 @@ def test_p_values() -> None:
     assert Chance((0.1, 0.2, 0.3), 0.9).p_value == 1 / 4
     assert math.isnan(Chance((0.1, 0.2, 0.3), NAN).p_value)
     assert math.isnan(Chance((0.1, NAN, NAN), 0.9).p_value)
+
+
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
+def test_an_evaluation_has_a_table_of_it() -> None:
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([rng.random((300, 3)), np.ones(300)])
+    codes = factors[:, :3] + 0.2 * rng.random((300, 3))
+    with pytest.warns(demele.errors.UndefinedFactorWarning):
+        found = demele.evaluate(codes, factors, ["mig", "mig_sup"], n_permutations=12)
+    mig = found["mig"]
+    assert mig.chance is not None
+    assert mig.above_chance is not None
+    expected = (mig.value - mig.chance.mean) / (1 - mig.chance.mean)
+    table = found.above_chance()
+    assert_close(table["above_chance"][0], expected, ROUNDING)
+    assert_exact(table["p_value"], [1 / 13, 1 / 13])
+    assert_exact(found.to_frame()["p_value"], [1 / 13, 1 / 13])
+    native = list(mig.above_chance.native.values())
+    assert math.isnan(native[3])
+    assert abs(float(np.mean(native[:3])) - expected) < 0.01  # shares of rooms that differ a little
+    assert demele.evaluate(codes, factors[:, :3], ["mig"])["mig"].above_chance is None

@@ -294,3 +294,14 @@ def test_pieces_do_not_go_to_a_pipe_a_folder_or_over_a_file_that_was_made_meanwh
         overtaken()
     assert path.read_bytes() == b"theirs"
     assert Path(str(caught.value).rpartition(" ")[2]).read_bytes() == b"new"
+
+
+def test_without_hard_links_nothing_is_replaced_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    write_whole(tmp_path / "out", b"first", replace=False)
+    with pytest.raises(demele.errors.OutputError, match="made meanwhile"):
+        write_whole(tmp_path / "out", b"second", replace=False)
+    assert (tmp_path / "out").read_bytes() == b"first"

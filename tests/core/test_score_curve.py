@@ -46,3 +46,10 @@ def test_it_is_written_as_plain_values() -> None:
 def test_anything_but_moments_and_evaluations_is_refused(points: Any) -> None:
     with pytest.raises(demele.errors.InputTypeError, match="evaluations: expected pairs of a number and an Evaluation"):
         ScoreCurve(points)
+
+
+def test_a_curve_without_points_is_empty() -> None:
+    empty = ScoreCurve([])
+    assert empty.to_frame().shape == (0, 0)
+    with pytest.raises(demele.errors.UnknownNameError, match="'mig' has no score in this curve"):
+        empty.best("mig")

@@ -269,3 +269,25 @@ def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: py
         assert len(store) == 0
         store.append(RECORDS)
     assert path.read_bytes() == written(tmp_path / "plain")
+
+
+def test_an_empty_file_becomes_a_store_but_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.touch()
+    with pytest.raises(FormatError, match="is empty"):
+        Store.read(path)
+    assert written(path) == written(tmp_path / "new")
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="no devices")
+def test_a_device_is_not_a_file() -> None:
+    with pytest.raises(InputError, match="is not a file; give the path of one"):
+        Store(Path("/dev/null"), IDENTITY)
+
+
+def test_nothing_is_added_to_a_closed_store(tmp_path: Path) -> None:
+    store = Store(tmp_path / "rows", IDENTITY)
+    store.close()
+    store.close()
+    with pytest.raises(ValueError, match="the store was closed"):
+        store.append(RECORDS)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.estimation.information import entropy, mutual_information
-from demele.metrics import dci_compactness, dci_modularity, modularity_from_information
+from demele.metrics import dci_compactness, dci_modularity, mig_from_information, modularity_from_information
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -434,3 +434,8 @@ def test_adjusted_information_is_nothing_where_chance_is_all_there_could_be() ->
     own, one = np.eye(4), np.array([[2.0], [3.0]])  # every row its own class: any order is perfect; one class
     for table in (own, one):
         assert_exact(mutual_information(table, "adjusted"), np.zeros(()))
+
+
+def test_mig_of_a_given_matrix() -> None:
+    # (0.6 - 0.2) / 1 and (0.5 - 0) / 0.8
+    assert_close(mig_from_information([[0.6, 0.0], [0.2, 0.5]], [1.0, 0.8]), (0.4 + 0.625) / 2, ROUNDING)

@@ -357,3 +357,12 @@ def test_refusals() -> None:
     for table, options, error, message in table_cases:
         with pytest.raises(error, match=message):
             annotator_agreement(table, **options)
+
+
+def test_many_classes_need_no_shared_rows_of_votes() -> None:
+    # 200 classes do not fit into one number per item: the same coefficients without collapsing equal rows.
+    answers = np.random.default_rng(3).integers(0, 200, size=(4, 60))
+    answers[1] = answers[0]
+    found = annotator_agreement(answers, scale="ordinal", n_resamples=100, seed=1)
+    assert_close(found.krippendorff, krippendorff.alpha(answers, level_of_measurement="ordinal"), ROUNDING)
+    assert found.intervals["krippendorff"].low < found.krippendorff < found.intervals["krippendorff"].high

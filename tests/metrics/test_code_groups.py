@@ -322,3 +322,24 @@ def test_neighbours_of_vectors_find_gaussian_information() -> None:
     assert fewer.interval is not None
     assert fewer.chance is not None
     assert fewer.chance.mean < 0.1
+
+
+def test_the_order_of_columns_within_a_group_changes_nothing() -> None:
+    turned = CODES[:, [1, 0, 2]]
+    names = [name for name in EVERY if not name.startswith("dci_")]  # trees draw columns by their place
+    first = scored(CODES, names, code_groups=IN_GROUPS, options=QUICK)
+    for codes, groups in ((CODES, {"v": [2], "circle": [1, 0]}), (turned, IN_GROUPS)):
+        again = scored(codes, names, code_groups=groups, options=QUICK)
+        assert again.code_names == first.code_names
+        for name in names:
+            assert again[name].value == pytest.approx(first[name].value, abs=1e-9)
+
+
+def test_options_that_do_not_fit() -> None:
+    for other in ({"factor_noise": {"v1": 0.1}}, {"aligned": True}):
+        with pytest.raises(InputError, match="not in groups"):
+            scored(CODES, ["mig"], code_groups=IN_GROUPS, **other)
+    with pytest.raises(InputError, match="reduces groups of columns"):
+        scored(CODES, ["mig"], reduce_groups="pca1")
+    with pytest.raises(InputError, match="expected None or 'pca1'"):
+        scored(CODES, ["mig"], code_groups=IN_GROUPS, reduce_groups="mean")

@@ -203,3 +203,8 @@ def test_other_columns_are_not() -> None:
         np.append(np.random.default_rng(0).uniform(100, 200, 500), [1.0, 359.0]),
     ]:
         assert read_factors(column).ambiguous == ()
+
+
+def test_a_period_that_nothing_shows_is_asked_for() -> None:
+    with pytest.raises(InputError, match="'cyclic:PERIOD'"):
+        read_factors(np.random.default_rng(0).random(100), kinds="cyclic")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import demele
+from demele.streaming.source import accumulated_metrics
 from tests.oracles import recovery
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 
@@ -166,3 +167,20 @@ def test_as_many_codes_as_rows_have_no_affine_r2() -> None:
         score = demele.metrics.r2_affine(rng.random((20, 25)), rng.random((20, 1)))
     assert math.isnan(score.value)
     assert any(note.code == "undefined-value" for note in score.notes)
+
+
+def test_batches_give_what_all_rows_give() -> None:
+    rng = np.random.default_rng(2)
+    factors = rng.random((300, 3))
+    codes = factors @ rng.random((3, 4)) + 0.1 * rng.random((300, 4)) + 100
+    frame = demele.bins.BinEdges.of(codes, factors)
+    parts = [demele.Accumulator(["mcc"], frame=frame) for _ in range(2)]
+    for index, part in enumerate(parts):
+        parts[index] = part.update(codes[index::2], factors[index::2])
+    whole = demele.metrics.mcc(codes, factors)
+    merged = parts[0].merge(parts[1]).compute()["mcc"]
+    assert_close(merged.value, whole.value, ROUNDING)
+    assert merged.per_factor is not None
+    assert whole.per_factor is not None
+    assert_close(merged.per_factor, whole.per_factor, ROUNDING)
+    assert "mcc" in accumulated_metrics(frame)

@@ -238,3 +238,8 @@ def test_what_cannot_be_asked_is_refused() -> None:
     for name, options, message in name_cases:
         with pytest.raises(demele.errors.InputError, match=message):
             getattr(demele.probes, name)(CODES, FACTORS, **options)
+
+
+def test_values_with_too_few_rows_make_no_experiment() -> None:
+    with pytest.raises(demele.errors.NotEnoughData, match="no value of a factor has 20 rows"):
+        demele.probes.strong_downstream(CODES[:40], FACTORS[:40], probe="logistic")

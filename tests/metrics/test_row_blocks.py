@@ -125,3 +125,19 @@ def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> Non
     if set(more) <= {"n_permutations", "n_bootstrap"}:
         with pytest.raises(error, match=message):
             demele.metrics.mig(rows, rows, **{"n_permutations": 5, "blocks": blocks, **more})
+
+
+def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
+    rng = np.random.default_rng(2)
+    codes, factors = walks(rng, 2), walks(rng, 2)
+    score = demele.metrics.mig(codes, factors, n_permutations=5, blocks=BLOCKS)
+    assert "blocks=20" in str(score.signature).replace(":", "=").replace(" ", "")
+    again = demele.replay(str(score.signature), codes, factors, blocks=BLOCKS)
+    assert again.chance is not None
+    assert score.chance is not None
+    assert_exact(again.chance.values, score.chance.values)
+    with pytest.raises(InputError, match="its chance level permuted 20 blocks of rows; pass `blocks=`"):
+        demele.replay(str(score.signature), codes, factors)
+    plain = demele.metrics.mig(codes, factors, n_permutations=5)
+    with pytest.raises(InputError, match="blocks: the signature's chance level permuted single rows"):
+        demele.replay(str(plain.signature), codes, factors, blocks=BLOCKS)

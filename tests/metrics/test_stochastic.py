@@ -80,3 +80,14 @@ def test_codes_without_noise_and_wrong_shapes_are_refused() -> None:
         demele.metrics.stochastic_scores(means[:1], deviations[:1])
     with pytest.raises(demele.DemeleError, match="stochastic_scores"):
         demele.evaluate(means, means, ["wsepin"])
+
+
+def test_noise_tells_nothing_and_dead_codes_weigh_nothing() -> None:
+    means, deviations = independent(1500, 2, 0.5)
+    with_dead = demele.metrics.stochastic_scores(
+        np.column_stack([means, np.zeros(1500)]), np.column_stack([deviations, np.ones(1500)]), n_draws=2000
+    )
+    assert abs(with_dead.information[2]) < 1e-9
+    assert with_dead.weights[2] < 1e-9
+    nothing = demele.metrics.stochastic_scores(np.zeros((50, 2)), np.ones((50, 2)))
+    assert abs(nothing.total) < 1e-9

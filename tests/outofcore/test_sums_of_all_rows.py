@@ -94,3 +94,10 @@ def test_a_factor_in_one_bin_keeps_its_place(tmp_path: Path) -> None:
         found = demele.evaluate(*data, ["irs"], options=options, sample=SAMPLE)
     assert found["irs"].factor_names == expected["irs"].factor_names
     assert_close(numbers(found), numbers(expected), ROUNDING)
+
+
+def test_a_signature_makes_the_number_again(tmp_path: Path) -> None:
+    data = scanned(make_rows(), tmp_path / "rows", [700], 100)
+    for score in demele.evaluate(*data, METRICS, sample=SAMPLE):
+        again = demele.replay(str(score.signature), *data)
+        assert_close(again.value, score.value, ROUNDING)

@@ -193,3 +193,15 @@ def test_forged_sums_are_refused() -> None:
         data = fed(framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
         with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
             demele.Accumulator.from_bytes(forged(data, "omes", name, change))
+
+
+def test_values_outside_a_frame() -> None:
+    frame = BinEdges.fixed([(-0.5, 0.5)] * 3, {"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": (0.2, 0.8)})
+    found = fed(frame, CODES, FACTORS, outside="clip").compute()
+    moved = int(((FACTORS[:, 2] < 0.2) | (FACTORS[:, 2] > 0.8)).sum())
+    assert [note.message.split(" values")[0] for note in found.notes if note.code == "clipped"] == [f"{moved:,}"]
+    bins = np.minimum((np.clip(FACTORS[:, 2], 0.2, 0.8) - 0.2) / 0.6 * 5, 4).astype(int)
+    expected = demele.metrics.omes(
+        CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased"
+    )
+    assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)  # type: ignore[union-attr]

@@ -106,3 +106,8 @@ def test_what_is_no_frame_is_refused() -> None:
 def test_settings_come_back_equal(value: object, plain: object) -> None:
     assert plain_setting(value, "options") == plain
     assert setting_of(json.loads(json.dumps(plain))) == value
+
+
+def test_what_has_no_plain_form_is_refused_with_its_name() -> None:
+    with pytest.raises(demele.errors.InputTypeError, match=r"options: expected numbers, .* got object"):
+        plain_setting({"mig": object()}, "options")

@@ -406,9 +406,10 @@ def saying(options: Mapping[str, Option], called: Mapping[str, str]) -> Callable
         if value == "True" or (name in options and not metavar):
             return said
         try:
-            return f"{said} {shlex.quote(_written(ast.literal_eval(value)))}"
+            written = shlex.quote(_written(ast.literal_eval(value)))
         except (SyntaxError, ValueError):  # a value that was cut
             return found[0]
+        return f"{said}{'=' if written.startswith('-') else ' '}{written}"  # "-10,10" would be taken for an option
 
     def say(message: str | Exception) -> str:
         if isinstance(message, DemeleError):
@@ -424,4 +425,4 @@ def _written(value: Any) -> str:
 
     if isinstance(value, Mapping):
         return ",".join(f"{quoted_name(name)}={one}" for name, one in value.items())
-    return ",".join(map(quoted_name, value)) if isinstance(value, list | tuple) else str(value)
+    return ",".join(quoted_name(str(one)) for one in value) if isinstance(value, list | tuple) else str(value)
