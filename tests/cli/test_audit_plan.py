@@ -23,6 +23,23 @@ def test_the_forecast_of_the_library(demele: Program, labels_folder: Path, judge
     assert list(pd.read_csv(io.StringIO(run.out))) == list(expected.to_frame())
 
 
+def test_a_measure_of_one_class_and_groups(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    pd.DataFrame({"site": [row // 6 for row in range(600)]}).to_csv("sites.csv", index=False)
+    run = demele("audit", "plan", *FILES, *QUICK, "--measure", "f1", "--of", "1", "--groups", "sites.csv", "--quiet")
+    assert (run.status, run.err) == (0, "")
+    expected = classifiers.plan_audit(
+        judged[["old", "new"]],
+        judged["label"],
+        sizes=(50, 200),
+        wrong=0.05,
+        measure="f1",
+        of=1,
+        groups=[row // 6 for row in range(600)],
+        draws=3,
+    )
+    assert json.loads(run.out) == expected.to_dict()
+
+
 def test_the_table_and_the_page_say_the_same_sentence(demele: Program, labels_folder: Path) -> None:
     run = demele("audit", "plan", *FILES, *QUICK, "--format", "table", "-o", "plan.html")
     assert run.status == 0, run.err

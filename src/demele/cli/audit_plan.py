@@ -21,7 +21,7 @@ PLAN = Command(
     {"": plan_audit},
     ("PREDICTIONS... LABELS", "LOG LOG..."),
     _run,
-    short="sizes wrong audit level seed",
+    short="sizes wrong audit measure of groups level seed",
     readers=(read_predictions, read_test_set),
     without="single unseen_positives",
     called=CALLED,

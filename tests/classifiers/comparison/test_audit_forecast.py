@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demele.classifiers import SequentialComparison, compare, plan_audit
 from demele.classifiers.comparison.forecast_parts import ForecastDesign, Truths, World, assumed_worlds
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import read_labelled
 from demele.labels import Audit, disagreement, draw_audit
 from demele.report.document import Table
@@ -129,6 +129,41 @@ def test_shares_are_those_of_a_simulation_by_the_public_functions() -> None:
     assert anywhere["uniform", 120].half_width < 0.7 * anywhere["uniform", 40].half_width
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [{"measure": "f1", "of": 1}, {"measure": "balanced-accuracy"}, {"groups": np.repeat(np.arange(100), 5)}],
+    ids=lambda asked: "-".join(map(str, asked)),
+)
+def test_other_measures_and_groups_are_simulated_as_compare_reads_them(asked: dict[str, Any]) -> None:
+    models, labels = judged(500, {"old": 0.80, "new": 0.88}, seed=6, classes=3)
+    size, rate, draws = 150, 0.04, 16
+    found = plan_audit(models, labels, sizes=size, wrong=rate, draws=draws, seed=2, **asked)
+    assert {one.design for one in found.prospects} == {"uniform", "weighted"}
+    assert all(np.isnan(one.labels_most) for one in found.outlooks)
+    settled: dict[str, list[bool]] = {"uniform": [], "weighted": []}
+    widths = []
+    for seed in range(draws):
+        rng = np.random.default_rng([10, seed])
+        true = np.where(rng.random(500) < rate, (labels + rng.integers(1, 3, 500)) % 3, labels)
+        for design, doubts in (("uniform", None), ("weighted", disagreement(models))):
+            plan = draw_audit(500, size, disagreement=doubts, seed=seed)
+            decided = compare(models["old"], models["new"], labels, audit=plan.answered(true[plan.rows]), **asked)
+            settled[design].append(decided.verdict != "inconclusive")
+            if design == "uniform":
+                widths.append((decided.interval.high - decided.interval.low) / 2)
+    for one in found.prospects:
+        if one.world == "4% wrong, anywhere":
+            share = (sum(settled[one.design]) + 1) / (draws + 2)
+            error = np.sqrt(one.error**2 + share * (1 - share) / draws)
+            assert abs(one.settled - np.mean(settled[one.design])) < 4 * error
+            if one.design == "uniform":
+                assert one.half_width == pytest.approx(np.mean(widths), rel=0.1)
+    table = found.document().table
+    assert isinstance(table, Table)
+    assert "Sequential" not in table.columns
+    assert "one label at a time" not in table.note
+
+
 def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
     models, labels = judged(300, {"a": 0.7, "b": 0.8})
     one, same, other = (plan_audit(models, labels, sizes=60, wrong=0.05, draws=3, seed=s) for s in (2, 2, 3))
@@ -227,6 +262,9 @@ def test_what_cannot_be_used_is_refused() -> None:
         ({"wrong": []}, InputError, "wrong.*at least one"),
         ({"draws": 1}, InputError, "draws"),
         ({"inference": "overlap"}, InputError, "inference.*population' or 'test_set"),
+        ({"measure": "f1"}, InputError, "of: f1 is compared for one class"),
+        ({"measure": "macro-f1", "sizes": [50]}, InputError, "sizes.*from 100 to 100"),
+        ({"groups": [1] * 100}, NotEnoughData, "at least 10 groups"),
         ({"audit": [1, 2]}, InputTypeError, "audit.*an Audit"),
         ({"audit": Audit([1], [0], design="selective")}, InputError, "audit.*for a reason"),
     ]

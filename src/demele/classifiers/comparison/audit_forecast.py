@@ -8,6 +8,7 @@ from typing import cast, get_args
 import numpy as np
 
 from demele.classifiers.comparison.audit import by_audit
+from demele.classifiers.comparison.compare import LEAST_AUDITED, asked_as, class_asked
 from demele.classifiers.comparison.forecast_parts import (
     AuditProspect,
     ForecastDesign,
@@ -20,11 +21,13 @@ from demele.classifiers.comparison.forecast_result import AuditForecast
 from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.question import Inference, Outcomes, Question, classes_of
+from demele.classifiers.results import Measure
+from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Counts, Floats, Rows
 from demele.core.checked_numbers import checked_count, checked_number, is_whole
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
-from demele.core.kinds import Classes
+from demele.core.kinds import Classes, Data, OneClass
 from demele.core.labelled import Indices, plain_text, read_labelled, read_models
 from demele.core.names import checked_name, renamed
 from demele.core.seeds import checked_seed, rng_for
@@ -111,6 +114,9 @@ def plan_audit(
     audit: AuditData = None,
     level: float = 0.95,
     inference: Inference = "population",
+    measure: Measure = "accuracy",
+    of: OneClass = None,
+    groups: Data = None,
     classes: Classes = None,
     draws: int = 40,
     seed: int = 0,
@@ -138,6 +144,9 @@ def plan_audit(
         Confidence of the verdict. Two-sided, of each pair by itself, as in :func:`demele.classifiers.compare`.
     inference : {"population", "test_set"}
         Rows that the verdict is about, as there.
+    measure, of, groups
+        As in :func:`demele.classifiers.compare`. One label at a time is simulated for the accuracy of rows apart only;
+        measures of all classes need at least 100 audited rows.
     classes : sequence, optional
         All classes (default: those of the labels).
     draws : int >= 2
@@ -184,6 +193,7 @@ def plan_audit(
         raise InputError("predictions", f"expected at most {_MOST_MODELS} models, got {len(models)}; pick some of them")
     if audit is not None and not isinstance(audit, Audit):
         raise InputTypeError("audit", f"expected an Audit, got {type(audit).__name__}")
+    inner = asked_as(measure)
     data = read_labelled(models, labels, classes=classes_of(None, audit, classes))
     if data.k < 2:
         raise InputError("labels", "expected at least 2 classes, got 1: no label could be wrong")
@@ -205,12 +215,24 @@ def plan_audit(
     else:
         rate = coded.wrong_labels(data.labels) / data.n
         worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
+    level, every = checked_confidence(level), np.arange(len(models))
+    question = Question(
+        data=data,
+        baseline=every,
+        candidate=every,
+        measure=inner,  # type: ignore[arg-type]  # as asked_as returns it
+        of=class_asked(data, measure, of, "of", "labels"),
+        level=level,
+        inference=inference,
+        groups=read_groups(groups, data.n, population=inference == "population"),
+    )
     # Of every two models, the candidate is the one that the given labels put ahead.
-    order = np.argsort((data.predictions == data.labels).sum(axis=1), kind="stable")
+    order = np.argsort(np.nan_to_num(question.observed()[1], nan=-1.0), kind="stable")
     first, second = np.triu_indices(order.size, 1)
-    level = checked_confidence(level)
-    question = Question(data=data, baseline=order[first], candidate=order[second], level=level, inference=inference)
-    sizes, doubts = _checked_sizes(sizes, data.n, coded), disagreement(list(data.predictions))
+    question = replace(question, baseline=order[first], candidate=order[second])
+    one_by_one = inner == "accuracy" and question.clusters is None
+    sizes = _checked_sizes(sizes, data.n, coded, LEAST_AUDITED if question.of_table else 1)
+    doubts = disagreement(list(data.predictions))
     draws, seed = checked_count(draws, "draws", 2), checked_seed(seed)
     begun = coded.rows if coded is not None and coded.design == "uniform" else np.zeros(0, np.intp)
     truths, everything = Truths(data, coded), np.arange(data.n)
@@ -219,7 +241,7 @@ def plan_audit(
     shape = (len(worlds), draws, question.n_pairs)
     verdicts = np.zeros((len(worlds), 3, len(sizes), *shape[1:]), np.int64)
     half_widths = np.full(verdicts.shape, np.nan)
-    asked, at_most = np.full(shape, np.inf), np.zeros(shape, np.int64)
+    asked, at_most = np.full(shape, np.nan), np.zeros(shape, np.int64)
     with reporting(progress) as report:
         for done, (place, draw) in enumerate(itertools.product(range(len(worlds)), range(draws)), start=1):
             of_truth, of_audit = (
@@ -232,14 +254,15 @@ def plan_audit(
                 weighted = weighted_audit(question, truth, size, doubts, own)
                 for design, (verdict, half_width) in enumerate((uniform, weighted)):
                     verdicts[place, design, at, draw], half_widths[place, design, at, draw] = verdict, half_width
-            asked[place, draw], verdict = labels_to_verdict(question, truth, cap=data.n, seed=own)
-            for at, size in enumerate(sizes):
-                verdicts[place, 2, at, draw] = np.where(asked[place, draw] <= size, verdict, 0)
+            if one_by_one:
+                asked[place, draw], verdict = labels_to_verdict(question, truth, cap=data.n, seed=own)
+                for at, size in enumerate(sizes):
+                    verdicts[place, 2, at, draw] = np.where(asked[place, draw] <= size, verdict, 0)
             whole = CodedAudit(everything, truth, np.ones(data.n), "uniform", data.n)
             at_most[place, draw] = _shown(question, whole)[0]
             if report is not None:
                 report(done, len(worlds) * draws, f"audits simulated: {worlds[place].name}")
-    designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)
+    designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)[: 3 if one_by_one else 2]
     prospects, outlooks = [], []
     for (place, world), pair in itertools.product(enumerate(worlds), range(question.n_pairs)):
         baseline, candidate = (data.names[role[pair]] for role in (question.baseline, question.candidate))
@@ -249,6 +272,10 @@ def plan_audit(
             prospects.append(AuditProspect.of(verdicts[here], half_widths[here], design=name, rows=size, **named))
         outlooks.append(PairOutlook.of(at_most[place, :, pair], asked[place, :, pair], **named))
     arguments: dict[str, object] = {"sizes": sizes, "level": level, "inference": inference}
+    if measure != "accuracy":
+        arguments |= {"measure": measure, "of": question.class_of(measure)}
+    if question.groups is not None:
+        arguments["groups"] = question.groups
     met = {"n": str(data.n), "models": str(len(data.names)), "digest": digest(data.labels, data.predictions)}
     if coded is None:
         arguments["wrong"] = tuple(dict.fromkeys(world.rate for world in worlds))
@@ -271,24 +298,29 @@ def plan_audit(
         draws=draws,
         level=level,
         inference=inference,
+        measure=measure,
+        of=question.class_of(measure),
         audited=0 if coded is None else coded.k,
         design=None if coded is None else cast("ForecastDesign", coded.design),
         assumptions=(*assumptions, "The expert's labels are right.", "Each pair is decided by itself."),
-        notes=() if coded is None else coded.notes(data.labels),
+        notes=(() if coded is None else coded.notes(data.labels))
+        + group_notes(question.groups, used=question.clusters is not None),
         signature=Signature("plan_audit", arguments | {"draws": draws, "seed": seed}, {**met, "demele": __version__}),
     )
 
 
-def _checked_sizes(sizes: int | Sequence[int] | None, n: int, coded: CodedAudit | None) -> tuple[int, ...]:
+def _checked_sizes(sizes: int | Sequence[int] | None, n: int, coded: CodedAudit | None, least: int) -> tuple[int, ...]:
     done = 0 if coded is None else coded.k
+    if n < least:
+        raise NotEnoughData("labels", f"this measure needs {least} audited rows or more, got {n} rows")
     if sizes is None:
         wanted = _SIZES if coded is None else (done, *(done + more for more in _MORE))
-        return tuple(size for size in wanted if size <= n) or (n,)
+        return tuple(size for size in wanted if least <= size <= n) or (n,)
     several: list[int] = [sizes] if isinstance(sizes, int) else items_of(sizes, "sizes", "numbers of rows")
     for size in several:
-        if not is_whole(size) or not max(1, done) <= size <= n:
-            least = f"{done}, the rows that were audited," if done else "1"
-            raise InputError("sizes", f"expected whole numbers from {least} to {n}, the rows, got {plain_text(size)}")
+        if not is_whole(size) or not max(least, done) <= size <= n:
+            start = f"{done}, the rows that were audited," if done > least else str(least)
+            raise InputError("sizes", f"expected whole numbers from {start} to {n}, the rows, got {plain_text(size)}")
     if not several:
         raise InputError("sizes", "expected at least one number of rows, such as 200, got none")
     return tuple(sorted({int(size) for size in several}))

@@ -20,7 +20,7 @@ from demele.core.checked_numbers import checked_count, checked_flag, checked_rat
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.kinds import Classes, Data, OneClass
-from demele.core.labelled import read_labelled, shown
+from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.names import checked_name, renamed
 from demele.core.table_columns import check_same_order, number_column
 from demele.labels.cleaned.cleaning import Cleaning, CleaningData, check_made_from
@@ -68,14 +68,13 @@ def ask(
 ) -> tuple[MethodSpec, Question]:
     """Check everything and return the method and its question; documented at :func:`demele.classifiers.compare`."""
     level = checked_confidence(level)
-    checked_name(measure, "measure", get_args(Measure))
+    inner = asked_as(measure)
     if inference is not None:
         checked_name(inference, "inference", get_args(Inference))
     if positive is not None and (of is not None or measure not in OF_POSITIVE):
         raise InputError("positive", f"is for {', '.join(OF_POSITIVE)}; give `of=` instead")
     of = of if positive is None else positive
     noise, audit = read_knowledge(noise, audit)
-    inner = _ASKED_AS.get(measure, measure)
     if method is None and noise is None and audit is None and inner == "accuracy":
         noise = 0.0
     needed = {"true_labels": true_labels, "cleaning": cleaning, "reference": reference, "noise": noise, "audit": audit}
@@ -96,22 +95,7 @@ def ask(
     if isinstance(noise, TransitionCounts | TransitionMatrix):
         noise = noise.ordered(words.classes)
     checked_count(seed, "seed", 0)
-    if inner == "accuracy" or inner in TABLE_MEASURES:
-        if of is not None:
-            raise InputError("of", f"{measure} is of all classes; leave it out, or ask for precision, recall or f1")
-        index = None
-        if inner in TABLE_MEASURES:
-            refuse_empty_classes(data, inner, argument)
-    elif of is None:
-        raise InputError("of", f"{measure} is compared for one class; give `of=`, one of {shown(words.classes)}")
-    else:
-        index = words.index(of, "of" if positive is None else "positive")
-        if measure in OF_NEGATIVE:
-            if data.k != 2:
-                raise InputError(
-                    "measure", f"{measure} is of two classes, got {data.k}; compare whether each is the positive class"
-                )
-            index = 1 - index
+    index = class_asked(data, measure, of, "of" if positive is None else "positive", argument)
     checked_flag(exact, "exact")
     checked_name(errors, "errors", ("any", "undirected"))
     if inner in TABLE_MEASURES and spec.name == "audit" and audit is not None and audit.k < LEAST_AUDITED:
@@ -188,6 +172,40 @@ def ask(
     for name, column in columns.items():
         check_same_order(column, labels, (name, argument))
     return spec, question
+
+
+def asked_as(measure: str) -> str:
+    """Return the measure whose value a measure is, of one class or of all: recall for sensitivity and specificity."""
+    checked_name(measure, "measure", get_args(Measure))
+    return _ASKED_AS.get(measure, measure)
+
+
+def class_asked(data: Labelled, measure: str, of: object, argument: str, labels: str) -> int | None:
+    """Return the index of the class that a measure is of; None for a measure of all classes.
+
+    Raises
+    ------
+    InputError
+        If a class is missing, or one is given to a measure of all classes, which ``labels`` must have.
+    """
+    inner = asked_as(measure)
+    if inner == "accuracy" or inner in TABLE_MEASURES:
+        if of is not None:
+            raise InputError("of", f"{measure} is of all classes; leave it out, or ask for precision, recall or f1")
+        if inner in TABLE_MEASURES:
+            refuse_empty_classes(data, inner, labels)
+        return None
+    if of is None:
+        message = f"{measure} is compared for one class; give `of=`, one of {shown(data.vocabulary.classes)}"
+        raise InputError("of", message)
+    index = data.vocabulary.index(of, argument)
+    if measure not in OF_NEGATIVE:
+        return index
+    if data.k != 2:
+        raise InputError(
+            "measure", f"{measure} is of two classes, got {data.k}; compare whether each is the positive class"
+        )
+    return 1 - index
 
 
 def refuse_groups(spec: MethodSpec, inference: str, groups: Groups | None, *, exact: bool, errors: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from demele.classifiers.comparison.forecast_parts import ENOUGH, ForecastDesign, PairOutlook
+from demele.classifiers.documents import measure_of
 from demele.core.result import about
 from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table
 from demele.report.listing import Column, listed
@@ -23,7 +24,8 @@ _RANGE = (0.5, 0.9)
 def forecast_document(result: "AuditForecast") -> Document:
     """Say which audit would settle a comparison, or how many more rows would, under each assumption."""
     several = len(result.names) > 2
-    designs = [design for design in _DESIGNS if not (several and design == "sequential")]
+    simulated = {one.design for one in result.prospects}
+    designs = [design for design in _DESIGNS if design in simulated and not (several and design == "sequential")]
     headline, *sentences = _several(result) if several else _after(result) if result.audited else _before(result)
     shares = _shares(result, designs)
     panels = {world.name: [_curves(result, world.name, designs)] for world in result.worlds}
@@ -38,7 +40,12 @@ def forecast_document(result: "AuditForecast") -> Document:
         sentences=sentences,
         figure=Choice("Assumption", panels),
         table=shares if several else sizes,
-        scope=[asked, count(result.n, "row"), f"{result.draws} draws for each assumption"],
+        scope=[
+            "" if result.measure == "accuracy" else measure_of(result.measure, result.of),
+            asked,
+            count(result.n, "row"),
+            f"{result.draws} draws for each assumption",
+        ],
         sections=[Section("Audit plan", [sizes, shares])],
         methods=[
             f"Audits of {asked} were simulated with demele [@demele]: {result.draws} draws of true labels for each of",
@@ -190,13 +197,19 @@ def _sizes(result: "AuditForecast") -> Table:
         ("Wrong labels", "text", lambda one: one.world.replace(" wrong,", ",")),
         ("Weighted", "count", lambda one: size(one, "weighted")),
         ("Uniform", "count", lambda one: size(one, "uniform")),
-        ("Sequential", "count", lambda one: _size(one, one.labels_most, result.n)),
+        (
+            "Sequential",
+            "count",
+            lambda one: "" if math.isnan(one.labels_most) else _size(one, one.labels_most, result.n),
+        ),
         ("All rows", "percent.0", "settled_by_all"),
         ("Better", "text", lambda one: name(one.winner) if one.winner and not one.hopeless else "open"),
     ]
+    one_by_one = any(one.design == "sequential" for one in result.prospects)
     note = (
-        "Rows that settle the comparison in 80% of the draws; never: labels of all rows would not. Sequential: one "
-        "label at a time. All rows: share of the draws that labels of all rows settle."
+        "Rows that settle the comparison in 80% of the draws; never: labels of all rows would not. "
+        f"{'Sequential: one label at a time. ' if one_by_one else ''}"
+        "All rows: share of the draws that labels of all rows settle."
     )
     outlooks = sorted(result.outlooks, key=lambda one: one.settled_by_all) if several else result.outlooks
     return listed("Rows needed", outlooks, columns, note)

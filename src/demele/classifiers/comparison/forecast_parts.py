@@ -77,7 +77,8 @@ class PairOutlook:
     for_candidate_by_all : float
         Share in which they would show the candidate to be better.
     labels_half, labels_most : float
-        Labels by which half and 80% of the sequential comparisons have a verdict; infinite if they never do.
+        Labels by which half and 80% of the sequential comparisons have a verdict; infinite if they never do, NaN if
+        these were not simulated.
     """
 
     baseline: str

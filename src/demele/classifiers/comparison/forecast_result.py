@@ -38,6 +38,9 @@ class AuditForecast(Result):
         Simulated truths for each assumption.
     level : float
     inference : str
+    measure : str
+    of : int, str or None
+        The class that the measure is of.
     audited : int
         Rows that an audit has labelled already.
     design : str or None
@@ -58,6 +61,8 @@ class AuditForecast(Result):
     draws: int
     level: float
     inference: str
+    measure: str
+    of: int | str | None
     audited: int
     design: ForecastDesign | None
     assumptions: tuple[str, ...]
