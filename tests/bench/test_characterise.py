@@ -326,7 +326,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"n_rows": 200.0}, InputTypeError, "n_rows: expected a whole number >= 100, got 200.0"),
     ({"level": 0}, InputError, "level: expected a number between 0 and 1, got 0"),
     ({"level": 1.0}, InputError, "level: expected a number between 0 and 1, got 1.0"),
-    ({"n_jobs": 0}, InputError, "n_jobs: expected a number of processes, or -1 .*, got 0"),
+    ({"n_jobs": 0}, InputError, "n_jobs: expected a number of processes, -1 .*, got 0"),
     ({"n_jobs": -2}, InputError, "n_jobs: expected .*, got -2"),
     ({"executor": 2}, InputTypeError, "executor: expected a concurrent.futures.Executor, got int"),
     ({"protocol": "review2023"}, UnknownNameError, "protocol: unknown protocol 'review2023'.*review2022"),

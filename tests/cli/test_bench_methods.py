@@ -330,7 +330,7 @@ MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
         ((*MODELS, "--measures", "acuracy"), "--measures: expected one of accuracy"),
         (
             (*MODELS, "--measures", "precision"),
-            "--measures: precision is of one class; write precision:CLASS, CLASS one of 0",
+            "in a command precision:CLASS, with CLASS one of 0",
         ),
         ((*MODELS, "--measures", "precision:"), "--measures: expected a class after the colon"),
         ((*MODELS, "--measures", "precision:7"), "--measures: expected one of the classes 0, 1, 2, 3, got 7"),

@@ -82,7 +82,7 @@ def test_predictions(
         (("score", "data.csv::z1", "--unsupervised"), "at least 2 codes that vary, got 1"),
         (("probe", "udr", "codes.npy", "codes.npy"), "codes.npy is given twice"),
         (("probe", "udr", "codes.npy", "only.npz", "--codes-std", "codes.npy"), "a file for each of the 2 models"),
-        ((*QUICK, "--sizes", "1"), "--sizes: expected at least 2, got 1"),
+        ((*QUICK, "--sizes", "1"), "--sizes: expected a whole number >= 2, got 1"),
         (
             (*QUICK, "--task", "without-best", "--remove", "3"),
             "--remove: expected fewer than there are codes (3), got 3",

@@ -21,11 +21,12 @@ import demele
 from demele import bench
 from demele.cli.main import main
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
+from demele.core.kinds import Count, Positive
 from demele.estimation.information import InformationTable
 from demele.metrics import catalogue
 from demele.metrics.data import Data, Moments
 from demele.metrics.metric import MATRIX
-from demele.metrics.options import BinOptions, Count, Positive, RunOptions
+from demele.metrics.options import BinOptions, RunOptions
 from tests.tolerances import assert_exact
 
 Array = NDArray[np.float64]
@@ -117,8 +118,8 @@ def test_a_registered_metric_has_what_ours_have(registered: demele.metrics.Metri
     ("options", "error", "told"),
     [
         ({"own_correlation": {"powr": 2}}, UnknownNameError, "no option 'powr'.*'power'"),
-        ({"own_correlation": {"power": 0}}, InputError, "power: expected at least 1, got 0"),
-        ({"own_correlation": {"power": "2"}}, InputTypeError, "power: expected a whole number, got '2'"),
+        ({"own_correlation": {"power": 0}}, InputError, "power: expected a whole number >= 1, got 0"),
+        ({"own_correlation": {"power": "2"}}, InputTypeError, "power: expected a whole number >= 1, got '2'"),
         ({"own_corelation": {"power": 2}}, UnknownNameError, "'own_correlation'"),
     ],
 )
@@ -261,7 +262,7 @@ def test_other_code_is_refused_naming_both() -> None:
 _PACKAGE = """
 import numpy as np
 import demele
-from demele.metrics.options import Count
+from demele.core.kinds import Count
 
 
 def paired(codes, factors, *, power: Count = 1):
@@ -366,7 +367,7 @@ _FILE = """
 import numpy as np
 import demele
 import beside
-from demele.metrics.options import Count
+from demele.core.kinds import Count
 
 
 def f(codes, factors, rng):

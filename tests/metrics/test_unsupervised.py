@@ -80,7 +80,7 @@ def test_dead_codes_are_left_out_and_copies_are_said() -> None:
         (SIGNS[:, :1], {}, "at least 2 codes that vary, got 1"),
         (SIGNS * 0, {}, "at least 2 codes that vary, got 0"),
         (SIGNS[:1], {}, "at least 2 rows"),
-        (SIGNS, {"n_permutations": -1}, "n_permutations: expected at least 0"),
+        (SIGNS, {"n_permutations": -1}, "n_permutations: expected a whole number >= 0"),
         (SIGNS, {"bins": True}, "bins: expected a number"),
         (SIGNS * np.nan, {}, "non-finite"),
     ],

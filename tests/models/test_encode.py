@@ -185,7 +185,7 @@ def test_memory_is_bounded_by_the_batch(batch: int) -> None:
 
 def test_an_encoder_that_samples_is_refused() -> None:
     draws = Encoder(lambda m, v: m + torch.randn_like(m) / 100)
-    with pytest.raises(demele.errors.InputError, match=r"two calls .* the encoder samples, .* output='mean_logvar'"):
+    with pytest.raises(demele.errors.InputError, match=r"two calls .* the encoder samples, .* `output='mean_logvar'`"):
         encode(draws, IMAGES)
     model = Encoder(lambda m, v: m)
     with pytest.raises(demele.errors.InputError, match="or dropout is on"):  # the function hides the module from eval()

@@ -176,7 +176,7 @@ def test_options_that_do_not_fit() -> None:
         ("sparse_probing", {"ranking": "t"}, InputError, "ranking: expected"),
         ("sparse_probing", {"score_on": "test"}, InputError, "score_on: expected"),
         ("sparse_probing", {"n_rows": 3}, InputError, "n_rows: expected a whole number >= 20"),
-        ("splitting", {"jump": 2}, InputError, "jump: expected a gain"),
+        ("splitting", {"jump": 2}, InputError, r"jump: expected a number in \(0, 1\)"),
         ("splitting", {"jump": "x"}, InputTypeError, "jump: expected a number"),
         ("splitting", {"most": 1.5}, InputTypeError, "most: expected a whole number"),
         ("absorption", {"decoder": np.ones((2, 2))}, InputError, "activations: expected decoder and activations"),

@@ -11,7 +11,7 @@ import numpy as np
 from demele.bench.candidates import chosen_candidates
 from demele.bench.scenario import Candidate, Representation, Scenario, group_of, slowness, with_std
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
-from demele.core.checked_numbers import checked_count
+from demele.core.checked_numbers import checked_count, checked_jobs
 from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, InputTypeError, quoted, warn_user
 from demele.core.kinds import Kind, pairs_in, whole_number
 from demele.core.names import suggestion
@@ -19,7 +19,6 @@ from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.options import checked_jobs
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import merged_options

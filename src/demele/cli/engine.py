@@ -34,14 +34,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, get_type_hints
+from typing import Annotated, Any, Literal, NoReturn
 
 from demele.cli.old_names import new_option
 from demele.cli.progress import reporting, resuming
 from demele.cli.results import Output, Warned, check_writable, warnings_in_one_line
 from demele.cli.standard_input import Format, is_stream, on_disk
 from demele.core.errors import DemeleError, InputError
-from demele.core.kinds import Kind, joined, kind_of
+from demele.core.kinds import Kind, annotation_of, joined, kind_of
 from demele.core.outputs import new_files
 from demele.core.reading import bytes_of, unpacking_at_most
 from demele.core.sentences import short_words
@@ -191,23 +191,6 @@ def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
 def plain_text(text: str, flags: Mapping[str, str]) -> str:
     """Return a text of a docstring as a terminal shows it; parameters that are options are written so."""
     return _MARKUP.sub(lambda found: flags.get(found[2], found[1] or found[2]), text)
-
-
-def annotation_of(function: Callable[..., Any], name: str) -> Any:
-    """Return an annotation, also where it is a text; a name that is imported for types only has no kind."""
-    whole = inspect.unwrap(function)
-    annotation = (
-        inspect.signature(whole).return_annotation
-        if name == "return"
-        else inspect.signature(whole).parameters[name].annotation
-    )
-    if not isinstance(annotation, str):
-        return annotation
-    holder = type("Holder", (), {"__annotations__": {name: annotation}})
-    try:
-        return get_type_hints(holder, vars(inspect.getmodule(whole)), include_extras=True)[name]
-    except NameError:
-        return object
 
 
 # Files ---------------------------------------------------------------------------------------------------------------

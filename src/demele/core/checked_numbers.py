@@ -57,9 +57,19 @@ def checked_count(value: Any, argument: str, least: int) -> int:
     return checked_whole(value, argument, f"a whole number >= {least}", inside=lambda count: least <= count < 1 << 63)
 
 
-def checked_share(value: Any, argument: str, low: float, high: float) -> float:
-    """Return a number in (low, high]."""
-    return checked_number(value, argument, f"a number in ({low:g}, {high:g}]", inside=lambda share: low < share <= high)
+def checked_share(value: Any, argument: str, low: float, high: float, ends: str = "(]") -> float:
+    """Return a number between two; ``ends`` says with brackets which of these it can be."""
+
+    def inside(share: float) -> bool:
+        return low <= share <= high and (ends[0] == "[" or share > low) and (ends[1] == "]" or share < high)
+
+    return checked_number(value, argument, f"a number in {ends[0]}{low:g}, {high:g}{ends[1]}", inside=inside)
+
+
+def checked_size(value: Any, argument: str, *, zero: bool = False) -> float:
+    """Return a finite number above 0, or with ``zero`` also 0."""
+    expected = "a finite number >= 0" if zero else "a finite number above 0"
+    return checked_number(value, argument, expected, inside=lambda size: 0 <= size < np.inf and (zero or size > 0))
 
 
 def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
@@ -71,13 +81,12 @@ def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
     return float(value)
 
 
-def checked_jobs(n_jobs: Any) -> int:
+def checked_jobs(value: Any, argument: str = "n_jobs") -> int:
     """Return a number of processes, -1 for all processors."""
-    return checked_whole(
-        n_jobs, "n_jobs", "a number of processes, -1 for all processors", inside=lambda n: n == -1 or n > 0
-    )
+    expected = "a number of processes, -1 for all processors"
+    return checked_whole(value, argument, expected, inside=lambda n: n == -1 or n > 0)
 
 
-def checked_level(level: Any) -> float:
+def checked_level(value: Any, argument: str = "level") -> float:
     """Return a nominal level, strictly between 0 and 1."""
-    return checked_number(level, "level", "a number between 0 and 1, such as 0.95", inside=lambda level: 0 < level < 1)
+    return checked_number(value, argument, "a number between 0 and 1, such as 0.95", inside=lambda one: 0 < one < 1)

@@ -1,17 +1,30 @@
-"""Kinds of arguments: how a word of the command line becomes an argument of a public function.
+"""Kinds of arguments: what they can be, and how a word of the command line becomes one.
 
-Plain types say their kind: ``bool``, ``int``, ``float``, ``str``, ``Literal``, and sequences and unions of them. What a
-type does not say stands in the annotation: ``noise: Annotated[float | TransitionMatrix, Kind("RATE|FILE", ...)]``. A
-parameter whose annotation has no kind, such as ``object``, is no option of a command.
+:func:`checked` checks the arguments of a public function by their kinds; the command line reads words by the same
+kinds. Plain types say their kind: ``bool``, ``int``, ``float``, ``str``, ``Literal``, and sequences and unions of
+them. What a type does not say stands in the annotation: ``noise: Annotated[float | TransitionMatrix, Kind("RATE|FILE",
+...)]``. A parameter whose annotation has no kind, such as ``object``, is no option of a command.
 """
 
+import functools
+import inspect
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from demele.core.checked_numbers import (
+    checked_count,
+    checked_flag,
+    checked_jobs,
+    checked_level,
+    checked_rate,
+    checked_share,
+    checked_size,
+)
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 
@@ -24,7 +37,7 @@ _ONE_ITEM = re.compile(rf"(?:^|,)({_ITEM})")
 
 @dataclass(frozen=True)
 class Kind:
-    """How a word becomes an argument.
+    """What an argument can be, and how a word becomes one.
 
     Attributes
     ----------
@@ -38,6 +51,8 @@ class Kind:
         All words that there are; empty if others are possible.
     is_file : bool
         Whether the word names a file to read, as FILE or FILE::column; the command reads it.
+    check : callable (value, argument) -> value, optional
+        Returns the value that Python was given in its plain form, or raises InputError naming the argument.
     """
 
     metavar: str
@@ -45,6 +60,7 @@ class Kind:
     repeats: bool = False
     words: tuple[str, ...] = ()
     is_file: bool = False
+    check: Callable[[Any, str], Any] | None = None
 
     def __repr__(self) -> str:
         return self.metavar
@@ -207,7 +223,7 @@ def joined(first: Any, *others: Any) -> Any:
 
 # Kinds of annotations ------------------------------------------------------------------------------------------------
 
-FLAG = Kind("")
+FLAG = Kind("", check=checked_flag)
 FILE = Kind("FILE", is_file=True)
 FILES = Kind("FILE,FILE", items_in, repeats=True, is_file=True)
 _PLAIN: Mapping[Any, Kind] = {
@@ -218,6 +234,31 @@ _PLAIN: Mapping[Any, Kind] = {
     Path: Kind("FILE", Path),
 }
 
+
+def at_least(least: int) -> Kind:
+    """Return the kind of a whole number that is not below ``least``."""
+    return Kind("N", whole_number, check=partial(checked_count, least=least))
+
+
+def between(low: float, high: float, ends: str = "[]") -> Kind:
+    """Return the kind of a number between two; ``ends`` says with brackets which of these it can be."""
+    return Kind("X", number, check=partial(checked_share, low=low, high=high, ends=ends))
+
+
+Count = Annotated[int, at_least(1)]
+CountOrNone = Annotated[int, at_least(0)]
+#: At least 2, such as folds of the rows.
+Several = Annotated[int, at_least(2)]
+Seed = Annotated[int, at_least(0)]
+Jobs = Annotated[int, Kind("N", whole_number, check=checked_jobs)]
+#: The confidence of an interval: in (0, 1).
+Level = Annotated[float, Kind("X", number, check=checked_level)]
+#: A share of the rows in [0, 1]; a percentage is refused with the share that it is.
+Rate = Annotated[float, Kind("X", number, check=checked_rate)]
+Share = Annotated[float, between(0, 1)]
+Fraction = Annotated[float, between(0, 1, "(]")]
+Positive = Annotated[float, Kind("X", number, check=checked_size)]
+Amount = Annotated[float, Kind("X", number, check=partial(checked_size, zero=True))]
 #: A file on the command line, an array in Python.
 Data = Annotated[object, FILE]
 #: ``FACTOR=KIND``, or one kind for all.
@@ -253,13 +294,16 @@ def kind_of(annotation: Any) -> Kind | None:
             return kind
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal and all(isinstance(word, str) for word in parts):
-        return Kind("|".join(parts), lambda word: checked_name(word, "", parts), words=parts)
+        named = partial(checked_name, known=parts)
+        return Kind("|".join(parts), partial(named, argument=""), words=parts, check=named)
     if origin in (Union, types.UnionType):
         members = [part for part in parts if part is not type(None)]
         lists = [part for part in members if get_origin(part) in (Sequence, list)]
         inner = kind_of(members[0]) if len(members) == 1 else kind_of(get_args(lists[0])[0]) if lists else None
-        if len(members) == 1 or inner is None:
-            return inner
+        if inner is None or len(members) == 1:
+            check = None if inner is None else inner.check
+            either = partial(_none_or, check) if check is not None and len(members) < len(parts) else check
+            return inner and replace(inner, check=either)
         others = [part for part in members if part not in lists]
         same = all(repr(kind_of(part)) == repr(inner) for part in others)
         return _list_of(inner, single=True) if same else None
@@ -278,3 +322,62 @@ def _list_of(inner: Kind, *, single: bool) -> Kind:
 
     metavar = {"N": "N,N", "X": "X,X"}.get(inner.metavar, "A,B")
     return Kind(metavar, read, words=inner.words)
+
+
+def _none_or(check: Callable[[Any, str], Any], value: Any, argument: str) -> Any:
+    return None if value is None else check(value, argument)
+
+
+# Python --------------------------------------------------------------------------------------------------------------
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def annotation_of(function: Callable[..., Any], name: str) -> Any:
+    """Return an annotation, also where it is a text; a name that is imported for types only has no kind."""
+    whole = inspect.unwrap(function)
+    signature = inspect.signature(whole)
+    annotation = signature.return_annotation if name == "return" else signature.parameters[name].annotation
+    if not isinstance(annotation, str):
+        return annotation
+    holder = type("Holder", (), {"__annotations__": {name: annotation}})
+    try:
+        return get_type_hints(holder, whole.__globals__, include_extras=True)[name]
+    except NameError:
+        return object
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments that are given to a function by their kinds, before it computes anything.
+
+    Examples
+    --------
+    >>> @checked
+    ... def drawn(n_rows: Count, level: Level = 0.95):
+    ...     return n_rows
+    >>> drawn(0)
+    Traceback (most recent call last):
+    ...
+    demele.core.errors.InputError: n_rows: expected a whole number >= 1, got 0
+    """
+    own = inspect.signature(function).parameters.values()
+    names = [one.name for one in own if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    first = [one.name for one in own if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+    @functools.cache
+    def checks() -> dict[str, Callable[[Any, str], Any]]:  # at the first call: annotations may name what comes later
+        kinds = {name: kind_of(annotation_of(function, name)) for name in names}
+        return {name: kind.check for name, kind in kinds.items() if kind is not None and kind.check is not None}
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        known, given = checks(), list[Any](args)
+        for place, name in enumerate(first[: len(args)]):
+            if name in known:
+                given[place] = known[name](given[place], name)
+        for name in options.keys() & known.keys():
+            options[name] = known[name](options[name], name)
+        return function(*given, **options)
+
+    return call

@@ -32,7 +32,7 @@ from demele.runtime.threads import one_thread
 
 #: Rows for each joint cell of a group: with fewer, most cells hold a row or two, and everything seems to be told.
 ROWS_PER_CELL = 5
-#: Folds of the trees that bound the information of a group of more cells.
+#: Several of the trees that bound the information of a group of more cells.
 FOLDS = 5
 #: Share of its variance that the first component of a group must hold to stand for it without a warning.
 MOSTLY = 0.9

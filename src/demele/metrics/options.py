@@ -1,21 +1,20 @@
 """Options of metrics: the default stands in a function's signature, the check in its annotation; both are read once."""
 
 import inspect
-import math
 import numbers
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypedDict, Union, Unpack, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag, is_number
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
+from demele.core.kinds import Count, CountOrNone, Jobs, Kind, Level, Seed, checked, kind_of
 from demele.core.names import NEW_ARGUMENTS
 from demele.core.results import Note, Score
 from demele.core.signature import OptionText
@@ -23,26 +22,6 @@ from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequenc
 from demele.estimation.information import Correction
 
 # What an option may be ------------------------------------------------------------------------------------------------
-
-
-class Reads:
-    """The check of an option, written into its annotation: ``Annotated[int, Reads("a whole number", check)]``.
-
-    Parameters
-    ----------
-    expects : str
-        What the option may be, for documentation.
-    check : callable (name, value) -> value
-        Returns the value in its frozen form, or raises InputError or InputTypeError naming the option.
-    """
-
-    __slots__ = ("check", "expects")
-
-    def __init__(self, expects: str, check: Callable[[str, Any], Any]) -> None:
-        self.expects, self.check = expects, check
-
-    def __repr__(self) -> str:  # help() prints annotations: no address in it
-        return f"Reads({self.expects!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,81 +42,23 @@ class ReadOption:
     notes: tuple[Note, ...] = ()
 
 
-class OfColumns(Reads):
+@dataclass(frozen=True, slots=True)
+class OfColumns:
     """The check of an option that is about the columns, such as the code of each factor: made when these are known.
 
-    Parameters
+    Attributes
     ----------
-    expects : str
     read : callable (value, subject) -> ReadOption
         A value of None is not read.
     """
 
-    __slots__ = ("read",)
-
-    def __init__(self, expects: str, read: Callable[[Any, Any], ReadOption]) -> None:
-        super().__init__(expects, lambda _, value: value)
-        self.read = read
+    read: Callable[[Any, Any], ReadOption]
 
 
-def at_least(least: int) -> Reads:
-    """Return the check of a whole number that is not below ``least``."""
-
-    def check(name: str, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise InputTypeError(name, f"expected a whole number, got {quoted(value)}")
-        if int(value) < least:
-            raise InputError(name, f"expected at least {least}, got {quoted(value)}")
-        return int(value)
-
-    return Reads(f"a whole number, at least {least}", check)
-
-
-def _number(name: str, value: Any) -> float:
-    if not is_number(value) or not math.isfinite(value):
-        raise InputTypeError(name, f"expected a number, got {quoted(value)}")
-    return float(value)
-
-
-def above_zero(top: float = np.inf, *, below: bool = False) -> Reads:
-    """Return the check of a number above 0 and at most (or below) ``top``."""
-
-    def check(name: str, value: Any) -> float:
-        number = _number(name, value)
-        if not 0 < number <= top or (below and number >= top):
-            bound = "below" if below else "at most"
-            raise InputError(name, f"expected a number above 0 and {bound} {top:g}, got {value}")
-        return number
-
-    return Reads(f"a number above 0 and {'below' if below else 'at most'} {top:g}", check)
-
-
-def _from_zero(expects: str, top: float = np.inf) -> Reads:
-    """Return the check of a number from 0 to ``top``."""
-
-    def check(name: str, value: Any) -> float:
-        number = _number(name, value)
-        if not 0 <= number <= top:
-            raise InputError(name, f"expected {expects}, got {value}")
-        return number
-
-    return Reads(expects, check)
-
-
-def _resamples(name: str, value: Any) -> int:
-    if isinstance(value, numbers.Integral) and value == 1 and not isinstance(value, bool):
-        raise InputError("n_bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
-    return cast("int", at_least(0).check(name, value))
-
-
-def _one_of(choices: tuple[object, ...]) -> Callable[[str, Any], Any]:
-    def check(name: str, value: Any) -> Any:
-        if not (value is None or isinstance(value, str)) or value not in choices:
-            wanted = ", ".join(repr(choice) for choice in choices)
-            raise InputError(name, f"expected one of {wanted}, got {quoted(value)}")
-        return value
-
-    return check
+def _resamples(value: Any, argument: str) -> int:
+    if checked_count(value, argument, 0) == 1:
+        raise InputError(argument, "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
+    return int(value)
 
 
 _BINNINGS: dict[str, type[Any]] = {
@@ -188,22 +109,10 @@ def as_binning(bins: object) -> Binning:
 
 #: The parameter of a function of arrays that is given random numbers, and no option.
 RANDOM = "rng"
-#: A whole number, at least 1.
-Count = Annotated[int, at_least(1)]
-#: Parts of the rows, each scored by what the others choose.
-Folds = Annotated[int, at_least(2)]
-#: A number above 0.
-Positive = Annotated[float, above_zero()]
-#: A number above 0 and at most 1.
-Fraction = Annotated[float, above_zero(1.0)]
-#: A number from 0 to 1.
-Share = Annotated[float, _from_zero("a number from 0 to 1", 1.0)]
-#: A standard deviation, at least 0.
-Deviation = Annotated[float, _from_zero("a standard deviation of at least 0")]
 #: How continuous columns are cut: a number of bins, a word, edges or a rule.
 Bins = Annotated[
     int | str | Binning | Sequence[float] | NDArray[Any],
-    Reads("a number, a Binning or edges", lambda _, value: as_binning(value)),
+    Kind("BINS", check=lambda value, _: as_binning(value)),
 ]
 #: Where mutual informations come from.
 Estimator = Literal["histogram", "knn", "robust"]
@@ -272,9 +181,7 @@ class Option:
     name : str
     written, default : object
         Its default, as the signature writes it and in frozen form.
-    check : callable (name, value) -> value
-    expects : str
-        What it may be, for documentation.
+    check : callable (value, name) -> value
     read : callable (value, subject) -> ReadOption, optional
         Reads a value that is about the columns of a representation.
     """
@@ -282,8 +189,7 @@ class Option:
     name: str
     written: Any
     default: Any
-    check: Callable[[str, Any], Any]
-    expects: str
+    check: Callable[[Any, str], Any]
     read: Callable[[Any, Any], ReadOption] | None = None
 
 
@@ -344,32 +250,21 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
     for one in parameters:
         if one.default is inspect.Parameter.empty:
             raise InputTypeError(f"option {one.name!r} of {owner} has no default")
-        hint = hints.get(one.name)
-        check, expects = _check_of(hint, one.name, owner)
+        hint = hints[one.name]
         read = next((item.read for item in getattr(hint, "__metadata__", ()) if isinstance(item, OfColumns)), None)
-        found[one.name] = Option(one.name, one.default, check(one.name, one.default), check, expects, read)
+        kind = kind_of(hint)
+        check = _as_given if read is not None else None if kind is None else kind.check
+        if check is None:
+            raise InputTypeError(
+                f"option {one.name!r} of {owner} has no check; annotate it with Count, Positive, a Literal, bool, or "
+                "Annotated[..., Kind(...)] of demele.core.kinds"
+            )
+        found[one.name] = Option(one.name, one.default, check(one.default, one.name), check, read)
     return found
 
 
-def _check_of(hint: Any, name: str, owner: str) -> tuple[Callable[[str, Any], Any], str]:
-    for item in getattr(hint, "__metadata__", ()):
-        if isinstance(item, Reads):
-            return item.check, item.expects
-    if hint is bool:
-        return lambda key, value: checked_flag(value, key), "True or False"
-    if get_origin(hint) is Literal:
-        return _one_of(get_args(hint)), "one of " + ", ".join(map(repr, get_args(hint)))
-    if get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint):
-        rest = [item for item in get_args(hint) if item is not type(None)]
-        if len(rest) == 1:
-            check, expects = _check_of(rest[0], name, owner)
-            if get_origin(rest[0]) is Literal:
-                return _one_of((None, *get_args(rest[0]))), f"None or {expects}"
-            return lambda key, value: None if value is None else check(key, value), f"None or {expects}"
-    raise InputTypeError(
-        f"option {name!r} of {owner} has no check; annotate it with Count, Positive, a Literal, bool, or "
-        "Annotated[..., Reads(...)] of demele.metrics.options"
-    )
+def _as_given(value: Any, _: str) -> Any:
+    return value
 
 
 def restored(value: object) -> object:
@@ -387,24 +282,6 @@ def restored(value: object) -> object:
 # What all metrics take ------------------------------------------------------------------------------------------------
 
 
-def checked_jobs(n_jobs: object) -> int:
-    """Validate a number of processes."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-        raise InputError("n_jobs", f"expected a number of processes, or -1 for all processors, got {quoted(n_jobs)}")
-    return int(n_jobs)
-
-
-_RUN_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
-    "n_jobs": lambda _, value: checked_jobs(value),
-    "seed": at_least(0).check,
-    "n_repeats": at_least(1).check,
-    "n_bootstrap": _resamples,
-    "level": above_zero(1.0, below=True).check,
-    "n_permutations": at_least(0).check,
-    "missing": lambda _, value: value,  # the door checks it
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """Keywords that all metrics share, validated.
@@ -413,19 +290,22 @@ class Run:
     much the difference of two representations would vary.
     """
 
-    seed: int = 0
-    n_repeats: int = 1
-    n_bootstrap: int = 0
-    level: float = 0.95
-    n_permutations: int = 0
-    n_jobs: int = 1
+    seed: Seed = 0
+    n_repeats: Count = 1
+    n_bootstrap: Annotated[int, Kind("N", check=_resamples)] = 0
+    level: Level = 0.95
+    n_permutations: CountOrNone = 0
+    n_jobs: Jobs = 1
     missing: Missing = "raise"
     halves: bool = False
 
     @classmethod
     def checked(cls, **given: Any) -> "Run":
         """Validate the keywords that were given."""
-        return cls(**{name: check(name, given[name]) for name, check in _RUN_CHECKS.items() if name in given})
+        return _checked_run(**{name: value for name, value in given.items() if name in cls.__dataclass_fields__})
+
+
+_checked_run = checked(Run)
 
 
 #: Keywords of ``demele.evaluate`` that are asked of functions of metrics too, which lack them.

@@ -110,7 +110,7 @@ def _read_reg_dim(given: object, subject: "Subject") -> ReadOption:
 #: The code that is meant to hold each factor, by index or name; or that of its place in the order of the columns.
 RegDim = Annotated[
     Sequence[int] | Sequence[str] | Literal["in order"] | None,
-    OfColumns("an index or a name of a code for each factor", _read_reg_dim),
+    OfColumns(_read_reg_dim),
 ]
 
 

@@ -180,7 +180,7 @@ def checked(metric: Metric, given: Mapping[str, Any], name: str = "") -> dict[st
         if key not in options:
             raise UnknownNameError("options", f"{name or metric.name} has no option {key!r}{suggestion(key, options)}")
     return {
-        key: option.default if given.get(key, option.written) is option.written else option.check(key, given[key])
+        key: option.default if given.get(key, option.written) is option.written else option.check(given[key], key)
         for key, option in options.items()
     }
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
-from demele.core.kinds import FILE, Data, Kinds
-from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.kinds import FILE, Count, CountOrNone, Data, Kinds, Seed, at_least, between, checked
+from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -37,6 +37,9 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 #: Rows, and which of them are members of a class.
 Part = tuple[Rows, NDArray[np.bool_]]
+ScoreOn = Literal["unseen", "training"]
+#: Rows on which probes are fitted.
+ProbedRows = Annotated[int, at_least(20)]
 #: Share of the rows that probes are fitted on; the others are scored.
 TRAINING = 0.8
 #: Names of the class that only says that the other one is not there, in small letters.
@@ -195,8 +198,6 @@ def concept_rows(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    n_rows, seed = checked_count(n_rows, "n_rows", 20), checked_count(seed, "seed", 0)
-    checked_name(score_on, "score_on", ("unseen", "training"))
     read, columns = _read(codes, code_names), read_factors(factors, kinds=kinds, missing=missing)
     refuse_cyclic(columns.columns, "scoring of concepts")
     check_pair(read.n, read.d, columns)
@@ -233,16 +234,17 @@ AT_A_TIME = 64
 
 
 @renamed(**NEW_ARGUMENTS, k="top")
+@checked
 def sparse_probing(
     codes: object,
     factors: object,
     *,
     top: int | Sequence[int] = (1, 2, 5),
     ranking: Ranking = "standardised",
-    score_on: str = "unseen",
-    n_rows: int = 20_000,
-    n_permutations: int = 0,
-    seed: int = 0,
+    score_on: ScoreOn = "unseen",
+    n_rows: ProbedRows = 20_000,
+    n_permutations: CountOrNone = 0,
+    seed: Seed = 0,
     missing: Missing = "raise",
     kinds: Kinds = None,
     code_names: Annotated[Sequence[str] | None, FILE] = None,
@@ -314,8 +316,6 @@ def sparse_probing(
     (0.9, ('z1',))
     """
     counts = _counts(top)
-    checked_name(ranking, "ranking", ("standardised", "raw"))
-    n_rows, n_permutations = checked_count(n_rows, "n_rows", 20), checked_count(n_permutations, "n_permutations", 0)
     rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
     table, per_factor = _probed(rows, counts, ranking)
     values = {count: float(mean_of_defined(per_factor[count])) for count in counts}
@@ -468,16 +468,17 @@ class _Split:
         return float(len(self.codes)) if self.f1 and self.f1[-1] >= LEAST_F1 else float("nan")
 
 
+@checked
 def splitting(
     codes: object,
     factors: object,
     *,
-    jump: float = 0.03,
-    most: int = 10,
-    screen: int = 200,
-    score_on: str = "unseen",
-    n_rows: int = 20_000,
-    seed: int = 0,
+    jump: Annotated[float, between(0, 1, "()")] = 0.03,
+    most: Count = 10,
+    screen: Count = 200,
+    score_on: ScoreOn = "unseen",
+    n_rows: ProbedRows = 20_000,
+    seed: Seed = 0,
     missing: Missing = "raise",
     kinds: Kinds = None,
     code_names: Annotated[Sequence[str] | None, FILE] = None,
@@ -526,7 +527,7 @@ def splitting(
     2.0
     """
     rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
-    settings = _settings(jump, most, screen)
+    settings = (jump, most, screen)
     concepts = _classes(rows)
     found = [_split(rows, concept, told, *settings) for concept, told in ranked(rows, concepts, "standardised")]
     per_factor = by_factor(concepts, np.array([one.size for one in found]), rows.factors.m)
@@ -536,18 +537,19 @@ def splitting(
     return rows.score("splitting", arguments, per_factor, {"classes": tuple(table)}, _left_out(table))
 
 
+@checked
 def absorption(
     codes: object,
     factors: object,
     *,
     decoder: Data = None,
     activations: Data = None,
-    jump: float = 0.03,
-    most: int = 10,
-    screen: int = 200,
-    score_on: str = "unseen",
-    n_rows: int = 20_000,
-    seed: int = 0,
+    jump: Annotated[float, between(0, 1, "()")] = 0.03,
+    most: Count = 10,
+    screen: Count = 200,
+    score_on: ScoreOn = "unseen",
+    n_rows: ProbedRows = 20_000,
+    seed: Seed = 0,
     missing: Missing = "raise",
     kinds: Kinds = None,
     code_names: Annotated[Sequence[str] | None, FILE] = None,
@@ -602,7 +604,7 @@ def absorption(
     from scipy.sparse import csc_array
 
     rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
-    settings = _settings(jump, most, screen)
+    settings = (jump, most, screen)
     in_space = _space(decoder, activations, rows)
     concepts = _classes(rows)
     columns = (rows.codes.values.astype(np.float64), rows.codes.rows, rows.codes.starts)
@@ -641,14 +643,6 @@ def absorption(
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
-
-
-def _settings(jump: object, most: object, screen: object) -> tuple[float, int, int]:
-    if isinstance(jump, bool) or not isinstance(jump, int | float | np.floating):
-        raise InputTypeError("jump", f"expected a number, got {quoted(jump)}")
-    if not 0 < jump < 1:
-        raise InputError("jump", f"expected a gain of F1 between 0 and 1, got {jump}")
-    return float(jump), checked_count(most, "most", 1), checked_count(screen, "screen", 1)
 
 
 def _classes(rows: ConceptRows) -> list[Concept]:

@@ -14,8 +14,7 @@ from demele.core.errors import (
     quoted,
 )
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
-from demele.core.kinds import FILE, Bins, Kinds
-from demele.core.names import checked_name
+from demele.core.kinds import FILE, Bins, Count, Kinds, Several, at_least, checked
 from demele.core.results import LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
@@ -25,7 +24,7 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Array
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
 from demele.metrics.metric import Metric
-from demele.metrics.options import Run, as_binning, at_least
+from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, given_options, merged_options
 from demele.metrics.run import computed, warn_of_fragile
@@ -35,6 +34,7 @@ from demele.metrics.sparse_source import SHUFFLED_CODES, SparseRows
 from demele.runtime.progress import reporting
 
 
+@checked
 def evaluate_sparse(
     codes: object,
     factors: object,
@@ -43,9 +43,9 @@ def evaluate_sparse(
     bins: Bins = 10,
     factor_bins: Bins = 10,
     correction: Literal["none", "miller-madow"] = "none",
-    screen: int = 200,
-    n_rows: int = 20_000,
-    top: int = 10,
+    screen: Several = 200,
+    n_rows: Annotated[int, at_least(50)] = 20_000,
+    top: Count = 10,
     code_names: Annotated[Sequence[str] | None, FILE] = None,
     seed: int = 0,
     missing: Missing = "raise",
@@ -147,16 +147,11 @@ def evaluate_sparse(
         of_factors = as_binning(factor_bins)
     except InputError as error:
         raise type(error)(f"factor_{error}") from error
-    if str(correction) == "adjusted":
-        remedy = "'adjusted' is for dense codes, it takes milliseconds per code and factor"
-        raise InputError("correction", "expected 'none' or 'miller-madow', got 'adjusted'", remedy)
-    checked_name(correction, "correction", ("none", "miller-madow"))
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {quoted(name)}")
     rule = bins if isinstance(bins, Active) else as_binning(bins)
     run = Run.checked(seed=seed, n_jobs=n_jobs, missing=missing)
-    fitted_on = {"screen": at_least(2).check("screen", screen), "n_rows": at_least(50).check("n_rows", n_rows)}
-    most = at_least(1).check("top", top)
+    fitted_on = {"screen": screen, "n_rows": n_rows}
     asked = _asked(_chosen(metrics), options, bins=rule, correction=correction)
     read = read_sparse_codes(codes, code_names)
     columns = read_factors(factors, kinds=kinds, missing=missing)
@@ -232,7 +227,7 @@ def evaluate_sparse(
         factor_entropy=pd.Series(entropies, index=list(columns.names)),
         code_entropy=pd.Series(source.counted.code_entropy, index=list(read.names)),
         activity=pd.Series(read.activity, index=list(read.names)),
-        top=source.top_codes(most),
+        top=source.top_codes(top),
         screened=screened,
         notes=subject.notes,
         version=__version__,

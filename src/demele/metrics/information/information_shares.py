@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
+from demele.core.kinds import Fraction
 from demele.core.results import Note
 from demele.core.sentences import plural
 from demele.estimation.information import InformationTable, beyond_chance, ratio
 from demele.metrics.information import InformationMetric
 from demele.metrics.metric import Array, Native
-from demele.metrics.options import Fraction, TableOptions
+from demele.metrics.options import TableOptions
 
 Active = Literal["informative", "range"]
 Normalise = Literal["entropy", "none"]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
+from demele.core.kinds import Count
 from demele.core.results import Note
 from demele.estimation.counts import column_bins, joint_counts
 from demele.estimation.information import Correction, InformationTable, information_table, mean_of_defined, ratio
@@ -14,7 +15,7 @@ from demele.metrics.importances import concentration
 from demele.metrics.information import InformationMetric
 from demele.metrics.information.information_shares import active_codes, barely_beyond_chance, informed_factors
 from demele.metrics.metric import MATRIX, Array, Native
-from demele.metrics.options import Bins, Count, Estimator, TableOptions, as_binning
+from demele.metrics.options import Bins, Estimator, TableOptions, as_binning
 from demele.metrics.splits import folds
 
 Counted = Literal["informative", "all"]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
+from demele.core.kinds import Count
 from demele.core.results import Note
 from demele.estimation.cells import Partition
 from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins, joint_counts
@@ -23,7 +24,7 @@ from demele.estimation.joint_codes import joint_rows
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, Streams
-from demele.metrics.options import Bins, Count, RunOptions, as_binning
+from demele.metrics.options import Bins, RunOptions, as_binning
 
 #: Rows for each combination of bins of the codes, from which informations are counted in such cells.
 ROWS_PER_CELL = 5

@@ -1,17 +1,18 @@
 """Metrics of the first VAEs: which factor a group of rows shares, or not (beta-VAE, FactorVAE, RF-VAE)."""
 
 from functools import partial
-from typing import Annotated, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.kinds import Amount, Count, Several
 from demele.core.results import Note
 from demele.estimation.groups import Units
 from demele.metrics.data import Data
 from demele.metrics.guards import pruned_notes, units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
-from demele.metrics.options import Bins, Count, Deviation, RunOptions, at_least
+from demele.metrics.options import Bins, RunOptions
 from demele.metrics.splits import above
 
 Report = Literal["above-chance", "unscaled"]
@@ -42,7 +43,7 @@ def z_diff(
     *,
     bins: Bins = 10,
     units: Units = "standard",
-    batch_size: Annotated[int, at_least(2)] = 200,
+    batch_size: Several = 200,
     n_train: Count = 10_000,
     n_test: Count = 5_000,
     report: Report = "above-chance",
@@ -132,8 +133,8 @@ def z_min_variance(
     streams: Streams,
     *,
     bins: Bins = 10,
-    prune_below: Deviation = 0.0,
-    batch_size: Annotated[int, at_least(2)] = 200,
+    prune_below: Amount = 0.0,
+    batch_size: Several = 200,
     n_train: Count = 800,
     n_test: Count = 800,
     report: Report = "above-chance",
@@ -232,7 +233,7 @@ def z_max_variance(
     streams: Streams,
     *,
     bins: Bins = 3,
-    batch_size: Annotated[int, at_least(2)] = 200,
+    batch_size: Several = 200,
     n_train: Count = 800,
     n_test: Count = 800,
     report: Report = "above-chance",

@@ -7,6 +7,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.kinds import Fraction
 from demele.core.results import Dependency, Note
 from demele.estimation.extremes import (
     CellExtremes,
@@ -20,7 +21,7 @@ from demele.estimation.extremes import (
 from demele.metrics.data import Data
 from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native
-from demele.metrics.options import Bins, Fraction, RunOptions
+from demele.metrics.options import Bins, RunOptions
 from demele.metrics.pictures import dependency_pictures
 
 

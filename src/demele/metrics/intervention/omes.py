@@ -6,6 +6,7 @@ from typing import Literal, Unpack
 import numpy as np
 
 from demele.core.errors import NotEnoughData
+from demele.core.kinds import Share
 from demele.core.results import Note
 from demele.estimation.cell_moments import CellSums
 from demele.estimation.cells import FactorCells, summarise_cells
@@ -21,7 +22,7 @@ from demele.estimation.total_effects import (
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native
-from demele.metrics.options import Bins, RunOptions, Share, as_binning
+from demele.metrics.options import Bins, RunOptions, as_binning
 
 #: Rows beyond the number of cells, below which an effect is hardly known.
 FEW_FREE = 30

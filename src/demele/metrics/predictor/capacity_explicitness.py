@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
+from demele.core.kinds import Count, Fraction
 from demele.core.results import Note, Severity
 from demele.estimation.capacity import (
     DEPTHS,
@@ -19,7 +20,7 @@ from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native, Streams
-from demele.metrics.options import Count, Fraction, RunOptions
+from demele.metrics.options import RunOptions
 from demele.metrics.splits import fewer_than_asked, split
 
 #: Each number of features is this many times the one before it; a linear predictor counts as one.

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
+from demele.core.kinds import Several
 from demele.estimation.correlations import association, carried_over, matched, mid_ranks
 from demele.estimation.cross_products import CrossProducts
 from demele.metrics.data import Array, Data, Moments
 from demele.metrics.metric import Guards, Metric, Native
-from demele.metrics.options import Folds, RunOptions
+from demele.metrics.options import RunOptions
 from demele.metrics.source import Source
 from demele.metrics.splits import folds
 
@@ -52,7 +53,7 @@ def mcc(
     state: Moments | CrossProducts | Data,
     *,
     average: Average = "coverage",
-    cross_fit: Folds | None = None,
+    cross_fit: Several | None = None,
     **run: Unpack[RunOptions],
 ) -> Native:
     r"""Mean correlation coefficient: correlation of each factor with its code in the best one-to-one pairs.
@@ -125,7 +126,7 @@ def mcc(
     guards=Guards(outliers="leave it", bins=False, fewest_rows=50),
 )
 def mcc_rank(
-    data: Data, *, average: Average = "coverage", cross_fit: Folds | None = None, **run: Unpack[RunOptions]
+    data: Data, *, average: Average = "coverage", cross_fit: Several | None = None, **run: Unpack[RunOptions]
 ) -> Native:
     """Mean rank correlation coefficient: MCC of ranks, so that codes may follow factors by any monotone curve.
 
@@ -254,7 +255,7 @@ def _best_column(
     aliases=("MCC_weak",),
     when={CrossProducts: products_suffice},
 )
-def mcc_weak(state: CrossProducts | Data, *, cross_fit: Folds | None = None, **run: Unpack[RunOptions]) -> Native:
+def mcc_weak(state: CrossProducts | Data, *, cross_fit: Several | None = None, **run: Unpack[RunOptions]) -> Native:
     """Weak mean correlation coefficient: the factors up to an invertible linear map.
 
     The mean of the canonical correlations of codes and factors, those that are missing counting 0. Where a factor is

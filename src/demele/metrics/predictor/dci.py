@@ -8,6 +8,7 @@ import numpy as np
 
 from demele.core.errors import UnknownNameError
 from demele.core.inputs import read_pair
+from demele.core.kinds import Count, Positive, Several
 from demele.core.names import checked_name, suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
@@ -22,7 +23,7 @@ from demele.metrics.importances import (
     weighted_modularity,
 )
 from demele.metrics.metric import Guards, Metric, Native
-from demele.metrics.options import Count, Default, Positive, RunOptions, at_least
+from demele.metrics.options import Default, RunOptions
 from demele.metrics.run import scored
 from demele.report.words import joined
 
@@ -275,7 +276,7 @@ class BoostingOptions(TreeOptions, total=False):
     n_trees: Annotated[Count, Default(100)]
     max_depth: Annotated[Count, Default(3)]
     learning_rate: Annotated[Positive, Default(0.1)]
-    max_bins: Annotated[Annotated[int, at_least(2)] | None, Default(256)]
+    max_bins: Annotated[Several | None, Default(256)]
     n_train: Annotated[Count | None, Default(None)]
     n_test: Annotated[Count | None, Default(None)]
 

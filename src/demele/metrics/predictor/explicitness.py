@@ -4,12 +4,13 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
+from demele.core.kinds import Count, Positive
 from demele.core.results import Note
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native, Streams
-from demele.metrics.options import Bins, Count, Positive, RunOptions
+from demele.metrics.options import Bins, RunOptions
 from demele.metrics.splits import above, factor_splits, fewer_than_asked
 
 #: Up to so many training rows a fixed penalty of the probes is worth a second look.

@@ -5,11 +5,12 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.kinds import Count, Positive
 from demele.core.results import Note
 from demele.estimation.information import entropy, mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native, Streams
-from demele.metrics.options import Count, Positive, RunOptions
+from demele.metrics.options import RunOptions
 from demele.metrics.splits import factor_splits, fewer_than_asked
 
 #: A code of at most so many values, each with several rows, is quantised.

@@ -6,13 +6,14 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.kinds import Count
 from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.joint_codes import joint_rows
 from demele.metrics.data import Array, Data
 from demele.metrics.information.snc import own_codes, without_code
 from demele.metrics.metric import Guards, Metric, Native, Streams
-from demele.metrics.options import Bins, Count, RunOptions, as_binning
+from demele.metrics.options import Bins, RunOptions, as_binning
 from demele.metrics.splits import fewer_than_asked, split
 
 #: Most rows that trees are grown on, and scored on, unless others are asked for.

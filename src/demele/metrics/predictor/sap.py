@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from demele.core.code_groups import CodeGroups
 from demele.core.inputs import Factor
+from demele.core.kinds import Count, Positive
 from demele.core.results import Note
 from demele.estimation.information import best_other, mean_of_defined, top_two
 from demele.metrics.data import Array, Data, Moments
 from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
-from demele.metrics.options import Count, Positive, RunOptions
+from demele.metrics.options import RunOptions
 from demele.metrics.predictor.correlations import moments_suffice
 from demele.metrics.reg_dim import RegDim
 from demele.metrics.splits import annotated_rows, fewer_than_asked, split

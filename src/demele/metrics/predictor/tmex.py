@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import real_numbers
 from demele.core.holm import holm
+from demele.core.kinds import Count, Fraction
 from demele.core.results import Note
 from demele.estimation.conditional_dependence import averaged_covariances, factor_columns
 from demele.estimation.correlations import matched
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native, Streams
-from demele.metrics.options import Count, Fraction, OfColumns, ReadOption, RunOptions
+from demele.metrics.options import OfColumns, ReadOption, RunOptions
 from demele.metrics.source import Subject
 
 
@@ -37,7 +38,7 @@ def _read_intended(given: object, subject: Subject) -> ReadOption:
 
 Graph = Annotated[
     Sequence[Sequence[int]] | NDArray[Any] | None,
-    OfColumns("zeros and ones, a row for each code, a column for each factor", _read_intended),
+    OfColumns(_read_intended),
 ]
 #: Rows for each column of a regression, in each half.
 ROWS_PER_COLUMN = 2

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
-from demele.core.kinds import Kinds
+from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.estimation.information import mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
-from demele.metrics.options import at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
+from demele.metrics.standalone.predicting import Prober, dots, prober
 from demele.report.document import Document
 from demele.report.words import count, joined, name, written
 
@@ -116,16 +116,17 @@ class DownstreamScores(TableResult):
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def downstream(
     codes: object,
     factors: object,
     *,
     probe: Probe = "boosting",
     sizes: Sequence[int] | None = None,
-    n_test: int | None = None,
-    n_repeats: int = 1,
-    penalty: float = 1.0,
-    seed: int = 0,
+    n_test: Several | None = None,
+    n_repeats: Count = 1,
+    penalty: Positive = 1.0,
+    seed: Seed = 0,
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> DownstreamScores:
@@ -185,11 +186,10 @@ def downstream(
     """
     asked = SIZES if sizes is None else _sizes(sizes)
     largest = None if sizes is None else asked[-1]
-    n_test, repeats = checked_rows("n_test", n_test), at_least(1).check("n_repeats", n_repeats)
     read = prober("downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds)
     found, chances = [], []
     kept: tuple[int, ...] = asked
-    for repeat in range(repeats):
+    for repeat in range(n_repeats):
         train, test = read.split(largest, n_test, repeat)
         kept = tuple(sorted({min(size, len(train)) for size in asked}))
         found.append(_scores(read, kept, train, test, repeat))
@@ -197,21 +197,21 @@ def downstream(
     scores = np.array(found)
     return DownstreamScores(
         scores=scores.mean(axis=0),
-        spread=scores.std(axis=0, ddof=1) if repeats > 1 else np.full(scores.shape[1:], np.nan),
+        spread=scores.std(axis=0, ddof=1) if n_repeats > 1 else np.full(scores.shape[1:], np.nan),
         chance=np.mean(chances, axis=0),
         sizes=kept,
         measures=read.measures,
         factor_names=read.factors.names,
         n_test=len(test),
         notes=tuple(read.notes(largest, n_test)),
-        signature=read.signature(sizes=asked, n_test=n_test, n_repeats=repeats),
+        signature=read.signature(sizes=asked, n_test=n_test, n_repeats=n_repeats),
     )
 
 
 def _sizes(sizes: object) -> tuple[int, ...]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
         raise InputTypeError("sizes", f"expected numbers of training rows, got {quoted(sizes)}")
-    return tuple(sorted({at_least(2).check("sizes", size) for size in sizes}))
+    return tuple(sorted({checked_count(size, "sizes", 2) for size in sizes}))
 
 
 def _scores(read: Prober, sizes: Sequence[int], train: NDArray[np.intp], test: NDArray[np.intp], repeat: int) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Factor, Missing
-from demele.core.kinds import Bins, Kinds
+from demele.core.kinds import Bins, CountOrNone, Kinds, Positive, Seed, Several, checked
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -22,8 +22,8 @@ from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
-from demele.metrics.options import as_binning, at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, prober
+from demele.metrics.options import as_binning
+from demele.metrics.standalone.predicting import Prober, prober
 from demele.report.document import Document, Heat
 from demele.report.words import count, name, written
 
@@ -186,17 +186,18 @@ class FairnessScores(TableResult):
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def fairness(
     codes: object,
     factors: object,
     *,
     probe: Probe = "boosting",
-    n_train: int | None = None,
-    n_test: int | None = None,
-    n_permutations: int = 0,
+    n_train: Several | None = None,
+    n_test: Several | None = None,
+    n_permutations: CountOrNone = 0,
     bins: Bins = 10,
-    penalty: float = 1.0,
-    seed: int = 0,
+    penalty: Positive = 1.0,
+    seed: Seed = 0,
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> FairnessScores:
@@ -250,8 +251,7 @@ def fairness(
     >>> apart.unfairness < 0.05 < 0.2 < mixed.unfairness
     True
     """
-    n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
-    shuffles, binning = at_least(0).check("n_permutations", n_permutations), as_binning(bins)
+    binning = as_binning(bins)
     read = prober(
         "fairness",
         codes,
@@ -281,8 +281,8 @@ def fairness(
             true = labels[test[known], i]
             if (true >= 0).any():
                 found["of_labels"][i, j], _ = total_variation(_table(true[true >= 0], groups[true >= 0], size))
-            if shuffles:
-                drawn.append(_by_chance(read, said[known], groups, size, shuffles, (i, j)))
+            if n_permutations:
+                drawn.append(_by_chance(read, said[known], groups, size, n_permutations, (i, j)))
                 found["chance"][i, j] = drawn[-1].mean()
                 seen.append(found["mean"][i, j])
                 found["p_value"][i, j] = _p_value(seen[-1], drawn[-1])
@@ -297,9 +297,9 @@ def fairness(
         notes=(
             *_without_mixing(read.notes(n_train, n_test)),
             *_notes(read, labels, test, found["of_labels"]),
-            *_few_shuffles(shuffles),
+            *_few_shuffles(n_permutations),
         ),
-        signature=read.signature(**arguments, **({"n_permutations": shuffles} if shuffles else {})),
+        signature=read.signature(**arguments, **({"n_permutations": n_permutations} if n_permutations else {})),
     )
 
 

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair, refuse_cyclic
-from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.estimation.probes import Probe, ProbedCodes, held_out_score, predicted
-from demele.metrics.options import at_least
 from demele.metrics.source import Subject
 from demele.metrics.splits import fewer_than_asked, sizes
 from demele.report.document import Mark, Strip, Strips
@@ -152,22 +150,12 @@ def prober(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    checked_name(probe, "probe", ("boosting", "logistic"))
-    number = isinstance(penalty, int | float | np.number) and not isinstance(penalty, bool)
-    if not number or not 0 < float(penalty) < np.inf:
-        raise InputError("penalty", f"expected a number above 0, got {quoted(penalty)}")
     read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
     refuse_cyclic(read_factors.columns, name)
     subject = Subject.of(read_codes, read_factors)
     if subject.varying.m < fewest_factors:
         raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {subject.varying.m}")
-    seed = at_least(0).check("seed", seed)
-    return Prober(read_codes, subject.varying, probe, float(penalty), seed, name, subject.notes)
-
-
-def checked_rows(name: str, rows: int | None) -> int | None:
-    """Validate a number of rows, if one was given."""
-    return None if rows is None else at_least(2).check(name, rows)
+    return Prober(read_codes, subject.varying, probe, penalty, seed, name, subject.notes)
 
 
 def dots(caption: str, factors: Sequence[str], found: Mapping[str, Floats], chance: Floats | None = None) -> Strips:

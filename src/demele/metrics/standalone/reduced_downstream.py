@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.inputs import Factor, Factors, Missing
-from demele.core.kinds import Kinds
-from demele.core.names import checked_name
+from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -21,8 +20,7 @@ from demele.estimation.counts import column_bins, factor_bins, joint_counts
 from demele.estimation.discretise import EqualFrequency
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
-from demele.metrics.options import at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
+from demele.metrics.standalone.predicting import Prober, dots, prober
 from demele.report.document import Document
 from demele.report.words import count, written
 
@@ -101,17 +99,18 @@ class ReducedDownstreamScores(TableResult):
         return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
 
 
+@checked
 def reduced_downstream(
     codes: object,
     factors: object,
     *,
-    remove: int = 1,
+    remove: Count = 1,
     by: By = "importance",
     probe: Probe = "boosting",
-    n_train: int | None = None,
-    n_test: int | None = None,
-    penalty: float = 1.0,
-    seed: int = 0,
+    n_train: Several | None = None,
+    n_test: Several | None = None,
+    penalty: Positive = 1.0,
+    seed: Seed = 0,
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> ReducedDownstreamScores:
@@ -158,9 +157,6 @@ def reduced_downstream(
     >>> found.removed, found.alone.round(1).tolist(), bool(found.without.max() < 0.5)
     ((('z1',), ('z2',)), [1.0, 1.0], True)
     """
-    remove = at_least(1).check("remove", remove)
-    checked_name(by, "by", ("importance", "information"))
-    n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
     read = prober(
         "reduced_downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds
     )

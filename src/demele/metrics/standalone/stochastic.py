@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import read_codes
+from demele.core.kinds import Seed, Several, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.metrics.options import Run, at_least
 from demele.metrics.source import checked_std
 from demele.report.words import written
 
@@ -131,7 +131,8 @@ def _mean_of_exponentials(logarithms: Floats) -> Floats:
     return mean
 
 
-def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, seed: int = 0) -> StochasticScores:
+@checked
+def stochastic_scores(codes: object, codes_std: object, *, n_draws: Several = 1000, seed: Seed = 0) -> StochasticScores:
     r"""WSEPIN, WINDIN and WSEP of stochastic codes: unique information of each on the row, without factors.
 
     .. math:: \mathrm{WSEPIN} = \sum_j w_j\, I(x; z_j | z_{-j}),\quad w_j = I(x; z_j) / \sum_k I(x; z_k)
@@ -176,8 +177,6 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, 
     (0.7, ())
     """
     read = read_codes(codes)
-    draws = at_least(2).check("n_draws", n_draws)
-    run = Run.checked(seed=seed)
     deviations = checked_std(codes_std, read)
     if not (deviations > 0).all():
         row, column = (int(one) for one in np.argwhere(~(deviations > 0))[0])
@@ -188,9 +187,9 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, 
         )
     if read.n < 2:
         raise NotEnoughData("codes", f"expected at least 2 rows, got {read.n}")
-    rng = rng_for(run.seed, "stochastic_scores")
-    means, rows = read.dense(), rng.integers(0, read.n, draws)
-    noise = rng.standard_normal((draws, read.d))
+    rng = rng_for(seed, "stochastic_scores")
+    means, rows = read.dense(), rng.integers(0, read.n, n_draws)
+    noise = rng.standard_normal((n_draws, read.d))
     drawn = means[rows] + deviations[rows] * noise
     own = -np.log(deviations[rows]) - 0.5 * np.log(2 * np.pi) - 0.5 * noise**2
     whole, each, others = log_densities(means, deviations, drawn)
@@ -207,11 +206,11 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: int = 1000, 
         sepin=unique.mean(axis=0),
         weights=weights,
         total=total,
-        error=float((unique @ weights).std(ddof=1) / np.sqrt(draws)),
+        error=float((unique @ weights).std(ddof=1) / np.sqrt(n_draws)),
         code_names=read.names,
         n=read.n,
         notes=_notes(total, read.n, bool(np.isnan(weights).any())),
-        signature=Signature.of("stochastic_scores", {"n_draws": draws, "seed": run.seed}, rows=read.n, codes=read.d),
+        signature=Signature.of("stochastic_scores", {"n_draws": n_draws, "seed": seed}, rows=read.n, codes=read.d),
     )
 
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors, Missing
-from demele.core.kinds import Bins, Kinds
-from demele.core.names import checked_name
+from demele.core.kinds import Bins, Count, Kinds, Positive, Seed, Several, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -19,8 +18,8 @@ from demele.core.signature import Signature
 from demele.estimation.information import mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
-from demele.metrics.options import as_binning, at_least
-from demele.metrics.standalone.predicting import Prober, checked_rows, dots, prober
+from demele.metrics.options import as_binning
+from demele.metrics.standalone.predicting import Prober, dots, prober
 from demele.report.document import Document, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import written
@@ -117,18 +116,19 @@ class StrongDownstreamScores(TableResult):
         return pd.DataFrame([asdict(one) for one in self.shifts])
 
 
+@checked
 def strong_downstream(
     codes: object,
     factors: object,
     *,
     train_on: TrainOn = "one",
-    experiments: int = 10,
+    experiments: Count = 10,
     probe: Probe = "boosting",
-    n_train: int | None = None,
-    n_test: int | None = None,
+    n_train: Several | None = None,
+    n_test: Several | None = None,
     bins: Bins = 10,
-    penalty: float = 1.0,
-    seed: int = 0,
+    penalty: Positive = 1.0,
+    seed: Seed = 0,
     missing: Missing = "raise",
     kinds: Kinds = None,
 ) -> StrongDownstreamScores:
@@ -182,9 +182,6 @@ def strong_downstream(
     >>> round(apart.gap, 2), mixed.gap > 0.2
     (0.0, True)
     """
-    checked_name(train_on, "train_on", ("one", "others"))
-    experiments = at_least(1).check("experiments", experiments)
-    n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
     binning = as_binning(bins)
     read = prober(
         "strong_downstream",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Factors, read_pair
+from demele.core.kinds import Fraction, Seed, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -23,7 +24,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import reads_as_number
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
-from demele.metrics.options import Run, above_zero, as_binning
+from demele.metrics.options import as_binning
 from demele.metrics.reg_dim import column_indices
 from demele.report.words import count, written
 
@@ -164,15 +165,16 @@ class SubspaceScores(TableResult):
         return pd.DataFrame(rows, index=list(self.factor_names)).rename_axis("factor")
 
 
+@checked
 def subspace_scores(
     codes: object,
     factors: object,
     *,
     cyclic: Sequence[str] | Sequence[int] = (),
-    share: float = 0.9,
+    share: Fraction = 0.9,
     bins: object = 5,
     kinds: object = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> SubspaceScores:
     r"""Factorisation (factors vary in separate subspaces) and D_LSBD (cyclic factors rotate there).
 
@@ -229,8 +231,6 @@ def subspace_scores(
     >>> round(found.factorisation, 6), round(found.d_lsbd, 6)
     (1.0, 0.0)
     """
-    part = above_zero(1.0).check("share", share)
-    run = Run.checked(seed=seed)
     read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing="omit")
     whole = Data(read_codes, read_factors)
     labels, n_levels = whole.factor_labels(as_binning(bins))
@@ -240,13 +240,13 @@ def subspace_scores(
     if not len(labels) or sum(len(np.unique(column)) > 1 for column in labels.T) < 2:
         raise NotEnoughData("factors", "expected at least two that vary, on rows that are annotated for all")
     of_others = [_others(labels, n_levels, i) for i in range(len(names))]
-    moves = _moving(values, labels, run.seed)
+    moves = _moving(values, labels, seed)
     per_factor = {}
     for i, (name, others) in enumerate(zip(names, of_others, strict=True)):
         if others.n == len(labels):
             problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
             raise NotEnoughData("factors", problem)
-        per_factor[name] = factorisation(values, others, part) if moves[i] else float("nan")
+        per_factor[name] = factorisation(values, others, share) if moves[i] else float("nan")
     listed = items_of(cyclic, "cyclic", "a sequence of factors, such as ['angle']")
     turned = column_indices(listed, names, "cyclic", default=())
     turns = {names[i]: _turning(values, labels, n_levels, i, names[i]) for i in turned}
@@ -262,7 +262,7 @@ def subspace_scores(
         notes=(*_notes(per_factor, turns), *_in_order_of_texts(read_factors, turns)),
         signature=Signature.of(
             "subspace_scores",
-            {"cyclic": tuple(turns), "share": part, "bins": as_binning(bins), "seed": run.seed},
+            {"cyclic": tuple(turns), "share": share, "bins": as_binning(bins), "seed": seed},
             rows=read_codes.n,
             codes=read_codes.d,
         ),

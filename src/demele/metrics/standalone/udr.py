@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
 from demele.core.inputs import Codes, Factors, read_codes
-from demele.core.kinds import FILES
-from demele.core.names import checked_name
+from demele.core.kinds import FILES, Amount, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.signature import Signature
@@ -112,13 +111,14 @@ class UDR(TableResult):
         return self.model_names[int(np.nanargmax(self.scores))]
 
 
+@checked
 def udr(
     codes: Sequence[object] | Mapping[str, object],
     *,
     similarity: Similarity = "lasso",
     codes_std: Annotated[Sequence[object] | Mapping[str, object] | None, FILES] = None,
     kl: Sequence[object] | Mapping[str, object] | None = None,
-    threshold: float = 0.01,
+    threshold: Amount = 0.01,
 ) -> UDR:
     r"""UDR: agreement of each of several models with the others, from their codes of the same samples.
 
@@ -171,7 +171,6 @@ def udr(
     ('a', True)
     """
     read = _models(codes)
-    _check_options(similarity, threshold)
     informative = _informative(read, codes_std, kl, threshold)
     columns = [_columns(model, kept, similarity) for model, kept in zip(read.values(), informative, strict=True)]
     m = len(columns)
@@ -212,13 +211,6 @@ def _models(codes: object) -> dict[str, Codes]:
     if min(sizes) < 2:
         raise NotEnoughData("codes", "expected at least 2 rows, got 1")
     return read
-
-
-def _check_options(similarity: object, threshold: object) -> None:
-    checked_name(similarity, "similarity", ("lasso", "spearman"))
-    number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    if not number or not 0 <= float(threshold) < np.inf:  # type: ignore[arg-type]
-        raise InputError("threshold", f"expected a number of at least 0, got {quoted(threshold)}")
 
 
 def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, threshold: float) -> list[NDArray[np.intp]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, read_codes
-from demele.core.kinds import Bins
+from demele.core.kinds import Bins, CountOrNone, Seed, checked
 from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -21,7 +21,7 @@ from demele.estimation.counts import column_bins
 from demele.estimation.discretise import Binning, cut
 from demele.estimation.information import mutual_information
 from demele.metrics.data import Data
-from demele.metrics.options import Run, as_binning
+from demele.metrics.options import as_binning
 from demele.report.document import Document, Heat
 from demele.report.words import name, written
 
@@ -132,8 +132,9 @@ class UnsupervisedScores(TableResult):
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def unsupervised_scores(
-    codes: object, *, bins: Bins = 20, n_permutations: int = 0, seed: int = 0
+    codes: object, *, bins: Bins = 20, n_permutations: CountOrNone = 0, seed: Seed = 0
 ) -> UnsupervisedScores:
     r"""Dependence of codes on each other, without factors.
 
@@ -181,7 +182,6 @@ def unsupervised_scores(
     True
     """
     read, binning = read_codes(codes), as_binning(bins)
-    run = Run.checked(n_permutations=n_permutations, seed=seed)
     if read.n < 2:
         raise NotEnoughData("codes", "expected at least 2 rows, got 1")
     alive = np.flatnonzero(~read.constant)
@@ -192,9 +192,9 @@ def unsupervised_scores(
     information = np.full((read.d, read.d), np.nan)
     information[np.ix_(alive, alive)] = scores.pop("information")
     arguments: dict[str, object] = {"bins": binning}
-    if run.n_permutations:
-        arguments |= {"n_permutations": run.n_permutations, "seed": run.seed}
-    by_chance = _by_chance(read, alive, labels, run)
+    if n_permutations:
+        arguments |= {"n_permutations": n_permutations, "seed": seed}
+    by_chance = _by_chance(read, alive, labels, n_permutations, seed)
     return UnsupervisedScores(
         **scores,
         information=information,
@@ -248,13 +248,15 @@ def _pair_information(labels: tuple[Factor, ...]) -> Floats:
     return information
 
 
-def _by_chance(codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...], run: Run) -> dict[str, float]:
+def _by_chance(
+    codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...], n_permutations: int, seed: int
+) -> dict[str, float]:
     """Return the means of the scores of codes that are shuffled one by one."""
-    if not run.n_permutations:
+    if not n_permutations:
         return {}
     drawn = []
-    for shuffle in range(run.n_permutations):
-        rng = rng_for(run.seed, "unsupervised_scores", "chance", shuffle)
+    for shuffle in range(n_permutations):
+        rng = rng_for(seed, "unsupervised_scores", "chance", shuffle)
         orders = [rng.permutation(codes.n) for _ in alive]
         values = np.array(codes.values, dtype=np.float64)
         for index, order in zip(alive, orders, strict=True):

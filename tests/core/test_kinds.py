@@ -1,0 +1,141 @@
+"""Kinds of arguments: what they take from Python and from the command line, and the decorator that checks them."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pytest
+
+import demele
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.kinds import (
+    Amount,
+    Count,
+    CountOrNone,
+    Fraction,
+    Jobs,
+    Kind,
+    Level,
+    Positive,
+    Rate,
+    Seed,
+    Several,
+    Share,
+    annotation_of,
+    between,
+    checked,
+    kind_of,
+)
+
+RANGES: list[tuple[Any, list[float], list[float]]] = [
+    (Count, [1, 10**9], [0, -1]),
+    (CountOrNone, [0, 1], [-1]),
+    (Seed, [0, 2**40], [-1]),
+    (Several, [2, 3], [1, 0]),
+    (Jobs, [-1, 1, 8], [0, -2]),
+    (Level, [1e-9, 0.95], [0, 1, 95, -0.5]),
+    (Share, [0, 0.5, 1], [-1e-9, 1.01]),
+    (Rate, [0, 0.5, 1], [-1e-9, 5, 101]),
+    (Fraction, [1e-9, 1], [0, 1.01]),
+    (Annotated[float, between(0, 1, "()")], [0.5], [0, 1]),
+    (Annotated[float, between(0, 1, "[)")], [0], [1]),
+    (Positive, [1e-300, 1e300], [0, -1, np.inf]),
+    (Amount, [0, 1e300], [-1e-300, np.inf]),
+]
+
+
+def check_of(annotation: Any) -> Callable[[Any, str], Any]:
+    kind = kind_of(annotation)
+    assert kind is not None
+    assert kind.check is not None
+    return kind.check
+
+
+@pytest.mark.parametrize(("annotation", "inside", "outside"), RANGES)
+def test_a_kind_takes_its_range_from_python_and_from_words(
+    annotation: Any, inside: Sequence[float], outside: Sequence[float]
+) -> None:
+    check, kind = check_of(annotation), kind_of(annotation)
+    for value in inside:
+        assert check(value, "x") == value == check(np.asarray(value)[()], "x")
+        assert kind is not None
+        assert kind.read(str(value)) == value
+        assert type(check(np.asarray(value)[()], "x")) in (int, float)
+    for value in outside:
+        with pytest.raises(InputError, match=r"^x: expected .*, got ") as error:
+            check(value, "x")
+        assert not isinstance(error.value, InputTypeError)
+    for odd in ("1", None, True, [1], np.array([1])):
+        with pytest.raises(InputTypeError, match=r"^x: expected .*, got "):
+            check(odd, "x")
+    for nan in (float("nan"),):
+        with pytest.raises(InputError, match=r"^x: expected"):
+            check(nan, "x")
+
+
+def test_flags_choices_and_nothing() -> None:
+    assert check_of(bool)(np.True_, "x") is True
+    with pytest.raises(InputTypeError, match=r"^x: expected True or False, got 1$"):
+        check_of(bool)(1, "x")
+    assert check_of(Literal["a", "b"] | None)(None, "x") is None
+    with pytest.raises(UnknownNameError, match=r"^x: expected 'first' or 'second', got 'frist'; did you mean 'first'"):
+        check_of(Literal["first", "second"])("frist", "x")
+    assert check_of(Count | None)(None, "x") is None
+    with pytest.raises(InputError, match="got 0"):
+        check_of(Count | None)(0, "x")
+    for unchecked in (int, object, Count | list[int], bool | Callable[[], None]):
+        kind = kind_of(unchecked)
+        assert kind is None or kind.check is None
+
+
+@checked
+def drawn(
+    labels: object, n_rows: Count = 1, *names: str, level: "Level" = 0.95, seed: "Later | None" = None, other: int = 0
+) -> tuple[Any, ...]:
+    """Return what came."""
+    return labels, n_rows, names, level, seed, other
+
+
+Later = Annotated[int, Kind("N", int, check=lambda value, name: check_of(Seed)(value, name) + 100)]
+
+
+def test_arguments_are_checked_wherever_they_stand() -> None:
+    assert drawn(-1) == (-1, 1, (), 0.95, None, 0)
+    assert drawn(-1, int(np.int64(2)), "a", "b", level=0.5, seed=1, other=-3) == (-1, 2, ("a", "b"), 0.5, 101, -3)
+    assert drawn(labels=0, n_rows=3)[1] == 3
+    with pytest.raises(InputError, match=r"^n_rows: expected a whole number >= 1, got 0$"):
+        drawn(1, 0)
+    with pytest.raises(InputError, match=r"^n_rows: expected a whole number >= 1, got 0$"):
+        drawn(1, n_rows=0)
+    with pytest.raises(InputError, match=r"^level: expected a number between 0 and 1"):
+        drawn(1, level=95)
+    with pytest.raises(InputError, match=r"^seed: "):
+        drawn(1, seed=-1)
+    with pytest.raises(TypeError, match="positional"):
+        drawn()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected"):
+        drawn(1, nothing=1)  # type: ignore[call-arg]
+
+
+def test_a_checked_function_is_the_same_to_its_readers() -> None:
+    assert (drawn.__name__, drawn.__doc__) == ("drawn", "Return what came.")
+    assert [*inspect.signature(drawn).parameters] == ["labels", "n_rows", "names", "level", "seed", "other"]
+
+
+def test_every_default_of_a_public_function_passes_its_kind() -> None:
+    count = 0
+    for home in ("", ".metrics", ".probes", ".classifiers", ".classifiers.stats", ".labels", ".data", ".bench", ".lab"):
+        module = importlib.import_module(f"demele{home}")
+        for name in module.__all__:
+            function = getattr(module, name)
+            if not inspect.isfunction(function):
+                continue
+            for one in inspect.signature(function).parameters.values():
+                kind = kind_of(annotation_of(function, one.name))
+                if kind is not None and kind.check is not None and one.default not in (one.empty, None):
+                    kind.check(one.default, one.name)
+                    count += 1
+    assert count > 50
+    assert demele.__all__
