@@ -447,7 +447,7 @@ def test_a_store_of_other_settings_is_refused(
     bench.check_metrics(counted, mine(), **given)
     before = (tmp_path / "rows").read_bytes()
     calls.clear()
-    with pytest.raises(InputError, match=f"store: .* was made with {what} = "):
+    with pytest.raises(InputError, match=f"store: .* was made with `{what}` = "):
         bench.check_metrics(counted, mine(), **{**given, **other})
     assert calls == []
     assert (tmp_path / "rows").read_bytes() == before

@@ -358,7 +358,7 @@ def test_a_store_of_another_level_is_refused(tmp_path: Path) -> None:
         "n_annotators": 6, "training_rates": [0.1], "folds": 3, "store": tmp_path / "rows",
     }  # fmt: skip
     bench.noise_experiment(features, y, **small)
-    with pytest.raises(InputError, match=r"store: .* level = 0.95, this run has 0.6"):
+    with pytest.raises(InputError, match=r"store: .* `level` = 0.95, this run has 0.6"):
         bench.noise_experiment(features, y, level=0.6, **small)
 
 
@@ -452,8 +452,8 @@ def test_an_experiment_refuses_before_it_trains() -> None:
         ({"measures": ["recall"]}, "recall is of one class"),
         ({"reference": "true"}, "reference: expected one of overlap"),
         ({"reference": "paired", "measures": [("recall", 0)]}, "reference: 'paired' compares accuracies"),
-        ({"features": None}, "features: expected with y"),
-        ({"y": None}, "y: expected with features"),
+        ({"features": None}, "features: expected with `y`"),
+        ({"y": None}, "y: expected with `features`"),
         ({"y": [0, 1, 0]}, "same number of rows"),
         ({"y": [0] * 60}, "at least 2 classes"),
     ]

@@ -371,7 +371,7 @@ def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: P
     ("arguments", "message"),
     [
         (["nothere.json.gz"], "FILE: cannot read nothere.json.gz: No such file or directory"),
-        (["mine.py"], "FILE: mine.py is not a saved characterisation"),
+        (["mine.py"], "mine.py is not a saved characterisation"),
         (["-o", "mine.html", "-o", "./mine.html"], "is given twice"),
         (["--metrics", "mig"], "--metrics: unknown option"),
     ],

@@ -158,7 +158,7 @@ def test_values_that_are_no_pixels_are_told_with_their_factors(tmp_path: Path) -
     np.savez(tmp_path / "gap.npz", images=images, shape=SHAPES, width=WIDTHS)
     with pytest.raises(InputError) as caught:
         open_images(tmp_path / "gap.npz")
-    assert "gap.npz: images: expected floats from 0 to 1; 1 value in 1 image is not, first in image 4" in str(
+    assert "gap.npz: `images`: expected floats from 0 to 1; 1 value in 1 image is not, first in image 4" in str(
         caught.value
     )
     assert "(shape 'dot', width 1.5)" in str(caught.value)

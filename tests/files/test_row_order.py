@@ -47,4 +47,4 @@ def test_a_comparison_of_shuffled_files_is_refused(demele: Program, tmp_path: Pa
     files = [written(tmp_path, "one"), written(tmp_path, "other", id=["c", "b", "a"]), written(tmp_path, "labels")]
     found = demele("compare", *files)
     assert (found.status, found.out) == (2, "")
-    assert "pass --id id" in found.err
+    assert "give --id id" in found.err

@@ -240,7 +240,7 @@ def test_several_representations_with_groups_of_their_own() -> None:
     assert one["one"].code_names == ("circle", "v")
     with pytest.raises(UnknownNameError, match="code_groups: unknown representation 'onr'; did you mean 'one'"):
         demele.compare_representations(both, FACTORS, code_groups={"onr": IN_GROUPS}, **given)
-    with pytest.raises(UnknownNameError, match="other: code_groups"):
+    with pytest.raises(UnknownNameError, match="other: `code_groups`"):
         demele.compare_representations(both, FACTORS, code_groups={"other": {"a": ["nobody"]}}, **given)
 
 

@@ -77,7 +77,7 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     assert names == ["0-1", "1-2", "2-3"]
     (tmp_path / "2-3").unlink()  # as after a kill
     assert_same(whole, pruned(schedule, folder=tmp_path))
-    with pytest.raises(InputError, match="was trained with rate = "):
+    with pytest.raises(InputError, match="was trained with `rate` = "):
         pruned(schedule, folder=tmp_path, rate=0.2)
 
 

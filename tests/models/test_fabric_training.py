@@ -166,10 +166,10 @@ def test_files_open_without_running_anything(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fit", "fabric", "message"),
     [
-        ({"rate": 0.2}, {}, "was trained with rate = 0.1, this call has 0.2"),
-        ({"milestones": (3,)}, {}, "was trained with milestones = "),
+        ({"rate": 0.2}, {}, "was trained with `rate` = 0.1, this call has 0.2"),
+        ({"milestones": (3,)}, {}, "was trained with `milestones` = "),
         ({}, {"seed": 1}, "was trained with other initial weights"),
-        ({}, {"layers": 4}, "was trained with layers = 2, this call has 4"),
+        ({}, {"layers": 4}, "was trained with `layers` = 2, this call has 4"),
         ({"labels": np.zeros(60, dtype=int)}, {}, "was trained with other labels"),
         ({"images": images(60, seed=3)}, {}, "was trained with other images"),
     ],

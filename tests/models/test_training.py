@@ -164,10 +164,10 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("model", "fit", "message"),
     [
-        ({"objective": "beta_vae", "beta": 3}, {}, "was trained with beta = 2.0, this call has 3.0"),
-        ({"objective": "beta_vae", "beta": 2}, {"lr": 0.01}, "was trained with lr = 0.001, this call has 0.01"),
-        ({"objective": "beta_vae", "beta": 2, "latents": 4}, {}, "was trained with latents = 3"),
-        ({"objective": "vae"}, {}, "was trained with objective = 'beta_vae', this call has 'vae'"),
+        ({"objective": "beta_vae", "beta": 3}, {}, "was trained with `beta` = 2.0, this call has 3.0"),
+        ({"objective": "beta_vae", "beta": 2}, {"lr": 0.01}, "was trained with `lr` = 0.001, this call has 0.01"),
+        ({"objective": "beta_vae", "beta": 2, "latents": 4}, {}, "was trained with `latents` = 3"),
+        ({"objective": "vae"}, {}, "was trained with `objective` = 'beta_vae', this call has 'vae'"),
     ],
 )
 def test_a_file_of_another_training_is_refused(
@@ -260,7 +260,7 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
 
 def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
     fit: dict[str, Any] = {"checkpoint": tmp_path / "run", "lr": 50.0}
-    with pytest.warns(demele.errors.NotConvergedWarning, match="not finite at step .*lower lr"):
+    with pytest.warns(demele.errors.NotConvergedWarning, match="not finite at step .*lower `lr`"):
         vae, run = fitted(steps=200, fit=fit)
     assert run.status == "diverged"
     assert run.steps < 200

@@ -239,7 +239,7 @@ def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
         assert interval(each).low < interval(plain).low
         assert interval(each).high > interval(plain).high
         assert "certified bounds" in interval(each).method
-    with pytest.raises(DemeleError, match="factor_noise: unknown factor 'x'"):
+    with pytest.raises(DemeleError, match="`factor_noise`: unknown factor 'x'"):
         demele.compare_representations(codes, given, ["mig"], factor_noise={"x": 0.1}, **asked)
 
 

@@ -267,7 +267,7 @@ def test_missing_annotations_are_refused_or_told(missing: Any) -> None:
 def test_decoded_images_of_another_size_are_refused() -> None:
     with pytest.raises(InputError, match="decode: expected images of 8 x 8 x 1, channels first or last, got 4 x 4 x 1"):
         examined(decode=lambda codes: drawn(codes)[:, ::2, ::2])
-    with pytest.raises(InputError, match="one per row of `codes`"):
+    with pytest.raises(InputError, match="one per row of codes"):
         examined(decode=lambda codes: drawn(codes)[:1])
     with pytest.raises(InputError, match="decode: pixels are not finite"):
         examined(decode=lambda codes: drawn(codes) * np.nan)

@@ -362,7 +362,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         "probabilities of a class",
         {"candidate": np.full(500, 0.3)},
         InputError,
-        r"500 numbers that are not whole.*>= 0.5",
+        r"500 numbers that are not whole.*0.5 or more",
     ),
     ("missing labels", {"labels": np.where(np.arange(500) == 3, np.nan, Case.labels)}, InputError, "labels:"),
     ("no instance", {"baseline": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
@@ -370,8 +370,8 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("an unknown method", {"method": "worst-cas"}, UnknownNameError, r"got 'worst-cas'; did you mean 'worst-case' or"),
     ("an old method", {"method": "prudent-v2"}, UnknownNameError, r"its new name is 'hard-rows'$"),
     ("a method that is no name", {"method": 3}, InputError, r"method: expected one of overlap"),
-    ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs `noise=`, a rate"),
-    ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs `noise="),
+    ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
+    ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs noise="),
     ("no audit", {"method": "audit"}, InputError, r"needs audit="),
     ("no true labels", {"method": "true-labels"}, InputError, r"needs `true_labels=`"),
     ("no cleaning", {"method": "cleaned"}, InputError, r"needs `cleaning=`"),
@@ -455,7 +455,7 @@ def test_bad_input() -> None:
     for change, error, message in [case[1:] for case in BAD]:
         with pytest.raises(error) as told:
             decide(**change)
-        assert re.search(message, str(told.value)), str(told.value)
+        assert re.search(message, str(told.value).replace("`", "")), str(told.value)
 
 
 def test_bad_knowledge_is_refused_before_it_is_used() -> None:
