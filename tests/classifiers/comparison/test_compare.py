@@ -373,8 +373,8 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
     ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs noise="),
     ("no audit", {"method": "audit"}, InputError, r"needs audit="),
-    ("no true labels", {"method": "true-labels"}, InputError, r"needs `true_labels=`"),
-    ("no cleaning", {"method": "cleaned"}, InputError, r"needs `cleaning=`"),
+    ("no true labels", {"method": "true-labels"}, InputError, r"needs true_labels="),
+    ("no cleaning", {"method": "cleaned"}, InputError, r"needs cleaning="),
     ("no reference", {"method": "agreement"}, InputError, r"needs reference="),
     ("no difficulty", {"method": "hard-rows"}, InputError, r"difficulty: method 'hard-rows' needs it"),
     (
