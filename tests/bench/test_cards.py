@@ -71,17 +71,6 @@ def test_chance_is_the_score_of_nothing_but_noise() -> None:
     assert (set(told), told["n"]) == ({"mean", "low", "high", "n"}, 3)
 
 
-def test_chance_by_size_has_a_line_for_each_number_of_rows() -> None:
-    points: Points = {0: [0.0, 0.0], 1: [0.25, 0.25], 3: [None, 0.5]}
-    told = card([curve_of(CHANCE, points, elsewhere=[None, None])])["chance_by_size"]
-    assert told == [
-        {"n_samples": 20_000, "mean": 0.0, "low": 0.0, "high": 0.0, "n": 2},
-        {"n_samples": 5_000, "mean": 0.25, "low": 0.25, "high": 0.25, "n": 2},
-        {"n_samples": 1_000, "mean": 0.5, "low": None, "high": None, "n": 1},
-    ]
-    assert card([curve_of(CHANCE, {}, declined="has no rows")])["chance_by_size"] == []
-
-
 # Invariances ----------------------------------------------------------------------------------------------------------
 
 

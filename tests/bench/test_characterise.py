@@ -100,16 +100,6 @@ def small() -> bench.Characterisation:
     return bench.check_metrics(metrics, mine(), seeds=3, slow_seeds=1, n_rows=N)
 
 
-def test_own_rows_come_first_and_the_scores_of_one_model_share_a_row() -> None:
-    found = [(row.name, row.title, [item.name for item in row.members], row.own) for row in small().rows]
-    assert found == [
-        ("correlation", "correlation", ["correlation"], True),
-        ("half", "half", ["half"], True),
-        ("mig", "MIG", ["mig"], False),
-        ("dci_forest", "DCI forest", ["dci_forest_modularity", "dci_forest_compactness"], False),
-    ]
-
-
 def test_the_criteria_are_those_of_the_scenarios_that_were_run() -> None:
     assert [(item.name, item.group) for item in small().criteria] == [("mine", "added")]
     also = bench.check_metrics(half, ["mixing", mine()], seeds=1, n_rows=100).criteria
@@ -120,17 +110,6 @@ def test_the_criteria_are_those_of_the_scenarios_that_were_run() -> None:
     assert len(also) == 4
     silent = bench.check_metrics(half, mine(wanted={}), seeds=1, n_rows=100)  # it wants nothing of anyone
     assert silent.criteria == ()
-
-
-def test_verdicts_of_scores_that_are_known_by_heart() -> None:
-    assert small().verdict("half", "mine").status == "holds"  # 0.5 everywhere
-    assert small().verdict("dci_forest", "mine").status == "inconclusive"  # one seed tells no spread
-    found = bench.check_metrics(["mig", "sap", half], "mixing", seeds=2, n_rows=100)
-    assert found.verdict("mig", "no_discretisation").status == "fails"
-    assert found.verdict("sap", "no_discretisation").status == "holds"
-    assert found.verdict("half", "no_discretisation").status == "not applicable"  # it does not say
-    assert found.verdict("half", "coherent_modularity").status == "fails"  # it does not fall
-    assert found.verdict("mig", "coherent_modularity").status == "not applicable"  # it claims compactness
 
 
 @pytest.mark.parametrize(
@@ -464,3 +443,12 @@ def test_rows_from_before_a_metric_joined_its_group_are_refused(tmp_path: Path) 
     assert bench.check_metrics("mig", mine(), seeds=1, n_rows=N, store=path).curves["mig", "mine"].n == [1, 1]
     with pytest.raises(InputError, match=r"^store: has rows that were made before dmig was measured with them"):
         bench.check_metrics("dmig", mine(), seeds=1, n_rows=N, store=path)
+
+
+def test_the_table_holds_all_groups_and_no_other_is_known() -> None:
+    found = bench.check_metrics(half, ["mixing", mine()], seeds=1, n_rows=100)
+    assert (
+        list(found.table()) == [*found.table("review"), *found.table("added")] == [item.name for item in found.criteria]
+    )
+    with pytest.raises(InputError, match="group: expected 'review' or 'added', got 'source'"):
+        small().table("source")

@@ -1,5 +1,6 @@
 """Comparison methods measured on labels whose noise is known: counting, contenders, own methods, resuming."""
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -476,3 +477,21 @@ def test_methods_are_asked_for_the_measures_that_the_study_knows() -> None:
     """Some compare measures of all classes too, which the study does not measure."""
     for one in chosen_contenders(None):
         assert set(one.measures) <= {"accuracy", "precision", "recall", "f1"}
+
+
+def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
+    frame = run.to_frame()
+    assert_exact(len(frame), len(run.tallies))
+    content = json.loads(run.to_json(tmp_path / "found.json"))
+    assert content == json.loads((tmp_path / "found.json").read_text())
+    assert content["kind"] == "method comparison"
+    assert {"tallies", "names", "contenders"} < set(content)
+    assert not {"decided", "references"} & set(content)
+    table = run.table("type_2")
+    assert_exact(table[0.1]["overlap"], run.tally("overlap", 0.1).type_2)
+    for name in ("type", "method"):
+        with pytest.raises(UnknownNameError, match="figure: expected one of"):
+            run.table(name)
+    with pytest.raises(UnknownNameError, match="expected a method among"):
+        run.tally("audit", 0.1)
+    assert "of 7 methods make no type I error" in repr(run)

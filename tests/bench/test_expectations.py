@@ -47,12 +47,3 @@ CASES: list[tuple[Expectation, list[tuple[dict[int, float], float]]]] = [
 def test_each_kind_by_hand() -> None:
     for expectation, expected in CASES:
         assert told(expectation) == expected
-
-
-def test_words_hold_the_thresholds() -> None:
-    assert Falls(total=0.2).text == "falls by at least 0.001 at every step and falls by at least 0.2 in all"
-    assert Falls(total=0.2, every_step=False).text == "falls by at least 0.2 in all"
-    assert Holds(0.1, stop=0.5).text == "stays within 0.1 of its first value, up to 0.5"
-    assert Keeps(0.5, stop=0.5).text == "is at least 0.1 at first, and keeps at least 50% of that, up to 0.5"
-    assert AtLeast(0.95, at=0.0).text == "is at least 0.95 at 0"
-    assert AtMost(0.05).text == "is at most 0.05"

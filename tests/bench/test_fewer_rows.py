@@ -133,3 +133,10 @@ def test_fewer_seeds_leave_verdicts_inconclusive_and_turn_none_round(number: int
     )
     inconclusive = sum(few == "inconclusive" for _, few in decided)
     assert 0 < inconclusive < 0.1 * len(decided)
+
+
+def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
+    few = bench.check_metrics("sap", "mixing", seeds=1, n_rows=FEWER_SAMPLES)
+    stored.write_rows(few, tmp_path)
+    with pytest.raises(FormatError, match=r"sap\.json\.gz: expected rows of n_samples 20000, got 5000"):
+        stored.referred(bench.Characterisation, ["sap"], tmp_path)

@@ -268,3 +268,10 @@ def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: A
     path.write_bytes(gzip.compress(json.dumps(content).encode()))
     with pytest.raises(FormatError, match="lacks a part of a characterisation"):
         bench.load(path)
+
+
+def test_a_known_scenario_of_other_severities_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.gz"
+    path.write_bytes(packed({**content(), "scenarios": [{"name": "mixing", "severities": [0.0, 1.0]}]}))
+    with pytest.raises(FormatError, match="'mixing' was measured at other severities"):
+        bench.load(path)

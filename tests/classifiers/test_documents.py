@@ -4,13 +4,10 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 
-from demele import labels as demele_labels
 from demele.classifiers import assess, compare, rank
-from demele.core.bibliography import bibliography
 from demele.data import label_set
-from demele.report.document import Lines, Matrix, Pill, Strips, Table
+from demele.report.document import Matrix, Pill, Strips, Table
 from demele.report.words import typed, written
 
 N = 1000
@@ -74,19 +71,6 @@ def test_a_candidate_is_significantly_better() -> None:
     assert [(typed(one.name), one.marks[0].at) for one in parts.rows] == [("old", 100), ("new", 200), ("neither", 0)]
 
 
-def test_label_errors_are_bounded_by_the_worst_case() -> None:
-    found = compare(OLD, NEW, TRUTH, noise=0.01)
-    lines = of_type(found.document().sections, Lines)
-    (line,) = lines.lines
-    assert [text for _, text in lines.at] == ["holds up to 3.20%", "noise rate supplied, 1%"]
-    assert [place for place, _ in lines.at] == [0.032, 0.01]
-    for x, low, high in zip(line.x, line.low, line.high, strict=True):
-        wrong = round(x * N)
-        # Each wrong label that favours the candidate costs two; there are none for neither.
-        assert low == pytest.approx((100 - 2 * min(wrong, 200)) / N)
-        assert high == pytest.approx((100 + 2 * min(wrong, 100)) / N)
-
-
 def test_an_inconclusive_decision_says_the_next_step() -> None:
     found = compare(OLD, NEW, TRUTH, noise=0.06, names=("old", "new"))
     document = found.document()
@@ -103,31 +87,6 @@ def test_an_inconclusive_decision_says_the_next_step() -> None:
     assert isinstance(plan, Table)
     settled = [row for row in plan.rows if isinstance(row[-1], Pill) and row[-1].text == "settled"]
     assert written(settled[0][0], "count") == size[1]
-
-
-def test_an_audit_says_what_the_labels_alone_hold_up_to() -> None:
-    plan = demele_labels.draw_audit(N, 400, seed=0)
-    found = compare(OLD, NEW, TRUTH, audit=plan.answered(TRUTH[plan.rows]))
-    expert = found.expert_breakdown
-    assert expert is not None
-    assert found.sentences[1] == (
-        "Without the audit, the given labels show the same with up to 3.20% wrong labels (32 of 1,000)."
-    )
-    assert found.sentences[2].startswith(
-        f"The expert may be wrong on up to {expert.labels} of the 300 rows on which the "
-    )
-    assert "An expert labelled 400 rows." in found.methods(format="text")
-
-
-@pytest.mark.parametrize("format", ["latex", "markdown", "text"])
-def test_methods_say_how_it_was_compared(format: Any) -> None:  # noqa: A002
-    text = compare(OLD, NEW, TRUTH, noise=0.02, names=("old", "new")).methods(format=format)
-    said = text.replace("\\", "")
-    assert "old (baseline) and new (candidate) were compared by accuracy on 1,000 rows" in said
-    assert "The method is worst-case (Paired worst case)" in said
-    assert "noise = 0.02" in said
-    keys = re.findall(r"cite\{([^}]*)\}", text) if format == "latex" else []
-    assert {key for group in keys for key in group.split(",")} <= {*bibliography(), "demele"}
 
 
 # Rankings -------------------------------------------------------------------------------------------------------------

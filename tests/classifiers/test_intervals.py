@@ -64,14 +64,6 @@ def test_ends_of_the_score_interval_are_just_not_rejected(count: tuple[int, int]
             assert_close(statistic, normal_quantile((1 + level) / 2), SOLVER)
 
 
-@given(counts, levels)
-def test_failures_have_the_mirrored_interval(count: tuple[int, int], level: float) -> None:
-    hits, n = count
-    for function in (score_interval, exact_interval):
-        low, high = function([hits, n - hits], [n, n], level=level)
-        assert_close(low, 1 - high[::-1], SOLVER)
-
-
 @pytest.mark.parametrize("function", [score_interval, exact_interval])
 def test_no_trial_no_interval(function: "type[score_interval]") -> None:  # type: ignore[valid-type]
     low, high = function([0, 3], [0, 3])  # type: ignore[misc]

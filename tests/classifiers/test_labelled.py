@@ -191,15 +191,6 @@ def test_every_message_names_its_argument() -> None:
 # Labels and predictions together -----------------------------------------------------------------------------------
 
 
-def test_indices_follow_the_sorted_classes_of_the_labels() -> None:
-    data = read_labelled({"m": ["b", "a", "b"], "other": ["c", "c", "a"]}, ["c", "b", "a"])
-    assert data.vocabulary.classes == ("a", "b", "c")
-    assert_exact(data.labels, [2, 1, 0])
-    assert_exact(data.predictions, [[1, 0, 1], [2, 2, 0]])
-    assert data.labels.dtype == data.predictions.dtype == np.int32
-    assert (data.names, data.n, data.k) == (("m", "other"), 3, 3)
-
-
 def test_classes_given_set_the_order() -> None:
     data = read_labelled({"m": [0, 2]}, [2, 2], classes=[2, 1, 0])
     assert data.vocabulary.classes == (2, 1, 0)
@@ -221,15 +212,6 @@ def test_coding_and_naming_undo_each_other(labels: list[str], random: Any) -> No
     data = read_labelled({"m": predicted}, labels)
     assert [data.vocabulary.classes[code] for code in data.labels] == labels
     assert [data.vocabulary.classes[code] for code in data.predictions[0]] == predicted
-
-
-def test_rows_and_labels_can_be_replaced() -> None:
-    data = read_labelled({"m": [0, 1, 1]}, [0, 1, 0])
-    part = data.take(np.array([True, False, True]))
-    assert_exact(part.predictions, [[0, 1]])
-    assert_exact(part.labels, [0, 0])
-    assert_exact(data.relabelled(1 - data.labels).labels, [1, 0, 1])
-    assert_exact(data.labels, [0, 1, 0])
 
 
 TOGETHER: dict[str, tuple[Any, Any, str]] = {

@@ -143,16 +143,6 @@ def test_a_map_of_noise_is_called_better_or_worse_as_rarely_as_the_level_says() 
     assert_mean(differences, 0)
 
 
-def test_regions_that_a_map_does_not_tell_apart_go_in_random_order() -> None:
-    # In the order of reading, the pixel in the corner would always go first.
-    images = np.ones((200, 4, 4))
-    weights = np.zeros((4, 4))
-    weights[0, 0] = 2.0
-    found = perturbation_test(scores_of(weights), images, np.zeros((200, 4, 4)), destroy=0.0)
-    assert found["map"].verdict == "inconclusive"
-    assert [note.code for note in found.notes] == ["tied-regions", "outputs"]
-
-
 # How regions go -------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from demele.classifiers import assess
 from demele.classifiers.row_groups import Groups, corrected_effect, effective_share, ends_at, read_groups
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.proportions import score_interval
 from demele.labels import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
@@ -38,15 +37,6 @@ def score_ends(hits: Any, trials: Any, groups: Groups) -> tuple[float, float]:
     share = effective_share(hits, trials, groups, level=0.95)
     low, high = ends_at(hits.sum(), trials.sum(), share, level=0.95)
     return float(low), float(high)
-
-
-def test_groups_that_are_alike_are_one_row_each() -> None:
-    predicted, labels, codes = identical(200, 7)
-    low, high = score_ends(predicted == labels, np.ones(1400), Groups(codes))
-    ends = score_interval((predicted == labels)[::7].sum(), 200, level=0.95)
-    # But for 199 instead of 200 and the quantile of t.
-    assert abs(low - float(ends[0])) < 1e-3
-    assert abs(high - float(ends[1])) < 1e-3
 
 
 def test_where_no_row_differs_groups_count_as_one() -> None:

@@ -49,14 +49,6 @@ def test_as_scikit_learn() -> None:
             )
 
 
-def test_a_class_that_is_never_predicted_counts_as_0() -> None:
-    labels, said = [0, 0, 1, 1, 2], [0, 0, 1, 0, 1]
-    cells = np.zeros((3, 3))
-    np.add.at(cells, (labels, said), 1)
-    for measure, theirs in THEIRS.items():
-        assert_close(table_of(cells).value(measure), theirs(labels, said), ROUNDING)
-
-
 def test_matthews_is_not_defined_where_one_class_is_all_that_is_predicted() -> None:
     table = table_of([[3, 0], [2, 0]])
     assert np.isnan(table.value("matthews"))

@@ -90,19 +90,6 @@ def test_known_true_labels_give_the_bias_itself(demele: Program, labels_folder: 
     assert found["bias"] == pytest.approx([bias, bias])
 
 
-def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    lines = demele("assess", *PLAIN, "--noise", 0.05, "--format", "table").out.splitlines()
-    assert max(map(len, lines)) <= 80
-    share = 100 * (judged["old"] == judged["label"]).mean()
-    assert lines[0].startswith("The accuracy on true labels is in [")
-    assert "600 rows, 4 classes, level 95%" in lines
-    accuracy = next(line.split() for line in lines if line.startswith("Accuracy  "))
-    assert accuracy[1] == f"{share:.1f}%"
-    assert [line.split()[1] for line in lines if line.startswith("F1, ")] == ["0", "1", "2", "3"]
-    explained = demele("assess", *PLAIN, "--noise", 0.05, "--format", "table", "--explain").out
-    assert "At most 30 of the 600 labels are wrong" in " ".join(explained.split())
-
-
 def test_labels_are_not_predictions(demele: Program, labels_folder: Path) -> None:
     run = demele("assess", "data.csv::label", "data.csv::label")
     assert "warning: data.csv::label is given twice: judged against itself" in run.err

@@ -27,18 +27,6 @@ def test_the_rows_of_the_library(demele: Program, labels_folder: Path, judged: p
     assert set(frame["design"]) == {"uniform"}
 
 
-def test_rows_in_doubt_are_drawn_more_often(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    run = demele(
-        "audit", "draw", "label.npy", "--size", 30, "--disagreement", "data.csv::old,new,twin", "--format", "csv"
-    )
-    frame = pd.read_csv(io.StringIO(run.out), converters={"probability": float})
-    plan = draw_audit(600, 30, disagreement=disagreement(judged[["old", "new", "twin"]]))
-    assert_exact(frame["row"], plan.rows)
-    assert plan.probabilities is not None
-    assert_exact(frame["probability"], plan.probabilities)
-    assert set(frame["design"]) == {"weighted"}
-
-
 @pytest.mark.parametrize("design", ["uniform", "weighted"])
 @pytest.mark.parametrize("source", ["data.csv", "names.csv"])
 def test_what_an_expert_fills_in_is_read_back(

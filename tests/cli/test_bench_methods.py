@@ -387,11 +387,3 @@ def test_a_method_that_fails(name: str, message: str, demele: Program, own: Path
     run = demele(*GIVEN, "--noise", "0.05", "--methods", f"mine.py::{name}", "--quiet")
     assert (run.status, run.out) == (2, "")
     assert message in run.err
-
-
-def test_the_store_of_another_run(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--noise", "0.05", "--methods", "overlap", "--store", "rows.jsonl", "--quiet")
-    assert demele(*asked).status == 0
-    run = demele(*asked, "--seed", 5)
-    assert run.status == 2
-    assert run.err.startswith("demele: error: --store: ")

@@ -254,15 +254,6 @@ def test_more_classes_than_labels_have(demele: Program, labels_folder: Path, jud
         assert note["message"].startswith("60 predictions use a class that no label has, 'no answer' (first: row 0)")
 
 
-def test_what_is_not_defined_is_said(demele: Program, labels_folder: Path) -> None:
-    options = ("--classes", "0,1,2,3,4", "--measure", "recall", "--of", "4")
-    run = demele("compare", *PAIR, *options)
-    assert json.loads(run.out)["difference"] is None
-    table = demele("compare", *PAIR, *options, "--format", "table").out
-    assert table.startswith("Inconclusive: ")
-    assert re.search(r"Difference \(pp\) +–", table)
-
-
 # One label at a time ---------------------------------------------------------------------------------------------
 
 
@@ -433,20 +424,6 @@ def test_rows_asked_for_a_comparison_are_no_random_sample(
     run = demele("compare", *PAIR, "--audit", "answers.csv")
     assert run.status == 2
     assert "continue with demele audit next" in run.err
-
-
-# Mistakes --------------------------------------------------------------------------------------------------------
-
-
-def test_an_open_verdict_says_what_an_audit_would_buy(demele: Program, labels_folder: Path) -> None:
-    told = demele("compare", *PAIR, "--noise", 0.3, "--format", "table").out
-    assert told.startswith("Inconclusive with up to 30% wrong labels: ")
-    assert "demele audit draw LABELS --size 200" in told
-    settled = demele("compare", *reversed(PAIR[:2]), PAIR[2], "--noise", 0, "--format", "table").out
-    assert settled.startswith("If all labels are correct, keep")
-    assert "demele audit" not in settled
-    assert " p\n" not in settled
-    assert " p\n" in demele("compare", *PAIR, "--noise", 0, "--format", "table").out
 
 
 # What to look at -------------------------------------------------------------------------------------------------

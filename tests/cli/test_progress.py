@@ -3,12 +3,9 @@
 import io
 import sys
 import time
-from contextlib import nullcontext
 
-import numpy as np
 import pytest
 
-import demele
 from demele.runtime import progress
 from demele.runtime.progress import progress_bar
 
@@ -52,16 +49,3 @@ def test_the_time_left_is_said_of_parts_that_take_as_long(
         later.setattr(time, "monotonic", lambda: start + 20.0)
         report(1, 100, "part")
     assert labels == [said]
-
-
-def test_scores_say_no_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
-
-    def bar(*, even: bool) -> object:
-        asked.append(even)
-        return nullcontext(None)
-
-    monkeypatch.setattr(progress, "progress_bar", bar)
-    factors = np.random.default_rng(0).random((2000, 2))
-    demele.evaluate(factors, factors, ["mig"], progress=True)
-    assert asked == [False]

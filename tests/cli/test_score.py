@@ -133,24 +133,6 @@ def test_only_results_on_stdout(demele: Program, folder: Path) -> None:
     assert demele("score", "codes.npy", "indexed.csv::shape,size", *STEADY, "--quiet").err == ""
 
 
-@pytest.mark.filterwarnings("default")
-def test_a_warning_is_one_line(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = library.evaluate
-
-    def warning(*arguments: Any, **options: Any) -> Any:
-        warnings.warn("first\nsecond", FragileScoreWarning, stacklevel=1)
-        warnings.warn("first\nsecond", FragileScoreWarning, stacklevel=1)
-        warnings.warn("of another library", RuntimeWarning, stacklevel=1)
-        return whole(*arguments, **options)
-
-    monkeypatch.setattr(command, "evaluate", functools.wraps(whole)(warning))
-    run = demele("score", "codes.npy", "factors.csv", *STEADY)
-    assert run.err.splitlines() == [
-        "demele: warning: first second",
-        "demele: warning: RuntimeWarning: of another library",
-    ]
-
-
 def test_warnings_and_notes_are_told_in_options(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = library.evaluate
 

@@ -38,22 +38,6 @@ def several(folder: Path) -> Path:
     return folder
 
 
-def test_a_table_says_what_is_shown(demele: Program, several: Path) -> None:
-    run = demele("score", *PAIR, "--bootstrap", "20", "--format", "table", "-o", "both.html")
-    assert run.status == 0, run.err
-    words = " ".join(run.out.split())
-    assert words.startswith("new is significantly better by 1 of 2 metrics (Holm, 95%); 1 could not be tested.")
-    assert "Factor old new" in words
-    assert "Property Metric old new Difference 95% interval p" in words
-    assert "Difference: new - old. IRS: no interval (it depends on extreme values" in words
-    assert len(run.out.splitlines()) <= 22
-    told = " ".join(demele("score", *PAIR, "--bootstrap", "20", "--format", "table", "--explain").out.split())
-    assert "new is better than old by MIG." in told
-    page = (several / "both.html").read_text("utf-8")
-    assert "Verdict on each factor" in page
-    assert "scores higher" in page
-
-
 def test_primary_metrics_and_noisy_factors_are_those_of_the_library(demele: Program, several: Path) -> None:
     asked = ("--bootstrap", "20", "--primary", "mig", "--factor-noise", "shape=0.01", "--format", "json")
     run = demele("score", *PAIR[:3], "--metrics", "mig,dcimig", *asked)

@@ -118,10 +118,6 @@ def test_one_score_that_cannot_be_read_off_a_table_leaves_the_others(monkeypatch
 # Functions ----------------------------------------------------------------------------------------------------------
 
 
-def third(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
-    return 1 / 3
-
-
 def function_of(value: object) -> Callable[..., Any]:
     def mine(codes: object, factors: object) -> Any:
         if isinstance(value, Exception):
@@ -129,19 +125,6 @@ def function_of(value: object) -> Callable[..., Any]:
         return value
 
     return mine
-
-
-class Half:
-    def __call__(self, codes: object, factors: object) -> float:
-        return 0.5
-
-
-def test_a_function_gives_its_value_under_its_name() -> None:
-    assert plain(third).values == {"third": 1 / 3}
-    assert plain(Half()).values == {"Half": 0.5}
-    assert plain(functools.partial(third)).values == {"partial": 1 / 3}
-    assert plain(lambda codes, factors: np.float32(0.5)).values == {"<lambda>": 0.5}
-    assert plain(lambda codes, factors: True).values == {"<lambda>": 1.0}
 
 
 def test_a_function_sees_what_evaluate_shows_it_and_cannot_change_it() -> None:

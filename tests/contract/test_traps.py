@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 import demele
 import demele.core.errors
-from demele.core.inputs import read_factors
 from tests.contract.cases import CHEAP, GROUPS, QUICK, scored
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
@@ -153,17 +152,6 @@ def test_nan_is_never_binned(estimator: Any) -> None:
         levels[3, 0] = np.nan
         with pytest.raises(demele.errors.InputError):
             demele.metrics.mig(codes, levels, estimator=estimator)
-
-
-@QUIET
-def test_omitted_annotations_are_no_value() -> None:
-    # were NaN a bin of its own, the code, which is 0 there, would hold it
-    factors = np.random.default_rng(0).integers(0, 2, 1000).astype(float)
-    codes = np.where(np.arange(1000) % 2 == 0, 0.0, 1.0)[:, None]
-    factors[::2] = np.nan
-    score = demele.metrics.mig(codes, factors, missing="omit")
-    assert score.value == 0
-    assert score.n == 500
 
 
 # Units ---------------------------------------------------------------------------------------------------------------
@@ -318,14 +306,6 @@ def test_enough_ordinary_rows_are_not_called_fragile() -> None:
             demele.evaluate(codes, factors, names)
 
 
-@pytest.mark.parametrize("bins", [2, 3, 4, 20, 50])
-def test_fewer_or_more_bins_are_no_reason_to_speak_of_outliers(bins: int) -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.random((20_000, 2))
-    score = demele.metrics.mig(factors + 0.02 * rng.standard_normal(factors.shape), factors, bins=bins)
-    assert not score.fragile
-
-
 def test_irs_may_be_negative_and_says_so() -> None:
     # within a value of the factor the code deviates by 7.5 from its mean there, over all rows by 5 from its mean
     codes = np.array([0, 0, 0, 10, 10, 10, 10, 0], dtype=float)[:, None]
@@ -343,20 +323,6 @@ def test_continuous_factors_are_cut_not_taken_as_classes(name: str) -> None:
     # every value its own class: MIG of the identity is 3.6e-5 in public code
     factors = uniform(1000, 2)
     assert scored(name, factors, factors).value > 0.7
-
-
-def test_whole_numbers_that_may_be_a_quantity_are_asked_about() -> None:
-    rng = np.random.default_rng(0)
-    age = rng.integers(20, 80, 400)
-    table = pd.DataFrame({"age": age, "shape": rng.integers(0, 3, 400)})
-    with pytest.warns(demele.errors.AmbiguousKindWarning, match="'age' holds 60 .* read as categorical"):
-        assumed = demele.metrics.sap(table.to_numpy(float), table)
-    assert any(note.code == "ambiguous-kind" for note in assumed.notes)
-    named = demele.metrics.sap(table.to_numpy(float), table, kinds={"age": "continuous"})
-    assert not any(note.code == "ambiguous-kind" for note in named.notes)
-    weight = pd.DataFrame({"weight": rng.permutation(400)})  # every value once: nothing but a quantity
-    assert demele.metrics.sap(weight.to_numpy(float), weight, kinds="continuous").value == 1.0
-    assert read_factors(weight).columns[0].kind == "continuous"
 
 
 FILTERED = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["a", "b"])
@@ -412,17 +378,6 @@ def test_robustness_is_not_claimed_where_nothing_was_intervened_on() -> None:
     score = demele.metrics.interventional_robustness(table[["light"]] * 1.5, table, factors_of_interest="shape")
     assert score.details["coverage"]["combinations"] == 13 / 16
     assert any(note.code == "combinations-missing" for note in score.notes)
-
-
-def test_an_outlier_in_a_factor_is_told_by_trees() -> None:
-    factors = uniform(400, 2)
-    spoilt = factors.copy()
-    spoilt[0, 0] = 1e4
-    name, options = "dci_forest_explicitness", {"dci_forest": {"n_trees": 3}}
-    clean, score = (demele.evaluate(factors, given, [name], options=options)[name] for given in (factors, spoilt))
-    assert score.value < clean.value - 0.3
-    assert score.fragile
-    assert not clean.fragile
 
 
 # Values that are known ------------------------------------------------------------------------------------------------

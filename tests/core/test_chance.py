@@ -35,16 +35,6 @@ def test_each_native_value_has_a_chance_level_of_its_own() -> None:
     assert_close(list(above.native_std_error.values()), [0.0, 0.2 / 0.16 * 0.1, NAN], ROUNDING)
 
 
-def test_few_shuffles_say_how_small_a_p_value_can_be() -> None:
-    codes = np.random.default_rng(0).random((300, 2))
-    few, enough = (demele.metrics.mig(codes, codes, n_permutations=shuffles) for shuffles in (4, 20))
-    assert few.chance is not None
-    assert_close(few.chance.p_value, 0.2, ROUNDING)
-    told = [note.message for note in few.notes if note.code == "few-shuffles"]
-    assert told == ["4 shuffles are few for a p-value: it cannot fall below 1/5 = 0.200"]
-    assert "few-shuffles" not in {note.code for note in enough.notes}
-
-
 def test_a_score_below_its_chance_level_is_marked_wherever_it_is_shown() -> None:
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 4, (300, 3)).astype(float)

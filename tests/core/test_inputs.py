@@ -174,14 +174,6 @@ MISSING_NUMBERS: dict[str, Any] = {
 }
 
 
-def test_rows_that_are_omitted_are_of_factors() -> None:
-    codes = np.array([[0.0], [np.nan], [1.0]])
-    with pytest.raises(demele.errors.InputError, match=r"1 non-finite value .* row 1; drop or impute them$"):
-        demele.metrics.mig(codes, [0, 1, 1])
-    with pytest.raises(demele.errors.InputError, match=r"drop those rows of both, .*`missing='omit'` is for factors"):
-        demele.metrics.mig(codes, [0, 1, 1], missing="omit")
-
-
 @pytest.mark.parametrize("name", MISSING)
 def test_missing_words_are_left_out(name: str) -> None:
     factor = one(MISSING[name], missing="omit")
@@ -344,25 +336,6 @@ def test_sparse_codes_that_would_fill_the_memory_are_refused() -> None:
         demele.evaluate(wide, np.arange(8) % 2, "mig")
     with pytest.raises(demele.errors.InputError, match="takes 549 MiB as a dense array"):
         demele.metrics.mig(wide.tolil(), np.arange(8) % 2)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "int8", "uint16", "int64", "bool"])
-def test_codes_of_every_number_type(dtype: str) -> None:
-    whole = (np.arange(12).reshape(6, 2) % 5 > 1).astype(dtype)
-    codes = read_codes(whole)
-    assert_exact(codes.dense(), whole.astype(np.float64))
-    assert codes.dense().dtype == np.float64
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "int16", "bool"])
-def test_scores_do_not_depend_on_the_number_type(dtype: str) -> None:
-    codes = (np.random.default_rng(1).integers(0, 2, (40, 3))).astype(dtype)
-    factors = np.random.default_rng(2).integers(0, 3, (40, 2))
-    wide = codes.astype(np.float64)
-    for name in ("mig", "irs", "sap", "jemmig"):
-        function = getattr(demele.metrics, name)
-        keywords = {} if name == "sap" else {"bins": 2}
-        assert_exact(function(codes, factors, **keywords).value, function(wide, factors, **keywords).value)
 
 
 def test_memory_mapped_input(tmp_path: Path) -> None:

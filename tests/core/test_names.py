@@ -8,7 +8,7 @@ import pytest
 
 import demele
 from demele.core import names
-from demele.core.errors import InputTypeError, UnknownNameError
+from demele.core.errors import InputTypeError
 
 
 @names.renamed(size="n_rows", doubt="disagreement")
@@ -25,14 +25,6 @@ def test_an_old_keyword_is_refused_with_the_new_one() -> None:
         drawn([1], doubt=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
         drawn([1], other=3)  # type: ignore[call-arg]
-
-
-def test_an_old_value_is_refused_with_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(names.NEW_NAMES, "classic", "overlap")
-    with pytest.raises(UnknownNameError, match=r"got 'classic'; its new name is 'overlap'$"):
-        names.checked_name("classic", "method", ["overlap", "audit", "agreement"])
-    with pytest.raises(UnknownNameError, match=r"got 'classic'$"):
-        names.checked_name("classic", "style", ["rock", "pop"])
 
 
 @pytest.mark.parametrize(

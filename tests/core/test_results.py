@@ -1,16 +1,13 @@
 """A Score is a plain frozen record; its table is made when it is read."""
 
-import copy
-import pickle
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import demele
 from demele.core.alignment import Alignment
 from demele.core.corrected import CorrectedScore
 from demele.core.results import Interval, Score
@@ -59,16 +56,6 @@ def test_the_matrix_is_a_table_of_codes_and_factors(score: Score) -> None:
     assert replace(score, matrix_values=None).matrix is None
 
 
-def test_scores_survive_pickling_copies_and_replacement(score: Score) -> None:
-    for other in (pickle.loads(pickle.dumps(score)), copy.deepcopy(score), copy.copy(score), replace(score)):
-        pd.testing.assert_frame_equal(_table(other), _table(score))
-        assert other.to_dict() == score.to_dict()
-        assert other != score  # as before: a score equals itself only
-    assert replace(score, value=0.5).value == 0.5
-    np.testing.assert_array_equal(asdict(score)["matrix_values"], VALUES)
-    assert repr(score) == "Score(mig is 0.625)"
-
-
 def test_a_value_is_computed_without_pandas() -> None:
     program = (
         "import sys, numpy, demele\n"
@@ -78,12 +65,3 @@ def test_a_value_is_computed_without_pandas() -> None:
         "assert score.matrix.shape == (2, 2)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
-
-
-def test_what_has_no_value_is_not_called_fragile() -> None:
-    rng = np.random.default_rng(0)
-    with pytest.warns(demele.errors.DemeleWarning):
-        found = demele.evaluate(rng.normal(size=(10, 3)), rng.integers(0, 3, (10, 3)), ["infom"])["infom"]
-    assert np.isnan(found.value)
-    assert found.fragile
-    assert "fragile" not in repr(found)

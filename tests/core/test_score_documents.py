@@ -1,6 +1,5 @@
 """What scores, verdicts and comparisons say: headlines, sentences, tables, notes, and how they were made."""
 
-import math
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -97,19 +96,6 @@ CODES = (
 )
 
 
-def test_codes_are_ordered_by_their_best_factor_and_mixed_ones_are_named() -> None:
-    mixed = FactorVerdict(factor="x", status="mixed code", codes=("b",), others=("y",), share=0.5, second=0.1)
-    own = FactorVerdict(factor="y", status="one code", codes=("a",), share=0.6, second=0.2, chance=0.004)
-    document = verdict(mixed, own, codes=CODES).document()
-    (heat,) = (one for one in figures_of(document) if isinstance(one, Heat))
-    assert [typed(row) for row in heat.rows] == ["b", "c", "a"]
-    assert heat.rings == {(0, 0), (2, 1)}
-    assert document.headline == "1 of 2 factors has a code of its own; 1 is in a code with others."
-    assert [typed(text) for text in document.sentences] == ["Of 3 codes 1 is noise (c).", "Mixed codes: b (x and y)."]
-    states = [cell.text for cell in column(document.table, "Verdict")]  # type: ignore[arg-type]
-    assert [typed(text) for text in states] == ["one code, shared with y", "one code"]
-
-
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -124,18 +110,6 @@ def test_codes_are_ordered_by_their_best_factor_and_mixed_ones_are_named() -> No
 def test_a_verdict_on_a_factor_is_a_few_words(row: dict[str, Any], said: str) -> None:
     (state,) = column(table_of(verdict(FactorVerdict(factor="x", **row), codes=CODES)), "Verdict")
     assert typed(state.text) == said
-
-
-def test_one_score_says_its_values_and_a_level_that_is_better() -> None:
-    score = evaluated(metrics=["mig"], n_bootstrap=10, n_permutations=3)["mig"]
-    document = score.document()
-    assert document.headline.startswith(f"MIG is {score.value:.3f} [")
-    assert isinstance(document.figure, Strips)
-    assert [typed(strip.name) for strip in document.figure.rows] == ["shape", "size"]
-    assert score.chance is not None
-    worse = replace(score, chance=replace(score.chance, observed=-1.0))
-    assert "worse than its chance level" in worse.sentence
-    assert "undefined" in replace(score, value=math.nan).sentence
 
 
 # Corrected and aligned ------------------------------------------------------------------------------------------------

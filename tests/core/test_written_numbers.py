@@ -10,7 +10,7 @@ import scipy.sparse
 
 import demele
 from demele.core.errors import InputError
-from demele.core.inputs import read_factors
+from demele.core.inputs import read_codes, read_factors
 from demele.core.written_numbers import separated
 
 RNG = np.random.default_rng(0)
@@ -124,3 +124,17 @@ def test_no_number_and_no_word_is_mistaken() -> None:
     assert not any(separated(f"{value:.4g}") for value in RNG.normal(size=200) * 1e4)
     assert all(separated(f"{value:.3f}".replace(".", ",")) for value in RNG.normal(size=200) * 1e4)
     assert not any(separated(word) for word in ("", ",", "a", "1,", "12a", "1e5", "2020-01-01", "12:30", "1/2", "0x1f"))
+
+
+def test_codes_say_how_their_commas_can_be_read() -> None:
+    with pytest.raises(InputError, match=r"column 'z1'.*at row 0; write numbers with a decimal point.*decimal=','"):
+        read_codes([[text] for text in COMMAS])
+
+
+@pytest.mark.filterwarnings("ignore::demele.core.errors.FragileScoreWarning")
+def test_declared_classes_that_each_occur_once_are_told_of_pieces_too(tmp_path: Any) -> None:
+    files = [f"{row}.png" for row in range(60)]
+    pd.DataFrame({"z": RNG.random(60), "file": files}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
+    own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "file"))
+    with pytest.warns(demele.errors.AmbiguousKindWarning, match="each of its 60 rows has its own class"):
+        demele.evaluate(own, factors, "mig_sup", kinds={"file": "categorical"})

@@ -100,15 +100,6 @@ def wide_sample(n: int, seed: int = 3) -> tuple[Array, Array, list[int]]:
     return codes * [1.0, 1e-3, 1e4, 1.0] + [0.0, 5.0, -1e5, 100.0], bins, [4, 7, 2]
 
 
-def test_crossed_equals_oracle_on_real_values() -> None:
-    codes, bins, n_bins = wide_sample(300)
-    for q in (1.0, 0.99):
-        for weights in ("frequency", "uniform"):
-            result = crossed_deviations(codes, bins, n_bins, quantile=q, value_weights=weights)
-            expected = oracle.crossed_matrix(codes.tolist(), bins.tolist(), uniform=weights == "uniform", q=q)
-            assert_close(result.matrix, expected, ROUNDING)
-
-
 @settings(max_examples=30)
 @given(scale=st.sampled_from([1e-30, 1e-3, 2.0, 1000.0, 1e30]), shift=st.integers(-50, 50), which=st.integers(0, 3))
 def test_unit_and_origin_of_one_code_change_nothing(scale: float, shift: int, which: int) -> None:
@@ -122,14 +113,6 @@ def test_unit_and_origin_of_one_code_change_nothing(scale: float, shift: int, wh
     assert_close(
         irs_score(after.matrix, after.max_deviation)[1], irs_score(before.matrix, before.max_deviation)[1], ROUNDING
     )
-
-
-def test_more_values_than_a_byte_holds() -> None:
-    codes, _, _ = wide_sample(900)
-    bins = np.random.default_rng(1).integers(-1, 300, (900, 1)) * 250
-    bins[bins < 0] = -1
-    expected = oracle.crossed_matrix(codes.tolist(), bins.tolist())
-    assert_close(crossed_deviations(codes, bins, [75_000]).matrix, expected, ROUNDING)
 
 
 def test_chunks_and_memory_maps(tmp_path: Path) -> None:
@@ -319,22 +302,6 @@ def test_coverage_equals_oracle() -> None:
     assert_close(result.settings_seen, len(pairs) / (len(set(situations)) * len(set(settings_))), ROUNDING)
     shares = [oracle.intervened_mean(column, situations, settings_, rests, *pair)[1] for pair in pairs]
     assert_close(result.min_coverage, min(shares), ROUNDING)
-
-
-def test_units_rows_and_names_change_nothing_in_the_general_form() -> None:
-    codes, bins = confounded_sample(200)
-    parts = np.split(bins, [1, 3], axis=1)
-    expected = general_irs(codes, *parts).value
-    assert_close(general_irs(codes * [1e-9, 1e6, 1.0] + [0, 0, 1], *parts).value, expected, ROUNDING)
-    assert_close(general_irs(-codes, *parts).value, expected, ROUNDING)
-    order = np.random.default_rng(0).permutation(200)
-    assert_close(general_irs(codes[order], *(part[order] for part in parts)).value, expected, ROUNDING)
-    assert_close(general_irs(codes, *(7 - part for part in parts)).value, expected, ROUNDING)
-    twice = general_irs(np.tile(codes, (2, 1)), *(np.tile(part, (2, 1)) for part in parts))
-    assert_close(twice.value, expected, ROUNDING)
-    with_constant = general_irs(table(codes, np.full(200, 3.3)), *parts)
-    assert_close(with_constant.value, expected, ROUNDING)
-    assert_exact(with_constant.inactive, [False, False, False, True])
 
 
 @pytest.mark.parametrize("sizes", [[5, 4, 3, 5], [900, 900, 900, 900], [5, 2**32, 2**32, 5]])

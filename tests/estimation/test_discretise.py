@@ -96,14 +96,6 @@ def test_a_spike_anywhere_is_a_bin_of_its_own(place: str) -> None:
     assert found[0] not in found[60:]
 
 
-@pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.7, 0.99])
-def test_two_values_are_two_bins(share: float) -> None:
-    column = (np.arange(100) < 100 * share).astype(float)
-    for rule in (EqualFrequency(10), EqualFrequency(2), Adaptive()):
-        assert labels(column, rule) == column.tolist()
-        assert n_bins(column, rule) == 2
-
-
 def test_fewer_values_than_bins_are_their_own_bins() -> None:
     column = np.repeat([3.0, 1.0, 7.0, 5.0], 5)
     assert labels(column, EqualFrequency(10)) == np.repeat([1, 0, 3, 2], 5).tolist()

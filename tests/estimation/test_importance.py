@@ -330,39 +330,6 @@ def test_a_level_with_one_row(predictor: Predictor) -> None:
     assert fitted.score <= fitted.chance
 
 
-@pytest.mark.parametrize("categorical", [False, True])
-@pytest.mark.parametrize("predictor", [forest_importance, boosting_importance])
-def test_trees_see_ranks_only(predictor: Predictor, categorical: bool) -> None:
-    codes, values = one_factor(300, 6, categorical=categorical)
-    one, other = (
-        run(predictor, mapped, values, categorical=categorical) for mapped in (codes, np.exp(3 * codes) - 100)
-    )
-    assert_exact(one.importance, other.importance)
-    assert one.score == other.score
-
-
-@pytest.mark.parametrize("categorical", [False, True])
-def test_lasso_has_no_unit(categorical: bool) -> None:
-    codes, values = one_factor(300, 7, categorical=categorical)
-    one, other = (
-        run(lasso_importance, mapped, values, categorical=categorical)
-        for mapped in (codes, codes * [1e-6, 1e-3, 1e6] + [0.0, 0.005, -1e6])
-    )
-    assert_close(one.importance, other.importance, SOLVER)
-    assert_close(one.score, other.score, SOLVER)
-
-
-@pytest.mark.parametrize("predictor", PREDICTORS)
-def test_a_continuous_factor_has_no_unit(predictor: Predictor) -> None:
-    codes, values = one_factor(300, 7, categorical=False)
-    one, other = (run(predictor, codes, mapped, categorical=False) for mapped in (values, 1024 * values))
-    assert_close(one.importance, other.importance, SOLVER)
-    assert_close(one.score, other.score, SOLVER)
-    assert one.mse is not None
-    assert other.mse is not None
-    assert_close(other.mse, 1024**2 * one.mse, SOLVER)
-
-
 @pytest.mark.parametrize("predictor", [forest_importance, boosting_importance])
 def test_order_of_the_codes_and_sorting_beforehand(predictor: Predictor) -> None:
     codes, values = one_factor(500, 8, categorical=False)
@@ -374,15 +341,6 @@ def test_order_of_the_codes_and_sorting_beforehand(predictor: Predictor) -> None
     )
     turned = run(predictor, codes[:, ::-1], values, categorical=False, rng=rng(0))
     assert np.abs(turned.importance[::-1] - one.importance).max() < 0.05  # other draws, other noise
-
-
-@pytest.mark.parametrize("categorical", [False, True])
-@pytest.mark.parametrize("predictor", [forest_importance, boosting_importance])
-def test_copies_share_the_importance(predictor: Predictor, categorical: bool) -> None:
-    codes, values = one_factor(500, 9, categorical=categorical)
-    copied = np.column_stack([codes[:, 1], codes[:, 1]])
-    fitted = run(predictor, copied, values, categorical=categorical)
-    assert 0.3 < fitted.importance[0] < 0.7
 
 
 def test_lasso_coefficient_by_hand() -> None:

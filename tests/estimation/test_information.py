@@ -230,15 +230,6 @@ def test_rmig() -> None:
     assert 0.2 < score.value < 0.3
 
 
-def test_rmig_without_spread_is_mig() -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.random((200, 2))
-    codes = factors + 0.2 * rng.standard_normal((200, 2))
-    assert_close(
-        demele.metrics.rmig(codes, 0 * codes, factors).value, demele.metrics.mig(codes, factors).value, ROUNDING
-    )
-
-
 # Closed forms on matrices ------------------------------------------------------------------------------------------
 
 TEN = 5 * np.eye(10)
@@ -349,17 +340,6 @@ def test_dcimig_and_raw_jemmig_agree_with_oracle(case: Case) -> None:
     assert_close(native(score), per_factor, ROUNDING)
     raw = demele.metrics.jemmig(case.codes, case.factors, bins=case.bins).details["raw_per_factor"]
     assert_close(raw, oracle.jemmig(case.z, case.v, [case.bins] * len(case.z))[1], ROUNDING)
-
-
-def test_many_columns_agree_with_oracle() -> None:
-    # more columns than one packed table holds, of different numbers of values
-    rng = np.random.default_rng(3)
-    factors = np.column_stack([rng.integers(0, levels, 80) for levels in (2, 3, 5, 7, 2, 11)])
-    codes = factors[:, [0, 1, 2, 3, 4, 5, 0, 2]] + rng.integers(0, 3, (80, 8))
-    matrix = demele.metrics.mig_sup(codes, factors, bins=13).matrix
-    assert matrix is not None
-    z = [oracle.equal_width(column.tolist(), 13) for column in codes.T.astype(float)]
-    assert_close(matrix.to_numpy(), oracle.information_matrix(z, factors.T.tolist()), ROUNDING)
 
 
 # Corrected informations --------------------------------------------------------------------------------------------

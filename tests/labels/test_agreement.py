@@ -271,15 +271,6 @@ def test_intervals_are_bca_by_hand(scale: Scale) -> None:
         assert abs(slope) > 0.001
 
 
-def test_what_rounding_leaves_of_a_class_is_no_class() -> None:
-    # Leaving an item out subtracts its shares, thirds for one: what is left of its class may be 1e-17, not 0.
-    votes, times = vote_rows(of_votes([[0, 3], [0, 7]]))
-    sums = Sums.of(votes, "nominal", np.arange(2.0))
-    total = sums.weighted(times[None, :].astype(float))
-    total[0, 3] += 1e-17
-    assert_exact(sums.coefficients(total)[0], [1.0, math.nan, math.nan])
-
-
 def test_intervals_cover() -> None:
     # Each answer is the item's class with probability 0.6, else drawn from the shares of the classes; a fifth missing.
     # So two answers agree beyond chance with probability 0.36: that is kappa and alpha, and chance is 0.38.

@@ -188,3 +188,16 @@ def test_informativeness_is_not_accuracy() -> None:
     frame = found.annotator_frame().set_index("annotator")
     assert_close(frame.loc[["a", "b", "c", "liar", "bot"], "accuracy"], [1, 1, 1, 0, 0.5], SOLVER)
     assert_close(frame.loc[["a", "liar", "bot"], "informativeness"], [1, 1, 0], SOLVER)
+
+
+def test_annotations_pass_through() -> None:
+    table = Annotations(ITEMS, WHO, WHAT)
+    assert read_annotations(table) is table
+    assert read_annotations(table, classes=["no", "yes"]) is table
+    with pytest.raises(InputError, match="classes: the annotations have their own"):
+        read_annotations(table, classes=["yes", "no"])
+
+
+def test_one_class_has_no_informativeness() -> None:
+    found = majority_vote([[0, 0], [0, 0]])
+    assert found.annotator_frame()["informativeness"].isna().all()

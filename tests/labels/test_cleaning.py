@@ -8,7 +8,7 @@ import pytest
 
 from demele.classifiers import compare
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.labels import Cleaning, clean, cleaning_harm, simulated_cleaning
+from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
 from demele.labels.cleaned.cleaning import label_digest
 from demele.report.words import plain
 from tests.tolerances import assert_exact, assert_mean
@@ -159,3 +159,18 @@ def test_some_rows() -> None:
     for odd in ([True, False], [7], ["a"]):
         with pytest.raises(InputError, match=r"^rows: expected 3 flags, or row numbers up to 2"):
             found.take(odd)
+
+
+def test_minus_1_among_true_labels() -> None:
+    true, given = np.array([0, -1, 1, -1]), np.array([0, 0, 1, 1])
+    found = Cleaning([False, True, False, True], [0, 1, 1, 0])
+    told = r"^true_labels: 2 of 4 values are -1, first at row 1, and -1 is not among the given labels; if it marks .*"
+    with pytest.raises(InputError, match=told):
+        cleaning_harm(found, given, true)
+    with pytest.raises(InputError, match=told):
+        estimate_transition(true, given)
+    keep = true != -1
+    assert cleaning_harm(found.take(keep), given[keep], true[keep]).overall.right == 2
+    # As a class, it is counted: where it is said to be one, or where labels have it too.
+    assert estimate_transition(true, given, classes=[-1, 0, 1]).counts[0].tolist() == [0, 1, 1]
+    assert estimate_transition([-1, 1], [1, -1]).wrong == 2

@@ -177,24 +177,6 @@ def test_bundled_sets_have_the_published_shares(name: str, expected: tuple[float
     assert_at_most([shares[0] - 1.0], [shares[3]], ROUNDING)
 
 
-def test_many_classes_and_few_answers_do_not_lose_to_the_vote() -> None:
-    # Five answers per item and four per annotator: a profile of 25 cells for each four answers.
-    rng = rng_for(0, "test_consensus", "few answers")
-    rows, who = np.arange(160), np.arange(800).reshape(5, 160).T % 200
-    blend, plain = [], []
-    for _ in range(6):
-        truth, skills = rng.integers(5, size=160), rng.beta(4.5, 1.5, 200)
-        wrong = (truth[:, None] + rng.integers(1, 5, who.shape)) % 5
-        said = np.where(rng.random(who.shape) < skills[who], truth[:, None], wrong)
-        table = Annotations(np.repeat(rows, 5), who.ravel(), said.ravel(), classes=range(5))
-        vote = right(majority_vote(table), truth, rows)
-        blend.append(right(consensus(table), truth, rows) - vote)
-        plain.append(right(dawid_skene(table), truth, rows) - vote)
-    assert_at_most(-0.03, blend, ROUNDING)
-    assert np.mean(blend) > 0
-    assert np.mean(plain) < -0.1  # what was done before, where nobody named a method
-
-
 # What it says of itself.
 
 

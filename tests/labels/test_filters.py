@@ -318,26 +318,6 @@ def test_digits_beat_chance(digits: tuple[Array, Array, Array], method: Any) -> 
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_same_bits_whatever_runs_beside(method: Any) -> None:
-    features, y = blobs(9)
-    one = clean(y, features, method=method, seed=3, n_jobs=1, **METHODS[method])
-    two = clean(y, features, method=method, seed=3, n_jobs=2, **METHODS[method])
-    assert_exact(one.suspect, two.suspect)
-    assert_exact(there(one.suggested), there(two.suggested))
-    if one.score is not None:
-        assert_exact(there(one.score), there(two.score))
-    assert str(one.signature) == str(two.signature)
-
-
-def test_neighbours_do_not_depend_on_the_order_of_rows() -> None:
-    features, y = blobs(11)
-    order = np.random.default_rng(0).permutation(y.size)
-    assert_exact(
-        clean(y[order], features[order], method="knn").suspect, clean(y, features, method="knn").suspect[order]
-    )
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_classes_of_one_instance(method: Any) -> None:
     features, y = blobs(12, sizes=(30, 30))
     y = np.concatenate([y, [7, 8]])

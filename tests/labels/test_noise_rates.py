@@ -427,3 +427,23 @@ def test_asymmetric_transition_refuses() -> None:
     for confusions, error, message in confusions_cases:
         with pytest.raises(error, match=message):
             asymmetric_transition(["a", "b", "c"], confusions)
+
+
+@pytest.mark.parametrize("classes", [None, True, "ab", 2.0])
+def test_transitions_refuse_what_is_no_classes(classes: Any) -> None:
+    with pytest.raises(InputTypeError, match=r"^classes: expected "):
+        asymmetric_transition(classes, {})
+
+
+def test_what_was_done_can_be_read() -> None:
+    noisy = add_uniform_noise(["a", "b", "a", "b"], 0.5, classes=["a", "b", "c"], seed=1)
+    frame = noisy.to_frame()
+    assert list(frame.columns) == ["label", "true", "mislabelled"]
+    assert_exact(frame["label"], noisy.labels)
+    assert_exact(frame["true"], ["a", "b", "a", "b"])
+    assert_exact(frame["mislabelled"], frame["label"] != frame["true"])
+    realised = noisy.transition
+    assert realised.classes == ("a", "b", "c")
+    assert_close(realised.probabilities[:2], noisy.counts.counts[:2] / 2, ROUNDING)
+    assert_exact(realised.probabilities[2], [0, 0, 1])
+    assert noisy.sentence == "2 of 4 labels were made wrong: 50.0% (asked for: 50.0%)."

@@ -111,24 +111,3 @@ def test_classes_are_read_by_the_largest_of_their_indicators() -> None:
     published = scored(grid, grid, kinds="categorical", baseline="uniform", probe="forest")
     assert_close(published.details["worst_loss"], [0.75, 0.75], ROUNDING)
     assert published.details["capacity"] == [1, 2, 4, 8, 16, 32]
-
-
-def test_another_draw_of_features_is_told_on_few_rows() -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.random((400, 2))
-    curved = np.column_stack([factors[:, 0] + np.sin(12 * factors[:, 1]) / 2, factors[:, 1]])
-    found = demele.metrics.capacity_explicitness(curved, factors[:, 0])
-    (note,) = (note for note in found.notes if note.code == "one-draw")
-    second = float(found.details["second_draw"][0])
-    assert f"{second:.3f} instead of {found.value:.3f}" in note.message
-    assert (note.severity == "fragile") is (abs(second - found.value) > 0.1)
-    # the score stays that of the first draw
-    losses, x = np.asarray(found.details["losses"])[0], np.asarray(found.details["capacity"])
-    above = np.minimum.accumulate(np.minimum(losses, 1.0))
-    above = above - above[-1]
-    expected = 1 - 2 * float(((above[1:] + above[:-1]) / 2 * np.diff(x)).sum()) / (x[-1] - x[0])
-    assert_close(found.value, expected, ROUNDING)
-    linear = demele.metrics.capacity_explicitness(factors, factors[:, 0], largest=64)
-    assert "one-draw" not in {note.code for note in linear.notes}
-    many = demele.metrics.capacity_explicitness(np.tile(curved, (6, 1)), np.tile(factors[:, 0], 6), largest=64)
-    assert np.isnan(many.details["second_draw"]).all()

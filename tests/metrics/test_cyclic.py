@@ -189,22 +189,6 @@ def test_columns_that_span_a_circle_are_pointed_out(start: float, width: float) 
             demele.metrics.mig(np.column_stack([turn, turn]), turn, kinds=kind)
 
 
-def test_other_columns_are_not() -> None:
-    for column in [
-        np.random.default_rng(0).normal(size=500),
-        np.random.default_rng(1).normal(size=300),
-        np.random.default_rng(0).random(500),
-        100 * np.random.default_rng(0).random(500),
-        90 * (2 * np.random.default_rng(0).random(500) - 1),
-        np.random.default_rng(0).uniform(-3, 3, 500),
-        np.random.default_rng(0).uniform(0, 6, 500),
-        np.random.default_rng(0).uniform(20, 340, 500),
-        np.random.default_rng(0).uniform(0, 1000, 500),
-        np.append(np.random.default_rng(0).uniform(100, 200, 500), [1.0, 359.0]),
-    ]:
-        assert read_factors(column).ambiguous == ()
-
-
 def test_a_period_that_nothing_shows_is_asked_for() -> None:
     with pytest.raises(InputError, match="'cyclic:PERIOD'"):
         read_factors(np.random.default_rng(0).random(100), kinds="cyclic")

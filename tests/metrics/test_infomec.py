@@ -113,15 +113,6 @@ def test_scikit_learns_regression_has_the_same_loss(balanced: bool) -> None:
     assert_close(found, 1 + np.log(likely).mean() / nothing, SOLVER)
 
 
-def test_a_balanced_regression_of_noise_scores_nothing_and_not_far_below() -> None:
-    """Against the entropy of a class of one in ten, its loss of log 2 would score -1.1."""
-    rng = np.random.default_rng(2)
-    rare = (rng.random(2000) < 0.1).astype(int)
-    for weight in ("balanced", None):
-        options = {"class_weight": weight, "score_on": "training"}
-        assert abs(value("infoe", rng.standard_normal((2000, 1)), rare, options=options, kinds="categorical")) < 0.01
-
-
 def test_training_rows_flatter_noise_by_wilks_and_unseen_rows_do_not() -> None:
     rng = np.random.default_rng(3)
     trained, unseen = [], []
@@ -140,15 +131,6 @@ def test_exactly_independent_codes_have_no_score_where_published_code_gives_one(
         for score in (demele.metrics.infom(bits[:, :2], bits[:, 2:]), demele.metrics.infoc(bits[:, :2], bits[:, 2:])):
             assert math.isnan(score.value)
             assert any(note.code == "undefined-value" and note.severity == "warning" for note in score.notes)
-
-
-def test_a_larger_unit_leaves_one_code_only_where_ranges_are_asked_for() -> None:
-    stretched = GRID * [1.0, 25.0]
-    for name in ("infom", "infoc"):
-        assert_close(value(name, stretched, GRID, kinds="categorical"), 1.0, ROUNDING)
-    assert math.isnan(value("infoc", stretched, GRID, options={"active": "range"}, kinds="categorical"))
-    few = {"active": "range", "active_share": 0.01}
-    assert_close(value("infoc", stretched, GRID, options=few, kinds="categorical"), 1.0, ROUNDING)
 
 
 def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:

@@ -88,14 +88,6 @@ def test_lost_factors_count_unless_the_published_mean_is_asked_for() -> None:
     assert_close(value("mcc", FIRST[:, None], GRID, protocol="mcc2020", kinds="continuous"), 1.0, ROUNDING)
 
 
-def test_classes_count_alike_however_they_are_numbered() -> None:
-    words = np.array(["a", "b", "c", "d"])
-    code = FIRST[:, None] + 0.5 * SECOND[:, None]
-    scores = [value("mcc", code, words[order][FIRST.astype(int)]) for order in ([0, 1, 2, 3], [2, 0, 3, 1])]
-    assert_close(scores[0], scores[1], ROUNDING)
-    assert scores[0] > 0.8
-
-
 @pytest.mark.oracle("mcc", "mcc_rank", "mcc_weak", "r2_affine")
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_slow_definitions(d: int) -> None:

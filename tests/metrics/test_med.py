@@ -105,14 +105,6 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     assert value("med_modularity", codes, factors, options={"active": "all"}, kinds="categorical") < 0.95
 
 
-def test_noise_has_no_shares_unless_all_codes_count() -> None:
-    rng = np.random.default_rng(1)
-    codes, factors = rng.random((300, 4)), rng.integers(0, 2, (300, 3)).astype(float)
-    for name in ("med_modularity", "med_compactness"):
-        assert math.isnan(value(name, codes, factors, kinds="categorical"))
-        assert value(name, codes, factors, options={"active": "all"}, kinds="categorical") > 0.01
-
-
 def test_codes_of_noise_beside_perfect_ones_do_not_weigh() -> None:
     codes = np.column_stack([GRID, np.random.default_rng(2).random((400, 20))])
     assert_close(value("med_modularity", codes, GRID, kinds="categorical"), 1.0, ROUNDING)
@@ -192,13 +184,3 @@ def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() ->
     assert_close(float(sure.value), value("minimality", GRID, GRID, kinds="categorical"), ROUNDING)
     with pytest.raises(demele.errors.NotEnoughData, match="codes_std"):
         demele.metrics.minimality(GRID, GRID, relative_to="channel", kinds="categorical")
-
-
-def test_each_factor_on_its_own_rows() -> None:
-    holes = GRID.copy()
-    holes[::3, 0] = np.nan
-    rows = np.arange(400) % 3 != 0
-    score = demele.metrics.minimality(GRID[:, [1]], holes, missing="omit", kinds="categorical")
-    alone = demele.metrics.minimality(GRID[rows][:, [1]], GRID[rows][:, [0]], kinds="categorical")
-    assert_close(float(score.matrix.to_numpy()[0, 0]), float(alone.matrix.to_numpy()[0, 0]), ROUNDING)  # type: ignore[union-attr]
-    assert_close(score.value, 1.0, ROUNDING)

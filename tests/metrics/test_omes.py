@@ -123,15 +123,6 @@ def test_effects_of_drawn_rows_do_not_shrink_with_the_cells() -> None:
     assert_mean(effects, 1.0)
 
 
-def test_rows_without_an_annotation_are_left_out() -> None:
-    codes, levels = sampled(300)
-    holes = levels.astype(float)
-    holes[::5, 1] = np.nan
-    known = ~np.isnan(holes).any(axis=1)
-    omitted = score(codes, holes, missing="omit")
-    assert_close(omitted.value, score(codes[known], levels[known]).value, ROUNDING)
-
-
 def test_factors_that_never_vary_alone_are_refused_and_few_rows_told() -> None:
     codes, levels = sampled()
     with pytest.raises(demele.errors.NotEnoughData, match="agree on all factors but 'v1'"):

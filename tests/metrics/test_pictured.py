@@ -4,10 +4,8 @@ import itertools
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import demele
 from demele.estimation.information import (
     MOST_SUMMED,
     ROWS_PER_CELL,
@@ -75,17 +73,3 @@ def test_codes_of_noise_do_not_pass_their_limit_and_codes_that_tell_do() -> None
     telling = _table(levels // 4, levels, (10, 40))[None]
     _, limit = information_by_chance(telling, 0.01, 64)
     assert mutual_information(telling)[0] > limit[0]
-
-
-def test_rows_are_drawn_at_random_and_in_step() -> None:
-    factors = pd.DataFrame({"angle": RNG.random(5000), "word": [f"w{k}" for k in RNG.geometric(0.1, 5000) % 40]})
-    codes = np.column_stack([factors["angle"] * 7 - 3, RNG.normal(size=5000)])
-    rows = demele.evaluate(codes, factors, ["mig"], seed=3).rows
-    assert rows is not None
-    assert (rows.n, rows.codes.shape) == (5000, (1500, 2))
-    shown = rows.columns()
-    assert shown is not None
-    z1, z2, angle, word = map(np.array, shown.columns.values())
-    np.testing.assert_allclose(z1, angle * 7 - 3)
-    assert len(set(word)) == len(rows.levels["word"])
-    assert not np.isnan(z2).any()

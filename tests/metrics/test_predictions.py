@@ -71,14 +71,6 @@ def test_rows_make_predictions_better_and_sizes_are_nested() -> None:
     assert json.loads(found.to_json())["sizes"] == [10, 300]
 
 
-def test_codes_of_noise_score_chance() -> None:
-    noise = np.random.default_rng(3).normal(size=(600, 2))
-    found = demele.probes.downstream(noise, FACTORS[["kind", "size"]], sizes=(400,), **CHEAP)
-    assert abs(found.scores[0, 0] - found.chance[0]) < 0.1
-    assert abs(found.scores[0, 1]) < 0.05
-    assert found.chance[1] == 0
-
-
 @pytest.mark.parametrize(
     ("options", "sizes", "n_test", "scaled"),
     [
@@ -97,18 +89,6 @@ def test_rows_that_were_not_asked_for_are_what_is_left(
     assert (found.sizes, found.n_test) == (sizes, n_test)
     assert ("scaled-split" in {note.code for note in found.notes}) == scaled
     assert "mixed-measures" in {note.code for note in found.notes}
-
-
-def test_rows_without_annotation_are_left_out_of_that_factor() -> None:
-    marked = FACTORS[["kind", "size"]].astype(float)
-    marked.loc[::3, "size"] = np.nan
-    kinds = {"kind": "categorical"}
-    found = demele.probes.downstream(CODES, marked, sizes=(100,), missing="omit", kinds=kinds, **CHEAP)
-    whole = demele.probes.downstream(CODES, FACTORS[["kind", "size"]], sizes=(100,), **CHEAP)
-    assert found.scores[0, 1] > 0.9
-    assert_exact(found.scores[0, 0], whole.scores[0, 0])
-    with pytest.raises(demele.errors.InputError, match="missing annotations"):
-        demele.probes.downstream(CODES, marked, sizes=(100,), kinds=kinds, **CHEAP)
 
 
 @pytest.mark.parametrize("by", ["importance", "information"])
@@ -243,3 +223,9 @@ def test_what_cannot_be_asked_is_refused() -> None:
 def test_values_with_too_few_rows_make_no_experiment() -> None:
     with pytest.raises(demele.errors.NotEnoughData, match="no value of a factor has 20 rows"):
         demele.probes.strong_downstream(CODES[:40], FACTORS[:40], probe="logistic")
+
+
+@pytest.mark.parametrize("name", ["strong_downstream", "fairness"])
+def test_one_factor_is_too_few(name: str) -> None:
+    with pytest.raises(demele.errors.NotEnoughData, match="at least 2 factors that vary, got 1"):
+        getattr(demele.probes, name)(CODES, FACTORS[["kind"]])

@@ -115,15 +115,6 @@ def test_a_factor_without_a_code_counts_as_chance_and_is_named() -> None:
     assert shared.details["assignment"] == [0, 0]
 
 
-def test_each_factor_on_its_own_rows() -> None:
-    holes = GRID.copy()
-    holes[::3, 0] = np.nan
-    found = demele.metrics.snc(GRID, holes, missing="omit", kinds="categorical", score_on="training")
-    assert_close(found.value, 1.0, ROUNDING)
-    half = np.where(np.arange(400) < 200, np.nan, SECOND)
-    assert_close(scored("snc", GRID[200:, [1]], half[200:], **ALL_ROWS).value, 1.0, ROUNDING)
-
-
 # NK -------------------------------------------------------------------------------------------------------------------
 
 

@@ -10,8 +10,8 @@ from scipy.linalg import hadamard
 import demele
 from benchmarks.verdicts import WORLDS, judged
 from demele.core.inputs import read_pair
-from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
-from demele.core.verdict_documents import code_words, factor_words
+from demele.core.verdict import FactorVerdict, RepresentationVerdict
+from demele.core.verdict_documents import factor_words
 from demele.estimation.holdings import is_echo, order_within, together
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
@@ -234,15 +234,3 @@ def test_an_echo_is_told_from_a_mixture() -> None:
 def test_sentences_of_factors(row: dict[str, object], words: str) -> None:
     numbers = {"share": 0.8, "second": 0.4, "chance": 0.01, "n": 70}
     assert factor_words(FactorVerdict(factor="v", **(numbers | row))) == f"v: {words} (chance level 1.0%)"  # type: ignore[arg-type]
-
-
-def test_sentences_of_codes_and_of_all() -> None:
-    mixed = CodeVerdict(code="z", status="mixed", factors=("v", "w"), shares=(0.4, 0.3), traces=("u",), chance=0.01)
-    words = "z: several factors; carries 40% of v and 30% of w; traces of u (chance level 1.0%)"
-    assert code_words(mixed) == words
-    noise = tuple(CodeVerdict(code=f"n{i}", status="noise", chance=0.02) for i in range(8))
-    lost = FactorVerdict(factor="v", status="no code", chance=0.01, words="v is lost")
-    shares = np.zeros((8, 1))
-    found = RepresentationVerdict(factors=(lost,), codes=noise, shares=shares, above_chance=shares > 0, n=500, bins=7)
-    assert found.sentence == "0 of 1 factor have a code of their own; 1 is lost."
-    assert found.sentences[1] == "Of 8 codes 8 are noise (n0, n1, n2, n3, n4, n5 and 2 more)."

@@ -157,3 +157,14 @@ def test_true_values_beyond_those_that_were_given(name: str, bins: str) -> None:
     assert found.corrected is not None
     assert inside.corrected is not None
     assert_exact(found.corrected.value, inside.corrected.value)
+
+
+def test_small_and_unclear_audits_are_warned_of() -> None:
+    codes, true, given = rows(1000, follows=False)
+    drawn = labels.draw_audit(1000, 150, seed=2).rows
+    noise = {f"v{i + 1}": labels.FactorAudit(drawn, true[drawn, i], unclear=4) for i in range(2)}
+    score = demele.evaluate(codes, given, ["mig"], factor_noise=noise, n_bootstrap=10)["mig"]
+    assert {"few-audited", "audit-unclear"} <= {note.code for note in of(score).notes}
+    one = {"v1": noise["v1"], "v2": labels.FactorAudit(drawn[:-1], true[drawn[:-1], 1])}
+    other = demele.evaluate(codes, given, ["mig"], factor_noise=one, n_bootstrap=10)["mig"]
+    assert "different rows" in other.notes[-1].message

@@ -14,7 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.core.sparse_inputs import read_sparse_codes
 from demele.estimation import concept_probes
-from tests.tolerances import ROUNDING, assert_close
+from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
 #: Two factors of four values, every pair 100 times; the concept is the upper half of the first.
@@ -213,3 +213,12 @@ def test_both_of_two_named_classes_are_split() -> None:
         for alone in (concept, concept == 1, np.where(concept == 1, "Yes", "No")):
             assert len(function(codes, alone, **ON_TRAINING).details["classes"]) == 1
     assert demele.probes.splitting(codes, language, **ON_TRAINING).value == 2.0
+
+
+def test_sparse_codes_score_as_dense_ones() -> None:
+    codes, concept = parted(0.7, 0.2, 0.05)
+    sparse = scipy.sparse.csr_array(codes)
+    for function in (demele.probes.sparse_probing, demele.probes.splitting, demele.probes.absorption):
+        one, other = function(codes, concept), function(sparse, concept)
+        assert_exact(one.value, other.value)
+        assert demele.replay(str(other.signature), sparse, concept).value == other.value

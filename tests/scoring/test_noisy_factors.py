@@ -57,14 +57,6 @@ def rows(n: int = 1500, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDAr
     return codes, true, given
 
 
-def test_a_transition_of_the_identity_changes_no_bit() -> None:
-    codes, _, given = rows()
-    noise = {"v1": labels.TransitionMatrix(np.eye(4)), "v2": labels.TransitionMatrix(np.eye(3))}
-    found = demele.evaluate(codes, given, OF_TABLES, factor_noise=noise, n_bootstrap=2)
-    for score in found:
-        assert_exact(of(score).value, score.value)
-
-
 def test_values_stay_those_of_the_annotations_as_given() -> None:
     codes, _, given = rows()
     plain = demele.evaluate(codes, given, OF_TABLES)

@@ -109,15 +109,6 @@ def test_the_error_is_shared_by_all_differences() -> None:
     assert not by(many, "sap", "noisy", "again").shown
 
 
-def test_extreme_values_get_no_interval_over_rows() -> None:
-    each = by(FOUND, "irs", "noisy", "clean")
-    assert each.interval is None
-    assert np.isnan(each.p_value)
-    assert not each.shown
-    assert "extreme values" in each.reason
-    assert np.isfinite(each.value)
-
-
 def test_equal_representations_show_nothing() -> None:
     found = compared({"a": CODES["clean"], "b": CODES["clean"][:, ::-1]}, ["mig"], n_bootstrap=5)
     assert found.differences[0].value == 0
@@ -290,3 +281,12 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
     for codes, options, message in codes_cases:
         with pytest.raises(DemeleError, match=message):
             compared(codes, ["mig"], **options)
+
+
+def test_evaluate_leads_to_the_function_for_several() -> None:
+    with pytest.raises(demele.errors.InputTypeError, match=r"got 3 in a dict; demele\.compare_representations"):
+        demele.evaluate(CODES, FACTORS, "all")
+
+
+def test_codes_without_names() -> None:
+    assert compared([CODES["noisy"], CODES["clean"]], ["mig"]).names == ("codes 1", "codes 2")

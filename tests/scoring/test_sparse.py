@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import demele
@@ -35,6 +33,7 @@ from demele.estimation.sparse_counts import (
     squared_correlation_block,
 )
 from demele.estimation.univariate import squared_correlations
+from demele.scoring.sparse import sparse_metrics
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -335,24 +334,6 @@ def test_number_of_jobs_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None
     pd.testing.assert_frame_equal(one.top_frame(), two.top_frame(), check_exact=True)
 
 
-@settings(max_examples=25)
-@given(seed=st.integers(0, 10_000), negative=st.booleans())
-def test_order_of_rows_codes_and_factors_does_not_matter(seed: int, negative: bool) -> None:
-    rng = np.random.default_rng(seed)
-    n, d, m = int(rng.integers(20, 80)), int(rng.integers(1, 7)), int(rng.integers(2, 4))
-    codes = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.4)  # no value on the edge of a bin
-    codes = codes if negative else np.abs(codes)
-    factors = rng.integers(0, 3, (n, m))
-    factors[:3] = [[0] * m, [1] * m, [2] * m]
-    rows, order, columns_order = rng.permutation(n), rng.permutation(d), rng.permutation(m)
-    found = demele.evaluate_sparse(sp.csr_array(codes), factors, OF_COUNTS)
-    moved = demele.evaluate_sparse(sp.csr_array(codes[rows][:, order]), factors[rows][:, columns_order], OF_COUNTS)
-    assert_close(moved.information, found.information.to_numpy()[np.ix_(order, columns_order)], ROUNDING)
-    assert_close(scores_of(moved), scores_of(found), ROUNDING)
-    labels = columns(factors)
-    assert_close(found.information, oracle.information_matrix(columns(zero_apart(codes, 10)), labels), ROUNDING)
-
-
 # Missing, constant, dead ---------------------------------------------------------------------------------------------
 
 
@@ -508,3 +489,24 @@ def test_a_factor_with_too_many_values_for_the_tables() -> None:
             bins=tuple(np.linspace(0.0, 1.0, 20_000)),
             kinds="categorical",
         )
+
+
+def test_every_metric_that_is_offered_is_computed() -> None:
+    concept = np.arange(400) % 2
+    codes = sp.csr_array(np.column_stack([concept * 0.5, 1.0 - concept, (np.arange(400) % 3 == 0) * 1.0]))
+    factors = np.column_stack([concept, np.arange(400) % 3])
+    for name in sparse_metrics():
+        if not name.startswith("dci_"):
+            assert demele.evaluate_sparse(codes, factors, [name], kinds="categorical")[name].n == 400
+    assert {"infom", "infoc", "med_modularity", "minimality", "sufficiency"} <= set(sparse_metrics())
+    assert "snc" not in sparse_metrics()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64", "longdouble"])
+def test_types_of_numbers(dtype: str) -> None:
+    codes, factors = sparse_case()
+    whole = np.abs(np.round(3 * codes)).astype(dtype)
+    found = demele.evaluate_sparse(sp.csr_array(whole), factors, [*OF_COUNTS, "sap"], bins=3)
+    expected = demele.evaluate_sparse(sp.csr_array(whole.astype(float)), factors, [*OF_COUNTS, "sap"], bins=3)
+    assert_exact(found.information, expected.information)
+    assert_exact(scores_of(found), scores_of(expected))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import demele
+from demele.core.errors import InputTypeError
 
 RNG = np.random.default_rng(0)
 CODES, FACTORS = RNG.normal(size=(60, 6)), RNG.random((60, 2))
@@ -42,3 +43,15 @@ def test_metrics_that_need_the_order_of_the_codes_are_scored_where_it_is_told() 
     assert not ordered & {score.metric for score in demele.evaluate(codes, factors, "all")}
     assert ordered <= {score.metric for score in demele.evaluate(codes, factors, "all", reg_dim=[0, 1])}
     assert demele.evaluate(codes, factors, ["dmig"])["dmig"].value > 0
+
+
+def test_an_option_of_evaluate_is_no_option_of_a_metric() -> None:
+    with pytest.raises(InputTypeError, match=r"demele\.evaluate\(codes, factors, \['mig'\], aligned=\.\.\.\)"):
+        demele.metrics.mig(CODES, FACTORS, aligned=True)  # type: ignore[call-arg]
+
+
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
+def test_a_protocol_of_metrics_that_must_be_named() -> None:
+    found = demele.evaluate(CODES, FACTORS, protocol="mcc2020")
+    (message,) = (note.message for note in found.notes if note.code == "unnamed-metrics")
+    assert "metrics=['mcc', 'mcc_rank']" in message

@@ -103,20 +103,6 @@ def test_the_signature_tells_frames_apart() -> None:
     assert str(scores[0].signature) != str(scores[1].signature)
 
 
-def test_an_evaluation_of_both_kinds_says_what_one_of_rows_says() -> None:
-    names = ["sap", "mig", "irs", "rmig"]
-    found = demele.Accumulator(names, frame=FRAME).update(CODES, FACTORS, STDS).compute()
-    expected = demele.evaluate(CODES, FACTORS, names, codes_std=STDS)
-    assert [score.metric for score in found] == names
-    assert (found.n, found.code_names, found.factors) == (expected.n, expected.code_names, expected.factors)
-    assert found.left_out == ()
-    assert found.protocol == "review2022"
-    counted = demele.Accumulator(["mig", "jemmig"], frame=FRAME).update(CODES, FACTORS).compute()
-    assert (counted.n, counted.factors, counted.notes) == (expected.n, expected.factors, expected.notes)
-    strict = json.dumps(found.to_dict(), allow_nan=False)
-    assert json.loads(strict)["n"] == 160
-
-
 def test_a_sampled_score_says_of_how_many_rows_it_is() -> None:
     score = demele.Accumulator("sap", bound=50).update(CODES, FACTORS).compute()
     assert [note.code for note in score.notes if note.code == "sampled"] == ["sampled"]
@@ -233,15 +219,6 @@ def test_metrics_that_do_not_apply_are_left_out_with_the_reason_unless_alone() -
     one = demele.bins.BinEdges.of(codes, factors[["size"]])
     evaluation = demele.Accumulator(["z_diff", "mig"], frame=one).update(codes, factors[["size"]]).compute()
     assert "needs at least 2 factors" in evaluation.left_out[0].reason
-
-
-def test_assumed_codes_are_noted_as_loudly_as_from_rows() -> None:
-    codes = CODES[CODES.columns[::-1]]
-    frame = demele.bins.BinEdges.of(codes, FACTORS)
-    found = demele.Accumulator("dmig", frame=frame).update(codes, FACTORS).compute()
-    wanted = [note for note in demele.metrics.dmig(codes, FACTORS).notes if note.code == "assumed-reg-dim"]
-    assert [note for note in found.notes if note.code == "assumed-reg-dim"] == wanted
-    assert wanted[0].severity == "warning"
 
 
 def test_options_protocols_and_codes_reach_counted_metrics() -> None:
@@ -426,22 +403,6 @@ def test_what_else_does_not_merge() -> None:
     numbers = demele.Accumulator("sap", stream=2).update(CODES.to_numpy(), np.zeros((160, 3)))
     with pytest.raises(IncompatibleState, match="numbers and text in the factor 'v1'"):
         text.merge(numbers)
-
-
-def test_settings_that_are_the_same_merge_however_they_were_written() -> None:
-    forms: list[dict[str, Any]] = [
-        {"reg_dim": [0, 1, 2], "bins": 10, "options": {"sap": {"penalty": 0.1, "n_train": 60}, "mig": {"bins": 5}}},
-        {
-            "reg_dim": np.arange(3),
-            "bins": demele.bins.EqualWidth(10),
-            "options": {"mig": {"bins": 5}, "sap": {"n_train": 60, "penalty": 0.1}},
-        },
-    ]
-    a, b = (
-        demele.Accumulator(["mig", "sap"], frame=FRAME, stream=number, **form).update(CODES, FACTORS)
-        for number, form in enumerate(forms)
-    )
-    assert a.merge(b).n == 320
 
 
 # Standard deviations -------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """OMES from sums in cells: of every row, equal to one call on all rows to rounding, however the rows come."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import FormatError, NotEnoughData
+from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
+from demele.streaming.cell_sums import CellState, ExtremeState
 from demele.streaming.frame import BinEdges
 from tests.oracles import effects as oracle
 from tests.streaming.test_sums import first, forged
@@ -123,17 +123,6 @@ def test_rows_without_an_annotation_are_left_out() -> None:
     assert state.annotated.tolist() == (~np.isnan(factors)).sum(axis=0).tolist()
 
 
-def test_a_factor_that_does_not_vary_holds_nothing_fixed() -> None:
-    factors = np.column_stack([FACTORS[:, :2], np.full(N, 2.5)])
-    factors[::2, 2] = np.nan  # of no matter: it is left out
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = fed(framed(CODES, factors, missing="omit"), CODES, factors).compute()
-        expected = of_rows(CODES, factors, missing="omit")
-    assert_close(numbers(found), numbers(expected), ROUNDING)
-    assert found.n == N
-
-
 @pytest.mark.parametrize("value", [0.1, 1e9 + 0.1])
 def test_constant_codes_have_no_effect(value: float) -> None:
     codes = np.column_stack([CODES, np.full(N, value)])
@@ -205,3 +194,14 @@ def test_values_outside_a_frame() -> None:
         CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased"
     )
     assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)  # type: ignore[union-attr]
+
+
+def test_states_of_other_frames_do_not_merge() -> None:
+    rule = demele.bins.EqualWidth(5)
+    frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
+    states = [CellState.empty(frame, rule) for frame in frames]
+    for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
+        with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
+            states[0].merge(other)
+    with pytest.raises(IncompatibleState, match="other bins or references"):
+        states[0].merge(ExtremeState.empty(frames[0], rule))

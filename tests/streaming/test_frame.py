@@ -384,3 +384,19 @@ def test_missing_annotations_have_a_code_of_their_own() -> None:
     codes, factors = replace(EDGES, missing="omit").bins(demele.bins.EqualWidth(4)).cut(rows)
     assert_exact(codes, [[2, 3, 3], [0, 0, 3]])
     assert_exact(factors, [[3, 3, 3], [4, 2, 4]])
+
+
+def test_tables_that_no_memory_holds_are_refused() -> None:
+    frame = demele.bins.BinEdges.fixed([(0, 1)] * 100, {"v": list(range(300_000))})
+    with pytest.raises(InputError, match=r"tables of .* entries are too large.*'v' has 300,000 values"):
+        frame.bins(demele.bins.EqualWidth(10))
+
+
+def test_kinds_that_were_given_stay() -> None:
+    column = np.arange(100) % 4
+    parts = [framed(column[rows], kinds="continuous") for rows in (slice(50), slice(50, 100))]
+    assert parts[0].merge(parts[1]).kinds == {"v1": "continuous"}
+    numbers = [framed(column[rows] + 8.0, kinds="categorical") for rows in (slice(2), slice(2, 4))]
+    assert numbers[0].merge(numbers[1]).columns[0].levels == ("8", "9", "10", "11")
+    words = [framed(np.array(own)) for own in (["9", "8"], ["10", "8"])]
+    assert words[0].merge(words[1]).columns[0].levels == ("10", "8", "9")  # as words are sorted

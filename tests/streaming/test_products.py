@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.core.errors import FormatError
+from demele.core.errors import FormatError, IncompatibleState
 from demele.streaming.batches import read_batch
 from demele.streaming.frame import BinEdges
-from demele.streaming.sums import ProductState
+from demele.streaming.sums import MomentState, ProductState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -129,3 +129,11 @@ def test_damaged_states_are_refused(name: str, changed: Any) -> None:
     assert_exact(empty.restored(arrays).arrays()["n"], arrays["n"])
     with pytest.raises(FormatError):
         empty.restored({**arrays, name: changed(arrays[name])})
+
+
+def test_other_frames_do_not_add_up() -> None:
+    narrow, wide = BinEdges.fixed([(0, 1)], {"v": (0.0, 1.0)}), BinEdges.fixed([(0, 9)], {"v": (0.0, 1.0)})
+    with pytest.raises(IncompatibleState, match="other references"):
+        ProductState.empty(narrow).merge(ProductState.empty(wide))
+    with pytest.raises(IncompatibleState, match="other references"):
+        ProductState.empty(narrow).merge(MomentState.empty(narrow))

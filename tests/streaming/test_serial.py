@@ -185,3 +185,8 @@ def test_the_state_of_other_settings_is_refused() -> None:
     ):
         with pytest.raises(demele.errors.IncompatibleState, match=message):
             with_state(demele.Accumulator(**(STATES["counted"] | keywords)), state)
+
+
+def test_what_is_not_bytes_is_refused() -> None:
+    with pytest.raises(demele.errors.InputTypeError, match="expected bytes, got list"):
+        demele.Accumulator.from_bytes([1, 2])  # type: ignore[arg-type]

@@ -66,14 +66,6 @@ def test_what_is_kept_of_the_first_rows_is_kept_or_replaced_by_later_ones(n: int
     assert {row for row in later if row < n} <= first
 
 
-def test_keys_are_distinct_and_evenly_spread() -> None:
-    keys = np.concatenate([row_keys(0, str(stream), np.arange(50_000)) for stream in range(4)])
-    assert len(np.unique(keys)) == keys.size
-    assert_mean(keys / 2.0**64, 0.5)
-    for bit in range(64):
-        assert_mean((keys >> np.uint64(bit)) & np.uint64(1), 0.5)
-
-
 def test_each_row_is_kept_as_often_as_any_other() -> None:
     n, bound, trials = 60, 15, 4000
     present = np.zeros((trials, n))
@@ -84,14 +76,6 @@ def test_each_row_is_kept_as_often_as_any_other() -> None:
         assert_mean(present[:, row], bound / n)
     # two rows at once, as in a draw without replacement
     assert_mean(present[:, 3] * present[:, 40], bound / n * (bound - 1) / (n - 1))
-
-
-def test_rows_of_all_streams_are_kept_alike() -> None:
-    of_the_small = []
-    for seed in range(2000):
-        small = SampleState(20, seed).update((np.full(10, -1),), "b")
-        of_the_small.append(kept(sampled(20, 90, 30, "a", seed).merge(small)).count(-1))
-    assert_mean(of_the_small, 20 * 10 / 100)
 
 
 def test_many_small_states_merge_to_what_one_large_tree_gives() -> None:

@@ -165,14 +165,6 @@ def test_every_factor_has_the_rows_it_is_annotated_on() -> None:
     assert [factor.n_annotated for factor in evaluation.factors] == [int(known.sum()), N - 900, N]
 
 
-def test_what_is_constant_in_every_batch_may_vary_over_all() -> None:
-    factors = np.repeat(np.arange(10.0), 30)[:, None]
-    codes = np.column_stack([factors, RNG.random(300)])
-    found = numbers(fed(framed(codes, factors), codes, factors, 10).compute())
-    assert_close(found, evaluated(codes, factors), ROUNDING)
-    assert found[2] > 0.9
-
-
 def test_constant_codes_tell_nothing() -> None:
     codes = np.column_stack([CODES, np.full(N, 0.1)])
     evaluation = fed(framed(codes, FACTORS), codes, FACTORS).compute()
@@ -228,36 +220,6 @@ def test_options_of_irs(options: dict[str, Any]) -> None:
     found = numbers(fed(framed(CODES, FACTORS), CODES, FACTORS, options={"irs": options}).compute())
     assert_close(found, evaluated(CODES, FACTORS, options={"irs": options}), ROUNDING)
     assert found != numbers(fed(framed(CODES, FACTORS), CODES, FACTORS).compute())
-
-
-def test_beside_metrics_that_are_counted_and_sampled() -> None:
-    names = ["irs", "mig", "z_diff", "sap"]
-    options = {"z_diff": {"n_train": 50, "n_test": 50, "batch_size": 4}}
-    frame = framed(CODES, FACTORS)
-    accumulator = demele.Accumulator(names, frame=frame, options=options).update(CODES, FACTORS)
-    assert repr(accumulator).endswith(f"n={N}, counted: mig, summed: irs, sap, {N} rows kept)")
-    evaluation = accumulator.compute()
-    expected = demele.evaluate(CODES, FACTORS, names, options=options, kinds=frame.kinds)
-    assert [score.metric for score in evaluation] == names
-    assert_close([score.value for score in evaluation], [score.value for score in expected], ROUNDING)
-    assert_exact(evaluation["mig"].value, expected["mig"].value)
-
-
-def test_a_score_says_what_a_score_of_rows_says() -> None:
-    frame = framed(CODES, FACTORS)
-    expected = demele.evaluate(CODES, FACTORS, METRICS, kinds=frame.kinds)
-    for score in fed(frame, CODES, FACTORS).compute():
-        wanted = expected[score.metric]
-        assert score.signature.arguments == wanted.signature.arguments
-        assert score.signature.context == {**wanted.signature.context, "frame": frame.digest()}
-        assert (score.matrix_of, score.code_names, score.factor_names) == (
-            wanted.matrix_of,
-            wanted.code_names,
-            wanted.factor_names,
-        )
-        # sums cannot be shuffled, and say so where rows are looked at
-        own = [note.code for note in score.notes if note.code != "unprobed"]
-        assert own == [note.code for note in wanted.notes]
 
 
 def test_values_outside_a_frame() -> None:
@@ -368,3 +330,10 @@ def test_forged_sums_are_refused() -> None:
         assert demele.Accumulator.from_bytes(forged(data, metric, name, lambda values: values)).n == N
         with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
             demele.Accumulator.from_bytes(forged(data, metric, name, change))
+
+
+def test_variances_of_codes() -> None:
+    far = CODES * 0.125 + 1e6
+    state = fed(framed(far, FACTORS), far, FACTORS)._held.states["moments", None]
+    assert isinstance(state, MomentState)
+    assert_close(state.code_variances(), (CODES * 0.125).var(axis=0), ROUNDING)

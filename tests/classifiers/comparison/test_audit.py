@@ -140,17 +140,6 @@ def test_exchanged_roles_exchange_the_claims() -> None:
                 assert not (there.candidate & there.baseline).any()
 
 
-def test_pairs_do_not_disturb_each_other() -> None:
-    truth, labels, predictions = three_models(3)
-    audit = drawn(truth, 100)
-    pairs = [(0, 1), (2, 1), (0, 2)]
-    together = by_audit(asked(truth, labels, predictions, audit, pairs))
-    for index, pair in enumerate(pairs):
-        alone = by_audit(asked(truth, labels, predictions, audit, [pair]))
-        assert_close(alone.low[0], together.low[index], ROUNDING)
-        assert_close(alone.high[0], together.high[index], ROUNDING)
-
-
 @pytest.mark.parametrize("inference", INFERENCES)
 def test_the_p_value_is_the_smallest_error_of_the_claim(inference: Any) -> None:
     truth, labels, predictions = three_models(4, n=2000, noise=0.05)
@@ -175,23 +164,6 @@ def test_no_error_seen_leaves_what_may_be_unseen() -> None:
     unseen = 2 * (1 / size - 1 / n) * math.log(1 / tail)
     assert found.difference[0] - found.low[0] >= unseen
     assert found.difference[0] - found.low[0] <= 1.2 * unseen
-
-
-def test_equal_models_are_never_told_apart() -> None:
-    truth, labels, predictions = three_models(5)
-    found = by_audit(asked(truth, labels, predictions[[0, 0]], drawn(truth, 50)))
-    assert found.difference[0] == 0
-    assert not found.candidate[0]
-    assert not found.baseline[0]
-
-
-def test_a_class_nobody_predicts_is_inconclusive() -> None:
-    truth, labels, predictions = three_models(6)
-    predictions[0] = np.where(predictions[0] == 1, 0, predictions[0])
-    found = by_audit(asked(truth, labels, predictions, drawn(truth, 60), measure="precision", of=1))
-    assert math.isnan(found.difference[0])
-    assert not found.candidate[0]
-    assert not found.baseline[0]
 
 
 # --- selective audits -----------------------------------------------------------------------------------------------

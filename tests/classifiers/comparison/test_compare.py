@@ -73,16 +73,6 @@ def test_the_default_says_what_it_takes_for_granted() -> None:
     assert decide(method="overlap").sentence.startswith("If all labels are correct, ")
 
 
-@pytest.mark.parametrize(("inference", "candidate"), [("population", 10), ("test_set", 1), ("overlap", 40)])
-def test_the_default_answers_for_every_target(inference: str, candidate: int) -> None:
-    wrong = np.flatnonzero(Case.old != Case.labels)
-    better = Case.old.copy()
-    better[wrong[:candidate]] = Case.labels[wrong[:candidate]]
-    assert decide(candidate=better, inference=inference).verdict == "candidate"
-    better[wrong[: candidate + 1]] = Case.old[wrong[: candidate + 1]]
-    assert decide(candidate=better, inference=inference).verdict == "inconclusive"
-
-
 def test_how_many_wrong_labels_a_verdict_holds_up_to_is_rounded_down() -> None:
     """33 of 5,432 labels are 0.6075%."""
     labels = np.zeros(5432, dtype=int)
@@ -203,16 +193,6 @@ def test_measures_of_medicine_are_asked_for_plainly(options: dict[str, Any], arg
     assert caught.value.argument == argument
 
 
-def test_verdict_choice_and_difference() -> None:
-    better, worse = decide(), decide(baseline=Case.new, candidate=Case.old)
-    assert (better.verdict, better.choice) == ("candidate", "candidate")
-    assert (worse.verdict, worse.choice) == ("baseline", "baseline")
-    expected = (Case.new == Case.labels).mean() - (Case.old == Case.labels).mean()
-    assert_close([better.difference, worse.difference], [expected, -expected], ROUNDING)
-    inconclusive = decide(candidate=Case.old)
-    assert (inconclusive.verdict, inconclusive.choice, inconclusive.breakdown) == ("inconclusive", "baseline", None)
-
-
 def test_the_sharpest_method_that_the_rest_allows() -> None:
     audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
     assert decide().method == "worst-case"
@@ -252,16 +232,6 @@ def test_the_signature_names_the_default_prudence() -> None:
     assert str(decide(**hard).signature) == str(decide(**hard, prudence=0.1).signature)
 
 
-def test_the_signature_of_an_audited_pair_tells_how_many_models_voted() -> None:
-    audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
-    third = np.where(np.arange(500) % 3 == 0, (Case.labels + 1) % 3, Case.labels)
-    ranking = rank({"old": Case.old, "new": Case.new, "third": third}, Case.labels, audit=audit)
-    of_three = ranking.decision("old", "new")
-    alone = decide(audit=audit, level=of_three.level)
-    assert of_three.difference != alone.difference
-    assert str(of_three.signature) != str(alone.signature)
-
-
 def test_error_is_accuracy_turned_around() -> None:
     accuracy, error = (decide(measure=measure, noise=0.01) for measure in ("accuracy", "error"))
     assert accuracy.verdict == error.verdict == "candidate"
@@ -284,24 +254,6 @@ def test_measures_of_one_class(measure: str) -> None:
 
 def _rows() -> dict[str, Any]:
     return {"baseline": Case.old, "candidate": Case.new, "labels": Case.labels}
-
-
-def test_what_a_decision_tells() -> None:
-    found = decide(noise=0.02, names=("v1", "v2"), level=0.9)
-    assert found.names == ("v1", "v2")
-    assert found.n == 500
-    assert found.level == 0.9
-    assert found.breakdown is not None
-    assert found.breakdown.labels >= 10
-    assert math.isclose(found.breakdown.rate, found.breakdown.labels / 500)
-    counts = [found.details[key] for key in ("label_says_baseline", "label_says_candidate", "label_says_neither")]
-    assert sum(counts) == (Case.old != Case.new).sum()
-    assert any("10 of the 500" in sentence for sentence in found.assumptions)
-    assert "worst-case" in str(found.signature)
-    assert "noise" in str(found.signature)
-    assert json.loads(found.to_json())["verdict"] == "candidate"
-    assert "replace v1 by v2: its accuracy is significantly higher" in repr(found).lower()
-    assert "holds up to" in str(found)
 
 
 @pytest.mark.parametrize("name", [name for name, spec in METHODS.items() if "audit" not in spec.needs])
@@ -590,15 +542,6 @@ def test_rare_classes_do_not_make_a_classifier_weak() -> None:
     assert "largest-class" in codes(assess(shuffled, labels))
     for other in ({"measure": "recall", "of": 1}, {"measure": "f1", "of": 0}, {"measure": "matthews"}):
         assert "largest-class" not in codes(compare(shuffled, labels, labels, **other))
-
-
-def test_a_ranking_names_the_weak_ones_once() -> None:
-    constant = np.zeros(500, dtype=int)
-    found = rank({"old": Case.old, "constant": constant, "new": Case.new, "shifted": np.roll(Case.new, 1)}, Case.labels)
-    [note] = [note for note in found.notes if note.code == "largest-class"]
-    assert note.subject == ("constant", "shifted")
-    assert "largest-class" not in codes(found.decision("old", "new"))
-    assert "largest-class" in codes(found.decision("old", "constant"))
 
 
 def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:

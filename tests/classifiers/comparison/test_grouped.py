@@ -224,14 +224,6 @@ def test_asking_one_at_a_time_needs_a_larger_gap() -> None:
     assert 2 < gaps[2] / gaps[0] < 2.5  # the square root of five, and a little for whole steps
 
 
-def test_asking_about_these_rows_alone_needs_no_groups() -> None:
-    made = world(50, 4, (0.7, 0.9))
-    args = made["old"], made["new"], made["labels"]
-    found = compare(*args, noise=0.01, inference="test_set", groups=made["groups"])
-    assert found.interval == compare(*args, noise=0.01, inference="test_set").interval
-    assert any("these rows alone" in note.message for note in found.notes)
-
-
 @pytest.mark.parametrize(
     ("known", "words"),
     [

@@ -12,7 +12,6 @@ from scipy.stats import binomtest
 from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.comparison.overlap import overlap, true_labels
 from demele.classifiers.question import Outcomes, Question, as_value, mirror
-from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.classifiers.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -130,15 +129,3 @@ def _consistent(found: Outcomes) -> None:
     """The interval excludes 0 if and only if a claim is made; it touches 0 if the p-value equals the tail."""
     assert_exact(found.candidate[found.low != 0], (found.low > 0)[found.low != 0])
     assert_exact(found.baseline[found.high != 0], (found.high < 0)[found.high != 0])
-
-
-@pytest.mark.parametrize("name", ["worst-case-overlap", "worst-case"])
-def test_every_kind_of_knowledge_of_the_noise_is_used(name: str) -> None:
-    asked = random_question(np.random.default_rng(7), n=500, k=2, models=6)
-    widths = []
-    for noise in (0.0, 0.1, TransitionMatrix([[0.9, 0.1], [0.1, 0.9]]), TransitionCounts([[45, 5], [5, 45]])):
-        found = METHODS[name](replace(asked, noise=noise))
-        widths.append(float((found.high - found.low).mean()))
-    # A rate is taken as it is; a matrix leaves the realised number open, and counts the matrix.
-    assert widths == sorted(widths)
-    assert len(set(widths)) == 4
