@@ -1,16 +1,27 @@
 """Errors of judges: equal to statsmodels and to the exact binomial test; odd input is refused."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 from statsmodels.api import OLS, WLS, add_constant
 from statsmodels.stats.multitest import multipletests
 
-from demele.classifiers import judge_errors, position_bias
+from demele.classifiers import NamedEstimates, RowScores, ScoreAudit, judge_errors, position_bias
 from demele.classifiers.judge_bias import hc3
 from demele.core.holm import adjusted
 from demele.errors import InputError, NotEnoughData
 from tests.tolerances import ROUNDING, assert_close
+
+
+def _regressed(given: Any, true: Any, covariates: dict[str, Any], inclusion: Any = None) -> NamedEstimates:
+    """Regress the errors of rows of which all were audited, among others that were not."""
+    k = len(given)
+    rows = np.arange(2 * k)[::-2]  # every second row, from the last
+    scores, columns = np.full(2 * k, 0.5), {name: np.repeat(values, 2)[::-1] for name, values in covariates.items()}
+    scores[rows] = given
+    return judge_errors(RowScores(scores), ScoreAudit(rows, true, inclusion), columns)
 
 
 def test_p_values_are_adjusted_as_statsmodels_does() -> None:
@@ -30,7 +41,7 @@ def test_a_small_regression_is_the_published_one() -> None:
     b, se = hc3(np.column_stack([np.ones(8), x]), errors, np.ones(8))
     assert b == pytest.approx([0.035714, 0.047619], abs=5e-7)
     assert se == pytest.approx([0.391202, 0.094524], abs=5e-7)
-    found = judge_errors(np.maximum(errors, 0), np.maximum(-errors, 0), {"length": x})
+    found = _regressed(np.maximum(errors, 0), np.maximum(-errors, 0), {"length": x})
     assert found["length"].p_value == pytest.approx(0.614417, abs=5e-7)
     assert found["length"].value == pytest.approx(0.047619 * x.std(), abs=5e-6)
     assert found["mean error"].value == pytest.approx(0.25)
@@ -43,7 +54,7 @@ def test_coefficients_and_standard_errors_are_those_of_statsmodels(weighted: boo
     length, family = rng.gamma(2, 100, k), np.array(["own", "other", "third"])[rng.integers(3, size=k)]
     given, true = rng.random(k), (rng.random(k) < 0.6).astype(float)
     chances = rng.uniform(0.1, 1, k) if weighted else np.ones(k)
-    found = judge_errors(given, true, {"length": length, "family": family}, inclusion=chances if weighted else None)
+    found = _regressed(given, true, {"length": length, "family": family}, chances if weighted else None)
     dummies = [family == "own", family == "third"]  # the first of the sorted names is the reference
     x = np.column_stack([length, *dummies]).astype(float)
     fitted = WLS(given - true, add_constant((x - x.mean(axis=0)) / x.std(axis=0)), weights=1 / chances).fit(
@@ -62,14 +73,14 @@ def test_coefficients_and_standard_errors_are_those_of_statsmodels(weighted: boo
 def test_a_covariate_that_others_determine_is_named() -> None:
     x = np.arange(20.0)
     for extra in (2 * x + 1, np.ones(20)):
-        with pytest.raises(InputError, match="column 'twice'"):
-            judge_errors(x % 2, x % 3 % 2, {"length": x, "twice": extra})
+        with pytest.raises(InputError, match=r"'twice'.*leave it out"):
+            _regressed(x % 2, x % 3 % 2, {"length": x, "twice": extra})
     with pytest.raises(NotEnoughData, match="row 3 alone"):
-        judge_errors(x % 2, x % 3 % 2, {"family": ["own" if row == 3 else "other" for row in range(20)]})
-    with pytest.raises(NotEnoughData, match="more rows than 2 coefficients, got 2"):
-        judge_errors([0, 1], [1, 1], {"length": [1, 2]})
+        _regressed(x % 2, x % 3 % 2, {"family": ["own" if row == 3 else "other" for row in range(20)]})
+    with pytest.raises(NotEnoughData, match="more audited rows than 2 coefficients, got 2"):
+        _regressed([0, 1], [1, 1], {"length": [1, 2]})
     with pytest.raises(InputError, match="length"):
-        judge_errors([0, 1, 1], [1, 1, 0], {"length": [1, np.nan, 3]})
+        _regressed([0, 1, 1], [1, 1, 0], {"length": [1, np.nan, 3]})
 
 
 def test_intervals_of_unequal_errors_cover() -> None:
@@ -77,7 +88,7 @@ def test_intervals_of_unequal_errors_cover() -> None:
     for _ in range(1000):
         x = rng.standard_normal(60)
         errors = 0.2 * x + rng.standard_normal(60) * (0.2 + np.abs(x))
-        row = judge_errors(errors, np.zeros(60), {"x": x})["x"]
+        row = judge_errors(RowScores(errors, -99, 99), ScoreAudit(np.arange(60), np.zeros(60)), {"x": x})["x"]
         assert row.interval is not None
         covered += row.interval.low <= 0.2 * x.std() <= row.interval.high
     assert covered / 1000 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 1000)
@@ -112,4 +123,4 @@ def test_results_are_tables_with_a_headline() -> None:
     assert found.to_dict()["rows"][1]["p_value"] is None
     errors = OLS([0.0, 1, 0, 1], add_constant([1.0, 2, 3, 4])).fit()  # least squares, as ours
     x = np.array([1.0, 2, 3, 4])
-    assert judge_errors([0, 1, 0, 1], np.zeros(4), {"x": x})["x"].value == pytest.approx(errors.params[1] * x.std())
+    assert _regressed([0, 1, 0, 1], np.zeros(4), {"x": x})["x"].value == pytest.approx(errors.params[1] * x.std())

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.task_ranks import task_ranks as task_ranks
     from demele.classifiers.judge_bias import judge_errors as judge_errors
     from demele.classifiers.judge_bias import position_bias as position_bias
+    from demele.classifiers.judge_bias import slices as slices
     from demele.classifiers.measures.assess import assess as assess
     from demele.classifiers.measures.assessment import Assessment as Assessment
     from demele.classifiers.probabilities import calibration_error as calibration_error
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from demele.classifiers.row_scores import ScoreAudit as ScoreAudit
     from demele.classifiers.score_kinds import loss_scores as loss_scores
     from demele.classifiers.score_kinds import pass_at_k as pass_at_k
-    from demele.classifiers.slice_means import slices as slices
     from demele.classifiers.stats import stats as stats
 
 __getattr__, __dir__, __all__ = lazily(
@@ -54,7 +54,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.ranking": "Ranking rank",
         "demele.classifiers.comparison.sequential": "SequentialComparison",
         "demele.classifiers.comparison.task_ranks": "TaskRanks task_ranks",
-        "demele.classifiers.judge_bias": "judge_errors position_bias",
+        "demele.classifiers.judge_bias": "judge_errors position_bias slices",
         "demele.classifiers.measures.assess": "assess",
         "demele.classifiers.measures.assessment": "Assessment",
         "demele.classifiers.planning": "planning",
@@ -63,7 +63,6 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.roc": "auc",
         "demele.classifiers.row_scores": "RowScores ScoreAudit",
         "demele.classifiers.score_kinds": "loss_scores pass_at_k",
-        "demele.classifiers.slice_means": "slices",
         "demele.classifiers.stats": "stats",
     },
 )

@@ -1,37 +1,170 @@
-"""Errors of a judge, such as a language model: what they go with, and whether they depend on the order of answers."""
+"""Slices of judged rows, and errors of the judge: covariates that they go with, and the order of the answers."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from demele.classifiers.intervals import checked_confidence
+from demele.classifiers.mean_scores import audit_alarms
+from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
-from demele.core.arrays import Floats
+from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.holm import adjusted
 from demele.core.kinds import Data
+from demele.core.names import checked_name
 from demele.core.proportions import exact_interval, normal_quantile
 from demele.core.results import Interval, Note
+from demele.core.row_blocks import numbered_rows
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, number_column
 from demele.noise.square_tables import digest
 
+#: A slice with fewer audited rows has no interval.
+LEAST_AUDITED = 20
+ASSUMED = "Audited rows were drawn at random, as `inclusion` says.", "The human scores are true."
 #: With fewer rows for each coefficient, its standard error is uncertain.
 ROWS_PER_COEFFICIENT = 10
 
 
+def slices(
+    scores: RowScores,
+    audit: ScoreAudit,
+    column: Data,
+    *,
+    correction: Literal["holm", "bh"] = "holm",
+    level: float = 0.95,
+) -> NamedEstimates:
+    """Estimate the mean true score in each slice of the rows, and its difference from the rest.
+
+    Parameters
+    ----------
+    scores : RowScores
+        Of one system, or the difference of two.
+    audit : ScoreAudit
+        True scores, or true differences.
+    column : array-like of shape (n,)
+        The slice of each row, such as its language.
+    correction : {"holm", "bh"}
+        For several slices: the probability of any wrong claim, or the expected share of wrong ones.
+    level : float in [0.5, 1)
+        Of each interval by itself.
+
+    Returns
+    -------
+    NamedEstimates
+        Of each slice, then of each slice minus the rest, with adjusted p-values. A slice or a rest with fewer than 20
+        audited rows has the given mean alone.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    The interval of each slice is that of audited means. A slice and the rest are disjoint, so the distances of both are
+    added in quadrature.
+
+    Examples
+    --------
+    >>> given, column = [1] * 300 + [0] * 100, ["en", "de"] * 200
+    >>> rows = [*range(0, 400, 4), *range(1, 400, 4)]
+    >>> found = slices(RowScores(given), ScoreAudit(rows, [given[row] for row in rows]), column)
+    >>> [row.name for row in found.rows], round(found["en"].corrected_value, 3)
+    (['en', 'de', 'en - rest', 'de - rest'], 0.75)
+    """
+    level = checked_confidence(level)
+    checked_name(correction, "correction", ("holm", "bh"))
+    rows, true, inclusion = audit.judged(scores)
+    codes, _ = numbered_rows(column, "column", scores.n, "scores")
+    values, first = as_column(column, "column"), np.unique(codes, return_index=True)[1]
+    names, shares, tail = [str(values[row]) for row in first], scores.shares(), (1 - level) / 2
+    weighted = scores.weight is not None or scores.task is not None
+
+    def fit(part: Flags) -> PooledStrata | None:
+        own, here = np.flatnonzero(part), np.flatnonzero(part[rows])
+        if here.size < LEAST_AUDITED:
+            return None
+        return pooled_strata(
+            (scores.given[own] - scores.low) / scores.width,
+            np.searchsorted(own, rows[here]),
+            (true[here] - scores.low) / scores.width,
+            inclusion=None if inclusion is None else inclusion[here],
+            weight=shares[own] / shares[own].sum() if weighted else None,
+            groups=None if scores.group is None else np.unique(scores.group[own], return_inverse=True)[1],
+        )
+
+    def span(low: float, high: float) -> Interval:
+        return Interval(low=float(low), high=float(high), level=level, method="pooled strata", kind="design")
+
+    found, differences, p_values, notes = [], [], [], [*audit_alarms(scores, audit)]
+    for code, name in enumerate(names):
+        inside, outside = (scores.scored & part for part in (codes == code, codes != code))
+        own, rest = fit(inside), fit(outside)
+        row = NamedEstimate(name=name, value=_mean(scores, inside), n=int(inside.sum()))
+        if own is None:
+            message = f"slice {name!r} has {inside[rows].sum()} audited rows; {LEAST_AUDITED} are needed"
+            notes.append(Note(code="slice-thin", message=message, subject=(name,)))
+        else:
+            low, high = (scores.low + scores.width * float(end) for end in own.ends(tail))
+            corrected = scores.low + scores.width * float(np.clip(own.value, 0, 1))
+            row = replace(row, corrected_value=corrected, corrected=span(low, high))
+        found.append(row)
+        if own is None or rest is None:
+            continue
+        gap, apart = float(own.value - rest.value), partial(_apart, own, rest)
+        p_values.append(min(2 * float(smallest_tail(partial(apart, below=gap > 0), abs(gap))), 1.0))
+        ends = np.clip([gap - apart(tail, below=True), gap + apart(tail, below=False)], -1, 1)
+        differences.append(
+            NamedEstimate(
+                name=f"{name} - rest",
+                value=row.value - _mean(scores, outside),
+                corrected_value=scores.width * gap,
+                corrected=span(*(scores.width * ends).tolist()),
+                n=row.n,
+            )
+        )
+    fixed = adjusted(np.array(p_values), correction).tolist()
+    differences = [replace(row, p_value=p) for row, p in zip(differences, fixed, strict=True)]
+    met = {"n": scores.n, "digest": digest(scores.given, rows, true, codes)}
+    return NamedEstimates(
+        measure="Mean score",
+        rows=(*found, *differences),
+        level=level,
+        assumptions=ASSUMED,
+        notes=tuple(notes),
+        signature=Signature.of("slices", {"correction": correction, "level": level}, **met),
+    )
+
+
+def _mean(scores: RowScores, part: Flags) -> float:
+    return scores.take(part).mean if part.any() else math.nan
+
+
+def _apart(own: PooledStrata, rest: PooledStrata, tail: Any, *, below: bool) -> Floats:
+    """Return how far the true difference may lie below, or above, that of two fits to disjoint rows."""
+    first, second = own.distances(tail), rest.distances(tail)
+    return np.asarray(np.hypot(first[0], second[1]) if below else np.hypot(first[1], second[0]))
+
+
 def judge_errors(
-    given: Data, true: Data, covariates: Mapping[str, object], *, inclusion: Data = None, level: float = 0.95
+    scores: RowScores, audit: ScoreAudit, covariates: Mapping[str, object], *, level: float = 0.95
 ) -> NamedEstimates:
     """Regress the errors of a judge on covariates such as length, position or model family.
 
     Parameters
     ----------
-    given, true : array-like of shape (k,)
-        The judge's scores and the true ones, of the audited rows.
-    covariates : mapping of str to array-like of shape (k,), or data frame
-        Numbers, or names of groups: one coefficient for each group but the first.
-    inclusion : array-like of shape (k,), optional
-        Probability in (0, 1] that each row was to be audited; equal if not given.
+    scores : RowScores
+        The judge's scores of all rows.
+    audit : ScoreAudit
+        True scores of some; the regression is on these rows.
+    covariates : mapping of str to array-like of shape (n,), or data frame
+        Of all rows: numbers, or names of groups, with one coefficient for each group but the first.
     level : float in [0.5, 1)
         Of each interval by itself.
 
@@ -51,65 +184,60 @@ def judge_errors(
 
     Examples
     --------
-    >>> found = judge_errors([0, 0, 1, 0, 0, 1, 1, 0], [0, 0, 0, 0, 1, 0, 0, 0], {"length": [*range(1, 9)]})
+    >>> scores, audit = RowScores([0, 0, 1, 0, 0, 1, 1, 0]), ScoreAudit([*range(8)], [0, 0, 0, 0, 1, 0, 0, 0])
+    >>> found = judge_errors(scores, audit, {"length": [*range(1, 9)]})
     >>> round(found["length"].p_value, 6)
     0.614417
     """
     import pandas as pd
+    from scipy.special import ndtr
 
     level = checked_confidence(level)
-    scores = as_column(given, "given"), as_column(true, "true")
-    k = scores[0].size
-    judged, truth = (
-        number_column(one, argument, k, "audited row", "finite numbers", inside=np.isfinite)
-        for one, argument in zip(scores, ("given", "true"), strict=True)
-    )
-    chances = number_column(
-        np.ones(k) if inclusion is None else inclusion, "inclusion", k, "audited row", "numbers in (0, 1]",
-        inside=lambda p: (p > 0) & (p <= 1),
-    )  # fmt: skip
-    frame = pd.DataFrame({str(one): as_column(values, f"covariates[{one!r}]") for one, values in covariates.items()})
-    table = pd.get_dummies(frame, drop_first=True, dtype=float)
-    columns = [
-        number_column(table[one], f"covariates[{one!r}]", k, "audited row", "finite numbers", inside=np.isfinite)
-        for one in table
-    ]
-    if k < len(columns) + 2:
-        raise NotEnoughData("covariates", f"expected more rows than {len(columns) + 1} coefficients, got {k}")
+    rows, true, inclusion = audit.judged(scores)
+    k, errors = rows.size, scores.given[rows] - true
+    weights = np.ones(k) if inclusion is None else 1 / inclusion
+    held = {str(one): as_column(values, f"covariates[{one!r}]") for one, values in covariates.items()}
+    if any(column.shape != (scores.n,) for column in held.values()):
+        raise InputError("covariates", f"expected {scores.n} values each, one per row of `scores`")
+    table = pd.get_dummies(pd.DataFrame(held).iloc[rows], drop_first=True, dtype=float)
+    if k < table.shape[1] + 2:
+        raise NotEnoughData("covariates", f"expected more audited rows than {table.shape[1] + 1} coefficients, got {k}")
     design = np.ones((k, 1))
-    for one, column in zip(table, columns, strict=True):
+    for one in table:
+        argument = f"covariates[{one!r}]"
+        column = number_column(table[one], argument, k, "audited row", "finite numbers", inside=np.isfinite)
         centred = column - column.mean()
         design = np.column_stack([design, centred / (np.sqrt((centred**2).mean()) or 1.0)])
         if np.linalg.matrix_rank(design) < design.shape[1]:
-            raise InputError("covariates", f"column {one!r} is constant or follows from those before it; leave it out")
-    coefficients, errors = hc3(design, judged - truth, 1 / chances)
+            raise InputError(argument, "is constant or follows from the columns before it; leave it out")
+    values, deviations = hc3(design, errors, weights)
     z = normal_quantile((1 + level) / 2)
-    rows = tuple(
+    found = tuple(
         NamedEstimate(
             name=one,
             value=b,
             interval=Interval(low=b - z * error, high=b + z * error, level=level, method="HC3, normal"),
-            p_value=two_sided(b / error) if error > 0 else float(b == 0),
+            p_value=float(2 * ndtr(-abs(b / error))) if error > 0 else float(b == 0),
             n=k,
         )
-        for one, b, error in zip(["mean error", *table], coefficients.tolist(), errors.tolist(), strict=True)
+        for one, b, error in zip(["mean error", *table], values.tolist(), deviations.tolist(), strict=True)
     )
     notes = []
-    if k < ROWS_PER_COEFFICIENT * len(rows):
-        message = f"{k} rows for {len(rows)} coefficients: use at least {ROWS_PER_COEFFICIENT} rows for each"
+    if k < ROWS_PER_COEFFICIENT * len(found):
+        message = f"{k} rows for {len(found)} coefficients: use at least {ROWS_PER_COEFFICIENT} rows for each"
         notes.append(Note(code="few-rows", message=message, severity="warning"))
     if inclusion is not None:
         notes.append(Note(code="weighted", message="rows are weighted by 1 / `inclusion`"))
     return NamedEstimates(
         measure="Error of the judge, per standard deviation",
-        rows=rows,
+        rows=found,
         level=level,
         assumptions=(
             "A coefficient is about the judge's error, not about its score: longer answers may be better.",
-            "The human scores are true.",
+            *ASSUMED,
         ),
         notes=tuple(notes),
-        signature=Signature.of("judge_errors", {"level": level}, n=k, digest=digest(judged, truth, design, chances)),
+        signature=Signature.of("judge_errors", {"level": level}, n=k, digest=digest(errors, design, weights)),
     )
 
 
@@ -128,13 +256,6 @@ def hc3(design: Floats, response: Floats, weights: Floats) -> tuple[Floats, Floa
         raise NotEnoughData("covariates", f"row {left.argmin()} alone decides a coefficient; merge rare groups")
     moved = inverse @ (design * (weights * (response - design @ coefficients) / left)[:, None]).T
     return coefficients, np.sqrt((moved**2).sum(axis=1))
-
-
-def two_sided(z: float) -> float:
-    """Return the probability that a standard normal number is as far from 0."""
-    from scipy.special import ndtr
-
-    return float(2 * ndtr(-abs(z)))
 
 
 def position_bias(forward: Data, reversed: Data, *, level: float = 0.95) -> NamedEstimates:  # noqa: A002
