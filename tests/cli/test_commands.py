@@ -96,23 +96,26 @@ def test_every_name_has_one_flag() -> None:
     assert flag_of("n_jobs") == "--jobs"
 
 
-@pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--explian", "--explian: unknown option; did you mean --explain?"),
-        ("--format json --format csv", "--format: is given twice"),
-        ("--explain=yes", "takes no value"),
-        ("--format table -o", "expected one argument"),
-        ("--format xml", "--format: expected one of table, json, csv, got 'xml'"),
-        ("-o data.csv --force", "data.csv: it is read by the same command"),
-        ("-o x.doc", "x.doc: its suffix says nothing"),
-        ("-o there.html", "there.html: exists already; --force replaces it"),
-        ("-o no/x.json", "there is no folder no; make it first"),
-        ("-o x.json -o ./x.json", "is given twice"),
-        ("--fail-unless maybe", "--fail-unless: expected candidate, baseline"),
-    ],
-)
+#: Mistakes that one parser sees for all commands.
+MISTAKES = [
+    ("--explian", "--explian: unknown option; did you mean --explain?"),
+    ("--format json --format csv", "--format: is given twice"),
+    ("--explain=yes", "takes no value"),
+    ("--format table -o", "expected one argument"),
+    ("--format xml", "--format: expected one of table, json, csv, got 'xml'"),
+    ("-o data.csv --force", "data.csv: it is read by the same command"),
+    ("-o x.doc", "x.doc: its suffix says nothing"),
+    ("-o there.html", "there.html: exists already; --force replaces it"),
+    ("-o no/x.json", "there is no folder no; make it first"),
+    ("-o x.json -o ./x.json", "is given twice"),
+    ("--fail-unless maybe", "--fail-unless: expected candidate, baseline"),
+]
+#: All of them for two commands, and one for each of the others.
+MISTAKEN = [(name, *one) for name in ("score", "compare") for one in MISTAKES]
+MISTAKEN += [(name, *MISTAKES[place % len(MISTAKES)]) for place, name in enumerate(RUNS)]
+
+
+@pytest.mark.parametrize(("name", "words", "message"), MISTAKEN)
 def test_a_mistake_is_one_line(name: str, words: str, message: str, demele: Program, files: Path) -> None:
     Path("there.html").write_text("precious", encoding="utf-8")
     before = sorted(path.name for path in files.iterdir())
