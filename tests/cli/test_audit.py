@@ -56,7 +56,7 @@ def test_what_an_expert_fills_in_is_read_back(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("label.npy",), "--size: expected how many rows the expert should label"),
+        (("label.npy",), "expected LABELS --size N or LOG... --size N, got no --size (see demele audit draw -h)"),
         (("label.npy", "--size", "601"), "--size: expected at most 600 rows, as many as there are, got 601"),
         (
             ("label.npy", "--size", "5", "--disagreement", "old.npy"),

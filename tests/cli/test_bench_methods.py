@@ -267,8 +267,8 @@ MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
         (("--true-labels", "true.npy"), "--true-labels has a new name; write the labels as a file, LABELS"),
         (("--label-set", "mmlu"), "--label-set: expected one of mmlu_redux"),
         (("--label-set", "label_errors_mnist"), "--label-set: expected the predictions of at least 2"),
-        (("--features", "described.csv::x", *MODELS), "--features: --predictions is given too; leave one of"),
-        (("--label-set", "mmlu_redux", "--features", "f.npy"), "--label-set: --features is given too; leave one of"),
+        (("--features", "described.csv::x", *MODELS), "got 1 file with --features and --predictions"),
+        (("--label-set", "mmlu_redux", "--features", "f.npy"), "got 0 files with --features and --label-set"),
         (("--predictions", "old.npy", *LABELS), "--predictions: expected the predictions of at least 2 models, got 1"),
         (
             ("--predictions", "brief.csv", *LABELS),

@@ -41,7 +41,7 @@ def test_codes_alone(demele: Program, folder: Path) -> None:
 def test_models_are_ranked(demele: Program, models: list[str]) -> None:
     run = demele("probe", "udr", *models, "--similarity", "spearman", "--format", "json", "--quiet")
     found = json.loads(run.out)
-    assert found["model_names"] == models
+    assert found["model_names"] == [Path(model).stem for model in models]
     assert found["scores"][0] > found["scores"][2]
     stds = ("--codes-std", "stds.npy,stds.npy,stds.npy")
     assert "no-gate" not in demele("probe", "udr", *models, *stds, "--format", "json").out
@@ -80,8 +80,11 @@ def test_predictions(
     ("words", "message"),
     [
         (("score", "data.csv::z1", "--unsupervised"), "at least 2 codes that vary, got 1"),
-        (("probe", "udr", "codes.npy", "codes.npy"), "codes.npy is given twice"),
-        (("probe", "udr", "codes.npy", "only.npz", "--codes-std", "codes.npy"), "a file for each of the 2 models"),
+        (("probe", "udr", "codes.npy", "codes.npy"), "codes.npy: given twice"),
+        (
+            ("probe", "udr", "codes.npy", "only.npz", "--codes-std", "codes.npy"),
+            "--codes-std: expected one array for each of the 2 models, got 1",
+        ),
         ((*QUICK, "--sizes", "1"), "--sizes: expected a whole number >= 2, got 1"),
         (
             (*QUICK, "--task", "without-best", "--remove", "3"),

@@ -20,7 +20,7 @@ def test_all_and_none(demele: Program) -> None:
     everything = {entry.key for entry in parse(demele("cite", "--all").out)}
     assert everything == {*bibliography(), "demele"} - {"holm1979simple", "wilson1927probable"}
     assert demele("cite").out == software().bibtex + "\n"
-    assert "--all: names are given too" in demele("cite", "--all", "mig").err
+    assert "expected [NAME...] or --all, got 1 file" in demele("cite", "--all", "mig").err
 
 
 def test_text(demele: Program) -> None:

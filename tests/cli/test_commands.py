@@ -197,6 +197,11 @@ def test_a_command_imports_only_what_it_runs() -> None:
     assert not {"scipy", "pandas", "torch"} & modules
 
 
+def test_a_score_by_one_metric_imports_few_modules(folder: Path) -> None:
+    modules = modules_after("score", "codes.npy", "factors.csv", "--metrics", "mig", "-q")
+    assert len([name for name in modules if name.startswith("demele")]) <= 120
+
+
 def test_what_looks_at_models_imports_no_bench_and_no_study(tmp_path: Path) -> None:
     path = tmp_path / "codes.npz"
     rng = np.random.default_rng(0)
@@ -243,7 +248,7 @@ _OPTIONS = ASSESS.options()
     ],
 )
 def test_arguments_in_messages_are_options_and_data_are_left(library: str | Exception, program: str) -> None:
-    assert saying(_OPTIONS, ASSESS.called)(library) == program
+    assert saying(_OPTIONS, ASSESS.spoken())(library) == program
 
 
 def test_names_between_backticks_are_arguments_that_exist() -> None:

@@ -69,8 +69,8 @@ def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:
             ("make", "dsprites", "-o", "a.npz"),
             "NAME: dsprites is published, and no formula draws it",
         ),
-        (("make", "room"), "-o: expected a file to write, such as -o FILE.npz"),
-        (("make", "room", "-o", "a.npy"), "-o: expected a file to write, such as -o FILE.npz"),
+        (("make", "room"), "expected NAME -o FILE.npz, got no -o FILE.npz"),
+        (("make", "room", "-o", "a.npy"), "expected NAME -o FILE.npz, got no -o FILE.npz"),
         (("make", "room", "-o", "no/a.npz"), "there is no folder no; make it first"),
         (
             ("make", "room", "--image-size", "4", "-o", "a.npz"),
@@ -118,7 +118,7 @@ def test_mistakes_take_one_line(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words", [("describe", "mine.npz"), ("check", "mine.npz")])
+@pytest.mark.parametrize("words", [("describe", "mine.npz"), ("check", "mine.npz", "mine.npz")])
 def test_images_of_ones_own_are_told_who_looks_at_them(
     demele: Program, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,8 +155,8 @@ def test_a_set_is_converted(demele: Program, placed: Callable[..., Written], wri
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["convert", "mpi3d", "x"], "-o: expected a file to write, such as -o FILE.npy"),
-        (["convert", "mpi3d", "x", "-o", "x.npz"], "-o: expected a file to write, such as -o FILE.npy"),
+        (["convert", "mpi3d", "x"], "expected NAME PATH -o FILE.npy, got no -o FILE.npy"),
+        (["convert", "mpi3d", "x", "-o", "x.npz"], "expected NAME PATH -o FILE.npy, got no -o FILE.npy"),
         (["convert", "mpi3d", "x", "-o", "x.npy", "--variant", "y"], "--variant: mpi3d has no variant 'y'"),
         (["convert", "mpi3d", "nowhere", "-o", "x.npy"], "PATH: there is no nowhere; MPI3D is published by"),
         (

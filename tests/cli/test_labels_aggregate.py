@@ -254,10 +254,10 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "expected ANSWERS or --true-labels FILE --given FILE, got 0 files"),
+        ((), "expected ANSWERS [--given FILE] or --true-labels FILE --given FILE, got 0 files"),
         (("crowd.csv", "--demo"), "--demo has a new name; write demele demo"),
         (("crowd.csv", "--true-labels", "gold.csv", "--given", "gold.csv"), "got 1 file"),
-        (("--true-labels", "gold.csv::label"), "--given: expected the given labels of --true-labels"),
+        (("--true-labels", "gold.csv::label"), "--true-labels FILE --given FILE, got 0 files with --true-labels"),
         (
             ("--true-labels", "gold.csv::label", "--given", "gold.csv::label", "--gold", "gold.csv"),
             "--gold: is for answers",

@@ -80,9 +80,9 @@ def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:
     ("words", "message"),
     [
         (("--factor-noise", "shap=0.1"), "unknown factor 'shap'"),
-        (("--factor-noise", "shape=8%"), "--factor-noise: shape=8%: expected a share, not percent; write 0.08"),
+        (("--factor-noise", "shape=8%"), "--factor-noise: shape: expected a number, got '8%'; write 0.08"),
         (("--factor-noise", "noise.csv"), "noise.csv: No such file"),
-        (("--factor-noise", "shape=0.1", "--factor-noise", "audited.csv"), "tells of it twice"),
+        (("--factor-noise", "shape=0.1", "--factor-noise", "audited.csv"), "--factor-noise: 'shape' is given twice"),
         (("--factor-noise", "bare.csv"), "--audit-design uniform"),
         (("--factor-noise", "bare.csv", "--audit-design", "selective"), "chosen because they looked wrong"),
         (("--factor-noise", "gap.csv"), "1 row has no true value"),

@@ -109,7 +109,10 @@ def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("factors.csv",), "expected CODES and FACTORS, got one file"),
+        (
+            ("factors.csv",),
+            "expected CODES... FACTORS or [CODES...] FACTORS --runs NAME=FILES or CODES --unsupervised, got 1 file",
+        ),
         (("old.npy", "old.npy", "factors.csv"), "old.npy: given twice"),
         (("old.npy", "short.npy", "factors.csv"), "short: codes and factors: expected the same number of"),
         (("old.npy", "gap.npy", "factors.csv"), "gap: codes: 1 non-finite value"),

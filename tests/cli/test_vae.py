@@ -137,7 +137,7 @@ def test_files_are_not_replaced(demele: Program, folder: Path) -> None:
         "codes.npz: exists already; --force replaces it" in demele("lab", "vae", "encode", "run", "-o", "codes.npz").err
     )
     assert (
-        "-o: expected a file to write, such as -o FILE.npz"
+        "expected RUN [IMAGES] -o FILE.npz, got no -o FILE.npz"
         in demele("lab", "vae", "encode", "run", "-o", "codes.csv").err
     )
     assert "run.npz: it is read by the same command" in demele("lab", "vae", "encode", "run.npz", "-o", "run.npz").err

@@ -1,17 +1,14 @@
 """``demele assess``: one classifier, and labels that may be wrong."""
 
-from functools import partial
-from typing import Any
-
 from demele.classifiers.measures.assess import assess
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Call, Command, Given
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError, shortened
 from demele.files.prediction_sets import read_predictions
 
 
-def _run(given: Given) -> "partial[Any]":
-    found, known = given.call(read_test_set, given, given.expected(1), single=len(given.files) == 2)
+def _run(given: Given) -> Call:
+    found, known = given.call(read_test_set, given, given.files, single=len(given.files) == 2)
     if len(found.predictions) != 1:
         named = ", ".join(map(shortened, found.predictions))
         raise InputError(f"expected one model, got {named}; demele compare ranks several")
@@ -29,7 +26,6 @@ ASSESS = Command(
     readers=(read_predictions, read_test_set),
     without="single",
     called=CALLED,
-    details="Accuracy, precision, recall and F1 of a classifier on labels that may be wrong.",
     examples="""\
 demele assess data.csv::predicted data.csv::label
 demele assess predicted.npy labels.npy --noise 0.03 -o report.html

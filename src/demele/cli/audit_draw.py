@@ -1,9 +1,8 @@
 """``demele audit draw``: which rows an expert should label, drawn at random so that the answers can be trusted."""
 
-from functools import partial
 from typing import Any
 
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Call, Command, Given
 from demele.cli.sheets import check_sheet, kept_columns
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
@@ -14,17 +13,8 @@ from demele.files.prediction_sets import read_predictions
 from demele.files.rows_to_label import draw_rows
 
 
-def _read(given: Given, *, keep: str | None = None) -> "partial[Any]":
-    """Read labels, and predictions of several models.
-
-    Parameters
-    ----------
-    keep : str, optional
-        Columns to show to the expert: A,B of LABELS or FILE::A,B.
-    """
-    files, word, blind = given.expected(1), given.take("disagreement"), given.options.get("blind", False)
-    if "size" not in given.options:
-        raise InputError("--size: expected how many rows the expert should label, such as --size 200")
+def _run(given: Given) -> Call:
+    files, word, blind = given.files, given.take("disagreement"), given.options.get("blind", False)
     logs = None
     if any(map(is_log, files)):
         logs = given.call(read_predictions, list(dict.fromkeys([*files, *([word] if word else [])])))
@@ -32,34 +22,29 @@ def _read(given: Given, *, keep: str | None = None) -> "partial[Any]":
             raise InputError(f"{files[0]}: says only whether answers were right: there is no label to audit")
         labels, predicted = read_labels(logs.labels, "labels"), logs.predictions if word else {}
     else:
-        (text,) = given.expected(1, 1)
-        labels = read_labels(column(text, given.warn), "labels")
+        if len(files) > 1:
+            raise InputError(f"expected LABELS, got {len(files)} files; only logs may be several")
+        labels = read_labels(column(files[0], given.warn), "labels")
         predicted = {} if word is None else models(word, given.warn, labels=files[0])
     more: dict[str, Any] = {"disagreement": in_one_vocabulary(predicted)} if predicted else {}
     if blind:
-        for path in given.options.get("output", [None]):
+        for path in given.written() or (None,):
             check_sheet(path, "-o", force=given.options.get("force", False), inputs=[split_name(files[0])[0]])
-        hidden = (*files, word)
-        more["kept"] = kept_columns(keep, files[0], labels.size, given.warn, hidden=hidden, logs=logs)
         more["offered"] = () if logs is None else None if logs.open else logs.classes or ()
-    elif keep is not None:
-        raise InputError("--keep: says what the sheet of --blind shows to the expert; add --blind")
     elif "positive" in given.options:
         raise InputError("--positive: give --blind as well; the key next to the expert's sheet holds the strata")
-    return given.bind(draw_rows, labels, **more)
+    kept = given.call(kept_columns, blind, files[0], labels.size, given.warn, (*files, word), logs)
+    return given.bind(draw_rows, labels, kept=kept, **more)
 
 
 DRAW = Command(
     {"": draw_rows},
     ("LABELS --size N", "LOG... --size N"),
-    lambda given: given.call(_read, given),
+    _run,
     short="size disagreement keep blind positive seed",
-    readers=(read_predictions, _read),
+    readers=(read_predictions, kept_columns),
     without="id scores",
-    called={"labels": "LABELS"},
     details="""\
-Draw random rows for an expert to label.
-
 The expert fills in the column true_label, and leaves out no row because it is hard; demele assess and compare read the
 file with --audit. --blind writes a sheet without labels and predictions (.csv, .tsv, .xlsx): a random key per row, the
 columns to --keep, and an empty column answer. What leads back to the rows is next to it, in NAME.key.json. An expert

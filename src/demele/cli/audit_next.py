@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from demele.classifiers.comparison.decision import Decision
 from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.cli.compare import two_of
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Call, Command, Given
 from demele.cli.results import Warned, check_writable
 from demele.cli.sheets import check_sheet, kept_columns
 from demele.cli.test_set import CALLED, read_test_set
@@ -38,7 +37,6 @@ def next_rows(
     answers: Path,
     batch: int = 20,
     blind: bool = False,
-    keep: str | None = None,
     kept: "pd.DataFrame | None" = None,
     classes: Sequence[object] | None = None,
     as_known: AsKnown | None = None,
@@ -53,8 +51,6 @@ def next_rows(
         Rows that wait for an answer.
     blind : bool
         Write a sheet without labels and predictions, as .csv, .tsv or .xlsx.
-    keep : str, optional
-        Columns to show to the expert: A,B of LABELS or FILE::A,B.
 
     Raises
     ------
@@ -129,23 +125,18 @@ def _add_rows(path: Path, rows: NDArray[np.intp], given: NDArray[Any], *, first:
     write_whole(path, held + more, replace=bool(held))
 
 
-def _run(given: Given) -> "partial[Any]":
-    files, blind, keep = given.expected(2), given.options.get("blind", False), given.options.get("keep")
-    answers = given.take("answers")
-    if answers is None:
-        raise InputError("--answers: name the file of rows for the expert, such as --answers answers.csv")
-    if keep is not None and not blind:
-        raise InputError("--keep: says what the sheet of --blind shows to the expert; add --blind")
-    path = Path(answers)
+def _run(given: Given) -> Call:
+    files, blind = given.files, given.options.get("blind", False)
+    path = Path(given.take("answers"))
     if blind:
         check_sheet(path, "--answers", force=True)
     elif path.suffix.lower() not in (".csv", ".tsv"):
-        raise InputError(f"--answers: expected a file called .csv, for the expert to fill in, got {answers}")
+        raise InputError(f"--answers: expected a file called .csv, for the expert to fill in, got {path}")
     check_writable(path, force=True, inputs=[split_name(text)[0] for text in files])
     found, known = given.call(read_test_set, given, files, single=True)
     labels = read_labels(found.labels, "labels")
     comparison = given.call(SequentialComparison, **two_of(found), **known)
-    kept = kept_columns(keep, files[-1], labels.size, given.warn, hidden=files, logs=found) if blind else None
+    kept = given.call(kept_columns, blind, files[-1], labels.size, given.warn, files, found)
     return given.bind(
         next_rows,
         comparison,
@@ -160,15 +151,13 @@ def _run(given: Given) -> "partial[Any]":
 
 NEXT = Command(
     {"": next_rows},
-    ("BASELINE CANDIDATE LABELS --answers FILE", "LOG LOG --answers FILE"),
+    ("BASELINE CANDIDATE LABELS --answers FILE", "LOG... --answers FILE"),
     _run,
     short="answers batch blind keep level classes groups expert_error seed",
-    readers=(SequentialComparison, read_predictions, read_test_set),
+    readers=(SequentialComparison, read_predictions, read_test_set, kept_columns),
     without="single unseen_positives audit_design audit_key disagreement cap",
     called=CALLED,
     details="""\
-Ask an expert for one label at a time: the rows that decide a comparison.
-
 The file of --answers holds the rows to label next. Fill in its column true_label, and run the command again: it goes on
 until the comparison is decided. The verdict is valid whenever you stop.
 """,

@@ -1,7 +1,6 @@
 """``demele bench methods``: the methods that compare classifiers on noisy labels are measured, yours among them."""
 
 from collections.abc import Callable
-from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from demele.bench.comparisons.compared import check_methods
 from demele.bench.comparisons.experiment import FIRST_LOOK, noise_experiment
-from demele.cli.engine import Command, Given, flag_of
+from demele.cli.engine import Call, Command, Given
 from demele.cli.functions import chosen_methods
 from demele.core.errors import InputError
 from demele.core.kinds import Data
@@ -23,12 +22,12 @@ from demele.files.label_files import (
     models,
     suggesting_classes,
 )
-from demele.files.python_files import PythonFiles, folders_on_path
+from demele.files.python_files import PythonFiles
 
 
 def _read(
     given: Given, *, predictions: Data = None, features: Data = None, label_set: str | None = None, quick: bool = False
-) -> "partial[Any]":
+) -> Call:
     """Read what is compared.
 
     Parameters
@@ -40,12 +39,8 @@ def _read(
     quick : bool
         A first look: 20 classifiers, two noise rates, six methods.
     """
-    sources = [name for name in ("predictions", "features", "label_set") if name in given.options]
-    if len(sources) > 1:
-        raise InputError(f"{flag_of(sources[1])}: {flag_of(sources[0])} is given too; leave one of them out")
-    own = bool(sources) and label_set is None
-    (text,) = given.expected(1, 1) if own else [*given.expected(0, 0), ""]
-    labels: Any = column(text, given.warn) if own else np.zeros(1, dtype=np.int64)  # the classes of the digits
+    text = given.files[0] if given.files else ""
+    labels: Any = column(text, given.warn) if text else np.zeros(1, dtype=np.int64)  # the classes of the digits
     if label_set is not None or predictions is not None:
         function: Callable[..., Any] = check_methods
         more = _classifiers(given, str(predictions), label_set, text, labels)
@@ -57,13 +52,12 @@ def _read(
         preset = FIRST_LOOK.keys() & signature(function).parameters.keys() - given.options.keys()
         given.options |= {name: FIRST_LOOK[name] for name in preset}
     like = read_labels(labels, "labels")
-    if "methods" in given.options:
-        given.within.enter_context(folders_on_path(given.options["methods"]))
-        more["methods"] = chosen_methods(given.take("methods"), PythonFiles())
-    if "measures" in given.options:
-        asked = given.take("measures")
-        more["measures"] = [one if isinstance(one, str) else (one[0], *classes_like(one[1:], like)) for one in asked]
-    return given.bind(function, **more)
+
+    def measures(asked: Any) -> list[Any]:
+        return [one if isinstance(one, str) else (one[0], *classes_like(one[1:], like)) for one in asked]
+
+    read = given.read(methods=lambda names: chosen_methods(names, PythonFiles()), measures=measures)
+    return given.bind(function, **more, **read)
 
 
 def _classifiers(given: Given, predictions: str, label_set: str | None, text: str, labels: Any) -> dict[str, Any]:
@@ -77,18 +71,16 @@ def _classifiers(given: Given, predictions: str, label_set: str | None, text: st
         predicted, labels = dict(found.predictions), found.labels if found.true_labels is None else found.true_labels
         if len(predicted) < 2:
             raise InputError(f"--label-set: expected the predictions of at least 2 models, got {len(predicted)}")
-    votes = given.take("annotations")
-    annotators = {} if votes is None else models(votes, given.warn, labels=text)
-    columns: dict[Any, Any] = {("annotator", name): values for name, values in annotators.items()}
+    votes = given.read(annotations=lambda file: models(file, given.warn, labels=text)).get("annotations", {})
+    columns: dict[Any, Any] = {("annotator", name): values for name, values in votes.items()}
     columns = in_one_vocabulary({**columns, **predicted, ("labels",): labels})
     labels = columns.pop(("labels",))
     more: dict[str, Any] = {"predictions": columns, "true_labels": labels}
-    if annotators:
-        more["annotations"] = {name: columns.pop(("annotator", name)) for name in annotators}
-    if "classes" in given.options:
-        more["classes"] = classes_named(given.take("classes"), read_labels(labels, "labels"))
-    elif label_set is not None:
+    if votes:
+        more["annotations"] = {name: columns.pop(("annotator", name)) for name in votes}
+    if label_set is not None:
         more["classes"] = list(found.classes)
+    more |= given.read(classes=lambda word: classes_named(word, read_labels(labels, "labels")))
     given.within.enter_context(suggesting_classes([*columns.values(), labels]))
     return more
 
@@ -99,21 +91,16 @@ METHODS = Command(
     lambda given: given.call(_read, given),
     short="noise methods measures predictions features label_set kind reference quick store n_jobs",
     readers=(_read,),
-    called={"true_labels": "LABELS", "y": "LABELS", "labels": "LABELS", "name": "--label-set", "rate": "--noise"},
+    called={"true_labels": "LABELS", "y": "LABELS", "name": "--label-set", "rate": "--noise"},
     details="""\
-Test how often methods that compare classifiers err, on labels whose noise is known.
-
 All ordered pairs of classifiers are compared by each method, and on true labels. Type I error: the method selects the
 candidate, true labels keep the baseline. Type II error: the reverse.
 
 Without files, noise and classifiers are made from digits, with --features from the rows of LABELS. With --predictions
 or --label-set, classifiers that are there are compared. LABELS are taken as true: noise is added to them.
 
-Methods: overlap, worst-case-overlap, hard-rows(prudence=0.1), cleaned(s=0.6, e=0.1), worst-case(noise='transition'),
-audit(labels=500), sequential(cap=1000), agreement, and functions of Python files, FILE.py::name. A function gets
-(baseline, candidate, labels), arrays of one class per row, and returns baseline, candidate, inconclusive, or True for
-the candidate; with a parameter known it also gets the noise and the measure, without one it compares accuracy only.
-Measures: accuracy, precision:CLASS, recall:CLASS, f1:CLASS. With --store, the same command continues where it stopped.
+demele list methods lists the methods; FILE.py::name is a function of a Python file. With --store, the same command
+continues where it stopped.
 """,
     examples="""\
 demele bench methods --quick -o quick.html

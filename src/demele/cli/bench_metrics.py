@@ -1,15 +1,15 @@
 """``demele bench metrics`` and ``show``: metrics are measured where the truth is known, a user's own among them."""
 
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 from demele.bench.candidates import chosen_candidates
 from demele.bench.characterisation import Characterisation, load, reference
 from demele.bench.check_metrics import check_metrics
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Call, Command, Given
 from demele.cli.functions import chosen_metrics, chosen_scenarios
-from demele.files.python_files import PythonFiles, folders_on_path
+from demele.files.python_files import PythonFiles
 
 
 @wraps(check_metrics)
@@ -17,7 +17,7 @@ def _with_published(*data: Any, **options: Any) -> Any:
     return check_metrics(*data, **options).with_published()
 
 
-def _measured(given: Given, *, quick: bool = False, alone: bool = False) -> "partial[Any]":
+def _measured(given: Given, *, quick: bool = False, alone: bool = False) -> Call:
     """Read metrics and scenarios.
 
     Parameters
@@ -27,16 +27,12 @@ def _measured(given: Given, *, quick: bool = False, alone: bool = False) -> "par
     alone : bool
         Do not show the published metrics under your own.
     """
-    given.expected(0, 0)
-    metrics, scenarios = given.take("metrics"), given.take("scenarios")
-    given.within.enter_context(folders_on_path([*(metrics or ()), *(scenarios or ())]))
-    files, more = PythonFiles(), dict[str, Any]()
-    if metrics is not None:
-        more["metrics"] = chosen_metrics(metrics, files)
-    elif quick:
+    files = PythonFiles()
+    more = given.read(
+        metrics=lambda names: chosen_metrics(names, files), scenarios=lambda names: chosen_scenarios(names, files)
+    )
+    if quick and "metrics" not in more:
         more["metrics"] = [item.name for item in chosen_candidates(None) if not item.slow]
-    if scenarios is not None:
-        more["scenarios"] = chosen_scenarios(scenarios, files)
     if quick:
         seeds = given.take("seeds", {})
         more["seeds"] = {**QUICK_SEEDS, **seeds} if isinstance(seeds, dict) else seeds
@@ -58,13 +54,10 @@ def show(path: object = None, *, alone: bool = False) -> Characterisation:
 
 METRICS = Command(
     {"": check_metrics},
-    ("",),
-    lambda given: given.call(_measured, given),
+    run=lambda given: given.call(_measured, given),
     short="metrics scenarios seeds n_rows quick alone store n_jobs",
     readers=(_measured,),
     details="""\
-Measure metrics on representations whose properties are known, and judge them by stated criteria.
-
 Metrics are those of demele and functions (codes, factors) -> float of a Python file: FILE.py::name. They get arrays
 (n_samples, n_codes) and (n_samples, n_factors). --scenarios source,settings are those of the ten criteria of the
 review; a scenario of your own is a demele.bench.Scenario, FILE.py::name. With --store, the same command continues
@@ -81,15 +74,9 @@ demele bench metrics --seeds source=100,added=20 --jobs 2 --store rows.jsonl -o 
 )
 SHOW = Command(
     {"": show},
-    ("", "FILE"),
-    lambda given: given.bind(show, *given.expected(0, 1)),
+    ("[FILE]",),
     short="alone",
     called={"path": "FILE"},
-    details="""\
-Show the verdicts of a characterisation that was saved, without measuring anything.
-
-FILE is a .json.gz of demele bench metrics; without one, the stored results of the published metrics are shown.
-""",
     examples="""\
 demele bench show all.json.gz -o all.html
 demele bench show --format csv

@@ -1,11 +1,10 @@
 """``demele compare``: two classifiers, or a ranking of several, on labels that may be wrong."""
 
-from functools import partial
 from typing import Any
 
 from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.ranking import rank
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Call, Command, Given
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError, shortened
 from demele.files.prediction_sets import PredictionSet, read_predictions
@@ -20,8 +19,8 @@ def two_of(found: PredictionSet) -> dict[str, Any]:
     return {"baseline": baseline, "candidate": candidate, "labels": found.labels, "names": (first, second)}
 
 
-def _run(given: Given) -> "partial[Any]":
-    files = given.expected(1)
+def _run(given: Given) -> Call:
+    files = given.files
     found, known = given.call(read_test_set, given, files, single=len(files) == 3)
     several = (len(files) == 1 or len(found.predictions) != 2) if found.fields else len(files) != 3
     if not several:
@@ -36,15 +35,13 @@ def _run(given: Given) -> "partial[Any]":
 
 COMPARE = Command(
     {"two classifiers": compare, "several models": rank},
-    ("BASELINE CANDIDATE LABELS", "PREDICTIONS... LABELS", "LOG LOG..."),
+    ("BASELINE CANDIDATE LABELS", "PREDICTIONS... LABELS", "LOG..."),
     _run,
     short="noise audit method measure of groups classes id level seed",
     readers=(read_predictions, read_test_set),
     without="single",
     called=CALLED,
     details="""\
-Compare two classifiers, or rank several.
-
 Prefers the baseline unless the candidate is significantly better, and reports how many wrong labels could reverse the
 result. Files have the same rows with one class in each; see demele help files.
 

@@ -1,17 +1,14 @@
 """``demele demo``: what demele does, on bundled data."""
 
-from functools import partial
 from typing import Any
 
 from demele.classifiers.comparison.ranking import Ranking, rank
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Command
 from demele.core.representation_comparison import RepresentationComparison
 from demele.labels.joined.aggregate import AggregatedLabels, aggregate
 from demele.metrics.request import Metrics
 from demele.runtime.progress import Report
 from demele.scoring.several import compare_representations
-
-_AUDITED = 500
 
 
 def demo_compare() -> Ranking:
@@ -27,7 +24,7 @@ def demo_compare() -> Ranking:
 
     questions = label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
-    plan = draw_audit(questions.n, _AUDITED, disagreement=disagreement(questions.predictions))
+    plan = draw_audit(questions.n, 500, disagreement=disagreement(questions.predictions))
     return rank(
         questions.predictions,
         questions.labels,
@@ -38,12 +35,7 @@ def demo_compare() -> Ranking:
     )
 
 
-def _compare(given: Given) -> "partial[Any]":
-    given.expected(0, 0)
-    return given.bind(demo_compare)
-
-
-DEMO_COMPARE = Command({"": demo_compare}, ("",), _compare, examples="demele demo compare -o models.html\n")
+DEMO_COMPARE = Command({"": demo_compare}, examples="demele demo compare -o models.html\n")
 
 
 def demo_labels() -> AggregatedLabels:
@@ -58,12 +50,7 @@ def demo_labels() -> AggregatedLabels:
     return aggregate(answers, gold=crowd.gold, agreement=True)
 
 
-def _labels(given: Given) -> "partial[Any]":
-    given.expected(0, 0)
-    return given.bind(demo_labels)
-
-
-DEMO_LABELS = Command({"": demo_labels}, ("",), _labels, examples="demele demo labels -o crowd.html\n")
+DEMO_LABELS = Command({"": demo_labels}, examples="demele demo labels -o crowd.html\n")
 
 
 def demo_score(
@@ -106,15 +93,8 @@ def demo_score(
     )
 
 
-def _score(given: Given) -> "partial[Any]":
-    given.expected(0, 0)
-    return given.bind(demo_score)
-
-
 DEMO_SCORE = Command(
     {"": demo_score},
-    ("",),
-    _score,
     short="metrics n_bootstrap n_permutations seed n_jobs",
     examples="demele demo score -o digits.html\n",
 )

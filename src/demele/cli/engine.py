@@ -2,15 +2,15 @@
 
 How to write one::
 
-    def run(given: Given) -> partial[AuditForecast]:
-        *models, labels = given.expected(least=2)            # the files of the command line
+    def run(given: Given) -> Call:
+        *models, labels = given.files                         # of the command line
         found = given.call(read_predictions, models, labels)  # with the options that are keywords of the reader
         return given.bind(plan_audit, found.predictions, found.labels)
 
     PLAN = Command(
         {"": plan_audit},                       # or several functions, each with a name: {"several models": rank, ...}
-        ("PREDICTIONS... LABELS",),
-        run,
+        ("PREDICTIONS... LABELS",),             # which files and options must be there; see Usage
+        run,                                    # None: the function takes the files as they are
         short="sizes wrong audit level seed",   # the options that -h shows, in this order; --help shows all
         readers=(read_predictions,),            # further functions whose keywords are options
     )
@@ -27,6 +27,7 @@ import argparse
 import ast
 import difflib
 import inspect
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,9 +45,13 @@ from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import Kind, annotation_of, joined, kind_of
 from demele.core.outputs import new_files
 from demele.core.reading import bytes_of, unpacking_at_most
-from demele.core.sentences import short_words
+from demele.core.sentences import plural, short_words
 from demele.files.named import split_name
+from demele.files.python_files import folders_on_path
 from demele.files.table_files import decimal_comma
+
+#: A function with all its arguments.
+Call = partial[Any]
 
 
 class Given:
@@ -63,8 +68,8 @@ class Given:
         Contexts in which the command runs.
     """
 
-    def __init__(self, name: str, usage: Sequence[str], files: list[str], options: dict[str, Any]) -> None:
-        self.name, self.files, self.options, self._usage = name, files, options, usage
+    def __init__(self, files: list[str], options: dict[str, Any]) -> None:
+        self.files, self.options = files, options
         self.quiet = bool(options.get("quiet"))
         self.warn, self.within = Warned(self.quiet), ExitStack()
         self._used: set[str] = set()
@@ -74,7 +79,11 @@ class Given:
         self._used.add(name)
         return self.options.get(name, default)
 
-    def bind(self, function: Callable[..., Any], *data: Any, **more: Any) -> "partial[Any]":
+    def read(self, **readers: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return what each reader makes of its option, of those that were given."""
+        return {name: read(self.take(name)) for name, read in readers.items() if name in self.options}
+
+    def bind(self, function: Callable[..., Any], *data: Any, **more: Any) -> Call:
         """Return a call of a function with the options that it takes; ``more`` go before them."""
         names = inspect.signature(function).parameters
         taken = {name: value for name, value in self.options.items() if name in names and name not in more}
@@ -85,29 +94,16 @@ class Given:
         """Call a reader with the options that are keywords of it."""
         return self.bind(function, *data, **more)()
 
-    def expected(self, least: int, most: int | None = None) -> list[str]:
-        """Return the files, or refuse their number."""
-        if len(self.files) < least or (most is not None and len(self.files) > most):
-            count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
-            usage = " or ".join(one or "no file" for one in self._usage)
-            raise InputError(f"expected {usage}, got {count} (see {self.name} -h)")
-        return self.files
+    def written(self, ending: str = "") -> list[Path]:
+        """Return the files to write that end so."""
+        return [path for path in self.options.get("output", ()) if path.name.lower().endswith(ending)]
 
-    def writes(self, ending: str) -> Path:
-        """Return the file that holds all that a call makes, or refuse a call without one.
-
-        Raises
-        ------
-        InputError
-        """
-        files: list[Path] = [path for path in self.options.get("output", ()) if path.name.lower().endswith(ending)]
-        if not files:
-            raise InputError(f"-o: expected a file to write, such as -o FILE{ending}")
-        return files[0]
-
-    def unused(self) -> list[str]:
-        """Return the options that nobody took."""
-        return [name for name in self.options if name not in self._used]
+    def refuse_unused(self, options: "Mapping[str, Option]") -> None:
+        """Refuse the options that nobody took."""
+        for name in self.options.keys() - self._used:
+            of = [label for label in options[name].of if label]
+            why = f"is for {' or '.join(of)}" if of else "has no part in this; leave it out"
+            raise InputError(f"{options[name].flag}: {why}")
 
 
 @dataclass(frozen=True)
@@ -125,20 +121,91 @@ class Option:
         """The option as it is written."""
         return flag_of(self.name)
 
+    @property
+    def flags(self) -> list[str]:
+        """All spellings, the short one first."""
+        return [*filter(None, [{"output": "-o", "quiet": "-q", "n_jobs": "-j"}.get(self.name)]), self.flag]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Which files and options a line of the usage asks for.
+
+    Examples
+    --------
+    >>> line = Usage("RUN [IMAGES] -o FILE.npz")
+    >>> line.least, line.most, line.takes
+    (1, 2, {'-o FILE.npz': False})
+    >>> Usage("CODES... FACTORS").most, Usage("ANSWERS [--given FILE]").fits({"--given"})
+    (inf, True)
+    """
+
+    line: str
+
+    @property
+    def words(self) -> list[str]:
+        """The files, which stand before the options."""
+        return re.split(r"(?:^| )\[?-", self.line)[0].split()
+
+    @property
+    def least(self) -> int:
+        """The least number of files: words in brackets may be left out."""
+        return sum(not word.startswith("[") for word in self.words)
+
+    @property
+    def most(self) -> float:
+        """The largest number of files: a word with dots stands for many."""
+        return math.inf if any("..." in word for word in self.words) else len(self.words)
+
+    @property
+    def takes(self) -> dict[str, bool]:
+        """The options, and whether each may be left out."""
+        found = re.findall(r"(?:^| )(\[?)(--[\w-]+|-o FILE\.\w+)", self.line)
+        return {flag: bool(bracket) for bracket, flag in found}
+
+    def fits(self, options: set[str]) -> bool:
+        """Whether these options, of all that lines of the usage name, may be given together."""
+        return options <= self.takes.keys() and all(free or flag in options for flag, free in self.takes.items())
+
 
 @dataclass(frozen=True)
 class Command:
     """Functions, how their inputs are read, and what -h shows; see the page at the top of this module."""
 
     functions: Mapping[str, Callable[..., Any]]
-    usage: Sequence[str]
-    run: Callable[[Given], "partial[Any]"]
+    usage: Sequence[str] = ("",)
+    run: Callable[[Given], Call] | None = None
     short: str = ""
     readers: tuple[Callable[..., Any], ...] = ()
     without: str = ""
     called: Mapping[str, str] = field(default_factory=dict)
     examples: str = ""
     details: str = ""
+
+    def call(self, given: Given, name: str) -> Call:
+        """Return the call that the user asks for.
+
+        Raises
+        ------
+        InputError
+            If no line of the usage has these files and options.
+        """
+        lines = list(map(Usage, self.usage))
+        every = {flag for one in lines for flag in one.takes}
+        there = {*map(flag_of, given.options), *(f"-o FILE{path.suffix.lower()}" for path in given.written())} & every
+        of_these = [one for one in lines if one.fits(there)]
+        if not any(one.least <= len(given.files) <= one.most for one in of_these):
+            usage = " or ".join(one.line or "no file" for one in lines)
+            lacking = [flag for flag in every - there if not any(one.takes.get(flag, True) for one in lines)]
+            got = f"no {min(lacking)}" if lacking else plural(len(given.files), "file", "files")
+            more = f" with {' and '.join(sorted(there))}" if there and not of_these and not lacking else ""
+            raise InputError(f"expected {usage}, got {got}{more} (see {name} -h)")
+        return self.run(given) if self.run else given.bind(next(iter(self.functions.values())), *given.files)
+
+    def spoken(self) -> dict[str, str]:
+        """Return what arguments are called that are no options: those of the usage, and ``called``."""
+        words = [word.strip("[].") for line in self.usage for word in Usage(line).words]
+        return {word.lower(): word for word in words} | {**self.called}
 
     def options(self) -> dict[str, Option]:
         """Return all options by the names of their parameters, those of reading files and of output last."""
@@ -152,7 +219,7 @@ class Command:
                 data = parameter.kind is parameter.VAR_POSITIONAL or (
                     function in readers and parameter.kind is not parameter.KEYWORD_ONLY
                 )
-                if kind is None or flag_off or data or parameter.name in self.without.split():
+                if kind is None or flag_off or data or parameter.name in {*self.without.split(), *self.spoken()}:
                     continue
                 held = found.get(parameter.name)
                 text = texts.get(parameter.name, "") if held is None or not held.text else held.text
@@ -253,18 +320,14 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{said.replace('ignored explicit argument', 'takes no value, got')} (see {self.prog} -h)")
 
 
-_SHORT = {"output": "-o", "quiet": "-q", "n_jobs": "-j"}
-
-
 def parser_of(command: Command, name: str, parser: argparse.ArgumentParser | None = None) -> argparse.ArgumentParser:
     """Return the parser of a command; or give its options to one that there is, for completion."""
     parser = parser or Parser(prog=name, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
     parser.add_argument("files", nargs="*", default=[])
     for option in command.options().values():
-        flags = [flag for flag in (_SHORT.get(option.name), option.flag) if flag]
         takes = {"metavar": option.kind.metavar.replace("%", "%%")} if option.kind.metavar else {"nargs": 0}
         help_text = plain_text(option.text, {}).partition(". ")[0].replace("%", "%%")
-        parser.add_argument(*flags, dest=option.name, action=_Take, kind=option.kind, help=help_text, **takes)
+        parser.add_argument(*option.flags, dest=option.name, action=_Take, kind=option.kind, help=help_text, **takes)
     return parser
 
 
@@ -292,7 +355,7 @@ def parsed(command: Command, name: str, words: Sequence[str]) -> Given:
     read, unknown = parser.parse_known_args(options)
     if unknown:
         raise InputError(_unknown(unknown[0].partition("=")[0], takes, name))
-    return Given(name, command.usage, files, {key: value for key, value in vars(read).items() if key != "files"})
+    return Given(files, {key: value for key, value in vars(read).items() if key != "files"})
 
 
 def _unknown(flag: str, known: Mapping[str, bool], name: str) -> str:
@@ -306,8 +369,8 @@ def _unknown(flag: str, known: Mapping[str, bool], name: str) -> str:
 # Running -------------------------------------------------------------------------------------------------------------
 
 
-def execute(command: Command, name: str, words: Sequence[str]) -> int:
-    """Run a command, and return its exit status.
+def execute(command: Command, name: str, words: Sequence[str], show: Callable[[str], object]) -> int:
+    """Run a command, and return its exit status; ``show`` writes to standard output.
 
     Raises
     ------
@@ -316,7 +379,7 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
     """
     options = command.options()
     spoken = dict(options)
-    say = saying(spoken, command.called)
+    say = saying(spoken, command.spoken())
     try:
         given = parsed(command, name, words)
         named = [name for name in given.options if options[name].kind.is_file]
@@ -324,14 +387,16 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
         inputs = [split_name(word)[0] for word in words if isinstance(word, str) and not is_stream(word)]
         output: Output = given.call(Output)
         on = on_disk(given.options.get("input_format"), words)
+        items = [item for value in given.options.values() for item in (value if isinstance(value, list) else ())]
+        given.within.enter_context(folders_on_path(items))
         with given.within, new_files(), given.call(reading), on as replaced, warnings_in_one_line(given.warn, say):
             given.files = replaced(given.files)
             given.options |= {name: replaced(given.options[name]) for name in named}
-            bound = command.run(given)
+            bound = command.call(given, name)
             parameters = inspect.signature(bound.func).parameters
             for name in [one for one, option in options.items() if one not in parameters and "" not in option.of]:
                 spoken.pop(name)  # an option of another function: the message means something else
-            _refuse_unused(given, command, options)
+            given.refuse_unused(options)
             output.check(annotation_of(bound.func, "return"), inputs)
             kept = next((name for name in ("store", "checkpoint") if name in given.options), "")
             store = given.options.get(kept)
@@ -343,20 +408,13 @@ def execute(command: Command, name: str, words: Sequence[str]) -> int:
                         result = bound(progress=report or False)
                 else:
                     result = bound()
-            return output.deliver(result, given.warn, say)
+            return output.deliver(result, given.warn, say, show)
     except DemeleError as error:
         raise InputError(say(error)) from error
 
 
 def _words(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _refuse_unused(given: Given, command: Command, options: Mapping[str, Option]) -> None:
-    for name in given.unused():
-        of = [label for label in options[name].of if label]
-        why = f"is for {' or '.join(of)}" if of else "has no part in this; leave it out"
-        raise InputError(f"{options[name].flag}: {why}")
 
 
 #: Data between quotes, which is left as it is; and between backticks a name, perhaps with a value, or a function.

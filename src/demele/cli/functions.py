@@ -83,7 +83,7 @@ def chosen_scenarios(items: Sequence[str], files: PythonFiles) -> list[Any]:
 
     def made(found: Any, path: Path, name: str, source: str) -> "Scenario":
         if not isinstance(found, bench.Scenario):
-            raise InputTypeError("scenarios", f"{path}::{name} is no demele.bench.Scenario, but {type(found).__name__}")
+            raise _other("scenarios", path, name, "demele.bench.Scenario", found)
         known = scenarios.SCENARIOS.get(found.name)
         same = known is not None and known.draw is found.draw  # one of demele's, perhaps at other severities
         own = found if same else replace(found, draw=_FromFile(found.draw, found.name, source))
@@ -108,10 +108,7 @@ def chosen_methods(items: Sequence[str], files: PythonFiles) -> list[Any]:
 
     def made(found: Any, path: Path, name: str, source: str) -> Any:
         if not callable(found):
-            raise InputTypeError(
-                "methods",
-                f"{path}::{name} is no function (baseline, candidate, labels) -> verdict, but {type(found).__name__}",
-            )
+            raise _other("methods", path, name, "function (baseline, candidate, labels) -> verdict", found)
         method = _FromFile(found, name, source)
         chosen_contenders(method)  # that it can be called so
         return method
@@ -174,14 +171,17 @@ def _measuring(found: Any, path: Path, name: str) -> Any:
 
     if isinstance(found, bench.Candidate | Metric):
         return found
-    told = f"{path}::{name}"
     if not callable(found):
-        raise InputTypeError("metrics", f"{told} is no function (codes, factors) -> float, but {type(found).__name__}")
+        raise _other("metrics", path, name, "function (codes, factors) -> float", found)
     reason = why_not_callable(found)
     if reason is not None:
-        takes = f"{reason}; it takes {inspect.signature(found)}"
-        raise InputTypeError("metrics", f"{told} cannot be called with (codes, factors): {takes}")
+        takes = f"cannot be called with (codes, factors): {reason}; it takes {inspect.signature(found)}"
+        raise InputTypeError("metrics", f"{path}::{name} {takes}")
     return found
+
+
+def _other(argument: str, path: Path, name: str, expected: str, found: Any) -> InputTypeError:
+    return InputTypeError(argument, f"{path}::{name} is no {expected}, but {type(found).__name__}")
 
 
 def _functions(module: ModuleType) -> list[str]:

@@ -10,17 +10,13 @@ from demele.cli.results import Output
 WIDTH = 100
 
 
-def help_of(command: Command, name: str, *, whole: bool) -> str:
+def help_of(command: Command, name: str, about: str, *, whole: bool) -> str:
     """Return the help of a command: the options of ``short`` with their first sentences, or everything."""
     options = command.options()
-    first = next(iter(command.functions.values()))
-    summary = plain_text((inspect.getdoc(first) or "").partition("\n\n")[0], {})
-    lines = [" ".join(summary.split()) if not command.details else command.details.partition("\n")[0]]
-    lines += [
-        f"{'Usage:' if place == 0 else '      '} {name} {usage}".rstrip() for place, usage in enumerate(command.usage)
-    ]
-    if whole and "\n" in command.details:
-        lines += ["", command.details.partition("\n")[2].strip()]
+    usages = [f"{'Usage:' if place == 0 else '      '} {name} {usage}" for place, usage in enumerate(command.usage)]
+    lines = [f"{about}.", *map(str.rstrip, usages)]
+    if whole and command.details:
+        lines += ["", command.details.strip()]
     general = {*parameter_texts(reading), *parameter_texts(Output)}
     own = [option for option in options.values() if option.name not in general]
     short = [options[one] for one in command.short.split()]
@@ -41,9 +37,8 @@ def help_of(command: Command, name: str, *, whole: bool) -> str:
 
 
 def _rows(options: list[Option], flags: dict[str, str], command: Command, *, whole: bool) -> Iterator[str]:
-    short = {"output": "-o, ", "quiet": "-q, ", "n_jobs": "-j, "}
     for option in options:
-        head = f"  {short.get(option.name, '')}{option.flag} {option.kind.metavar}".rstrip()
+        head = f"  {', '.join(option.flags)} {option.kind.metavar}".rstrip()
         said = option.text if whole else option.text.partition(". ")[0]
         text = plain_text(said, flags).removesuffix(".")
         default = option.default
@@ -54,4 +49,6 @@ def _rows(options: list[Option], flags: dict[str, str], command: Command, *, who
         if len(only) == 1 and len(command.functions) > 1:
             text += f" [{only[0]}]"
         start = f"{head:<23}" if len(head) < 22 else f"{head}  "
-        yield from textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * 23) or [head]
+        yield from textwrap.wrap(
+            text, WIDTH, initial_indent=start, subsequent_indent=" " * 23, break_on_hyphens=False
+        ) or [head]

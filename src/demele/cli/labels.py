@@ -1,12 +1,11 @@
 """``demele labels``: label noise is made and estimated, and labels are cleaned."""
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Any
 
-from demele.cli.engine import Command, Given, flag_of
+from demele.cli.engine import Call, Command, Given, flag_of
 from demele.core.errors import InputError
-from demele.core.kinds import Data, Kind, items_in, share_or_file
+from demele.core.kinds import Data
 from demele.core.labelled import read_labels
 from demele.files.answer_files import read_answers
 from demele.files.audit_files import refuse_weighted
@@ -18,42 +17,30 @@ from demele.labels.made.corrupt import corrupt
 from demele.noise.sample import count_labels
 
 
-def _shares(text: str) -> list[float | str]:
-    return list(map(share_or_file, items_in(text)))
+def _corrupt(given: Given) -> Call:
+    (text,), warn = given.files, given.warn
+    labels = column(text, warn)
 
-
-_NOISE = Kind("RATE|FILE", _shares, is_file=True)
-
-
-def _corrupt(given: Given, *, noise: Annotated[Sequence[object], _NOISE] = ()) -> "partial[Any]":
-    """Read labels, and what makes the noise.
-
-    Parameters
-    ----------
-    noise : sequence
-        Shares of labels to make wrong, or a transition matrix.
-    """
-    (text,) = given.expected(1, 1)
-    labels, warn = column(text, given.warn), given.warn
-    data: dict[str, Any] = {}
-    files = [word for word in noise if isinstance(word, str)]
-    if noise:
-        data["noise"] = read_transition(files[0], read_labels(labels, "labels"), warn) if files else list(noise)
-        if files and len(noise) > 1:
+    def noise(words: list[float | str]) -> Any:
+        files = [word for word in words if isinstance(word, str)]
+        if files and len(words) > 1:
             raise InputError("--noise: expected shares, or one file of a transition matrix")
+        return read_transition(files[0], read_labels(labels, "labels"), warn) if files else words
+
+    data = given.read(noise=noise)
     for name in ("predictions", "annotations"):
         if name in given.options:
             columns = in_one_vocabulary({("labels",): labels, **models(given.take(name), warn, labels=text)})
-            labels = columns.pop(("labels",))
-            data[name] = columns
-    if "features" in given.options:
-        data["features"] = numbers_of(given.take("features"), warn, labels=text)
-    if "classes" in given.options:
-        data["classes"] = classes_named(given.take("classes"), read_labels(labels, "labels"))
-    return given.bind(corrupt, labels, **data)
+            labels, data[name] = columns.pop(("labels",)), columns
+    more = given.read(features=lambda file: numbers_of(file, warn, labels=text), classes=_classes(labels))
+    return given.bind(corrupt, labels, **data, **more)
 
 
-def _aggregate(asked: Given, *, true_labels: Data = None) -> "partial[Any]":
+def _classes(labels: Any) -> Callable[[str], Any]:
+    return lambda text: classes_named(text, read_labels(labels, "labels"))
+
+
+def _aggregate(asked: Given, *, true_labels: Data = None) -> Call:
     """Read answers, or the true labels of a sample.
 
     Parameters
@@ -61,53 +48,41 @@ def _aggregate(asked: Given, *, true_labels: Data = None) -> "partial[Any]":
     true_labels : array-like of shape (n,), optional
         True labels of a random sample, whose given labels are counted.
     """
-    files = {name: asked.take(name) for name in ("given", "gold", "features") if name in asked.options}
-    noise = next((path for path in asked.options.get("output", ()) if path.name.endswith(".noise.csv")), None)
-    if noise is not None and "given" not in files:
-        raise InputError(f"{noise}: needs --given, the labels whose noise is estimated")
+    files = asked.read(given=str, gold=str, features=str)
+    noise = asked.written(".noise.csv")
+    if noise and "given" not in files:
+        raise InputError(f"{noise[0]}: needs --given, the labels whose noise is estimated")
     if true_labels is None:
-        read = asked.call(read_answers, asked.expected(1, 1)[0], asked.warn, files=files)
+        read = asked.call(read_answers, *asked.files, asked.warn, files=files)
         more = {name: getattr(read, name) for name in files}
         return asked.bind(aggregate, read.answers, classes=None, **more)
-    asked.expected(0, 0)
     refuse_weighted(str(true_labels), "--true-labels")
-    if files.keys() != {"given"}:
-        stray = next((name for name in files if name != "given"), "given")
-        why = "is for answers of annotators" if stray in files else "expected the given labels of --true-labels"
-        raise InputError(f"{flag_of(stray)}: {why}")
+    if len(files) > 1:
+        raise InputError(f"{flag_of([*files][1])}: is for answers of annotators")
     columns = {"true_labels": str(true_labels), "given_labels": files["given"]}
     columns = in_one_vocabulary({name: column(text, asked.warn) for name, text in columns.items()})
-    data: dict[str, Any] = {}
-    if "classes" in asked.options:
-        data["classes"] = classes_named(asked.take("classes"), read_labels(columns["given_labels"], "given_labels"))
-    return asked.bind(count_labels, **columns, **data)
+    return asked.bind(count_labels, **columns, **asked.read(classes=_classes(columns["given_labels"])))
 
 
-def _clean(given: Given) -> "partial[Any]":
-    text, *features = given.expected(1, 2)
-    true = given.take("true_labels")
-    columns = {"labels": column(text, given.warn)} | ({"true_labels": column(true, given.warn)} if true else {})
-    columns = in_one_vocabulary(columns)
-    labels, others = columns.pop("labels"), [true] if true else []
-    data: dict[str, Any] = dict(columns)
-    if "probabilities" in given.options:
-        data["probabilities"] = numbers_of(given.take("probabilities"), given.warn, labels=text, others=others)
-    if "classes" in given.options:
-        data["classes"] = classes_named(given.take("classes"), read_labels(labels, "labels"))
-    tables = [numbers_of(file, given.warn, labels=text, others=others) for file in features]
-    return given.bind(clean_labels, labels, *tables, **data)
+def _clean(given: Given) -> Call:
+    text, *features = given.files
+    others = [given.options["true_labels"]] if "true_labels" in given.options else []
+
+    def numbers(file: str) -> Any:
+        return numbers_of(file, given.warn, labels=text, others=others)
+
+    true = given.read(true_labels=lambda file: column(file, given.warn))
+    columns = in_one_vocabulary({"labels": column(text, given.warn), **true})
+    more = given.read(probabilities=numbers, classes=_classes(columns["labels"]))
+    return given.bind(clean_labels, columns.pop("labels"), *map(numbers, features), **columns, **more)
 
 
 CORRUPT = Command(
     {"": corrupt},
-    ("LABELS --noise RATE|FILE",),
-    lambda given: given.call(_corrupt, given),
+    ("LABELS",),
+    _corrupt,
     short="noise kind symmetric features predictions seed",
-    readers=(_corrupt,),
-    called={"labels": "LABELS"},
     details="""\
-Make labels wrong, with known truth: at random, per class, per features, or as models predict.
-
 -o FILE.csv, .tsv, .parquet or .npz holds the noisy labels, the true ones and which are wrong. NAME.annotations.csv
 holds the answers of the annotators that were trained on --features, for --annotations.
 """,
@@ -119,14 +94,12 @@ demele labels corrupt data.csv::label --noise 0.1 --features data.csv::a,b,c -o 
 )
 AGGREGATE = Command(
     {"answers": aggregate, "--true-labels": count_labels},
-    ("ANSWERS", "--true-labels FILE --given FILE"),
+    ("ANSWERS [--given FILE]", "--true-labels FILE --given FILE"),
     lambda given: given.call(_aggregate, given),
     short="method gold given agreement classes item annotator answer wide seed",
     readers=(read_answers, _aggregate),
     called={"annotations": "ANSWERS", "annotators": "ANSWERS", "given_labels": "--given"},
     details="""\
-Aggregate the answers of several annotators: labels, confidence, and how good each annotator is.
-
 ANSWERS is a long table with columns item (or task), annotator (or worker) and answer (or label), or with --wide a table
 with a column per annotator. The majority is always shown for comparison: it can be better. --gold and --given are files
 of two columns, items and labels, or of labels in the order of the items.
@@ -146,10 +119,8 @@ CLEAN = Command(
     ("LABELS FEATURES", "LABELS --probabilities FILE"),
     _clean,
     short="method relabel drop probabilities classes seed",
-    called={"labels": "LABELS", "y": "LABELS", "features": "FEATURES", "features_or_probabilities": "FEATURES"},
+    called={"y": "LABELS", "features_or_probabilities": "FEATURES"},
     details="""\
-Find labels that are likely to be wrong, and report what a cleaning costs each class.
-
 With --relabel or --drop, -o FILE.csv, .tsv, .parquet or .npz holds the labels after the cleaning; else the suspects.
 NAME.suspects.csv holds a flag and a label per row, for demele compare --cleaning.
 """,

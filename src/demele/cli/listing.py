@@ -1,12 +1,11 @@
 """``demele list``: metrics, protocols, comparison methods and data sets."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Command
 from demele.core.result import Result, about
 from demele.report.document import Document
 from demele.report.listing import table_of_frame
@@ -94,13 +93,5 @@ def list_datasets() -> Listing:
     return Listing("data sets", tuple(rows), ("name", "title", "images", "licence"))
 
 
-def _listing(function: Callable[[], Listing]) -> Command:
-    def run(given: Given) -> "partial[Any]":
-        given.expected(0, 0)
-        return given.bind(function)
-
-    return Command({"": function}, ("",), run)
-
-
-METRICS, PROTOCOLS = _listing(list_metrics), _listing(list_protocols)
-METHODS, DATASETS = _listing(list_methods), _listing(list_datasets)
+METRICS, PROTOCOLS = Command({"": list_metrics}), Command({"": list_protocols})
+METHODS, DATASETS = Command({"": list_methods}), Command({"": list_datasets})

@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "list datasets": ("demele.cli.listing:DATASETS", "Data sets of images"),
     "cite": ("demele.cli.cite:CITE", "What to cite for metrics, protocols and methods"),
     "help": ("demele.cli.topics:HELP", "Explain files, noise or output"),
+    "completion": ("demele.cli.completion:COMPLETION", "Print a script with which a shell completes commands"),
 }
 #: The overview: groups of commands, and what those of two words are about.
 OVERVIEW: Mapping[str, tuple[str, ...]] = {
@@ -84,14 +85,6 @@ ABOUT: Mapping[str, str] = {
     "demo": "Score and compare on bundled data",
 }
 _OTHER = "Other: demo, list, cite, help, completion          Try:  demele demo compare"
-_COMPLETION = """\
-Print a script with which a shell completes commands and options.
-Usage: demele completion bash|zsh|tcsh
-  demele completion bash > ~/.local/share/bash-completion/completions/demele
-  demele completion zsh > ~/.zfunc/_demele     (a folder of $fpath)
-  demele completion tcsh > ~/.demele.completion.tcsh     (source it in ~/.tcshrc)
-Open a new shell afterwards. Needs the extra completion: pip install 'demele[completion]'
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -118,7 +111,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if any("\0" in word for word in words):
             raise InputError("an argument holds a null byte; no file and no name does")
         status = _run(words)
-        _flush()
     except KeyboardInterrupt:
         print("demele: interrupted", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
@@ -142,32 +134,25 @@ def _run(words: list[str]) -> int:
     name = next((one for one in longest if one in COMMANDS), first)
     rest = words[len(name.split()) :]
     if first == "--version":
-        return _printed(f"demele {__version__}\n")
+        return printed(f"demele {__version__}\n")
     if first in ("", "-h", "--help"):
-        return _printed(overview())
-    if name == "completion" and not {"-h", "--help"} & {*rest}:
-        from demele.cli.completion import completion
-
-        every = {one: (found(one), about) for one, (_, about) in COMMANDS.items()}
-        return _printed(completion(" ".join(rest), every, ABOUT))
-    if name == "completion":
-        return _printed(_COMPLETION)
+        return printed(overview())
     if name in COMMANDS:
         command = found(name)
         shown = next((word for word in rest if word in ("-h", "--help", "--")), "--")
         if shown != "--":
             from demele.cli.help import help_of
 
-            return _printed(help_of(command, f"demele {name}", whole=shown == "--help"))
+            return printed(help_of(command, f"demele {name}", COMMANDS[name][1], whole=shown == "--help"))
         from demele.cli.engine import execute
 
-        return execute(command, f"demele {name}", rest)
+        return execute(command, f"demele {name}", rest, printed)
     if both in NEW_COMMANDS:
         raise InputError(_unknown(both, both))
     group = next((one for one in longest if one in ABOUT), "")
     further = [word for word in words[len(group.split()) :] if not word.startswith("-")]
     if group and not further:
-        return _printed(_listed(group))
+        return printed(_listed(group))
     raise InputError(_unknown(name, " ".join([group, *further[:1]]).strip()))
 
 
@@ -205,19 +190,16 @@ def _unknown(name: str, words: str) -> str:
     return f"{words}: unknown command{f'; did you mean demele {meant}?' if meant else ' (see demele -h)'}"
 
 
-def _printed(text: str) -> int:
-    sys.stdout.write(text)
-    return DONE
-
-
-def _flush() -> None:
-    """Write what is left; a failure names standard output, as one of a file names the file."""
+def printed(text: str) -> int:
+    """Write to standard output; a failure names it, as one of a file names the file."""
     try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:
+    except BrokenPipeError:  # nobody reads any more: no fault of anyone
         raise
     except OSError as error:
         raise OutputError(f"standard output: {error.strerror or error}") from error
+    return DONE
 
 
 def _counted(message: str) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal
 
-from demele.cli.engine import Command, Given
-from demele.cli.representations import names_of_codes, read_codes_and_factors
+from demele.cli.engine import Call, Command, Given
+from demele.cli.representations import names_of, names_of_codes, read_codes_and_factors
 from demele.core.errors import InputError
 from demele.files.named import holds_sparse, read_table
 from demele.metrics.standalone.downstream import downstream
@@ -30,7 +30,7 @@ _SPARSE: Mapping[str, Callable[..., Any]] = {
 
 def _downstream(
     given: Given, *, task: Literal["few-rows", "without-best", "new-values", "fairness"] = "few-rows"
-) -> "partial[Any]":
+) -> Call:
     """Read codes and factors.
 
     Parameters
@@ -38,16 +38,11 @@ def _downstream(
     task : str
         Question to the predictors.
     """
-    (codes,), factors = read_codes_and_factors(given, *_two(given))
+    (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
     return given.bind(_DOWNSTREAM[task], codes, factors)
 
 
-def _two(given: Given) -> tuple[list[str], str]:
-    codes, factors = given.expected(2, 2)
-    return [codes], factors
-
-
-def _sparse(given: Given, *, task: Literal["probing", "splitting", "absorption"] = "probing") -> "partial[Any]":
+def _sparse(given: Given, *, task: Literal["probing", "splitting", "absorption"] = "probing") -> Call:
     """Read codes, sparse or dense, and factors.
 
     Parameters
@@ -55,30 +50,18 @@ def _sparse(given: Given, *, task: Literal["probing", "splitting", "absorption"]
     task : str
         Question to the codes.
     """
-    files, last = _two(given)
-    (codes,), factors = read_codes_and_factors(given, files, last)
-    data: dict[str, Any] = {
-        name: read_table(given.take(name), warn=given.warn) for name in _DATA if name in given.options
-    }
-    if "code_names" in given.options:
-        if not holds_sparse(files[0]):
-            raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
-        data["code_names"] = names_of_codes(given.take("code_names"), warn=given.warn)
+    (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
+    if "code_names" in given.options and not holds_sparse(given.files[0]):
+        raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
+    table = partial(read_table, warn=given.warn)
+    data = given.read(decoder=table, activations=table, code_names=partial(names_of_codes, warn=given.warn))
     return given.bind(_SPARSE[task], codes, factors, **data)
 
 
-_DATA = ("decoder", "activations")
-
-
-def _udr(given: Given) -> "partial[Any]":
-    files, stds = given.expected(2), given.take("codes_std", [])
-    repeated = sorted({name for name in files if files.count(name) > 1})
-    if repeated:
-        raise InputError(f"CODES: {repeated[0]} is given twice; a model agrees with itself")
-    if stds and len(stds) != len(files):
-        raise InputError(f"--codes-std: expected a file for each of the {len(files)} models, got {len(stds)}")
-    more = {"codes_std": [read_table(name, warn=given.warn) for name in stds]} if stds else {}
-    return given.bind(udr, {name: read_table(name, warn=given.warn) for name in files}, **more)
+def _udr(given: Given) -> Call:
+    table = partial(read_table, warn=given.warn)
+    more = given.read(codes_std=lambda stds: list(map(table, stds)))
+    return given.bind(udr, dict(zip(names_of(given.files), map(table, given.files), strict=True)), **more)
 
 
 DOWNSTREAM = Command(
@@ -88,8 +71,6 @@ DOWNSTREAM = Command(
     short="task n_permutations probe sizes seed",
     readers=(_downstream,),
     details="""\
-Predict factors from codes: from few rows, without the best codes, on new values, between groups.
-
 Tasks: few-rows, from few rows and from many; without-best, from the best codes alone and from all others; new-values,
 trained on one value of another factor and tested on the others; fairness, differences between groups of other factors.
 """,
@@ -106,8 +87,6 @@ SPARSE = Command(
     short="task top ranking n_permutations seed",
     readers=(_sparse,),
     details="""\
-Probe single codes of a dictionary: how few tell each class, and how classes are split and absorbed.
-
 Tasks: probing, classes from few codes; splitting, the codes among which a class is divided; absorption, codes that take
 rows from those of a class. With --decoder and --activations, absorption has its published form.
 """,
@@ -121,6 +100,5 @@ UDR = Command(
     ("CODES CODES...",),
     _udr,
     short="similarity codes_std threshold",
-    details="Rank trained models without factors: how well other models find their codes.",
     examples="demele probe udr seed0.npy seed1.npy seed2.npy\n",
 )

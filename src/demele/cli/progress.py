@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from demele.core.errors import short_words
-from demele.core.store import Store
 from demele.runtime.progress import Report, progress_bar, with_time_left
 
 #: Seconds between two lines of progress where no bar can be shown.
@@ -32,23 +31,18 @@ def reporting(quiet: bool, *, even: bool = True) -> Iterator[Report | None]:
 
 
 @contextmanager
-def saying_where_it_stopped(store: Path | None) -> Iterator[None]:
-    """On Ctrl-C, print where results were saved."""
+def resuming(store: Path | None, quiet: bool, *, records: bool) -> Iterator[None]:
+    """Say what an earlier run left in a store of records, and at the end, or on Ctrl-C, where the results are kept."""
+    if records and store is not None and store.is_file() and store.stat().st_size and not quiet:
+        from demele.core.store import Store
+
+        log(f"demele: {store} holds {len(Store.read(store)[1]):,} finished records")
     try:
         yield
     except KeyboardInterrupt:
         if store is not None and store.exists():
             log(f"demele: what was finished is in {store}; the same command continues where it stopped")
         raise
-
-
-@contextmanager
-def resuming(store: Path | None, quiet: bool, *, records: bool) -> Iterator[None]:
-    """Say what an earlier run left in a store of records, and at the end, or on Ctrl-C, where the results are kept."""
-    if records and store is not None and store.is_file() and store.stat().st_size and not quiet:
-        log(f"demele: {store} holds {len(Store.read(store)[1]):,} finished records")
-    with saying_where_it_stopped(store):
-        yield
     if store is not None and not quiet:
         log(f"demele: results are kept in {store}; a run that asks for more adds to them")
 

@@ -10,9 +10,8 @@ import numpy as np
 from demele.cli.engine import Given
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.inputs import read_factors
-from demele.core.kinds import unquoted
+from demele.core.kinds import joined, share_or_file, unquoted
 from demele.core.reading import real_path
-from demele.files.audit_files import ROW, TRUE, read_audit, read_factor_audits
 from demele.files.label_files import in_file, read_transition
 from demele.files.named import holds_sparse, read_sparse, read_table, split_name
 from demele.files.table_files import Warn, json_of, text_of
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 _ROWS_THAT_COUNT = 20
 #: Files of names that are read as tables; any other is one name per line.
 _TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".json")
-#: What a JSON file may say of one factor, other than a rate.
-_WAYS = ("transition", "counts")
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
@@ -189,13 +186,9 @@ def read_noise(
     if pieces.read_in_pieces(factors, factors):
         raise InputError("--factor-noise: needs rows in memory, and FACTORS are read a piece at a time; give a sample")
     columns: Any = read_factors(factors, kinds=kinds, missing="omit")
-    known: dict[str, Any] = {}
-    for item in items:
-        found = _known(item, columns, design, warn)
-        twice = [name for name in found if name in known]
-        if twice:
-            raise InputError(f"factor {quoted(twice[0])}: --factor-noise tells of it twice; leave one out")
-        known |= found
+    found = [_known(item, columns, design, warn) for item in items]
+    with in_file("--factor-noise"):
+        known: dict[str, Any] = joined({}, *found)
     return known
 
 
@@ -205,21 +198,20 @@ def _known(item: str, columns: "Factors", design: str | None, warn: Warn) -> dic
     if not mark or (name not in columns.names and split_name(item)[0].exists()):
         if Path(item).suffix.lower() == ".json":
             return _of_json(Path(item))
+        from demele.files.audit_files import read_factor_audits
+
         return dict(read_factor_audits(item, columns.names, design, warn))
     if name not in columns.names:
         raise InputError(f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, columns.names))}")
-    try:
-        return {name: float(said)}
-    except ValueError:
-        if said.endswith("%"):
-            rate = said.removesuffix("%")
-            hint = f"; write {float(rate) / 100:g}" if rate.replace(".", "", 1).isdecimal() else ""
-            raise InputError(f"--factor-noise: {name}={said}: expected a share, not percent{hint}") from None
-    return {name: _of_file(name, said, columns, design, warn)}
+    with in_file(f"--factor-noise: {name}"):
+        value = share_or_file(said)
+    return {name: _of_file(name, value, columns, design, warn) if isinstance(value, str) else value}
 
 
 def _of_file(name: str, file: str, columns: "Factors", design: str | None, warn: Warn) -> Any:
     """Read an audit, which has a column of rows, or a transition."""
+    from demele.files.audit_files import ROW, TRUE, read_audit, read_factor_audits
+
     table = read_table(file, warn=lambda _: None, row_names=True)  # warnings come when its values are read
     column = columns.columns[columns.names.index(name)]
     if isinstance(table, np.ndarray) or ROW not in table:
@@ -259,13 +251,9 @@ def _of_entry(where: str, said: Any) -> object:
 
     if isinstance(said, int | float) and not isinstance(said, bool):
         return float(said)
-    ways = [way for way in _WAYS if isinstance(said, dict) and way in said]
-    if len(ways) != 1:
-        raise FormatError(f"{where}: expected a rate, or an object with one of {', '.join(_WAYS)}")
-    value, classes = said[ways[0]], said.get("classes")
-    made: dict[str, Callable[[], object]] = {
-        "transition": lambda: TransitionMatrix(value, classes),
-        "counts": lambda: TransitionCounts(value, classes),
-    }
+    ways: dict[str, Callable[..., object]] = {"transition": TransitionMatrix, "counts": TransitionCounts}
+    given = [way for way in ways if isinstance(said, dict) and way in said]
+    if len(given) != 1:
+        raise FormatError(f"{where}: expected a rate, or an object with one of {', '.join(ways)}")
     with in_file(where, probabilities="transition", counts="counts"):
-        return made[ways[0]]()
+        return ways[given[0]](said[given[0]], said.get("classes"))

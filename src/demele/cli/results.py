@@ -14,18 +14,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from demele.cli.progress import log, reporting
-from demele.core.errors import DemeleWarning, InputError, OutputError
+from demele.core.errors import DemeleWarning, InputError
 from demele.core.extras import require
 from demele.core.kinds import Kind
 from demele.core.outputs import expect_new, why_not_writable, write_whole
 from demele.core.reading import real_path
 from demele.core.result import MethodsFormat, Result
-from demele.files.column_files import write_columns
 from demele.files.sheets import csv_text
-from demele.report.document import Document, Notice
+from demele.report.document import Document
 from demele.report.renderers import paper, terminal
-from demele.report.renderers.html import write_page
-from demele.report.renderers.picture import picture
 from demele.report.renderers.tables import unnamed
 from demele.report.words import typed
 
@@ -34,7 +31,7 @@ Say = Callable[[str | Exception], str]
 SUFFIXES = (".html", ".json", ".csv", ".tsv", ".parquet", ".npz", ".tex", ".md", ".txt", ".svg", ".png", ".pdf")
 _PICTURES = (".svg", ".png", ".pdf")
 _METHODS: dict[str, MethodsFormat] = {".methods.tex": "latex", ".methods.md": "markdown", ".methods.txt": "text"}
-_CONDITION = re.compile(r"(?:(.+):)?([^:<>=]+)([<>])=(.+)")
+_CONDITION = re.compile(r"(?:(.+):)?([^:<>=]+)([<>])=\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 _EXPECTED = "expected candidate, baseline, inconclusive, NAME>=X or NAME<=X"
 Verdict = Literal["candidate", "baseline", "inconclusive"]
 MET, NOT_MET = 0, 1
@@ -128,30 +125,29 @@ class Output:
             raise InputError(f"--fail-unless: {_EXPECTED}, got {self.fail_unless!r}")
         if found is None and "verdict" not in getattr(made, "__dataclass_fields__", ()):
             raise InputError("--fail-unless: this result has no verdict; write NAME>=X")
-        if found is not None and not (_is_number(found[4]) and hasattr(made, "__getitem__")):
-            raise InputError(f"--fail-unless: this result has no values by name, or {found[4]!r} is no number")
+        if found is not None and not hasattr(made, "__getitem__"):
+            raise InputError("--fail-unless: this result has no values by name")
 
-    def deliver(self, result: Any, warn: Warned, say: Say) -> int:
-        """Print and write a result, and return the exit status.
+    def deliver(self, result: Any, warn: Warned, say: Say, show: Callable[[str], object]) -> int:
+        """Show and write a result, and return the exit status.
 
         Raises
         ------
         DemeleError
             The ``failure`` of a result that has one, once it is written.
         """
-        if isinstance(result, Result):
-            document = _in_document(result.document(), say)
-            for note in document.notes:
-                if note.severity == "warning" and self.format != "json" and (self.format == "csv" or not self.explain):
-                    warn(_warning(note), 120 - len("demele: warning: "))
-        else:
-            document = None
+        document = _in_document(result.document(), say) if isinstance(result, Result) else None
+        shown = self.format != "json" and (self.format == "csv" or not self.explain)
+        for note in document.notes if document and shown else ():
+            if note.severity == "warning":
+                about = ", ".join(map(typed, unnamed(note)[:3]))
+                warn(f"{about}{': ' if about else ''}{note.text}", 120 - len("demele: warning: "))
         for path in self.output:
             self._write(path, result, document, say)
             if not self.quiet:
                 log(f"demele: {path} written")
         if not self.quiet or self.format is not None:
-            _print(self._shown(result, document, say))
+            show(self._shown(result, document, say))
         if getattr(result, "failure", None) is not None:
             raise result.failure
         if self.fail_unless is None or holds(self.fail_unless, result):
@@ -168,10 +164,8 @@ class Output:
             return json.dumps(_in_words(result.to_dict(), say), indent=1, allow_nan=False) + "\n"
         if kind == ".csv":
             return csv_text(_frame(result))
-        if kind == ".tex":
-            return paper.latex(document)
-        if kind == ".md":
-            return paper.markdown(document)
+        if kind in (".tex", ".md"):
+            return paper.latex(document) if kind == ".tex" else paper.markdown(document)
         wide = ending is None and sys.stdout.isatty()
         width = shutil.get_terminal_size().columns if wide else 80
         return terminal.text(document, width=width, explain=self.explain)
@@ -191,24 +185,20 @@ class Output:
                 made = held()
                 write_whole(path, made if isinstance(made, str) else csv_text(made))
         elif ending in (".tsv", ".parquet", ".npz"):
+            from demele.files.column_files import write_columns
+
             write_columns(_frame(result), path)
         elif ending in _PICTURES and document is not None:
+            from demele.report.renderers.picture import picture
+
             write_whole(path, picture(document, ending[1:]))
         elif ending == ".html" and document is not None:
+            from demele.report.renderers.html import write_page
+
             data = json.dumps(_in_words(result._page_data(), say), allow_nan=False, separators=(",", ":"))
             write_page(document, path, data)
         else:
             write_whole(path, self._shown(result, document, say, ending).encode("utf-8", "backslashreplace"))
-
-
-def _print(text: str) -> None:
-    """Write to standard output; a failure names it, as one of a file names the file."""
-    try:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    except BrokenPipeError:  # nobody reads any more: no fault of anyone
-        raise
-    except OSError as error:
-        raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
 def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
@@ -223,11 +213,8 @@ def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> N
     inputs : sequence of Path
         What is read: never replaced.
     """
-    folder = path.parent
     if path.is_dir():
         raise InputError(f"{path}: expected the name of a file to write, got a folder")
-    if not folder.is_dir():
-        raise InputError(f"{path}: there is no folder {folder}; make it first")
     if any(real_path(path) == real_path(item) for item in inputs):
         raise InputError(f"{path}: it is read by the same command; write to another file")
     if path.exists() and not force:
@@ -271,18 +258,6 @@ def holds(condition: str, result: Any) -> bool:
     of, name, sign, bound = found.groups()
     value = (result if of is None else result[of.strip()])[name.strip()].value
     return bool(value >= float(bound) if sign == ">" else value <= float(bound))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return float(text) == float(text)
-    except ValueError:
-        return False
-
-
-def _warning(note: Notice) -> str:
-    about = ", ".join(map(typed, unnamed(note)[:3]))
-    return f"{about}{': ' if about else ''}{note.text}"
 
 
 def _in_document(document: Document, say: Say) -> Document:

@@ -1,11 +1,10 @@
 """``demele score``: codes and factors in files; scores out."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from demele.cli.engine import Command, Given
+from demele.cli.engine import Call, Command, Given
 from demele.cli.functions import scored_metrics
 from demele.cli.representations import (
     files_of,
@@ -17,8 +16,8 @@ from demele.cli.representations import (
 )
 from demele.core.errors import InputError
 from demele.files.label_files import column
-from demele.files.named import holds_sparse, read_table, split_name
-from demele.files.python_files import PythonFiles, folders_on_path
+from demele.files.named import holds_sparse, read_table
+from demele.files.python_files import PythonFiles
 from demele.metrics.standalone.unsupervised import unsupervised_scores
 from demele.scoring.breakdown import breakdown
 from demele.scoring.evaluate import evaluate
@@ -35,7 +34,7 @@ def read_scored(
     replay: str | None = None,
     names: Sequence[str] | None = None,
     audit_design: Literal["uniform", "weighted", "selective"] | None = None,
-) -> "partial[Any]":
+) -> Call:
     """Read what is scored, and return the call that scores it.
 
     Parameters
@@ -52,25 +51,22 @@ def read_scored(
         Design of an audit of factors, if not in its file.
     """
     if unsupervised:
-        return given.bind(unsupervised_scores, read_table(*given.expected(1, 1), warn=given.warn))
-    runs, files = files_of(given.take("runs", {})), given.expected(1)
+        return given.bind(unsupervised_scores, read_table(*given.files, warn=given.warn))
+    runs, files = files_of(given.take("runs", {})), given.files
     codes = [*files[:-1], *(file for one in runs.values() for file in one)]
-    if not codes:
-        raise InputError("FACTORS: expected CODES and FACTORS, got one file (see demele score -h)")
     called = names_of(codes, names)
-    metrics = _metrics(given)
+    asked = given.read(metrics=lambda items: _metrics(items, given.files))
     read, factors = read_codes_and_factors(given, codes, files[-1])
-    data = {name: column(given.take(name), given.warn) for name in ("blocks",) if name in given.options}
-    if "codes_std" in given.options:
-        data["codes_std"] = read_or_scan(given.take("codes_std"), warn=given.warn)
+    data = given.read(
+        blocks=lambda file: column(file, given.warn), codes_std=lambda file: read_or_scan(file, warn=given.warn)
+    )
     if replay is not None:
         return given.bind(replay_score, replay, *read, factors, **data)
     if stability:
-        if len(read) != 2 or len(metrics or [""]) > 1:
+        if len(read) != 2 or len(asked.get("metrics", ())) > 1:
             raise InputError("--stability: expected CODES CODES FACTORS, and at most one of --metrics")
-        one = {"metric": metrics[0]} if metrics else {}
+        one = {"metric": asked["metrics"][0]} if asked else {}
         return given.bind(breakdown, *read, factors, names=(called[0], called[1]), **one)
-    asked = {"metrics": metrics} if metrics else {}
     if "factor_noise" in given.options:
         items, kinds = given.take("factor_noise"), given.options.get("kinds")
         data["factor_noise"] = read_noise(items, factors, kinds=kinds, design=audit_design, warn=given.warn)
@@ -82,25 +78,19 @@ def read_scored(
             raise InputError(f"{sparse[0]}: holds sparse codes, which are scored one representation at a time")
         data |= {"runs": {model: [called[codes.index(file)] for file in own] for model, own in runs.items()} or None}
         return given.bind(compare_representations, dict(zip(called, read, strict=True)), factors, **asked, **data)
-    name = called[0] if names else split_name(codes[0])[0].stem
     if sparse:
-        if "code_names" in given.options:
-            data["code_names"] = names_of_codes(given.take("code_names"), warn=given.warn)
-        return given.bind(evaluate_sparse, *read, factors, name=name, **asked, **data)
-    return given.bind(evaluate, *read, factors, name=name, **asked, **data)
+        data |= given.read(code_names=lambda file: names_of_codes(file, warn=given.warn))
+        return given.bind(evaluate_sparse, *read, factors, name=called[0], **asked, **data)
+    return given.bind(evaluate, *read, factors, name=called[0], **asked, **data)
 
 
-def _metrics(given: Given) -> Any:
-    """Return metrics by name, and functions of Python files as metrics; None if none is named."""
-    items = given.take("metrics")
-    if items is None:
-        return None
+def _metrics(items: Sequence[str], files: Sequence[str]) -> list[Any]:
+    """Return metrics by name, and functions of Python files as metrics."""
     from demele.metrics.catalogue import CATALOGUE
 
-    stray = [file for file in given.files if not Path(file).exists() and file in CATALOGUE]
+    stray = [file for file in files if not Path(file).exists() and file in CATALOGUE]
     if stray:
         raise InputError(f"--metrics takes one list: --metrics {','.join([*items, *stray])}")
-    given.within.enter_context(folders_on_path(items))
     return scored_metrics(items, PythonFiles())
 
 
@@ -113,15 +103,13 @@ SCORE = Command(
         "--stability": breakdown,
         "--replay": replay_score,
     },
-    ("CODES... FACTORS", "--runs NAME=FILES --runs NAME=FILES FACTORS", "CODES --unsupervised"),
+    ("CODES... FACTORS", "[CODES...] FACTORS --runs NAME=FILES", "CODES --unsupervised"),
     lambda given: given.call(read_scored, given),
     short="metrics protocol bins n_bootstrap n_permutations n_repeats kinds runs against factor_noise aligned "
     "seed n_jobs",
     readers=(read_scored,),
     without="name signature metric",
     details="""\
-Score codes against known factors.
-
 CODES and FACTORS are files of the same rows; see demele help files. Several representations of the same rows are
 compared: scores next to each other, and which differences are significant. Sparse codes, an .npz of
 scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.

@@ -38,28 +38,33 @@ def check_sheet(path: "Path | None", option: str, *, force: bool, inputs: "Seque
 
 
 def kept_columns(
-    keep: str | None,
+    sheet: bool,
     labels: str,
     n: int,
     warn: Warn,
+    hidden: Sequence[str | None],
+    logs: "PredictionSet | None",
     *,
-    hidden: Sequence[str | None] = (),
-    logs: "PredictionSet | None" = None,
-) -> "pd.DataFrame":
-    """Read the columns that the expert is shown; none of ``hidden`` may be among them.
+    keep: str | None = None,
+) -> "pd.DataFrame | None":
+    """Read the columns that the expert is shown, None if no sheet is written; none of ``hidden`` may be among them.
 
     Parameters
     ----------
-    keep : str or None
-        Names of columns, or FILE::A,B.
+    sheet : bool
+        Whether a sheet is written.
     labels : str
         Where the labels are, as given.
     n : int
         Rows of the test set.
+    warn : callable
+        Called with one line for anything that was guessed.
     hidden : sequence of str or None
         Labels and predictions, as given.
-    logs : PredictionSet, optional
+    logs : PredictionSet or None
         What was read of logs: their fields are the columns, by default the question and its choices.
+    keep : str, optional
+        Columns to show to the expert: A,B of LABELS or FILE::A,B.
 
     Raises
     ------
@@ -70,6 +75,10 @@ def kept_columns(
     """
     import pandas as pd
 
+    if not sheet:
+        if keep is not None:
+            raise InputError("--keep: says what the sheet of --blind shows to the expert; add --blind")
+        return None
     if logs is not None and logs.fields and "::" not in (keep or ""):
         return _kept_fields(keep, logs)
     if keep is None:

@@ -37,7 +37,6 @@ CALLED = {
     "audit.labels": f"--audit, column {TRUE}",
     "cleaning.suggested": "--cleaning, second column",
     "predictions": "PREDICTIONS",
-    "labels": "LABELS",
 }
 #: Options with the rows of LABELS in their order; of these, what is checked against the labels or may be a field of
 #: logs; and what names a class of each row.
@@ -88,10 +87,8 @@ def read_test_set(
             raise InputError(f"--names: expected {len(found.predictions)} different names, got {','.join(names)}")
         found = replace(found, predictions=dict(zip(names, found.predictions.values(), strict=True)))
     columns: dict[Any, Any] = {("model", name): values for name, values in found.predictions.items()}
-    columns |= {"labels": found.labels}
-    classes = [name for name in _CLASSES if name in given.options]
-    columns |= {name: column(given.take(name), given.warn) for name in classes}
-    columns = in_one_vocabulary(columns)
+    classes = given.read(**dict.fromkeys(_CLASSES, lambda file: column(file, given.warn)))
+    columns = in_one_vocabulary({**columns, "labels": found.labels, **classes})
     predictions = {name: columns["model", name] for name in found.predictions}
     found = replace(found, predictions=predictions, labels=columns["labels"])
     known = _known(given, found) | {name: columns[name] for name in classes}
@@ -131,16 +128,19 @@ def _known(given: Given, found: PredictionSet) -> dict[str, Any]:
     """Return what files and names of classes say, but for audits."""
     labels, warn = read_labels(found.labels, "labels"), given.warn
     known: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
-    readers: dict[str, Callable[[Any], Any]] = {
-        "noise": lambda word: read_transition(word, labels, warn) if isinstance(word, str) else word,
-        "groups": lambda word: _groups(word, found, warn),
-        "classes": lambda word: classes_named(word, labels),
-        "difficulty": lambda word: column(word, warn, numbers=True),
-        "cleaning": lambda word: read_cleaning(word, labels, warn),
-        "of": lambda word: classes_named(word, labels)[0] if "," not in word else word,
-        "positive": lambda word: classes_named(word, labels)[0] if "," not in word else word,
-    }
-    return known | {name: read(given.take(name)) for name, read in readers.items() if name in given.options}
+
+    def one_class(word: str) -> Any:
+        return classes_named(word, labels)[0] if "," not in word else word
+
+    return known | given.read(
+        noise=lambda word: read_transition(word, labels, warn) if isinstance(word, str) else word,
+        groups=lambda word: _groups(word, found, warn),
+        classes=lambda word: classes_named(word, labels),
+        difficulty=lambda word: column(word, warn, numbers=True),
+        cleaning=lambda word: read_cleaning(word, labels, warn),
+        of=one_class,
+        positive=one_class,
+    )
 
 
 def _groups(text: str, found: PredictionSet, warn: Callable[[str], None]) -> Any:

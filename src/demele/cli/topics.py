@@ -1,11 +1,7 @@
 """``demele help``: what several commands share."""
 
-from functools import partial
-from typing import Any
-
-from demele.cli.engine import Command, Given
-from demele.core.errors import InputError
-from demele.core.names import suggestion
+from demele.cli.engine import Command
+from demele.core.names import checked_name
 
 TOPICS = {
     "files": """\
@@ -55,13 +51,7 @@ def topic(name: str = "") -> str:
     """Explain what several commands share."""
     if not name:
         return f"Topics: {', '.join(TOPICS)}. demele help TOPIC explains one, demele COMMAND -h a command.\n"
-    if name not in TOPICS:
-        raise InputError(f"{name}: unknown topic{suggestion(name, TOPICS)}")
-    return TOPICS[name]
+    return TOPICS[checked_name(name, "TOPIC", TOPICS)]
 
 
-def _run(given: Given) -> "partial[Any]":
-    return given.bind(topic, *given.expected(0, 1))
-
-
-HELP = Command({"": topic}, ("|".join(TOPICS),), _run, without="name")
+HELP = Command({"": topic}, (f"[{'|'.join(TOPICS)}]",), without="name")

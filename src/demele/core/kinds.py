@@ -273,6 +273,8 @@ CodeNames = Annotated[object, Kind("A,B", _columns)]
 Groups = Annotated[object, Kind("NAME=CODES", _group, True)]
 #: Rates and files of factors.
 FactorNoise = Annotated[object, Kind("FACTOR=RATE|FILE", items_in, True)]
+#: Shares of labels to make wrong; or a transition matrix, a file on the command line.
+Noise = Annotated[object, Kind("RATE|FILE", lambda word: list(map(share_or_file, items_in(word))), is_file=True)]
 #: A file that keeps finished records of a long run.
 StorePath = Annotated[str | Path | None, Kind("FILE", Path)]
 #: Names of classes, read as the labels are written.

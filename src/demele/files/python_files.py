@@ -88,7 +88,7 @@ class PythonFiles:
 @contextmanager
 def folders_on_path(items: Sequence[object]) -> Iterator[None]:
     """Let the files of ``FILE.py::name`` items import modules from their own folders; installed ones go first."""
-    files = [Path(item.rpartition("::")[0]) for item in items if isinstance(item, str) and "::" in item]
+    files = [Path(item.rpartition("::")[0]) for item in items if isinstance(item, str) and ".py::" in item]
     before = list(sys.path)
     sys.path += [one for one in dict.fromkeys(str(real_path(file).parent) for file in files) if one not in sys.path]
     try:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.result import Result, plain
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
-from demele.metrics.sparse_documents import sparse_document
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from demele.report.document import Document
 
 #: Tables of all codes are no part of the JSON.
 _WHOLE = {"json": False}
@@ -95,7 +96,11 @@ class SparseEvaluation(Result, ScoresByName):
     version: str = ""
     protocol: str = "sparse: zero is a bin"
 
-    document = sparse_document
+    def document(self) -> "Document":
+        """Return the scores and the top codes of each factor."""
+        from demele.metrics.sparse_documents import sparse_document
+
+        return sparse_document(self)
 
     @property
     def d(self) -> int:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ from demele.core.result import TableResult
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning
 from demele.estimation.information import InformationTable
-from demele.estimation.noise_bounds import BOUNDS, information_bounds
-from demele.estimation.score_slopes import BinnedCodes, attained_share, table_of
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
@@ -26,6 +24,9 @@ from demele.metrics.source import InMemory, Subject
 from demele.report.document import Document, Mark, Strip, Strips
 from demele.report.words import at_most, count, name, written
 from demele.runtime.progress import Report, reporting
+
+if TYPE_CHECKING:
+    from demele.estimation.score_slopes import BinnedCodes
 
 #: Rates are told to this precision.
 PRECISION = 2.5e-4
@@ -102,12 +103,14 @@ class _Scored:
 
     name: str
     counts: list[NDArray[np.float64]]
-    codes: BinnedCodes
+    codes: "BinnedCodes"
     factors: NDArray[np.intp]
     value: float
 
     def bounds(self, metric: str, rate: float) -> tuple[float, float]:
         """Return bounds of the score."""
+        from demele.estimation.noise_bounds import BOUNDS, information_bounds
+
         return BOUNDS[metric](information_bounds(self.counts, [rate] * len(self.counts)))
 
 
@@ -171,6 +174,9 @@ def breakdown(
     >>> found.ahead, 0.01 < found.guaranteed < found.attained
     ('exact', True)
     """
+    from demele.estimation.noise_bounds import BOUNDS
+    from demele.estimation.score_slopes import attained_share
+
     rule, of_table = as_binning(bins), CATALOGUE[checked_name(metric, "metric", BOUNDS)].formula
 
     def formula(table: InformationTable) -> NDArray[np.float64]:
@@ -224,6 +230,7 @@ def _read(codes: object, factors: object, kinds: object, missing: Missing) -> Da
 def _scored(
     data: Data, name: str, rule: Binning, formula: Callable[[InformationTable], NDArray[np.float64]]
 ) -> _Scored:
+    from demele.estimation.score_slopes import BinnedCodes, table_of
 
     of_codes, of_factors = column_bins(data.codes, data.factors, rule)
     rows = bin_rows(data.codes, data.factors, of_codes, of_factors)

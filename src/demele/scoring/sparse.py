@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from demele.core.results import LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
-from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Array
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
@@ -30,8 +29,10 @@ from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, giv
 from demele.metrics.run import computed, warn_of_fragile
 from demele.metrics.source import Subject
 from demele.metrics.sparse_results import SparseEvaluation
-from demele.metrics.sparse_source import SHUFFLED_CODES, SparseRows
 from demele.runtime.progress import reporting
+
+if TYPE_CHECKING:
+    from demele.metrics.sparse_source import SparseRows
 
 
 @checked
@@ -141,6 +142,9 @@ def evaluate_sparse(
     >>> [(code.code, code.direction) for code in evaluation.top_codes("v1", 2)]
     [('on', '1'), ('off', '0')]
     """
+    from demele.estimation.sparse_counts import Active
+    from demele.metrics.sparse_source import SparseRows
+
     if (is_whole(bins) or isinstance(bins, str)) and bins in (1, "1"):
         bins = Active()
     try:
@@ -244,6 +248,8 @@ def sparse_metrics() -> tuple[str, ...]:
 
 def _is_counted(metric: Metric) -> bool:
     """Whether a metric is read off informations of codes on factors alone."""
+    from demele.metrics.sparse_source import SparseRows
+
     return not metric.needs_order and SparseRows.reads(metric)
 
 
@@ -290,8 +296,10 @@ def _asked(chosen: Mapping[str, Metric], options: object, **shared: object) -> l
     ]
 
 
-def _guarded(scores: dict[str, Score], source: SparseRows, asked: list[Request], run: Run) -> dict[str, Score]:
+def _guarded(scores: dict[str, Score], source: "SparseRows", asked: list[Request], run: Run) -> dict[str, Score]:
     """Add a note to scores that codes of noise would have as well, and warn of it."""
+    from demele.metrics.sparse_source import SHUFFLED_CODES
+
     high = {name: one for name, one in scores.items() if one.value > FRAGILE}
     if not high:
         return scores
@@ -330,7 +338,7 @@ def _subject(codes: SparseCodes, factors: Factors) -> Subject:
     return Subject.of(cast("Codes", codes), factors, notes)
 
 
-def _counted(score: Score, source: SparseRows) -> Score:
+def _counted(score: Score, source: "SparseRows") -> Score:
     """Say of a score that is read off counts what was not looked at, and what codes that do not vary do to it."""
     guards, codes = CATALOGUE[score.metric].guards, source.codes
     notes = few_rows_notes(guards, source.subject("table").varying, {})
@@ -344,7 +352,7 @@ def _counted(score: Score, source: SparseRows) -> Score:
     return replace(score, notes=(*score.notes, Note(code="mean-of-living-codes", message=message)))
 
 
-def _signed(score: Score, source: SparseRows, fitted_on: Mapping[str, int], run: Run, kinds: object) -> Score:
+def _signed(score: Score, source: "SparseRows", fitted_on: Mapping[str, int], run: Run, kinds: object) -> Score:
     """Sign a score with the call that makes it again."""
     codes, factors = source.codes, source.subject("table").factors
     arguments: dict[str, object] = {"metrics": score.metric, "bins": source.bins}

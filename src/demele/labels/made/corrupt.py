@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from demele.core.errors import InputError
-from demele.core.kinds import Classes, Data
+from demele.core.kinds import Classes, Data, Noise
 from demele.core.labelled import read_labels
 from demele.core.result import Result
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
@@ -94,7 +94,7 @@ class CorruptedLabels(Result):
 def corrupt(
     labels: object,
     *,
-    noise: object = None,
+    noise: Noise = None,
     kind: NoiseKind | None = None,
     symmetric: bool = False,
     features: Data = None,

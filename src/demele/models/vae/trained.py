@@ -71,9 +71,15 @@ def train_vae(
     image_size : int, optional
         Height and width (default: 32 where drawn, else as they are).
     preset : {"ci", "embedded", "embedded-room", "print"}
-        Images, network and training that go together.
+        Images, network and training that go together. ``ci``: 1,000 steps. ``print``: the published training, with
+        images of 64 x 64.
     objective : str
-        Objective, see --help.
+        Objective of the training. autoencoder: no penalty. vae: K, the KL divergence from the prior. beta_vae: beta K
+        (``beta``). capacity: gamma abs(K - C), C growing from 0 (``c_max``, ``gamma``, ``capacity_steps``).
+        beta_tcvae: K + (beta - 1) total correlation (``beta``, ``estimator``). factor_vae: K + gamma total correlation,
+        by a discriminator (``gamma``, ``width``, ``same_batch``). dip_vae_i and dip_vae_ii: K + distance of the
+        covariance from the identity (``lambda_od``, ``lambda_d``). ada_gvae and ada_mlvae: beta K of pairs of images
+        (``beta``, ``changed``).
     beta : float, optional
         Strength of the penalty.
     latents : int
