@@ -205,3 +205,10 @@ def test_what_drifts_is_told_wherever_its_rows_are_shown(tmp_path: Path) -> None
 
 def unseeded(codes: object, factors: object) -> float:
     return float(np.random.default_rng().random())
+
+
+def test_a_model_stands_for_its_three_scores() -> None:
+    found = bench.check_metrics(["dci_lasso", "dci_lasso_modularity"], [mine()], **SMALL)
+    assert [item.name for item in found.candidates] == [
+        f"dci_lasso_{name}" for name in ("modularity", "compactness", "explicitness")
+    ]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, UndefinedFactorWarning
 from demele.data import ArrayImages, FactorSpace
 from demele.data.mapped import MappedArray
 from tests.tolerances import assert_exact
@@ -174,3 +174,9 @@ def test_an_array_in_a_file_is_read_where_it_is_looked_at(tmp_path: Path) -> Non
     assert len(sent) < 3000
     assert_exact(pickle.loads(sent).images([1])[0, :, :, 0], GREY[1])
     assert images.digest == ArrayImages(GREY).digest
+
+
+def test_a_factor_that_does_not_vary_is_left_out() -> None:
+    with pytest.warns(UndefinedFactorWarning, match="'colour' do not vary, and are left out"):
+        images = ArrayImages(GREY, {"colour": ["white"] * 12, "shape": SHAPES})
+    assert list(images.factors()) == ["shape"]

@@ -113,3 +113,10 @@ def test_unknown_names(questions: LabelSet) -> None:
         questions.of_group("alchemy")
     with pytest.raises(UnknownNameError, match="none"):
         label_set("label_errors_mnist").of_group("virology")
+
+
+def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:
+    rates = {subject: questions.of_group(subject).noise_rate for subject in questions.group_names()}
+    worst = sorted(rates, key=lambda subject: -(rates[subject] or 0))[:2]
+    assert worst == ["virology", "college_chemistry"]
+    assert sum((rate or 0) == 0 for rate in rates.values()) > 20

@@ -137,3 +137,11 @@ def test_failed_runs_of_inspect_say_their_status_and_error(tmp_path: Path) -> No
     none = inspect_log(tmp_path / "none.eval", "old", [{**samples[0], "scores": None}])
     with pytest.raises(FormatError, match="none of its 1 samples has a score; the first sample names no error"):
         read_predictions([none])
+
+
+def test_names_of_logs_are_of_one_model_each(tmp_path: Path) -> None:
+    harness_logs(tmp_path, ("old", "new"), TASKS, 10)
+    found = read_predictions({"a": str(tmp_path / "old"), "b": str(tmp_path / "new")})
+    assert list(found.predictions) == ["a", "b"]
+    with pytest.raises(InputError, match="logs of one model by each name, got logs of 2 models"):
+        read_predictions({"a": str(tmp_path)})

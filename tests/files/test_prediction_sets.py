@@ -274,3 +274,11 @@ def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], message: str, d
     found = demele(*(known.get(word, word) for word in arguments))
     assert (found.status, found.out) == (2, "")
     assert message in found.err
+
+
+def test_likelihoods_per_character_for_acc_norm(tmp_path: Path) -> None:
+    # -1.5 / 2 = -0.75 for "no", -1.8 / 3 = -0.6 for "yes": another choice than by acc
+    one = sample(0, [-1.5, -1.8], 1, metrics=["acc", "acc_norm"], acc_norm=1.0)
+    path = written(tmp_path / "a.jsonl", [one])
+    assert read_predictions([path]).predictions["a"].tolist() == [0]
+    assert read_predictions([f"{path}::acc_norm"]).predictions["a"].tolist() == [1]

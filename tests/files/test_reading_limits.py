@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 
 from demele import bench
+from demele.cli.representations import read_or_scan
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import LARGEST_UNPACKED, bytes_of, unpacking_at_most
 from demele.core.sparse_structure import checked_structure
@@ -264,3 +265,25 @@ def test_columns_split_by_other_signs_are_told(content: str, told: bool) -> None
     warned: list[str] = []
     read_table("one.csv", warn=warned.append)
     assert any("only commas, semicolons and tabs do" in line for line in warned) == told
+
+
+def test_the_option_lifts_the_limit(demele: Program) -> None:
+    np.savez_compressed("zeros.npz", codes=np.zeros((200, 500)))
+    size = Path("zeros.npz").stat().st_size
+    run = demele("score", "zeros.npz", "factors.csv", "--max-size", str(size))
+    assert run.status == 2
+    assert "that are allowed; if it is meant to be so large, pass --max-size 1048576" in run.err
+    assert "allowed" not in demele("score", "zeros.npz", "factors.csv", "--metrics", "mig", "--max-size", "1M").err
+    assert "expected a size such as 500M or 8G" in demele("score", "a", "b", "--max-size", "much").err
+
+
+@pytest.mark.parametrize(("text", "size"), [("512", 512), ("1k", 1024), ("1.5 GiB", 3 << 29), ("2TB", 2 << 40)])
+def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
+    assert bytes_of(text) == size
+
+
+def test_nested_columns_of_parquet_are_named() -> None:
+    pd.DataFrame({"a": [[1, 2], [3]], "b": [1, 2]}).to_parquet("nested.parquet")
+    with pytest.raises(InputError, match=r"column 'a': expected numbers or classes, got values of type list"):
+        read("nested.parquet")
+    assert np.asarray(read_or_scan("nested.parquet::b", warn=lambda _: None)).shape == (2, 1)

@@ -102,3 +102,15 @@ def test_most_labels_suspected_suggests_the_order_of_the_columns() -> None:
     assert "classes=[...]" in note.message
     assert "count the classes from another number" in note.message
     assert "mostly-suspected" not in codes(clean(np.arange(300) % 3, pure, method="entropy").notes)
+
+
+def test_what_a_cleaning_says_of_its_table() -> None:
+    trained = clean(LABELS, TABLE * [[1.0, 2.0, 3.0]], method="entropy", folds=3)
+    assert "read-as-features" in codes(trained.notes)
+    assert trained.document().scope[1] == "read from features"
+    renormalised = clean(LABELS, np.round(TABLE, 3), method="entropy")
+    assert "renormalised" in codes(renormalised.notes)
+    for method in ("knn", "classification"):
+        notes = {note.code: note for note in clean(LABELS, TABLE, method=method).notes}
+        assert "'entropy' and 'confident' use probabilities" in notes["read-as-features"].message
+        assert "read-as-features" not in codes(clean(LABELS, TABLE * 2, method=method).notes)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
 from demele.core.seeds import rng_for
 from demele.labels import Annotations, majority_vote
 from demele.labels.joined import voting
@@ -223,3 +223,15 @@ def test_weights_that_cannot_be_used() -> None:
     ]:
         with pytest.raises(error, match=says):
             majority_vote({"ann": [0, 1], "bob": [1, 1]}, weights=weights)
+
+
+def test_rounds_that_run_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voting, "_MAX_ROUNDS", 1)
+    # Three annotators agree once, about item 0; elsewhere each goes astray alone, and the two others carry the vote.
+    rows = [[0] * 5, [0] * 5, [1, 1, 1, 1, 1], [1, 2, 2, 2, 2], [1, 3, 3, 3, 3]]
+    with pytest.warns(NotConvergedWarning, match="still changed 1 labels after 1 rounds"):
+        found = majority_vote(rows, weights="agreement")
+    assert found.converged is False
+    assert found.majority.tolist() == [1, 0, 0, 0, 0]
+    assert found.labels.tolist() == [0] * 5
+    assert_exact(found.details["weights"], [0.8, 0.8, 0.2, 0.2, 0.2])

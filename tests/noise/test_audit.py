@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Vocabulary
+from demele.core.signature import Signature
 from demele.labels import Audit, disagreement, draw_audit
 from demele.noise.audit import inclusion_probabilities
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
@@ -247,3 +248,20 @@ def test_doubt_refuses() -> None:
         disagreement(None)
     with pytest.raises(InputError, match=r"cannot be matched"):
         disagreement([[0, 1], ["a", "b"]])
+
+
+def test_series_and_other_containers() -> None:
+    frame = pd.DataFrame({"row": [4, 1], "label": ["dog", "cat"]})
+    audit = Audit(frame["row"], frame["label"], design="uniform")
+    assert_exact(audit.coded(WORDS, 5).labels, [1, 0])
+    assert audit.to_frame().equals(frame)
+
+
+def test_reprs_stand_in_a_signature() -> None:
+    audit = Audit(np.arange(500), np.zeros(500, dtype=int), design="uniform")
+    for value in (audit, audit.coded(Vocabulary((0, 1)), 600), draw_audit(600, 500)):
+        assert len(repr(value)) < 80
+        text = str(Signature("compare", {"audit": value}, {"n": "600"}))
+        assert str(Signature.parse(text)) == text
+    other = Audit(np.arange(500), np.eye(500, dtype=int)[3], design="uniform")
+    assert repr(other) != repr(audit)

@@ -186,3 +186,21 @@ def test_estimate_refuses() -> None:
     first, second = pd.Series([0, 1], index=[5, 6]), pd.Series([0, 1], index=[6, 5])
     with pytest.raises(InputError, match="same labels in another order"):
         estimate_transition(first, second)
+
+
+def test_data_frames_bring_their_names() -> None:
+    frame = CAT_DOG.to_frame()
+    assert TransitionMatrix(frame) == CAT_DOG
+    assert TransitionMatrix(frame.reset_index(drop=True)) == CAT_DOG
+    assert TransitionMatrix(pd.DataFrame([[0.9, 0.1], [0.3, 0.7]])).classes is None
+    with pytest.raises(InputError, match="same classes in rows and columns"):
+        TransitionMatrix(frame[["dog", "cat"]])
+    with pytest.raises(InputError, match="classes: the data frame names 'cat', 'dog', got 'dog', 'cat'"):
+        TransitionMatrix(frame, classes=["dog", "cat"])
+
+
+def test_equality_and_hash() -> None:
+    assert TransitionCounts([[8, 2], [1, 9]]) == TransitionCounts([[8.0, 2.0], [1.0, 9.0]])
+    assert TransitionCounts([[8, 2], [1, 9]]) != TransitionCounts([[8, 2], [1, 9]], sample_of="labels")
+    assert len({CAT_DOG, TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], ["cat", "dog"])}) == 1
+    assert CAT_DOG != "a matrix"

@@ -400,3 +400,9 @@ def test_kinds_that_were_given_stay() -> None:
     assert numbers[0].merge(numbers[1]).columns[0].levels == ("8", "9", "10", "11")
     words = [framed(np.array(own)) for own in (["9", "8"], ["10", "8"])]
     assert words[0].merge(words[1]).columns[0].levels == ("10", "8", "9")  # as words are sorted
+
+
+def test_repr_tells_columns_and_ranges() -> None:
+    assert repr(EDGES) == "BinEdges(2 codes, 2 factors: 'kind' (3 levels), 'size' [0, 1])"
+    many = demele.bins.BinEdges.fixed([(0, 1)], [(0.0, 1.0)] * 9)
+    assert repr(many).endswith("'v8' [0, 1], ...)")

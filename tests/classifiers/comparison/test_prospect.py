@@ -12,6 +12,7 @@ from demele.classifiers.question import Question
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.noise.audit import draw_audit
+from demele.noise.transition import TransitionCounts
 from tests.tolerances import SOLVER, assert_close
 
 Z = 1.959963984540054
@@ -92,3 +93,9 @@ def test_it_foresees_what_audits_show() -> None:
     foreseen = prospect(asked(300, 480, 30, n, inference="test_set", noise=rate), sizes=(size,))[0]
     assert 0.8 < np.mean(widths) / foreseen["half_width"] < 1.25
     assert foreseen["certified_if_rate"] == (np.mean(claims) > 0.5)
+
+
+def test_other_measures_and_other_knowledge() -> None:
+    assert prospect(asked(5, 20, 0, 120, measure="recall", of=1)) == ()
+    counts = TransitionCounts(np.array([[196, 0, 0], [2, 0, 0], [2, 0, 0]]))
+    assert prospect(asked(50, 200, 0, 1200, noise=counts), sizes=(500,))[0]["certified_if_rate"] is not None
