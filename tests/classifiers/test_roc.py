@@ -155,3 +155,7 @@ def test_what_cannot_be_used_is_refused() -> None:
         auc(A, Y, positive=3)
     swapped = auc(-A, Y, positive=0)
     assert swapped["scores"].value == pytest.approx(0.85)
+
+
+def test_the_sentence_says_which_difference_is_tested() -> None:
+    assert auc({"a": A, "b": B}, Y).sentence == "AUC: a 0.850 [0.597, 1.000]; b - a: p = 0.91."

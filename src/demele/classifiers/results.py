@@ -149,7 +149,8 @@ class NamedEstimates(TableResult):
             known.append(f"on true labels {written(ends(first.corrected))}")
         tested = [row for row in self.rows if not math.isnan(row.p_value)]
         if len(tested) == 1:
-            known.append(f"p = {written(tested[0].p_value, 'p')}")
+            where = "" if tested[0] is first else f"{name(tested[0].name)}: "
+            known.append(f"{where}p = {written(tested[0].p_value, 'p')}")
         elif tested:
             found = ", ".join(name(row.name) for row in tested if row.p_value <= 1 - self.level)
             known.append(f"significant: {found or 'none'} (of {count(len(tested), 'test')})")

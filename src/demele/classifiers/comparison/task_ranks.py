@@ -121,9 +121,9 @@ def task_ranks(rankings: Mapping[str, Ranking], *, level: float = 0.9) -> TaskRa
     for task, ranking in zip(tasks, held, strict=True):
         if sorted(ranking.names) != names:
             raise InputError("rankings", f"task {task!r} has other models than task {tasks[0]!r}")
-    order = [[ranking.names.index(one) for one in names] for ranking in held]
+    order = [np.argsort(ranking.names) for ranking in held]
     best, worst = (
-        np.array([np.array(getattr(ranking, key))[places] for ranking, places in zip(held, order, strict=True)])
+        np.array([np.take(getattr(ranking, key), places) for ranking, places in zip(held, order, strict=True)])
         for key in ("best_rank", "worst_rank")
     )
     first, last = new_task_ranks(best, worst, level)
