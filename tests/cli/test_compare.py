@@ -57,6 +57,13 @@ def test_every_kind_of_file_says_the_same(kind: str, demele: Program, labels_fol
     assert run.out == demele("compare", *PAIR, "--noise", 0.05).out
 
 
+def test_the_next_step_names_the_files_that_were_given(demele: Program, labels_folder: Path) -> None:
+    lines = demele("compare", *CLOSE, "--noise", 0.02, "--format", "table").out.splitlines()
+    (step,) = [line.strip() for line in lines if line.startswith("  demele audit ")]
+    assert "LABELS" not in step
+    assert step.startswith(("demele audit draw data.csv::label --size ", f"demele audit plan {shlex.join(CLOSE)}"))
+
+
 def test_several_measures(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     judged[["old", "new", "label"]].clip(upper=1).to_csv("two.csv", index=False)
     pair = ("two.csv::old", "two.csv::new", "two.csv::label")

@@ -390,7 +390,7 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
         items = [item for value in given.options.values() for item in (value if isinstance(value, list) else ())]
         given.within.enter_context(folders_on_path(items))
         with given.within, new_files(), given.call(reading), on as replaced, warnings_in_one_line(given.warn, say):
-            given.files = replaced(given.files)
+            typed, given.files = given.files, replaced(given.files)
             given.options |= {name: replaced(given.options[name]) for name in named}
             bound = command.call(given, name)
             parameters = inspect.signature(bound.func).parameters
@@ -408,7 +408,7 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
                         result = bound(progress=report or False)
                 else:
                     result = bound()
-            return output.deliver(result, given.warn, say, show)
+            return output.deliver(result, given.warn, say, show, typed)
     except DemeleError as error:
         raise InputError(say(error)) from error
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.engine import Command
@@ -35,9 +35,13 @@ class Listing(Result):
         table, _ = table_of_frame(self.what, self.to_frame()[list(self.shown)])
         more = "--format json has everything."
         return Document(
-            kind="List", title=self.what, headline=f"{len(self.rows)} {self.what}.", sentences=[more], table=table,
+            kind="List",
+            title=self.what,
+            headline=f"{len(self.rows)} {self.what}.",
+            sentences=[more],
+            table=replace(table, first=len(self.rows)),
             **about(self),
-        )  # fmt: skip
+        )
 
 
 def list_metrics() -> Listing:
@@ -52,7 +56,7 @@ def list_metrics() -> Listing:
         source = spec.source.replace(";", ",").replace(" (", ",").partition(",")[0]
         measures = "holistic" if len(spec.properties) > 1 else next(iter(spec.properties), "-")
         rows.append({**spec.facts(), "measures": measures, "range": span, "low": low, "high": high, "by": source})
-    return Listing("metrics", tuple(rows), ("name", "measures", "native", "range", "by"))
+    return Listing("metrics", tuple(rows), ("name", "measures", "range", "by"))
 
 
 def list_protocols() -> Listing:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -32,6 +33,8 @@ SUFFIXES = (".html", ".json", ".csv", ".tsv", ".parquet", ".npz", ".tex", ".md",
 _PICTURES = (".svg", ".png", ".pdf")
 _METHODS: dict[str, MethodsFormat] = {".methods.tex": "latex", ".methods.md": "markdown", ".methods.txt": "text"}
 _CONDITION = re.compile(r"(?:(.+):)?([^:<>=]+)([<>])=\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+#: Words of a command that stand for files.
+_FILES = re.compile(r"\b[A-Z]{4,}(?: [A-Z]{4,})*\b")
 _EXPECTED = "expected candidate, baseline, inconclusive, NAME>=X or NAME<=X"
 Verdict = Literal["candidate", "baseline", "inconclusive"]
 MET, NOT_MET = 0, 1
@@ -128,15 +131,17 @@ class Output:
         if found is not None and not hasattr(made, "__getitem__"):
             raise InputError("--fail-unless: this result has no values by name")
 
-    def deliver(self, result: Any, warn: Warned, say: Say, show: Callable[[str], object]) -> int:
-        """Show and write a result, and return the exit status.
+    def deliver(
+        self, result: Any, warn: Warned, say: Say, show: Callable[[str], object], files: Sequence[str] = ()
+    ) -> int:
+        """Show and write a result made from files, and return the exit status.
 
         Raises
         ------
         DemeleError
             The ``failure`` of a result that has one, once it is written.
         """
-        document = _in_document(result.document(), say) if isinstance(result, Result) else None
+        document = _in_document(result.document(), say, files) if isinstance(result, Result) else None
         shown = self.format != "json" and (self.format == "csv" or not self.explain)
         for note in document.notes if document and shown else ():
             if note.severity == "warning":
@@ -260,10 +265,16 @@ def holds(condition: str, result: Any) -> bool:
     return bool(value >= float(bound) if sign == ">" else value <= float(bound))
 
 
-def _in_document(document: Document, say: Say) -> Document:
-    """Return a document whose notes and assumptions name the options of the command."""
+def _in_document(document: Document, say: Say, files: Sequence[str]) -> Document:
+    """Return a document whose notes and assumptions name the options of the command, and whose next steps its files."""
     notes = [replace(note, text=say(note.text)) for note in document.notes]
-    return replace(document, notes=notes, assumptions=list(map(say, document.assumptions)))
+    steps = [(step, _FILES.sub(lambda found: _among(files, found[0]), command)) for step, command in document.next]
+    return replace(document, notes=notes, assumptions=list(map(say, document.assumptions)), next=steps)
+
+
+def _among(files: Sequence[str], placeholders: str) -> str:
+    """Return the files that stand for LABELS, the last one, or for several such words, all; without files the words."""
+    return shlex.join(files if " " in placeholders else files[-1:]) or placeholders
 
 
 def _in_words(content: Any, say: Say) -> Any:
