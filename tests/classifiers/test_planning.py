@@ -1,9 +1,13 @@
 """Plans: the numbers of published formulas, and what simulated samples show of them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
-from demele.classifiers import planning
+import demele.classifiers
+from demele.classifiers import RowScores, ScoreAudit, planning
 from demele.errors import InputError
 
 
@@ -65,3 +69,23 @@ def test_judge_or_human() -> None:
 def test_what_is_not_above_0_is_refused(wrong: float) -> None:
     with pytest.raises(InputError, match="n: expected a number > 0"):
         planning.detectable_difference(wrong, between=0.05)
+
+
+def test_odd_arguments_of_all_estimates_are_refused_in_words() -> None:
+    classifiers: Any = demele.classifiers  # odd types on purpose
+    one, planning = RowScores([0, 1, 1]), classifiers.planning
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: classifiers.auc([1, 2, 3, 4], [0, 1, 0, 1], contamination=0.1), "contamination: expected two numbers"),
+        (lambda: classifiers.calibration_error([0.5], [1], flips=3), "flips: expected two numbers"),
+        (lambda: classifiers.calibration_error([], []), "confidence: expected at least one row"),
+        (lambda: classifiers.probability_loss([0.5, 0.2], [1, 1]), "labels: expected at least 2 classes"),
+        (lambda: classifiers.task_ranks({"a": 1}), "rankings: expected rankings by the names"),
+        (lambda: classifiers.judge_errors(one, ScoreAudit([0, 1], [0, 1]), [1, 2, 3]), "covariates: expected columns"),
+        (lambda: planning.detectable_difference(9, between=0.1, within=(0,)), "within: expected two numbers"),
+        (lambda: planning.detectable_difference(9, between=0.1, repeats=(0, 1)), "repeats: expected numbers >= 1"),
+        (lambda: planning.detectable_difference(9, between=0.1, power=2), "power: expected a probability"),
+        (lambda: planning.pilot_spread([]), "scores: expected at least one"),
+    ]
+    for call, message in cases:
+        with pytest.raises(InputError, match=message):
+            call()

@@ -14,7 +14,7 @@ from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, smalle
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Flags, Floats
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import adjusted
 from demele.core.kinds import Data
 from demele.core.names import checked_name
@@ -196,6 +196,8 @@ def judge_errors(
     rows, true, inclusion = audit.judged(scores)
     k, errors = rows.size, scores.given[rows] - true
     weights = np.ones(k) if inclusion is None else 1 / inclusion
+    if not hasattr(covariates, "items"):
+        raise InputTypeError("covariates", f"expected columns by their names, got {type(covariates).__name__}")
     held = {str(one): as_column(values, f"covariates[{one!r}]") for one, values in covariates.items()}
     if any(column.shape != (scores.n,) for column in held.values()):
         raise InputError("covariates", f"expected {scores.n} values each, one per row of `scores`")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_level, checked_number, checked_rate
+from demele.core.checked_numbers import checked_level, checked_number, checked_pair, checked_rate
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
 from demele.core.proportions import normal_quantile
@@ -30,10 +30,9 @@ def _shift(power: float, level: float) -> float:
 
 def _of_an_item(between: float, within: tuple[float, float], repeats: tuple[int, int]) -> float:
     """Return the variance of the difference on one item."""
-    parts = _positive(between=between, repeats_of_baseline=repeats[0], repeats_of_candidate=repeats[1])
-    for one in within:
-        checked_number(one, "within", "variances >= 0", inside=lambda x: 0 <= x < math.inf)
-    return parts[0] + within[0] / parts[1] + within[1] / parts[2]
+    first, second = checked_pair(within, "within", "variances >= 0", inside=lambda x: 0 <= x < math.inf)
+    few, many = checked_pair(repeats, "repeats", "numbers >= 1", inside=lambda x: 1 <= x < math.inf)
+    return _positive(between=between)[0] + first / few + second / many
 
 
 def detectable_difference(
@@ -236,8 +235,8 @@ def pilot_spread(scores: object) -> float:
     0.3
     """
     x = real_numbers(scores, "scores")
-    if not ((x >= 0) & (x <= 1)).all():
-        raise InputError("scores", "expected scores in [0, 1]")
+    if not x.size or not ((x >= 0) & (x <= 1)).all():
+        raise InputError("scores", "expected at least one score, all in [0, 1]")
     mean = (x.sum() + 0.5) / (x.size + 1)
     return math.sqrt((((x - mean) ** 2).sum() + 0.5 * mean**2 + 0.5 * (1 - mean) ** 2) / (x.size + 1))
 

@@ -10,7 +10,7 @@ from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
-from demele.classifiers.system_values import Bounds, Values, mean_values, named_estimates, systems_of
+from demele.classifiers.system_values import Bounds, Values, kept_share, mean_values, named_estimates, systems_of
 from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_count, checked_number, checked_rate
 from demele.core.errors import InputError, NotEnoughData
@@ -136,6 +136,8 @@ def probability_loss(
 def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None) -> Floats:
     """Return the loss of each row under each label, shape (n, k)."""
     checked_name(loss, "loss", ("brier", "log"))
+    if k < 2:
+        raise InputError("labels", f"expected at least 2 classes, got {k}; give all classes with `classes`")
     p = real_numbers(probabilities, "probabilities")
     p = np.column_stack([1 - p, p]) if p.ndim == 1 and k == 2 else p
     if p.shape != (n, k):
@@ -212,6 +214,8 @@ def calibration_error(
     """
     level, column = checked_confidence(level), real_numbers(confidence, "confidence")
     n, bins, draws = column.size, checked_count(bins, "bins", 1), checked_count(draws, "draws", 1)
+    if not n:
+        raise NotEnoughData("confidence", "expected at least one row, got none")
     p = number_column(confidence, "confidence", n, "row", "numbers in [0, 1]", inside=lambda x: (x >= 0) & (x <= 1))
     right = number_column(correct, "correct", n, "row", "0 or 1", inside=lambda x: (x == 0) | (x == 1))
     if sum(one is not None for one in (noise, flips, audit)) > 1:
@@ -226,10 +230,8 @@ def calibration_error(
     known = moved = None
     assumptions: tuple[str, ...] = ("All labels are correct.",)
     if flips is not None:
-        lost, gained = (checked_rate(share, "flips") for share in flips)
-        if lost + gained >= 1:
-            raise InputError("flips", f"expected two shares whose sum is below 1, got {lost + gained:g}")
-        known = np.clip((given - gained) / (1 - lost - gained), 0, 1)
+        _, gained, left = kept_share(flips, "flips")
+        known = np.clip((given - gained) / left, 0, 1)
         assumptions = ("The flips are exact, and independent of the confidence; these labels cannot show it.",)
     elif noise is not None:
         moved = checked_rate(noise, "noise", "the labels")

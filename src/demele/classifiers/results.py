@@ -150,7 +150,7 @@ class NamedEstimates(TableResult):
         tested = [row for row in self.rows if not math.isnan(row.p_value)]
         if len(tested) == 1:
             where = "" if tested[0] is first else f"{name(tested[0].name)}: "
-            known.append(f"{where}p = {written(tested[0].p_value, 'p')}")
+            known.append(f"{where}p = {written(tested[0].p_value, 'p')}".replace("= <", "<"))
         elif tested:
             found = ", ".join(name(row.name) for row in tested if row.p_value <= 1 - self.level)
             known.append(f"significant: {found or 'none'} (of {count(len(tested), 'test')})")

@@ -6,7 +6,7 @@ import numpy as np
 
 from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.results import NamedEstimates
-from demele.classifiers.system_values import Bounds, Values, named_estimates, systems_of
+from demele.classifiers.system_values import Bounds, Values, kept_share, named_estimates, systems_of
 from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, NotEnoughData
@@ -105,9 +105,7 @@ def auc(
     if isinstance(noise, TransitionMatrix):
         contamination = contaminations(noise, y, order)
     if contamination is not None:
-        left = 1 - sum(checked_rate(share, "contamination") for share in contamination)
-        if left <= 0:
-            raise InputError("contamination", f"expected shares whose sum is below 1, got {1 - left:g}")
+        *_, left = kept_share(contamination, "contamination")
         scaled = 0.5 + (observed.values - 0.5) / left
         known = Values(scaled, observed.covariance / left**2, method="DeLong, bias known", kind="shifted")
         assumptions = (

@@ -9,6 +9,8 @@ import numpy as np
 
 from demele.classifiers.results import NamedEstimate
 from demele.core.arrays import Floats
+from demele.core.checked_numbers import checked_pair
+from demele.core.errors import InputError
 from demele.core.results import Interval
 
 #: Of the weights of systems (1 of one, or 1 and -1 of two): the least and the largest value that they can have.
@@ -76,3 +78,11 @@ def named_estimates(
 def systems_of(scores: Mapping[str, object] | object, argument: str) -> dict[str, object]:
     """Return columns by the names of systems; one column alone is called as the argument."""
     return {str(name): one for name, one in scores.items()} if isinstance(scores, Mapping) else {argument: scores}
+
+
+def kept_share(shares: object, argument: str) -> tuple[float, float, float]:
+    """Read two shares of errors; return them, and what they leave of a difference: 1 minus their sum."""
+    first, second = checked_pair(shares, argument, "shares in [0, 1]", inside=lambda share: 0 <= share <= 1)
+    if first + second >= 1:
+        raise InputError(argument, f"expected two shares whose sum is below 1, got {first + second:g}")
+    return first, second, 1 - first - second

@@ -81,6 +81,14 @@ def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
     return float(value)
 
 
+def checked_pair(value: Any, argument: str, expected: str, *, inside: Callable[[float], bool]) -> tuple[float, float]:
+    """Return two numbers, or say what each was ``expected`` to be."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise InputTypeError(argument, f"expected two numbers, got {plain_text(value)}")
+    first, second = (checked_number(one, argument, expected, inside=inside) for one in value)
+    return first, second
+
+
 def checked_jobs(value: Any, argument: str = "n_jobs") -> int:
     """Return a number of processes, -1 for all processors."""
     expected = "a number of processes, -1 for all processors"

@@ -9,7 +9,7 @@ import numpy as np
 from demele.classifiers.comparison.ranking import Ranking
 from demele.classifiers.intervals import checked_confidence
 from demele.core.arrays import Rows
-from demele.core.errors import InputError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
@@ -114,6 +114,8 @@ def task_ranks(rankings: Mapping[str, Ranking], *, level: float = 0.9) -> TaskRa
     'x has mean rank 1.000 to 1.000 over 3 tasks; on a new task, rank 1 to 2.'
     """
     level = checked_confidence(level)
+    if not isinstance(rankings, Mapping) or not all(isinstance(one, Ranking) for one in rankings.values()):
+        raise InputTypeError("rankings", f"expected rankings by the names of tasks, got {type(rankings).__name__}")
     if not rankings:
         raise InputError("rankings", "expected at least one task, got none")
     tasks, held = tuple(map(str, rankings)), list(rankings.values())
