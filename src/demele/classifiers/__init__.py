@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
     from demele.classifiers.comparison.task_ranks import TaskRanks as TaskRanks
     from demele.classifiers.comparison.task_ranks import task_ranks as task_ranks
+    from demele.classifiers.judge import Judgement as Judgement
+    from demele.classifiers.judge import judge_scores as judge_scores
     from demele.classifiers.judge_bias import judge_errors as judge_errors
     from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.judge_bias import slices as slices
@@ -54,6 +56,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.ranking": "Ranking rank",
         "demele.classifiers.comparison.sequential": "SequentialComparison",
         "demele.classifiers.comparison.task_ranks": "TaskRanks task_ranks",
+        "demele.classifiers.judge": "Judgement judge_scores",
         "demele.classifiers.judge_bias": "judge_errors position_bias slices",
         "demele.classifiers.measures.assess": "assess",
         "demele.classifiers.measures.assessment": "Assessment",

@@ -128,6 +128,8 @@ class RowScores:
     def mean(self) -> float:
         """Mean given score, weighted; tasks count the same unless the weights say otherwise."""
         scored = self.scored
+        if self.weight is None and self.task is None:
+            return float(self.given[scored].mean())
         return float(self.shares()[scored] @ self.given[scored])
 
     def shares(self) -> Floats:

@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "probe udr": ("demele.cli.probe:UDR", "Rank trained models without factors"),
     "assess": ("demele.cli.assess:ASSESS", "Accuracy of one classifier when labels may be wrong"),
     "compare": ("demele.cli.compare:COMPARE", "Compare two classifiers, or rank several"),
+    "judge": ("demele.cli.judge:JUDGE", "Correct scores of a judge by human scores of some rows"),
     "audit plan": ("demele.cli.audit_plan:PLAN", "Simulate which audits would settle a comparison"),
     "audit draw": ("demele.cli.audit_draw:DRAW", "Draw random rows for an expert to label"),
     "audit next": ("demele.cli.audit_next:NEXT", "Ask an expert for one label at a time"),
@@ -67,7 +68,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 #: The overview: groups of commands, and what those of two words are about.
 OVERVIEW: Mapping[str, tuple[str, ...]] = {
     "Representations": ("score", "probe"),
-    "Classifiers": ("assess", "compare", "audit", "labels"),
+    "Classifiers": ("assess", "compare", "judge", "audit", "labels"),
     "Research": ("bench", "lab"),
 }
 ABOUT: Mapping[str, str] = {

@@ -155,10 +155,12 @@ class Output:
             show(self._shown(result, document, say))
         if getattr(result, "failure", None) is not None:
             raise result.failure
-        if self.fail_unless is None or holds(self.fail_unless, result):
-            return MET
-        log(f"demele: --fail-unless {self.fail_unless} is not met")
-        return NOT_MET
+        unmet = getattr(result, "unmet", "")  # a result that answers a question of its own
+        if self.fail_unless is not None:
+            unmet = "" if holds(self.fail_unless, result) else f"--fail-unless {self.fail_unless} is not met"
+        if unmet:
+            log(f"demele: {unmet}")
+        return NOT_MET if unmet else MET
 
     def _shown(self, result: Any, document: Document | None, say: Say, ending: str | None = None) -> str:
         """Return the text of standard output, or of a file by its ending."""

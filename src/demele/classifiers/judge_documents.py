@@ -1,0 +1,212 @@
+"""What corrected scores by a judge say: their document."""
+
+from typing import TYPE_CHECKING
+
+from demele.core.result import about
+from demele.report.document import Document, Mark, Pill, Section, Strip, Strips, Table, Tone
+from demele.report.listing import listed
+from demele.report.words import count, digits_for, ends, joined, name, rate, written
+
+if TYPE_CHECKING:
+    from demele.classifiers.judge import Judged, Judgement
+
+_TONES: dict[str, Tone] = {"above": "good", "below": "bad", "inconclusive": "open"}
+
+
+def judged_document(result: "Judgement") -> Document:
+    """Say how good the judge is, and what each system scores after correction."""
+    return Document(
+        kind="Scores by a judge",
+        headline=_headline(result),
+        tone=_tone(result),
+        sentences=[_breakdowns(result), _overruled(result), _lenient(result), _reference(result)],
+        figure=_strips(result),
+        table=_systems(result),
+        below=[_differences(result)] if result.differences else [],
+        scope=[
+            count(result.n, "row"),
+            count(len(result.systems), "system"),
+            f"{count(result.audited, 'row')} with human scores" if result.audited else "no human scores",
+        ],
+        next=[(_next(result), "")],
+        sections=[Section("Strata", [_strata(result)])] if result.audited else [],
+        methods=_methods(result),
+        **about(result),
+    )
+
+
+def _form(result: "Judgement") -> str:
+    """Return the format of a mean: a percentage on a scale from 0 to 1."""
+    if result.scale != (0.0, 1.0):
+        return "number"
+    return f"percent.{digits_for(ends(one.corrected) for one in result.systems)}"
+
+
+def _value(result: "Judgement", one: "Judged") -> str:
+    value = one.judge if one.corrected is None else one.value
+    span = "" if one.corrected is None else f" {written(ends(one.corrected), _form(result))}"
+    return f"{name(one.name)} {written(value, _form(result))}{span}"
+
+
+def _headline(result: "Judgement") -> str:
+    """Answer the gate, or which of two systems is better, or give the scores."""
+    scores = joined(_value(result, one) for one in result.systems)
+    if not result.audited:
+        return f"By the judge alone: {scores}. No human scores say how often it errs."
+    if result.gate is not None:
+        above = [name(one.name) for one in result.systems if one.verdict == "above"]
+        gate = written(result.gate, _form(result))
+        if len(above) == len(result.systems):
+            return f"Above {gate}: {scores}."
+        below = joined(name(one.name) for one in result.systems if one.verdict == "below")
+        return f"Not all shown to be above {gate}: {scores}{f'; below it: {below}' if below else ''}."
+    if len(result.differences) == 1:
+        (one,) = result.differences
+        after = f"after {count(result.audited, 'human score')}"
+        if one.verdict == "inconclusive":
+            return f"Inconclusive {after}: {scores}."
+        better, worse = result.systems[::-1] if one.verdict == "above" else result.systems
+        return f"{name(better.name)} is better than {name(worse.name)} {after}: {scores}."
+    return f"After {count(result.audited, 'human score')}: {scores}."
+
+
+def _tone(result: "Judgement") -> Tone:
+    asked = result.systems if result.gate is not None else result.differences
+    verdicts = {one.verdict for one in asked} - {""}
+    return "" if not verdicts else "open" if len(verdicts) > 1 else _TONES[verdicts.pop()]
+
+
+def _systems(result: "Judgement") -> Table:
+    form = _form(result)
+    gate = "" if result.gate is None else f"Gate {written(result.gate, form)}"
+    return listed(
+        "Systems",
+        result.systems,
+        [
+            ("System", "text", "name"),
+            ("Judge", form, "judge"),
+            ("Corrected", form, "value"),
+            (f"{rate(result.level)} interval", form, "corrected"),
+            ("Sensitivity", "percent.1?", "quality.sensitivity_value"),
+            ("Specificity", "percent.1?", "quality.specificity_value"),
+            ("J", "number.2", "quality.j"),
+            ("Agreement", "percent.1?", "quality.agreement"),
+            ("Kappa", "number.2?", "quality.kappa"),
+            (gate, "text", lambda one: Pill(one.verdict, _TONES[one.verdict]) if gate and one.verdict else None),
+        ],
+        note="J = sensitivity + specificity - 1: 0 for a judge that tells nothing" if result.audited else "",
+    )
+
+
+def _differences(result: "Judgement") -> Table:
+    form = "points.1" if result.scale == (0.0, 1.0) else "number"
+    words = {"above": "better", "below": "worse", "inconclusive": "inconclusive"}
+    return listed(
+        "Differences",
+        result.differences,
+        [
+            ("Difference", "text", "name"),
+            ("Judge", form, "judge"),
+            ("Corrected", form, "value"),
+            (f"{rate(result.level)} interval", form, "corrected"),
+            ("PPI++ (asymptotic)", f"{form}?", "asymptotic"),
+            ("Verdict", "text", lambda one: Pill(words[one.verdict], _TONES[one.verdict]) if one.verdict else None),
+            ("Wrong rows that undo it", "count", "breakdown"),
+        ],
+    )
+
+
+def _strips(result: "Judgement") -> Strips:
+    rows = []
+    for one in result.systems:
+        marks = [Mark("tick", one.judge, series=1)]
+        if one.corrected is not None:
+            marks = [Mark("span", one.corrected.low, one.corrected.high), Mark("dot", one.value), *marks]
+        rows.append(Strip(name(one.name), marks, written(one.value if one.corrected else one.judge, _form(result))))
+    series = {0: "corrected by human scores", 1: "by the judge"} if result.audited else {1: "by the judge"}
+    return Strips("Mean scores", rows, _form(result), series=series, zero=result.gate)
+
+
+def _strata(result: "Judgement") -> Table:
+    rows = [(name(one.name), part) for one in result.systems for part in one.strata]
+    return listed(
+        "Strata of given scores",
+        rows,
+        [
+            ("System", "text", lambda row: row[0]),
+            ("From", "number.2", lambda row: row[1].least),
+            ("To", "number.2", lambda row: row[1].most),
+            ("Rows", "count", lambda row: row[1].rows),
+            ("Audited", "count", lambda row: row[1].audited),
+            ("Mean human score", "number.3", lambda row: row[1].mean),
+        ],
+    )
+
+
+# Sentences ------------------------------------------------------------------------------------------------------------
+
+
+def _breakdowns(result: "Judgement") -> str:
+    """Say how many wrong rows undo what the judge's scores say."""
+    parts = []
+    for one in result.differences:
+        if one.breakdown:
+            share = written(one.breakdown / result.n, "percent")
+            parts.append(
+                f"the lead in {name(one.name)} is gone if {count(one.breakdown, 'row')} ({share}) were misjudged"
+            )
+    for one in result.systems:
+        if result.gate is not None and one.breakdown:
+            share = written(one.breakdown / result.n, "percent")
+            parts.append(f"{name(one.name)} reaches the gate if {count(one.breakdown, 'row')} ({share}) were misjudged")
+    return f"By the judge's scores alone, {joined(parts)}." if parts else ""
+
+
+def _overruled(result: "Judgement") -> str:
+    known = [one.quality for one in result.systems if one.quality is not None]
+    if not known:
+        return ""
+    wrong, seen = sum(one.wrong for one in known), sum(one.audited for one in known)
+    return f"Humans overruled the judge in {wrong} of {seen} scores ({written(wrong / seen, 'percent')})."
+
+
+def _lenient(result: "Judgement") -> str:
+    """Compare what the judge passes of each system's failures."""
+    passed = {
+        one.name: 1 - one.quality.specificity_value
+        for one in result.systems
+        if one.quality is not None and one.quality.specificity_value == one.quality.specificity_value
+    }
+    if len(passed) < 2:
+        return ""
+    parts = joined(f"{written(share, 'percent.0')} of the failures of {name(who)}" for who, share in passed.items())
+    return f"The judge passes {parts}; correct each system by its own human scores."
+
+
+def _reference(result: "Judgement") -> str:
+    known = [
+        f"{name(one.name)} {written(ends(one.asymptotic), _form(result))}" for one in result.systems if one.asymptotic
+    ]
+    return f"PPI++, which needs many labels, gives {joined(known)}." if known else ""
+
+
+def _next(result: "Judgement") -> str:
+    """Say how many rows to label next, and where."""
+    if not result.audited:
+        return f"Draw {count(result.next_labels, 'row')} at random and score them by hand"
+    where = ", ".join(
+        f"{written(share, 'percent.0')} {words}"
+        for words, share in zip(
+            ("where the second system lost", "among the ties", "where it won"), result.draw.values(), strict=False
+        )
+    )
+    return f"About {count(result.next_labels, 'label')} halve the intervals{f'; draw {where}' if where else ''}"
+
+
+def _methods(result: "Judgement") -> list[str]:
+    if not result.audited:
+        return []
+    return [
+        f"Scores of {count(result.n, 'row')} by a judge were corrected with human scores of "
+        f"{count(result.audited, 'row')} by pooled strata, at a level of {rate(result.level)}, with demele [@demele]."
+    ]

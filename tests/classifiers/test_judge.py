@@ -1,0 +1,193 @@
+"""A judge corrected by human scores: check values of each number, the worked example, and what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.classifiers import RowScores, ScoreAudit, judge_scores
+from demele.classifiers.judge import jeffreys, judge_quality, rogan_gladen, weighted_kappa
+from demele.cli.main import main
+from demele.core.errors import DemeleError, InputError
+
+
+@pytest.fixture(scope="module")
+def example() -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    """Two systems of which a judge is more lenient to one; 120 of 1,200 rows have human scores."""
+    rng = np.random.default_rng(2026)
+    n = 1200
+    ta = rng.random(n) < 0.84
+    same = rng.random(n) < 0.6
+    tb = np.where(same, ta, rng.random(n) < 0.80)
+    ua, ub = rng.random(n), rng.random(n)
+    given = {"A": np.where(ta, ua < 0.96, ua > 0.90), "B": np.where(tb, ub < 0.98, ub > 0.55)}
+    return given, rng.permutation(n)[:120], {"A": ta, "B": tb}
+
+
+@pytest.fixture(scope="module")
+def judged(example: Any) -> Any:
+    """The corrected scores of both."""
+    given, rows, true = example
+    scores = {name: RowScores(one) for name, one in given.items()}
+    return judge_scores(scores, ScoreAudit(rows, {name: one[rows] for name, one in true.items()}), gate=0.8)
+
+
+def test_counts_give_the_check_values() -> None:
+    """Jeffreys and kappa as in statsmodels."""
+    given = RowScores(np.repeat([1.0, 0], [1830, 170]))
+    rows = np.r_[np.arange(90), np.arange(1830, 1840)]
+    quality = judge_quality(given, ScoreAudit(rows, np.repeat([1.0, 0, 1, 0], [84, 6, 4, 6])))
+    assert (quality.sensitivity_value, quality.specificity_value) == pytest.approx((0.961712, 0.455357), abs=1e-6)
+    for interval, ends in [
+        (quality.sensitivity, (0.895557, 0.984465)),
+        (quality.specificity, (0.243011, 0.756989)),
+        (quality.j_interval, (0.190874, 0.713270)),
+        (quality.kappa_interval, (0.218012, 0.761580)),
+    ]:
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx(ends, abs=1e-6)
+    assert quality.kappa == pytest.approx(0.489796, abs=1e-6)
+    assert (quality.agreement, quality.wrong) == (0.9, 10)
+
+
+def test_rogan_gladen_is_that_of_truescore() -> None:
+    found = rogan_gladen(0.728, 500, sensitivity=(41, 47), specificity=(13, 13))
+    assert found[0] == pytest.approx(0.834536585365854, abs=1e-12)
+    assert found[2:] == pytest.approx((0.732902870715059, 0.936170300016649), abs=1e-12)
+    assert rogan_gladen(0.915, 2000, sensitivity=(84, 88), specificity=(6, 12)) == pytest.approx(
+        (0.913, 0.054227, 0.806716, 1), abs=1e-6
+    )
+    with pytest.raises(InputError, match="no row"):
+        rogan_gladen(0.9, 100, sensitivity=(10, 10), specificity=(0, 0))
+    with pytest.raises(InputError, match="no better than chance"):
+        rogan_gladen(0.9, 100, sensitivity=(5, 10), specificity=(4, 10))
+
+
+def test_kappa_of_levels_has_quadratic_weights() -> None:
+    """As ``cohen_kappa_score(weights="quadratic")`` of scikit-learn."""
+    from sklearn.metrics import cohen_kappa_score
+
+    rng = np.random.default_rng(0)
+    true = rng.integers(1, 6, 200).astype(float)
+    given = np.clip(true + rng.integers(-1, 2, 200), 1, 5)
+    assert weighted_kappa(given, true)[0] == pytest.approx(
+        cohen_kappa_score(given.astype(int), true.astype(int), weights="quadratic")
+    )
+    assert jeffreys(0, 5, 0.95)[0] == 0
+    assert jeffreys(5, 5, 0.95)[1] == 1
+
+
+def test_the_worked_example(judged: Any) -> None:
+    a, b = judged.systems
+    assert [f"{one.judge:.4f}" for one in (a, b)] == ["0.8208", "0.8875"]
+    assert [f"{one.value:.3f} {one.corrected}" for one in (a, b)] == ["0.836 [0.786, 0.880]", "0.854 [0.795, 0.898]"]
+    qualities = [a.quality, b.quality]
+    assert [f"{q.sensitivity_value:.3f} {q.specificity_value:.3f} {q.j:.2f} {q.agreement:.3f}" for q in qualities] == [
+        "0.951 0.846 0.80 0.933",
+        "0.969 0.588 0.56 0.908",
+    ]
+    (difference,) = judged.differences
+    assert (difference.name, difference.verdict, difference.breakdown) == ("B - A", "inconclusive", 40)
+    assert f"{difference.judge:+.3f} {difference.value:+.3f} {difference.asymptotic}" == "+0.067 +0.009 [-0.047, 0.064]"
+    assert (difference.corrected.low, difference.corrected.high) == pytest.approx((-0.055483, 0.068305), abs=1e-6)
+    assert [one.verdict for one in (a, b)] == ["inconclusive"] * 2
+    assert judged.next_labels == 480
+    assert {name: round(share, 1) for name, share in judged.draw.items()} == {"lost": 0.1, "ties": 0.7, "won": 0.2}
+    assert judged.unmet == "not shown to be above 0.8: A, B"
+
+
+def test_the_worked_example_in_words(judged: Any) -> None:
+    text = " ".join(judged.sentences)
+    for part in (
+        "is gone if 40 rows (3.3%) were misjudged",
+        "Humans overruled the judge in 19 of 240 scores (7.9%)",
+        "The judge passes 15% of the failures of A and 41% of the failures of B",
+    ):
+        assert part in text
+    assert "About 480 labels halve the intervals; draw 10% where the second system lost, 70% among the ties" in str(
+        judged.document().next[0][0]
+    )
+    assert judged.to_dict()["systems"][0]["strata"][0]["rows"] == 215
+    assert judged["B - A"].name == "B - A"
+
+
+def test_a_judge_that_tells_less_of_one_system_is_named() -> None:
+    """Sensitivity .95 and specificity .90 of one, .97 and .55 of the other: one calibration reverses the order."""
+    rng = np.random.default_rng(7)
+    n = 2000
+    ta, tb = rng.random(n) < 0.72, rng.random(n) < 0.68
+    ua, ub = rng.random(n), rng.random(n)
+    scores = {
+        "A": RowScores(np.where(ta, ua < 0.95, ua > 0.90)),
+        "B": RowScores(np.where(tb, ub < 0.97, ub > 0.55)),
+    }
+    rows = rng.permutation(n)[:400]
+    found = judge_scores(scores, ScoreAudit(rows, {"A": ta[rows], "B": tb[rows]}))
+    assert found.differences[0].judge > 0.05
+    assert found.differences[0].value < 0
+    assert "judge-differs-by-system" in {note.code for note in found.notes}
+
+
+def test_a_useless_judge_is_named() -> None:
+    true = np.tile([1.0, 1, 1, 0], 100)
+    found = judge_scores(RowScores(np.ones(400)), ScoreAudit(np.arange(1, 400, 6), true[1:400:6]))
+    assert found.systems[0].quality is not None
+    assert found.systems[0].quality.j == 0
+    assert {"judge-uninformative", "judge-constant"} <= {note.code for note in found.notes}
+
+
+def test_without_human_scores(example: Any) -> None:
+    given, _, _ = example
+    found = judge_scores({name: RowScores(one) for name, one in given.items()})
+    assert found.differences[0].breakdown == 40
+    assert np.isnan(found.systems[0].value)
+    assert found.unmet
+    assert "No human scores" in found.sentence
+    with pytest.raises(InputError, match="needs human scores"):
+        judge_scores({name: RowScores(one) for name, one in given.items()}, gate=0.8)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: judge_scores({}), "RowScores"),
+        (lambda: judge_scores({"A": [1, 0]}), "RowScores"),  # type: ignore[dict-item]
+        (lambda: judge_scores(RowScores([1, 0, 1]), ScoreAudit([0, 1], [1, 0]), level=0.05), "level"),
+        (lambda: judge_scores(RowScores([1, 0, 1]), ScoreAudit([0, 1], [1, 0]), human_error=3), "expert_error"),
+    ],
+)
+def test_bad_input_is_refused(make: Any, says: str) -> None:
+    with pytest.raises(DemeleError, match=says):
+        make()
+
+
+def files(folder: Path, example: Any) -> list[str]:
+    """Write the example as two tables, and return their names."""
+    given, rows, true = example
+    scores = "".join(f"{row},{int(given['A'][row])},{int(given['B'][row])}\n" for row in range(1200))
+    (folder / "judged.csv").write_text(f"id,A,B\n{scores}")
+    human = "".join(f"{row},{int(true['A'][row])},{int(true['B'][row])}\n" for row in rows)
+    (folder / "human.csv").write_text(f"id,human_A,human_B\n{human}")
+    return [f"{folder / 'judged.csv'}::A,B", "--human", str(folder / "human.csv")]
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [(["--gate", "0.8"], 1), (["--gate", "0.75"], 0), ([], 1), (["--gate", "7"], 2), (["--group", "x"], 2)],
+)
+def test_the_command(tmp_path: Path, example: Any, capsys: Any, more: list[str], status: int) -> None:
+    words = files(tmp_path, example)
+    assert main(["judge", *words, *more]) == status
+    if status < 2:
+        text = capsys.readouterr().out
+        assert "83.6%  [78.6%, 88.0%]" in text
+        assert "+0.9  [-5.5, +6.8]  inconclusive" in text
+
+
+def test_the_command_without_human_scores(tmp_path: Path, example: Any, capsys: Any) -> None:
+    (file, *_) = files(tmp_path, example)
+    assert main(["judge", file]) == 1
+    assert "Draw 100 rows at random" in capsys.readouterr().out
+    assert main(["judge", file, "--gate", "0.8"]) == 2
+    assert "--human" in capsys.readouterr().err
