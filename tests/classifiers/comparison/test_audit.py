@@ -395,3 +395,15 @@ def test_equal_models_fully_audited_are_not_told_apart_by_rounding() -> None:
         found = by_audit(test_set.question)
         assert not found.candidate[0]
         assert not found.baseline[0]
+
+
+def test_an_audit_of_every_row_says_that_an_exact_test_decides_more() -> None:
+    r = np.random.default_rng(5)
+    labels = r.integers(0, 2, 300)
+    old, new = (np.where(r.random(300) < right, labels, 1 - labels) for right in (0.8, 0.86))
+    exact = compare(old, new, labels)
+    for size in (300, 299):
+        plan = draw_audit(300, size, seed=0)
+        found = compare(old, new, labels, audit=plan.answered(labels[plan.rows]))
+        assert ("all-audited" in {note.code for note in found.notes}) == (size == 300)
+        assert exact.p_value < found.p_value

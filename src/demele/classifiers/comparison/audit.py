@@ -311,6 +311,11 @@ def by_audit(question: Question) -> Outcomes:
         message=f"only {audit.k} labels were audited; fewer than {FEW_LABELS} decide hardly anything",
         severity="warning",
     )
+    whole = Note(
+        code="all-audited",
+        message="the audit has every row; its labels given as `labels`, without `audit`, get an exact test, which "
+        "decides more",
+    )
     estimated = Outcomes(
         candidate=better[0],
         baseline=better[1],
@@ -327,7 +332,7 @@ def by_audit(question: Question) -> Outcomes:
             *audit.assumed(question.data.labels),
             expert_assumption(question, "The expert's labels are right."),
         ),
-        notes=(*((few,) if audit.k < FEW_LABELS else ()), *table_notes),
+        notes=(*((few,) if audit.k < FEW_LABELS else ()), *((whole,) if audit.k == n else ()), *table_notes),
         details={"audited": audit.k, "difference_needed": needed},
     )
     proven = proved(question, audit, estimated) if question.exact else estimated
