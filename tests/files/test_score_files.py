@@ -70,6 +70,8 @@ def test_systems_are_columns_that_are_picked_or_files(tmp_path: Path) -> None:
     assert np.isnan(found.human.scores["A"]).all()
     np.testing.assert_array_equal(found.human.scores["B"], [1, np.nan])
     assert read_scores(both, score=["A", "B"]).scores.keys() == {"A", "B"}
+    text = "id,A,words,B,human_B,empty\n1,1,120,pass,1,\n2,0.5,35,fail,,\n"  # what is no score is no system
+    assert read_scores(written(tmp_path / "wide.csv", text)).scores.keys() == {"A", "B"}
     folder = tmp_path / "runs"
     for run in ("old", "new"):
         (folder / run).mkdir(parents=True)
@@ -82,7 +84,7 @@ def test_columns_that_are_missing_or_stand_twice_are_refused(tmp_path: Path) -> 
     with pytest.raises(InputError, match="no column identifies the items among prompt, score; name one with `id`"):
         read_scores(written(tmp_path / "a.csv", "prompt,score\n1,1\n"))
     with pytest.raises(InputError, match="no column of scores among id, quality; name one with `score`"):
-        read_scores(written(tmp_path / "b.csv", "id,quality\n1,1\n"))
+        read_scores(written(tmp_path / "b.csv", "id,quality\n1,good\n2,7\n"))
     with pytest.raises(UnknownNameError, match="did you mean 'quality'"):
         read_scores(tmp_path / "b.csv", score="qualty")
     with pytest.raises(FormatError, match="more than one column called 'score'"):

@@ -67,7 +67,7 @@ def read_score_table(
     text : str
         ``FILE``, or ``FILE::a,b`` for the columns of scores.
     score : sequence of str
-        Columns of scores.
+        Columns of scores (default: the one that is called so, or else every other column of numbers from 0 to 1).
     id_column : str, optional
         The column that identifies the items.
     words : mapping of str to float, optional
@@ -97,6 +97,8 @@ def read_score_table(
     else:
         usual = column_of(path, names, SCORE)
         held = [*picked, *(name for name in score if name in names or not picked)] or ([usual] if usual else [])
+        taken = {own, system, task, epoch, bare, *of_people.values()}
+        held = held or [name for name in names if name not in taken and _are_scores(records, name, words)]
         if not held:
             raise InputError(f"{path}: no column of scores among {listed(names)}; name one with `score`")
         check_known(held, names, path, "column")
@@ -116,6 +118,15 @@ def read_score_table(
             owner = (cell_text(cells[system]) if system else "") or default
             found.append(ScoredRow(owner, name, given, place, human=() if said is None else (said,), **about))
     return found
+
+
+def _are_scores(records: Records, name: str, words: Mapping[str, float] | None) -> bool:
+    """Whether a column has scores from 0 to 1, or words for them, and nothing else."""
+    try:
+        found = [score_of(cells.get(name), "", words) for _, cells in records]
+    except FormatError:
+        return False
+    return any(score is not None for score in found) and all(score is None or 0 <= score <= 1 for score in found)
 
 
 def column_of(path: Path, names: Sequence[str], known: Sequence[str], given: str | None = None) -> str | None:
