@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -250,8 +251,20 @@ def in_one(whole: Found, added: Found) -> Found:
     return replace(whole, scenarios=tuple(named[name] for name in SCENARIOS if name in named), **merged)
 
 
+def rounded(curve: Curve) -> Curve:
+    """Return a curve whose values keep four digits, of them and of their distance to 1, and at least six decimals."""
+
+    def short(value: float | str) -> float | str:
+        if isinstance(value, str) or value in (0, 1):
+            return value
+        return round(value, max(6, 4 - math.floor(math.log10(min(abs(value), abs(1 - value))))))
+
+    outcomes = [list(map(short, curve.outcomes(place))) for place in range(len(curve.values))]
+    return Curve.of(curve.metric, curve.scenario, outcomes, curve.declined)
+
+
 def write_rows(found: Findings, folder: Path, *, keep: bool = False) -> list[Path]:
-    """Write one file for each metric of a run; the same rows give the same bytes.
+    """Write one file for each metric of a run, its values :func:`rounded`; the same rows give the same bytes.
 
     Parameters
     ----------
@@ -278,7 +291,7 @@ def write_rows(found: Findings, folder: Path, *, keep: bool = False) -> list[Pat
             level=found.level,
             seeds={},
             slow_seeds={},
-            curves={(item.name, name): of_item[name] for name in held},
+            curves={(item.name, name): rounded(of_item[name]) for name in held},
             seconds={key: own for key, own in found.seconds.items() if key[0] == item.group},
             version=found.version,
         )
