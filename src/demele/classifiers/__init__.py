@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.methods import method_names as method_names
     from demele.classifiers.comparison.ranking import Ranking as Ranking
     from demele.classifiers.comparison.ranking import rank as rank
+    from demele.classifiers.comparison.score_ranking import ScoreRanking as ScoreRanking
+    from demele.classifiers.comparison.score_ranking import rank_scores as rank_scores
     from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
     from demele.classifiers.comparison.task_ranks import TaskRanks as TaskRanks
     from demele.classifiers.comparison.task_ranks import task_ranks as task_ranks
@@ -54,6 +56,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.forecast_result": "AuditForecast",
         "demele.classifiers.comparison.methods": "method_names",
         "demele.classifiers.comparison.ranking": "Ranking rank",
+        "demele.classifiers.comparison.score_ranking": "ScoreRanking rank_scores",
         "demele.classifiers.comparison.sequential": "SequentialComparison",
         "demele.classifiers.comparison.task_ranks": "TaskRanks task_ranks",
         "demele.classifiers.judge": "Judgement judge_scores",

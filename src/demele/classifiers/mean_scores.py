@@ -1,5 +1,6 @@
 """Means of row scores and of their differences: with given scores that are right, partly wrong, or audited."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -149,24 +150,31 @@ def trusted_mean(scores: RowScores, *, level: float = 0.95, gate: float | None =
 
 def _sampled(scores: RowScores, values: Floats) -> tuple[float, float, float]:
     """Return the mean of values, its variance and the degrees of freedom; of tasks, weighted rows and groups."""
+    parts = list(sampling_terms(scores, values))
+    variances = [count / (count - 1) * float(terms @ terms) for terms, count in parts]
+    variance, squares = sum(variances), sum(v**2 / (count - 1) for v, (_, count) in zip(variances, parts, strict=True))
+    degrees = variance**2 / squares if len(parts) > 1 and squares > 0 else float(parts[-1][1] - 1)
+    return float(scores.shares() @ values), variance, degrees
+
+
+def sampling_terms(scores: RowScores, values: Floats) -> Iterator[tuple[Floats, int]]:
+    """Yield for each task what each row, or group, adds to the mean of values of shape (..., n), and their number.
+
+    With T terms, the variance of the mean is the sum over tasks of T / (T - 1) times the sum of their squares.
+    """
     shares = scores.shares()
-    value = float(shares @ values)
-    parts = [np.arange(scores.n)] if scores.task is None else _parts(scores.task)
-    variances, squares = 0.0, 0.0
-    for rows in parts:
-        weight = shares[rows].sum()
-        own = shares[rows] / weight
-        terms = own * (values[rows] - own @ values[rows])
+    for rows in [np.arange(scores.n)] if scores.task is None else _parts(scores.task):
+        own, held = shares[rows], values[..., rows]
+        terms = own * (held - (held @ own / own.sum())[..., None])
         count = rows.size
         if scores.group is not None:
-            terms = np.bincount(np.unique(scores.group[rows], return_inverse=True)[1], terms)
-            count = terms.size
+            codes = np.unique(scores.group[rows], return_inverse=True)[1]
+            count = int(codes.max()) + 1
+            sums = [np.bincount(codes, row) for row in terms.reshape(-1, rows.size)]
+            terms = np.reshape(sums, (*terms.shape[:-1], count))
         if count < 2:
             raise NotEnoughData("scores", "expected at least 2 rows or groups in each task, got 1")
-        variance = count / (count - 1) * float(terms @ terms) * weight**2
-        variances, squares = variances + variance, squares + variance**2 / (count - 1)
-        least = count - 1
-    return value, variances, variances**2 / squares if len(parts) > 1 and squares > 0 else float(least)
+        yield terms, count
 
 
 def _parts(codes: Rows) -> list[Rows]:

@@ -2,51 +2,40 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm, ttest_rel
+from scipy.stats import norm
 
-from demele.classifiers import rank, task_ranks
-from demele.classifiers.comparison.ranking import Ranking, rank_ranges
+from demele.classifiers import RowScores, rank, rank_scores, task_ranks
+from demele.classifiers.comparison.ranking import Ranking
 from demele.classifiers.comparison.task_ranks import new_task_ranks
-from demele.core.holm import holm
 from demele.errors import InputError
 
 
-def _sets(scores: np.ndarray) -> tuple[list[int], list[int]]:
-    """Sets of ranks by paired t-tests of all pairs, with Holm's correction."""
-    m = scores.shape[1]
-    pairs = [(i, j) for i in range(m) for j in range(i)]
-    with np.errstate(invalid="ignore"):
-        p = np.array([ttest_rel(scores[:, i], scores[:, j]).pvalue for i, j in pairs])
-    better = np.zeros((m, m), dtype=bool)
-    for (i, j), shown in zip(pairs, holm(p, 0.05), strict=True):
-        if shown:
-            low, high = (i, j) if scores[:, i].mean() < scores[:, j].mean() else (j, i)
-            better[low, high] = True
-    best, worst = rank_ranges(better)
-    return best.tolist(), worst.tolist()
+def _latent(r: np.random.Generator, n: int, shares: list[float]) -> dict[str, RowScores]:
+    latent = 0.8**0.5 * r.standard_normal((n, 1)) + 0.2**0.5 * r.standard_normal((n, 4))
+    return {f"s{j}": RowScores(column) for j, column in enumerate((latent < norm.ppf(shares)).T)}
 
 
 def test_sets_of_ranks_on_one_task_are_the_published_ones() -> None:
     r = np.random.default_rng(8)
     r.random((300, 1))
     r.random((300, 4))
-    latent = 0.8**0.5 * r.standard_normal((300, 1)) + 0.2**0.5 * r.standard_normal((300, 4))
-    scores = (latent < norm.ppf([0.80, 0.78, 0.70, 0.55])).astype(float)
-    assert scores.mean(axis=0) == pytest.approx([0.7833, 0.7267, 0.6433, 0.5], abs=5e-5)
-    assert ttest_rel(scores[:, 0], scores[:, 1]).pvalue == pytest.approx(0.024093, abs=5e-7)
-    assert ttest_rel(scores[:, 1], scores[:, 2]).pvalue == pytest.approx(0.001533, abs=5e-7)
-    assert _sets(scores) == ([1, 2, 3, 4], [1, 2, 3, 4])
+    found = rank_scores(_latent(r, 300, [0.80, 0.78, 0.70, 0.55]))
+    assert [one.value for one in found.systems] == pytest.approx([0.7833, 0.7267, 0.6433, 0.5], abs=5e-5)
+    assert found.p_values[[0, 1], [1, 2]] == pytest.approx([0.024093, 0.001533], abs=5e-7)
+    assert (found.p_values[[0, 0, 1, 2], [2, 3, 3, 3]] < 1e-6).all()
+    assert found.names == ("s0", "s1", "s2", "s3")
+    assert found.best_rank == found.worst_rank == (1, 2, 3, 4)
+    assert [one.tier for one in found.systems] == [1, 2, 3, 4]
 
 
 @pytest.mark.long
 def test_sets_hold_the_tied_ranks() -> None:
     right, repeats = 0, 1000
     for seed in range(repeats):
-        r = np.random.default_rng((9, seed))
-        latent = 0.8**0.5 * r.standard_normal((200, 1)) + 0.2**0.5 * r.standard_normal((200, 4))
-        best, worst = _sets((latent < norm.ppf([0.8, 0.8, 0.8, 0.7])).astype(float))
-        # Three models share ranks 1 to 3.
-        right += max(best[:3]) == 1 and min(worst[:3]) >= 3 and worst[3] == 4
+        found = rank_scores(_latent(np.random.default_rng((9, seed)), 200, [0.8, 0.8, 0.8, 0.7]))
+        sets = {one.name: (one.best_rank, one.worst_rank) for one in found.systems}
+        # Three systems share ranks 1 to 3.
+        right += all(sets[f"s{j}"][0] == 1 and sets[f"s{j}"][1] >= 3 for j in range(3)) and sets["s3"][1] == 4
     assert right / repeats >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / repeats)
 
 

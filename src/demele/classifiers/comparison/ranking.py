@@ -163,11 +163,7 @@ class Ranking(Result):
     @property
     def tiers(self) -> tuple[tuple[str, ...], ...]:
         """The order in parts: a tier ends before the first model that is significantly worse than the tier's first."""
-        better, starts = self._better(), [0]
-        for place in range(1, len(self.names)):
-            if better[place, starts[-1]]:
-                starts.append(place)
-        return tuple(self.names[start:end] for start, end in itertools.pairwise([*starts, len(self.names)]))
+        return tiers(self.names, self._better())
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per model, best estimate first."""
@@ -242,6 +238,15 @@ def rank_ranges(better: Flags) -> tuple[Rows, Rows]:
     """
     known = implied(better)
     return 1 + known.sum(axis=1), known.shape[0] - known.sum(axis=0)
+
+
+def tiers(names: tuple[str, ...], better: Flags) -> tuple[tuple[str, ...], ...]:
+    """Cut an order into parts: one ends before the first model that is shown to be worse than the part's first."""
+    starts = [0]
+    for place in range(1, len(names)):
+        if better[place, starts[-1]]:
+            starts.append(place)
+    return tuple(names[start:end] for start, end in itertools.pairwise([*starts, len(names)]))
 
 
 def implied(better: Flags) -> Flags:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from demele.classifiers.comparison.ranking import Ranking
+from demele.classifiers.comparison.score_ranking import ScoreRanking
 from demele.classifiers.intervals import checked_confidence
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, InputTypeError
@@ -73,12 +74,12 @@ class TaskRanks(TableResult):
         )
 
 
-def task_ranks(rankings: Mapping[str, Ranking], *, level: float = 0.9) -> TaskRanks:
+def task_ranks(rankings: Mapping[str, Ranking | ScoreRanking], *, level: float = 0.9) -> TaskRanks:
     """Put rankings of the same models on several tasks together.
 
     Parameters
     ----------
-    rankings : mapping of str to Ranking
+    rankings : mapping of str to Ranking or ScoreRanking
         By the name of the task.
     level : float in [0.5, 1)
         Of the rank on a new task, for each model by itself.
@@ -114,7 +115,9 @@ def task_ranks(rankings: Mapping[str, Ranking], *, level: float = 0.9) -> TaskRa
     'x has mean rank 1.000 to 1.000 over 3 tasks; on a new task, rank 1 to 2.'
     """
     level = checked_confidence(level)
-    if not isinstance(rankings, Mapping) or not all(isinstance(one, Ranking) for one in rankings.values()):
+    if not isinstance(rankings, Mapping) or not all(
+        isinstance(one, Ranking | ScoreRanking) for one in rankings.values()
+    ):
         raise InputTypeError("rankings", f"expected rankings by the names of tasks, got {type(rankings).__name__}")
     if not rankings:
         raise InputError("rankings", "expected at least one task, got none")
