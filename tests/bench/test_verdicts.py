@@ -532,3 +532,8 @@ def test_agreement_by_hand() -> None:
     verdicts.append(Verdict(row="sap", criterion="calibrated", status="inconclusive", summary="", parts=()))
     assert agreement(verdicts) == {"cells": 8, "agree": 4, "judged": 4, "judged_agree": 2}
     assert printed_verdict("dlig", "calibrated") is None
+
+
+def test_no_common_seed_decides_nothing() -> None:
+    given = curve([[1.0, 1.0], [0.1, 0.1]], seeds=[[0, 1], [2, 3]])
+    assert verdict_of(given, Falls(total=0.2), paired=True).status == "inconclusive"

@@ -222,3 +222,14 @@ def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> Non
         "expected LOW,HIGH, such as -10,10, got '10'"
         in demele(*_SQUARES, "--checkpoint", "run", "--logvar-bounds", "10").err
     )
+
+
+def test_an_archive_without_codes_is_told_in_words(demele: Program, folder: Path) -> None:
+    np.savez("other.npz", z=np.zeros((10, 2)))
+    found = demele("lab", "vae", "report", "other.npz", "-o", "page.html")
+    assert found.status == 2
+    assert "expected an array 'codes', found z" in found.err
+    found = demele("lab", "vae", "report", "missing.npz", "-o", "page.html")
+    assert found.status == 2
+    assert "missing.npz" in found.err
+    assert not (folder / "page.html").exists()

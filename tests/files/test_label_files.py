@@ -345,3 +345,16 @@ def test_lists_and_objects_are_no_classes(
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 1
     assert "expected whole numbers or strings, got " + ("list" if isinstance(content, dict) else "dict") in told[0]
+
+
+def test_classes_must_not_be_empty() -> None:
+    with pytest.raises(InputError, match="--classes: expected classes, such as cat,dog"):
+        classes_named("0,,1", NUMBERS)
+
+
+def test_percentages_could_be_counts(tmp_path: Path, warned: list[str]) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n90,10\n20,80\n", encoding="utf-8")
+    assert isinstance(read_transition(str(tmp_path / "t.csv"), NAMES[:2], warned.append), TransitionCounts)
+    assert warned == [
+        f"{tmp_path / 't.csv'}: was read as counts, 100 of each true class; write percentages as probabilities"
+    ]

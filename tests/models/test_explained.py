@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.core.errors import DemeleError
+from demele.core.errors import DemeleError, InputError
 from demele.explain import importance_maps, perturbation_test, predictor
 from demele.lab import Fabric
 from tests.tolerances import SINGLE, assert_close, assert_exact
@@ -159,3 +159,14 @@ def test_what_cannot_be_explained_is_told(changed: dict[str, Any], message: str)
     given: dict[str, Any] = {"model": linear(), "images": IMAGES} | changed
     with pytest.raises(DemeleError, match=message):
         importance_maps(given.pop("model"), given.pop("images"), **given)
+
+
+def test_maps_that_are_not_finite_are_told() -> None:
+    class Root(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def forward(self, x: Any) -> Any:
+            return x.flatten(1)[:, :2].sqrt()  # its slope at 0 has no end
+
+    images = np.full((5, 6, 4), 255, dtype=np.uint8)
+    images[3] = 0
+    with pytest.raises(InputError, match="1 of 5 images are not finite, first at row 3"):
+        importance_maps(Root(), images)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from demele import lab
-from demele.core.errors import FormatError, InputError, UnknownNameError
+from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.data import ArrayImages, Sample
 from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
@@ -337,3 +337,51 @@ def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: lab.Examinat
 def test_files_of_other_arrays_are_refused(tmp_path: Path, arrays: Any, told: str) -> None:
     with pytest.raises(FormatError, match=told):
         lab.examine(saved(tmp_path, **arrays), **QUICK)
+
+
+def test_a_file_of_pictures_without_factors_is_shown(tmp_path: Path) -> None:
+    pictures = squares().images(np.arange(108))
+    path = saved(tmp_path, codes=perfect_sample().codes.to_numpy(), images=pictures, reconstructions=pictures)
+    found = lab.examine(path, **QUICK)
+    assert found.scores is None
+    assert found.factors.empty
+    assert found.reconstructions is not None
+    assert found.reconstructions.mean_error == 0
+    assert lab.examine(saved(tmp_path, codes=FILE["codes"]), pictures[:10], **QUICK).n == 10
+
+
+def test_codes_and_images_of_different_length_are_refused() -> None:
+    with pytest.raises(InputError, match=r"images: expected 107, one per row of the codes, got 108; .*subset"):
+        lab.examine(perfect_sample(n=107), squares(), **QUICK)
+
+
+@pytest.mark.parametrize("name", ["traversals", "reconstructions"])
+def test_pictures_of_another_size_than_the_images_are_refused(tmp_path: Path, name: str) -> None:
+    images = squares().images(np.arange(10))
+    first = (2, 5) if name == "traversals" else (10,)
+    path = saved(tmp_path, **FILE, images=images, **{name: np.zeros((*first, 4, 4, 1), np.uint8)})
+    with pytest.raises(InputError, match=rf"images and {name} are of different shapes: 8 x 8 x 1 and 4 x 4 x 1"):
+        lab.examine(path, **QUICK)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"missing.npz: cannot be read: No such file"):
+        lab.examine(tmp_path / "missing.npz")
+
+
+def test_arrays_are_accepted_as_codes_and_factors(look: lab.Examination) -> None:
+    sample = perfect_sample()
+    assert sample.codes_std is not None
+    arrays = Sample(
+        sample.codes.to_numpy(),  # type: ignore[arg-type]
+        sample.factors.to_numpy(float),  # type: ignore[arg-type]
+        "Arrays.",
+        codes_std=sample.codes_std.to_numpy(),  # type: ignore[arg-type]
+    )
+    found = lab.examine(arrays, squares(), decode=drawn, **QUICK)
+    assert found.codes.index.tolist() == ["z1", "z2", "z3", "z4"]
+    assert found.factors.index.tolist() == ["v1", "v2", "v3"]
+    assert found.factors["code"].tolist() == look.factors["code"].tolist()
+    assert_exact(found.codes["kl"].to_numpy(), look.codes["kl"].to_numpy())
+    with pytest.raises(InputTypeError, match=r"codes: expected a data frame or an array .*, got list"):
+        Sample([[1.0]], sample.factors, "A list.")  # type: ignore[arg-type]

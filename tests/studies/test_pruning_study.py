@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from demele.core.errors import NotEnoughData
+
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 
 from demele import lab
@@ -273,3 +275,20 @@ def test_files_of_something_else_are_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(FormatError, match="not a study of pruning"):
         lab.load_pruning(path)
+
+
+def test_predictions_that_were_lost_are_told_of(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(NotEnoughData, match="cannot be read"):
+        read_predictions(tmp_path / "none.predictions", 60)
+    (tmp_path / "short.predictions").write_bytes(b"\x01\x00" * 59)
+    with pytest.raises(NotEnoughData, match="expected 60"):
+        read_predictions(tmp_path / "short.predictions", 60)
+
+
+def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -> None:
+    where = tmp_path / "study"
+    plan = tiny_plan(configurations=WAYS[:1], noises=tiny_plan().noises[:1])
+    first = without_seconds(run_pruning_plan(plan, store=where))
+    (where / "rows.jsonl").write_text((where / "rows.jsonl").read_text().splitlines()[0] + "\n")
+    (where / "runs" / "none-0" / "whole-2.pt").unlink()
+    assert without_seconds(run_pruning_plan(plan, store=where)) == first

@@ -282,3 +282,18 @@ def test_other_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "study.jsonl").write_text(text)
     with pytest.raises(InputError, match=words):
         lab.load_study(tmp_path / "study.jsonl")
+
+
+def test_frames_hold_models_and_scores(study: Study) -> None:
+    frame = study.to_frame()
+    assert list(frame["beta"]) == [0.1, 0.1, 10, 10, 100, 100]
+    assert frame["mig"].isna().tolist() == [False, False, True, True, False, False]
+    long = study.scores_frame()
+    assert len(long) == 6 * 18
+    assert set(long["kind"]) == {"real", "null-0", "half-0", "half-1"}
+    assert long["reason"][long["value"].isna()].str.len().min() > 0
+
+
+def test_without_a_folder_nothing_is_left() -> None:
+    found = run_plan(plan(betas=[0.1]))
+    assert [model.status for model in found.models] == ["done", "done"]
