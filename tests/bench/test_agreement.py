@@ -232,16 +232,3 @@ def test_names_that_are_not_there_are_told() -> None:
         found.pair("mig", "mig")
     with pytest.raises(InputError, match="p_value"):
         found.matrix().table("taus")  # type: ignore[arg-type]
-
-
-def test_mean_size_of_taus_of_noise_is_that_of_chance() -> None:
-    rng = np.random.default_rng(5)
-    inside, values = 0, []
-    for _ in range(20):
-        found = bench.agreement(dict(zip("abcdefgh", rng.normal(size=(8, 36)), strict=True)), draws=200)
-        size = found.matrix().mean_size
-        assert_close(size.value, np.abs(found.matrix().tau).mean(), ROUNDING)
-        values.append(size.value)
-        inside += size.low <= np.sqrt(2 / np.pi) * 0.1165 <= size.high
-    assert abs(np.mean(values) - 0.093) < 4 * np.std(values) / np.sqrt(20)
-    assert inside >= 14

@@ -15,10 +15,9 @@ import pytest
 
 import demele
 from demele.bench.candidates import candidate, chosen_candidates
-from demele.bench.scenario import Candidate, Scenario, group_of
+from demele.bench.scenario import Candidate
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.fingerprint import fingerprint
-from demele.metrics.catalogue import CATALOGUE, names_of_all
 
 
 def half(codes: object, factors: object) -> float:
@@ -26,16 +25,6 @@ def half(codes: object, factors: object) -> float:
 
 
 # Choosing -----------------------------------------------------------------------------------------------------------
-
-
-def test_all_registered_metrics_but_the_newer_ones_by_default() -> None:
-    found = chosen_candidates(None)
-    assert [item.name for item in found] == names_of_all()
-    for item in found:
-        spec = CATALOGUE[item.name]
-        assert (item.title, item.claims, item.discretises) == (spec.title, spec.properties, spec.discretises)
-        assert item.group == item.key == group_of(spec)
-        assert item.function is None
 
 
 def test_names_functions_and_candidates_together() -> None:
@@ -236,20 +225,3 @@ def test_the_key_follows_the_function_and_the_name() -> None:
     assert first.key == f"half@{fingerprint(half)}"
     assert replace(first, title="Other").key == first.key
     assert replace(first, function=lambda codes, factors: 1.0).key != first.key
-
-
-def test_a_scenario_of_other_code_or_pairing_is_told_apart() -> None:
-    def scenario(value: float, paired: bool = False) -> Scenario:
-        return Scenario(
-            name="mine",
-            title="Mine",
-            question="?",
-            sweep="a",
-            severities=(0.0,),
-            draw=lambda rng, severity, n: (rng.random((n, 2)), rng.random((n, 2)) + value),
-            paired=paired,
-        )
-
-    told = [scenario(*given).draw_fingerprint for given in ((0.0,), (1.0,), (0.0, True))]
-    assert len(set(told)) == 3
-    assert scenario(0.0).draw_fingerprint == told[0]

@@ -119,16 +119,6 @@ def test_only_seeds_that_both_have_are_compared() -> None:
 # Costs ----------------------------------------------------------------------------------------------------------------
 
 
-def test_seconds_are_the_median_of_all_calls_of_the_group_at_the_size_of_the_run() -> None:
-    seconds = {
-        ("information", "noise"): times([0.1, 0.2], [0.3, 0.4]),
-        ("information", "mixing"): times([0.5, 0.6, 8.0]),
-        ("information", "chance"): times([100.0]),  # of other sizes
-        ("sap", "noise"): times([50.0]),  # of another group
-    }
-    assert card([curve_of(NOISE, {10: [0.5]})], seconds)["seconds"] == 0.4
-
-
 def test_cost_is_the_median_at_each_number_of_rows_from_few_to_many() -> None:
     size = bench.scenario("sample_size")
     own = [[4.0, 6.0, 50.0], [3.0], [2.0, 1.0], [0.5], [0.25], [0.125], [0.0625]]

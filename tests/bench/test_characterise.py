@@ -17,7 +17,7 @@ from scipy import stats
 import demele
 from demele import bench
 from demele.bench.run import drawn
-from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError, UnknownNameError
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
@@ -98,18 +98,6 @@ def small() -> bench.Characterisation:
     """Two scores of one model and one that has a row of its own, then two functions."""
     metrics: list[Any] = ["mig", "dci_forest_modularity", "dci_forest_compactness", correlation, half]
     return bench.check_metrics(metrics, mine(), seeds=3, slow_seeds=1, n_rows=N)
-
-
-def test_the_criteria_are_those_of_the_scenarios_that_were_run() -> None:
-    assert [(item.name, item.group) for item in small().criteria] == [("mine", "added")]
-    also = bench.check_metrics(half, ["mixing", mine()], seeds=1, n_rows=100).criteria
-    assert [item.name for item in also if item.group == "added"] == ["mine"]
-    of_mixing = [item.name for item in also if any(part.scenario == "mixing" for part in item.parts)]
-    assert of_mixing == ["coherent_modularity", "coherent_compactness"]
-    assert [item.name for item in also if item.declared] == ["no_discretisation"]  # beside others of the review only
-    assert len(also) == 4
-    silent = bench.check_metrics(half, mine(wanted={}), seeds=1, n_rows=100)  # it wants nothing of anyone
-    assert silent.criteria == ()
 
 
 @pytest.mark.parametrize(
@@ -329,19 +317,6 @@ def test_what_cannot_be_is_refused_before_anything_is_computed(
     assert type(told.value) is error
     assert calls == []
     assert not path.exists()
-
-
-def test_a_store_that_cannot_be_used_is_refused_before_anything_is_computed(calls: list[float], tmp_path: Path) -> None:
-    other = tmp_path / "notes.txt"
-    other.write_text("my notes\n")
-    with pytest.raises(InputError, match="store: cannot write"):
-        bench.check_metrics(counted, mine(), seeds=1, n_rows=100, store=tmp_path)
-    with pytest.raises(InputError, match="store: cannot write"):
-        bench.check_metrics(counted, mine(), seeds=1, n_rows=100, store=tmp_path / "no" / "folder")
-    with pytest.raises(FormatError, match="is not a store of rows"):
-        bench.check_metrics(counted, mine(), seeds=1, n_rows=100, store=other)
-    assert other.read_text() == "my notes\n"
-    assert calls == []
 
 
 def test_seeds_of_each_scenario_and_of_slow_metrics() -> None:

@@ -28,28 +28,9 @@ def blobs(n: int = 120) -> tuple[Any, Any, Any]:
 # Training -----------------------------------------------------------------------------------------------------------
 
 
-def test_same_bits_in_other_processes() -> None:
-    from joblib import Parallel, delayed
-
-    features, y, folds = blobs()
-    here = [candidate_classifier(features, y, folds, 0, index) for index in range(8)]
-    there = Parallel(n_jobs=2)(delayed(candidate_classifier)(features, y, folds, 0, index) for index in range(8))
-    assert [name for name, _ in here] == [name for name, _ in there]
-    assert_exact([row for _, row in here], [row for _, row in there])
-
-
 def test_wrong_labels_change_no_draw() -> None:
     features, y, folds = blobs()
     assert candidate_classifier(features, y, folds, 0, 5)[0] == candidate_classifier(features, y[::-1], folds, 0, 5)[0]
-
-
-def test_nothing_is_known_of_labels_that_are_pure_noise() -> None:
-    features, _, folds = blobs(400)
-    rates = []
-    for index in range(40):
-        y = np.random.default_rng(index).integers(4, size=400)
-        rates.append(np.mean(candidate_classifier(features, y, folds, 0, index)[1] == y))
-    assert_mean(rates, expected=0.25)
 
 
 def test_one_nearest_neighbour_is_at_chance_out_of_fold(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele import bench, classifiers, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
-from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.store import Store
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -322,16 +322,6 @@ def test_a_store_gives_the_same_result_and_decides_nothing_twice(tmp_path: Path)
     assert grown > size
     bench.check_methods(predictions, truth, RATES, methods, store=path, n_jobs=2)
     assert_exact(path.stat().st_size, grown)
-
-
-def test_a_store_of_other_labels_is_refused(tmp_path: Path) -> None:
-    predictions, truth = simulated(300, models=5)
-    path = tmp_path / "rows"
-    bench.check_methods(predictions, truth, RATES, ["overlap"], store=path)
-    before = path.read_bytes()
-    with pytest.raises(DemeleError, match="store"):
-        bench.check_methods(predictions, truth, RATES, ["overlap"], store=path, seed=1)
-    assert path.read_bytes() == before
 
 
 def test_a_changed_function_is_asked_again(tmp_path: Path) -> None:

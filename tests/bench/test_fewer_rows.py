@@ -42,16 +42,6 @@ def test_the_declared_metrics_are_slow_ones_that_are_only_computed_where_they_ar
         assert all(3 <= number <= stored.SLOW_SEEDS[kind] for kind, number in fewer_seeds(name).items())
 
 
-def test_rows_of_a_declared_metric_keep_how_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "FEWER", {"sap": 2})
-    few = bench.check_metrics("sap", "mixing", seeds=2, n_rows=FEWER_SAMPLES)
-    (path,) = stored.write_rows(few, tmp_path)
-    assert json.loads(gzip.decompress(path.read_bytes()))["n_samples"] == FEWER_SAMPLES
-    again = stored.referred(bench.Characterisation, ["sap"], tmp_path)
-    assert again.n_samples == N_SAMPLES
-    assert (again.fewer_rows, again.fewer("sap")) == ({"sap": FEWER_SAMPLES}, (2, FEWER_SAMPLES))
-
-
 # Made -----------------------------------------------------------------------------------------------------------------
 
 

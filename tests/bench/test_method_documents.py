@@ -26,17 +26,6 @@ def test_the_verdict_counts_methods_without_type_one_errors() -> None:
     ]
 
 
-def test_the_table_holds_the_tallies_of_one_rate() -> None:
-    found = measured()
-    for at in (0.02, 0.2):
-        table = replace(found, at=at).document().table
-        assert table is not None
-        for row, method in zip(table.rows, found.contenders, strict=True):
-            one = found.tally(method, at)
-            assert (row[0], row[1], row[6]) == (name(found.contenders[method][0]), one.type_1 / 100, one.reversed)
-            assert row[3] == 1 - one.type_2 / 100
-
-
 def test_curves_have_the_errors_at_every_rate_and_bars_stand_for_a_single_one() -> None:
     found = measured()
     figure = found.document().figure

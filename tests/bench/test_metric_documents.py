@@ -7,11 +7,9 @@ from demele.bench.candidates import candidate
 from demele.bench.metric_documents import CAPTIONS
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Curve
-from demele.report.document import Choice, Heat, Lines, Matrix, Pill, Table
+from demele.report.document import Choice, Lines, Matrix, Pill, Table
 from demele.report.renderers.html import page
-from demele.report.renderers.tables import figures_of
-from demele.report.renderers.terminal import text
-from demele.report.words import name, typed
+from demele.report.words import name
 
 
 def made(curves: dict[tuple[str, str], list[float]], **given: Any) -> bench.Characterisation:
@@ -75,22 +73,3 @@ def test_a_cell_has_the_evidence_that_decided_it() -> None:
     assert list(line.lines[0].y) == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
     assert [row[3] for row in table.rows][-1] is not None
     assert "<bdi>&lt;b&gt;</bdi>" in page(document)
-
-
-def test_the_stored_results_are_sorted_and_agree_with_print_as_often_as_counted() -> None:
-    found = bench.reference()
-    document = found.document()
-    counts = found.to_dict()["agreement"]
-    assert f"{counts['agree']} of {counts['cells']} verdicts agree with the published table of the review." in (
-        document.sentences
-    )
-    assert document.table is not None
-    shares = [row[1].order for row in document.table.rows[:1] if isinstance(row[1], Pill)]
-    assert shares == [1.0]
-    assert typed(document.table.rows[0][0]) == "DCI forest"
-    published = next(section for section in document.sections if section.title == "Published results")
-    verdicts = next(block for block in published.shown if isinstance(block, Table))
-    assert len(verdicts.rows) == counts["cells"] - counts["agree"]
-    (moved,) = (one for one in figures_of(document) if isinstance(one, Heat) and "should not matter" in one.caption)
-    assert moved.rings
-    assert len(text(document).splitlines()) <= 40

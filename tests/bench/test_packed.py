@@ -221,16 +221,6 @@ def test_a_file_without_a_part_is_refused(part: str, tmp_path: Path) -> None:
         bench.load(path)
 
 
-@pytest.mark.parametrize("part", ["candidates", "scenarios", "curves", "seconds"])
-def test_a_part_that_is_something_else_is_refused(part: str, tmp_path: Path) -> None:
-    path = tmp_path / "part.gz"
-    others: list[Any] = [5, [5], [{}], None]
-    for instead in others:
-        path.write_bytes(packed({**content(), part: instead}))
-        with pytest.raises(FormatError, match="lacks a part of a characterisation"):
-            bench.load(path)
-
-
 def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
     found = bench.check_metrics(mean, mine(wanted={"any": (bench.Holds(),)}), seeds=1, n_rows=100)
     told = json.loads(gzip.decompress(found.save(tmp_path / "a").read_bytes()))

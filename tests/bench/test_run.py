@@ -5,7 +5,6 @@ import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ import pytest
 
 import demele
 from demele.bench.candidates import candidate, chosen_candidates
-from demele.bench.run import Plan, declined, drawn, measured, record_key
-from demele.bench.scenario import Candidate, Representation, Scenario
+from demele.bench.run import Plan, drawn, measured, record_key
+from demele.bench.scenario import Representation, Scenario
 from demele.bench.scenarios import SCENARIOS, scenario
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
@@ -126,21 +125,6 @@ def test_every_first_seed_comes_before_the_second_ones() -> None:
     store = run(plan_of(["mig"], ["noise", "mixing"], seeds=3))
     seeds = [key[2] for key in store]
     assert seeds == sorted(seeds, key=int)
-
-
-def test_a_metric_that_is_declined_takes_no_part() -> None:
-    def declines(item: Candidate) -> str | None:
-        return "has no codes" if item.name == "sap" else None
-
-    own = scenario_of(declines=declines)
-    plan = plan_of(["mig", "sap"], [own, "mixing"], seeds=1)
-    assert [declined(item, own) for item in plan.candidates] == [None, "has no codes"]
-    assert declined(plan.candidates[1], scenario("mixing")) is None
-    assert {(str(key[0]).partition("@")[0], key[3]) for key in records_of(plan)} == {
-        ("mine", "information"),
-        ("mixing", "information"),
-        ("mixing", "sap"),
-    }
 
 
 def test_a_group_is_measured_where_one_of_it_is_not_declined() -> None:
@@ -268,25 +252,6 @@ class Counting:
         return self.function(rng, severity, n)
 
 
-def test_more_seeds_compute_only_the_new_ones(tmp_path: Path) -> None:
-    calls: list[int] = []
-
-    def metric(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
-        log.append(1)
-        return float(codes.mean())
-
-    log: list[int] = calls
-    own = candidate(metric)
-    path = tmp_path / "rows"
-    counted = []
-    for seeds in (2, 5, 5, 3):
-        with Sweep(IDENTITY, store=path) as sweep:
-            run(plan_of((own,), ["mixing"], seeds=seeds), sweep)
-            counted.append((len(calls), len(sweep.records)))
-    assert counted == [(12, 12), (30, 30), (30, 30), (30, 30)]
-    assert without_seconds(Store(path, IDENTITY)) == records_of(plan_of((own,), ["mixing"], seeds=5))
-
-
 def test_what_is_new_is_drawn_again_and_what_is_there_is_not_measured_again() -> None:
     draws = Counting(draw)
     own = scenario_of(draws)
@@ -311,17 +276,6 @@ def test_changed_code_is_computed_again() -> None:
     assert (
         sorted(record["values"]["own"] for record in without_seconds(sweep.records).values()) == [0.25] * 6 + [0.5] * 6
     )
-
-
-def test_a_changed_scenario_is_computed_again() -> None:
-    sweep = Sweep(IDENTITY)
-
-    def rows(shift: float, **given: Any) -> int:
-        own = scenario_of(lambda rng, severity, n: (draw(rng, severity, n)[0] + shift, rng.random((n, 3))), **given)
-        return len(run(plan_of(["mig"], [own], seeds=1), sweep))
-
-    assert [rows(0.0), rows(0.0), rows(1.0), rows(1.0, paired=True)] == [2, 2, 4, 6]
-    assert rows(0.0, severities=(0.5, 0.75)) == 7  # 0.5 was there
 
 
 # other numbers of a score than its value

@@ -7,19 +7,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demele.bench.candidates import candidate, chosen_candidates
+from demele.bench.candidates import chosen_candidates
 from demele.bench.run import declined, drawn
 from demele.bench.scenario import Candidate, Representation, own_settings
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.invariance import CHANGES
 from demele.bench.scenarios.sizes import MULTIPLES
-from demele.bench.scenarios.source import M, noisy, tangent
-from demele.core.seeds import rng_for
+from demele.bench.scenarios.source import M, tangent
 from demele.estimation.discretise import EqualWidth
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import protocol
 from demele.metrics.request import given_options, merged_options
-from demele.scoring.bare import bare_source
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 N = 300
@@ -79,38 +77,6 @@ def test_draws_are_finite_of_one_length_and_repeatable() -> None:
         other, other_factors = pair(name, severity, seed=1)
         assert not np.array_equal(other, codes)
         assert not np.array_equal(other_factors, factors)
-
-
-@pytest.mark.filterwarnings("ignore::demele.errors.UndefinedFactorWarning")
-def test_what_is_drawn_can_be_read() -> None:
-    for name, severity in EVERY:
-        found = sample(name, severity)
-        source = bare_source(found.codes, found.factors, kinds=found.kinds, codes_std=found.codes_std)
-        subject = source.subject("rows")
-        kinds = {factor.kind for factor in subject.factors.columns}
-        classes = name == "categorical" or name.startswith("mislabelled")
-        assert kinds == {"categorical" if classes else "continuous"}
-        if found.reg_dim is not None:
-            assert len(found.reg_dim) == subject.factors.m
-            assert set(found.reg_dim) <= set(range(subject.codes.d))
-        assert set(given_options(found.options)) == set(found.options)
-
-
-def test_shapes() -> None:
-    for name, severity in EVERY:
-        copied = {"redundant": {1: (8, 4), 2: (8, 4), 3: (8, 2), 4: (16, 4)}}
-        n_codes, n_factors = M, M
-        if name == "redundant":
-            n_codes, n_factors = copied[name][int(severity)]
-        elif name == "partial":
-            n_factors = int(severity)
-        elif name == "inactive":
-            n_codes = M + int(severity)
-        elif name == "duplicated":
-            n_codes, n_factors = 4 * int(severity), 4
-        codes, factors = pair(name, severity)
-        assert codes.shape[1] == n_codes
-        assert factors.shape[1] == n_factors
 
 
 def test_the_first_severity_is_the_perfect_representation() -> None:
@@ -380,16 +346,6 @@ def test_classes_are_mistaken_for_the_next_one_as_the_transition_says() -> None:
         assert_close(one.probabilities, np.array(expected), ROUNDING)
 
 
-def test_only_metrics_with_a_correction_by_transition_take_part() -> None:
-    taking = {
-        name for name in CATALOGUE if declined(chosen_candidates([name])[0], SCENARIOS["mislabelled_corrected"]) is None
-    }
-    assert taking == {"mig", "mig_sup", "dcimig", "jemmig", "sap", "explicitness"}
-    own = candidate(lambda codes, factors: 0.5, name="half")
-    assert declined(own, SCENARIOS["mislabelled_corrected"]) == "no transition corrects it"
-    assert declined(own, SCENARIOS["rotation_aligned"]) is None
-
-
 # sizes and settings
 
 
@@ -403,18 +359,6 @@ def test_chance_codes_know_nothing_of_the_factors() -> None:
     codes, factors = pair("chance", 20_000.0)
     for shift in range(M):
         assert_mean(((codes - 0.5) * (np.roll(factors, shift, axis=1) - 0.5)).mean(axis=1), 0.0)
-
-
-def test_settings_are_swept_on_the_codes_of_the_scenario_of_noise() -> None:
-    codes, factors = noisy(rng_for(3, "any"), 0.2, N)
-    as_noise: Any = SCENARIOS["noise"].draw(rng_for(3, "any"), 0.2, N)
-    assert_exact(codes, as_noise[0])
-    assert_exact(factors, as_noise[1])
-    for name, share in (("bins", 0.2), ("settings", 0.6)):
-        codes, factors = pair(name, SCENARIOS[name].severities[0])
-        noise = (codes - (1 - share) * factors) / share
-        assert -1e-12 < noise.min() < 0.01
-        assert 0.99 < noise.max() < 1 + 1e-12
 
 
 def options_of(metric: Candidate, name: str, severity: float) -> dict[str, Any]:

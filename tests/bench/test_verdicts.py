@@ -474,17 +474,6 @@ def test_settings_hold_by_declaration_for_a_metric_without_any() -> None:
     assert verdict(metric(), moving).status == "fails"
 
 
-def test_discretisation_is_declared() -> None:
-    def status(*declared: bool | None) -> Status:
-        members = [metric(f"m{place}", discretises=item) for place, item in enumerate(declared)]
-        return judged("m", members, CRITERIA["no_discretisation"], {}, {}, 0.95).status
-
-    assert status(False) == "holds"
-    assert status(True) == "fails"
-    assert status(None) == "not applicable"
-    assert status(False, False, True) == "fails"
-
-
 def test_added_criteria_leave_out_what_others_judge() -> None:
     wanted: dict[str, tuple[Expectation, ...]] = {"any": (Holds(),), "compactness": (Falls(),)}
     given = [

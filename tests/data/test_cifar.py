@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import demele
 from demele.core.errors import FormatError, InputError
-from demele.data.loaders.loading import PUBLISHED, load
+from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedSet
 from demele.data.mapped import MappedArray
 from tests.data import published_files as files
@@ -21,28 +20,6 @@ from tests.tolerances import assert_exact
 
 def one_image_each(name: str) -> PublishedSet:
     return files.labelled(name, {"train": 5 if name == "cifar10" else 1, "test": 1})
-
-
-# What is published ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "splits", "sizes"),
-    [
-        ("cifar10", {"train": 50_000, "test": 10_000}, (10,)),
-        ("cifar100", {"train": 50_000, "test": 10_000}, (100, 20)),
-        ("svhn", {"train": 73_257, "test": 26_032, "extra": 531_131}, (10,)),
-    ],
-)
-def test_published_sizes(name: str, splits: dict[str, int], sizes: tuple[int, ...]) -> None:
-    published = PUBLISHED[name]
-    assert (published.splits, published.grids[""].sizes, published.grids[""].pixels) == (splits, sizes, (32, 32, 3))
-    for factor in published.grids[""].factors:
-        assert factor.values is not None
-        assert len(set(factor.values)) == factor.size
-        assert list(factor.values) == sorted(factor.values)  # CIFAR's classes are in the order of their names
-    first = demele.data.describe(name).variants[0]
-    assert (first.n, first.shape) == (splits["train"], (32, 32, 3))
 
 
 # CIFAR, by hand -------------------------------------------------------------------------------------------------------

@@ -2,14 +2,11 @@
 
 import importlib.resources
 
-import numpy as np
 import pytest
 
 from demele.core.errors import UnknownNameError
 from demele.data import crowd_set, crowd_set_names
-from demele.labels import Annotations, majority_vote
-from demele.labels.joined.annotations import read_annotations
-from tests.tolerances import assert_exact
+from demele.labels import Annotations
 from tools import make_label_demo
 
 BUNDLED = importlib.resources.files("demele.data") / "bundled"
@@ -42,16 +39,6 @@ def test_counts_are_those_of_the_source(
     assert found.licence == "Apache-2.0"
     assert f"{answers} answers of {annotators} annotators about {items} items" in found.provenance
     assert f"{answers} answers" in repr(found)
-
-
-def test_the_frame_is_what_methods_read() -> None:
-    found = crowd_set("mozafari_1000")
-    table = read_annotations(found.to_frame())
-    assert table.classes == found.classes
-    assert_exact(table.item, found.item)
-    vote = majority_vote(table)
-    right = np.mean([found.gold[int(item)] == label for item, label in zip(table.items, vote.labels, strict=True)])
-    assert right == 0.696
 
 
 def test_unknown_names() -> None:

@@ -218,15 +218,6 @@ def test_sample_is_typed_and_complete(name: str) -> None:
     assert "1797 rows, 10 codes, 9 factors" in repr(sample)
 
 
-def test_each_call_gives_new_frames() -> None:
-    first = demo()
-    first.codes.iloc[:] = 0
-    first.factors["area"] = 0.0
-    again = demo()
-    assert (again.codes.std() > 0).all()
-    assert again.factors["area"].std() > 0
-
-
 def test_unknown_name() -> None:
     with pytest.raises(UnknownNameError, match="pca, ica, nmf, autoencoder, got 'vae'"):
         demo("vae")  # type: ignore[arg-type]

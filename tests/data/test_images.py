@@ -150,15 +150,6 @@ def test_pairs_are_drawn_evenly() -> None:
     assert_mean((hue % 4 == 3)[hue != 0], 1 / 3)
 
 
-def test_pairs_come_from_their_seed_and_keep_to_their_set() -> None:
-    assert_exact(IMAGES.pairs(50, seed=7), IMAGES.pairs(50, seed=7))
-    assert (IMAGES.pairs(50, seed=7)[0] != IMAGES.pairs(50, seed=8)[0]).any()
-    shuffled = IMAGES.subset(np.random.default_rng(0).permutation(24))
-    first, second = shuffled.pairs(200, seed=1)
-    assert_exact((shuffled.positions(first) != shuffled.positions(second)).sum(axis=1), [1] * 200)
-    assert IMAGES.pairs(0)[1].shape == (0,)
-
-
 # What is refused ------------------------------------------------------------------------------------------------------
 
 

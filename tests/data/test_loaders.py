@@ -34,17 +34,6 @@ def test_images_stand_in_the_order_of_the_grid(layout: str, tmp_path: Path) -> N
     assert pickle.loads(pickle.dumps(images)).images(some).tobytes() == made.images[some].tobytes()
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_smaller_size_is_that_of_resized(layout: str, tmp_path: Path) -> None:
-    write, how, asked = LAYOUTS[layout]
-    made = write(tmp_path, **how)
-    whole, small = load(made.published, made.path, **asked), load(made.published, made.path, size=4, **asked)
-    rows = np.array([3, 0, 3])
-    assert_exact(small.images(rows), whole.resized(4).images(rows))
-    assert small.digest == whole.resized(4).digest
-    assert load(made.published, made.path, **asked).digest == whole.digest
-
-
 def test_a_digest_differs_where_files_variants_or_options_do(tmp_path: Path) -> None:
     made = files.write_mpi3d(tmp_path, variant="toy")
     found = {load(made.published, made.path, variant=name).digest for name in ("toy", "real", "complex")}

@@ -111,16 +111,6 @@ def test_a_set_that_was_converted_keeps_its_factors(tmp_path: Path) -> None:
     assert list(open_images(tmp_path / "images.npy", factors={"side": SIDES}).factors()) == ["side"]
 
 
-def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
-    objects = np.empty(12, dtype=object)
-    np.savez(tmp_path / "objects.npz", images=PIXELS, shape=objects)
-    with pytest.raises(FormatError, match="holds Python objects, which are not loaded because they can run code"):
-        open_images(tmp_path / "objects.npz")
-    np.savez(tmp_path / "images.npz", images=objects)
-    with pytest.raises(FormatError, match="holds Python objects"):
-        open_images(tmp_path / "images.npz")
-
-
 @pytest.mark.parametrize(
     ("arrays", "told"),
     [
@@ -201,3 +191,13 @@ def test_packed_images_may_not_fill_the_memory(tmp_path: Path) -> None:
     assert len(open_images(tmp_path / "zeros.npz")) == 100
     with pytest.raises(FormatError, match="declare 400 KiB of data, more than the 1000 bytes that are allowed"):
         open_images(tmp_path / "zeros.npz", max_size=1000)
+
+
+def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
+    objects = np.empty(12, dtype=object)
+    np.savez(tmp_path / "objects.npz", images=PIXELS, shape=objects)
+    with pytest.raises(FormatError, match="holds Python objects, which are not loaded because they can run code"):
+        open_images(tmp_path / "objects.npz")
+    np.savez(tmp_path / "images.npz", images=objects)
+    with pytest.raises(FormatError, match="holds Python objects"):
+        open_images(tmp_path / "images.npz")

@@ -26,17 +26,6 @@ SETS = [
 
 
 @pytest.mark.parametrize("images", SETS, ids=repr)
-def test_sets_are_complete_grids(images: ImageSet) -> None:
-    assert images.space is not None
-    assert len(images) == len(images.space)
-    assert images.complete
-    rows = np.random.default_rng(0).integers(0, len(images), 50)
-    assert_exact(images.index(images.positions(rows)), rows)
-    assert images.provenance
-    assert images.licence
-
-
-@pytest.mark.parametrize("images", SETS, ids=repr)
 def test_any_batching_gives_the_same_bits(images: ImageSet) -> None:
     rows = np.random.default_rng(1).integers(0, len(images), 60)
     one_by_one = np.concatenate([images.images([row]) for row in rows])

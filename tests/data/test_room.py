@@ -21,21 +21,6 @@ SHAPES = ("ball", "box", "cylinder", "capsule")
 LIGHT = np.array([0.35, 0.6, 0.72]) / np.sqrt(0.35**2 + 0.6**2 + 0.72**2)
 
 
-def test_the_room_has_the_factors_that_it_says() -> None:
-    space = room(64, (10, 10, 10, 8, 4, 15)).space
-    assert space is not None
-    assert len(space) == 480_000
-    assert space.names == ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "azimuth")
-    assert_close(space.values[1], np.arange(10) / 10, ROUNDING)
-    assert_close(space.values[3], np.linspace(0.75, 1.25, 8), ROUNDING)
-    assert space.values[4] == SHAPES
-    assert_close(space.values[5], np.linspace(-30, 30, 15), ROUNDING)
-    assert space.period == (1.0, 1.0, 1.0, None, None, 360.0)
-    small = room(8, (2, 1, 1, 1, 1, 2)).space
-    assert small is not None
-    assert small.names == ("floor_hue", "azimuth")
-
-
 # Geometry -------------------------------------------------------------------------------------------------------------
 
 
@@ -141,22 +126,6 @@ def test_a_box_shows_three_sides_and_is_lit_as_the_room() -> None:
     shares = region_weights(32, "box", 1.25, 10.0, shaded=False)
     found = np.unique(np.round(weights[OBJECT][shares[OBJECT] == 1], 12))
     assert set(np.round(0.45 + 0.55 * LIGHT, 12)) <= set(found)
-
-
-def test_white_light_on_white_is_white() -> None:
-    images = room(16, (2, 2, 2, 2, 4, 2))
-    shares = np.stack(
-        [
-            region_weights(16, shape, scale, azimuth, shaded=False)
-            for scale in (0.75, 1.25)
-            for shape in SHAPES
-            for azimuth in (-30, 30)
-        ]
-    )
-    images._weights[:] = shares.reshape(16, 3, -1)  # type: ignore[attr-defined]
-    images._computed[:] = True  # type: ignore[attr-defined]
-    images._colours = [np.full((2, 3), 255, dtype=np.float32)] * 3  # type: ignore[attr-defined]
-    assert_exact(np.unique(images.images(np.arange(len(images)))), [255])
 
 
 def test_an_image_is_the_rounded_sum_of_its_colours() -> None:
