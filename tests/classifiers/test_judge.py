@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from demele.classifiers import RowScores, ScoreAudit, judge_scores
+from demele.classifiers import RowScores, ScoreAudit, judge_scores, slices
 from demele.classifiers.judge import jeffreys, judge_quality, rogan_gladen, weighted_kappa
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
@@ -191,3 +192,28 @@ def test_the_command_without_human_scores(tmp_path: Path, example: Any, capsys: 
     assert "Draw 100 rows at random" in capsys.readouterr().out
     assert main(["judge", file, "--gate", "0.8"]) == 2
     assert "--human" in capsys.readouterr().err
+
+
+def test_slices_of_each_system(tmp_path: Path, example: Any, capsys: Any) -> None:
+    given, rows, true = example
+    place = np.where(np.arange(1200) % 3 == 0, "third", "other")
+    scores = {name: RowScores(one) for name, one in given.items()}
+    human = ScoreAudit(rows, {name: true[name][rows] for name in given})
+    result = judge_scores(scores, human, slices=place)
+    for name in given:
+        alone = slices(scores[name], human.of(name), place)
+        assert [row.corrected for row in result.slices[name].rows] == [row.corrected for row in alone.rows]
+    text = str(result)
+    assert "third - rest" in text
+    assert "p (Holm)" in text
+    table = pd.DataFrame({"id": range(1200), "score": given["A"].astype(int), "place": place})
+    table.to_csv(tmp_path / "answers.csv", index=False)
+    people = pd.DataFrame({"id": rows, "human": true["A"][rows].astype(int)})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    files_of = [str(tmp_path / "answers.csv"), "--human", str(tmp_path / "people.csv")]
+    assert main(["judge", *files_of, "--slice", "place"]) == 0
+    assert "third - rest" in capsys.readouterr().out
+    assert main(["judge", *files_of, "--slice", "plaice"]) == 2
+    assert "did you mean 'place'" in capsys.readouterr().err
+    with pytest.raises(DemeleError, match="slices"):
+        judge_scores(scores, slices=place)

@@ -13,9 +13,11 @@ from typing import Literal
 import numpy as np
 
 from demele.classifiers.intervals import checked_confidence
+from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
 from demele.classifiers.mean_scores import MeanScore, Stratum, audited_mean, breakdown, trusted_mean
 from demele.classifiers.planning import draws_by_stratum, pilot_spread
+from demele.classifiers.results import NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError
@@ -23,6 +25,7 @@ from demele.core.proportions import normal_quantile
 from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.table_columns import as_column
 from demele.noise.square_tables import digest
 
 Against = Literal["above", "below", "inconclusive", ""]
@@ -115,6 +118,8 @@ class Judgement(Result):
         Labels that halve the intervals, about.
     draw : mapping of str to float
         Which share of them to draw where, if these help most.
+    slices : mapping of str to NamedEstimates
+        Of each system: its slices, and their differences from the rest.
     assumptions : tuple of str
     notes : tuple of Note
     signature : Signature
@@ -131,6 +136,7 @@ class Judgement(Result):
     level: float
     next_labels: int
     draw: Mapping[str, float]
+    slices: Mapping[str, NamedEstimates]
     assumptions: tuple[str, ...]
     notes: tuple[Note, ...]
     signature: Signature
@@ -161,6 +167,7 @@ def judge_scores(
     inference: Literal["population", "test_set"] = "population",
     exact: bool = False,
     human_error: float = 0.0,
+    slices: object = None,
 ) -> Judgement:
     """Correct a judge's scores of one or several systems by human scores of some rows.
 
@@ -181,6 +188,8 @@ def judge_scores(
         Proved intervals, for any number of human scores. They are about these rows, and wider.
     human_error : float
         Largest share of human scores that are wrong.
+    slices : array-like of shape (n,), optional
+        The slice of each row, such as its language: see :func:`demele.classifiers.slices`.
 
     Returns
     -------
@@ -203,7 +212,8 @@ def judge_scores(
     held = {"system": scores} if isinstance(scores, RowScores) else dict(scores)
     if not held or not all(isinstance(one, RowScores) for one in held.values()):
         raise InputTypeError("scores", "expected RowScores, or a mapping of names to these")
-    for option, asked in (("gate", gate is not None), ("exact", exact), ("human_error", bool(human_error))):
+    human = {"gate": gate is not None, "exact": exact, "human_error": bool(human_error), "slices": slices is not None}
+    for option, asked in human.items():
         if asked and audit is None:
             raise InputError(option, "needs human scores; give `audit`, or leave it out")
     first = next(iter(held.values()))
@@ -225,6 +235,10 @@ def judge_scores(
         mean = trusted_mean(difference) if own is None else audited_mean(difference, own, gate=0.0, **known)  # type: ignore[arg-type]
         differences.append(_judged(title, mean, 0.0, breakdown(difference), audited=own is not None))
     audited = 0 if audit is None else audit.k
+    sliced = {}
+    if audit is not None and slices is not None:
+        sliced = {name: slice_means(one, audit.of(name), slices, level=level) for name, one in held.items()}
+        notes += [(name, note) for name, one in sliced.items() for note in one.notes if note.code == "slice-thin"]
     return Judgement(
         systems=tuple(systems),
         differences=tuple(differences),
@@ -235,12 +249,14 @@ def judge_scores(
         level=level,
         next_labels=min(TO_HALVE * audited or FIRST_LABELS, first.n),
         draw=_draw(held, audit),
+        slices=sliced,
         assumptions=_assumptions(audit, human_error, exact),
         notes=_notes(notes, systems, first, audit),
         signature=Signature.of(
             "judge_scores",
             {"gate": gate, "level": level, "inference": inference, "exact": exact, "human_error": human_error},
             n=first.n,
+            **({} if slices is None else {"slices": digest(as_column(slices, "slices"))}),
             digest=digest(
                 *(one.given for one in held.values()), *([] if audit is None else [audit.rows, *audit.true.values()])
             ),

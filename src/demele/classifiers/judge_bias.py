@@ -102,14 +102,13 @@ def slices(
     def span(low: float, high: float) -> Interval:
         return Interval(low=float(low), high=float(high), level=level, method="pooled strata", kind="design")
 
-    found, differences, p_values, notes = [], [], [], [*audit_alarms(scores, audit)]
+    found, differences, p_values, thin = [], [], [], []
     for code, name in enumerate(names):
         inside, outside = (scores.scored & part for part in (codes == code, codes != code))
         own, rest = fit(inside), fit(outside)
         row = NamedEstimate(name=name, value=_mean(scores, inside), n=int(inside.sum()))
         if own is None:
-            message = f"slice {name!r} has {inside[rows].sum()} audited rows; {LEAST_AUDITED} are needed"
-            notes.append(Note(code="slice-thin", message=message, subject=(name,)))
+            thin.append(f"{name} ({inside[rows].sum()})")
         else:
             low, high = (scores.low + scores.width * float(end) for end in own.ends(tail))
             corrected = scores.low + scores.width * float(np.clip(own.value, 0, 1))
@@ -129,6 +128,10 @@ def slices(
                 n=row.n,
             )
         )
+    notes = audit_alarms(scores, audit)
+    if thin:
+        message = f"slices with fewer than {LEAST_AUDITED} audited rows have no interval: {', '.join(thin)}"
+        notes += (Note(code="slice-thin", message=message),)
     fixed = adjusted(np.array(p_values), correction).tolist()
     differences = [replace(row, p_value=p) for row, p in zip(differences, fixed, strict=True)]
     met = {"n": scores.n, "digest": digest(scores.given, rows, true, codes)}
@@ -137,7 +140,7 @@ def slices(
         rows=(*found, *differences),
         level=level,
         assumptions=ASSUMED,
-        notes=tuple(notes),
+        notes=notes,
         signature=Signature.of("slices", {"correction": correction, "level": level}, **met),
     )
 

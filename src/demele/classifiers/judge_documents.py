@@ -22,14 +22,17 @@ def judged_document(result: "Judgement") -> Document:
         sentences=[_breakdowns(result), _overruled(result), _lenient(result), _reference(result)],
         figure=_strips(result),
         table=_systems(result),
-        below=[_differences(result)] if result.differences else [],
+        below=[*([_differences(result)] if result.differences else []), *([_slices(result)] if result.slices else [])],
         scope=[
             count(result.n, "row"),
             count(len(result.systems), "system"),
             f"{count(result.audited, 'row')} with human scores" if result.audited else "no human scores",
         ],
         next=[(_next(result), "")],
-        sections=[Section("Strata", [_strata(result)])] if result.audited else [],
+        sections=[
+            Section("Slices", [_slices(result)] if result.slices else []),
+            Section("Strata", [_strata(result)] if result.audited else []),
+        ],
         methods=_methods(result),
         **about(result),
     )
@@ -125,6 +128,24 @@ def _strips(result: "Judgement") -> Strips:
         rows.append(Strip(name(one.name), marks, written(one.value if one.corrected else one.judge, _form(result))))
     series = {0: "corrected by human scores", 1: "by the judge"} if result.audited else {1: "by the judge"}
     return Strips("Mean scores", rows, _form(result), series=series, zero=result.gate)
+
+
+def _slices(result: "Judgement") -> Table:
+    form = _form(result)
+    return listed(
+        "Slices",
+        [(name(system), row) for system, found in result.slices.items() for row in found.rows],
+        [
+            ("System", "text", lambda one: one[0] if len(result.slices) > 1 else ""),
+            ("Slice", "text", lambda one: name(one[1].name)),
+            ("Rows", "count", lambda one: one[1].n),
+            ("Judge", form, lambda one: one[1].value),
+            ("Corrected", form, lambda one: one[1].corrected_value),
+            (f"{rate(result.level)} interval", form, lambda one: one[1].corrected),
+            ("p (Holm)", "p", lambda one: one[1].p_value),
+        ],
+        note="p is two-sided, for a difference of the slice from the other rows.",
+    )
 
 
 def _strata(result: "Judgement") -> Table:

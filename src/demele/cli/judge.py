@@ -6,8 +6,8 @@ from demele.cli.judged_rows import read_judged
 
 
 def _run(given: Given) -> Call:
-    scores, audit = given.call(read_judged, given.files)
-    return given.bind(judge_scores, scores, audit)
+    scores, audit, slices = given.call(read_judged, given.files)
+    return given.bind(judge_scores, scores, audit, slices=slices)
 
 
 JUDGE = Command(
@@ -16,7 +16,7 @@ JUDGE = Command(
     _run,
     short="human gate score id group scale human_error level exact",
     readers=(read_judged,),
-    called={"audit": "--human"},
+    called={"audit": "--human", "slices": "--slice"},
     details="""\
 Human scores of some rows, drawn at random, say how often the judge errs. Each mean and each difference is corrected by
 them. Without human scores, the result says how many wrong scores would change it. Exits with 1 if a system is not
@@ -25,5 +25,6 @@ shown to be above the gate; without a gate, if neither of two systems is shown t
     examples="""\
 demele judge answers.csv --human people.csv --gate 0.8
 demele judge a.eval b.eval --human people.csv --group metadata.passage -o report.html
+demele judge answers.csv --human people.csv --slice language
 """,
 )

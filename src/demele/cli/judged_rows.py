@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,8 +24,9 @@ def read_judged(
     map: Words = None,  # noqa: A002 - the option is called so
     by_epoch: bool = False,
     weight: str | None = None,
+    slice: str | None = None,  # noqa: A002 - the option is called so
     seed: int = 0,
-) -> tuple[dict[str, RowScores], ScoreAudit | None]:
+) -> tuple[dict[str, RowScores], ScoreAudit | None, list[Any] | None]:
     """Read scores by a judge, and human scores of some of the rows.
 
     Parameters
@@ -51,6 +52,8 @@ def read_judged(
         Each repeat of an item is a row.
     weight : str, optional
         Column of what each row counts in the mean.
+    slice : str, optional
+        Column or field whose values are slices of the rows, such as a language; each has a corrected mean.
     seed : int
         Seed of the order of human scores. Files do not say it, and ``exact`` depends on it.
 
@@ -58,6 +61,8 @@ def read_judged(
     -------
     dict of str to RowScores
     ScoreAudit or None
+    list or None
+        The slice of each row.
     """
     found = read_scores(files, score=score, id=id, group=group, scale=scale, map=map, by_epoch=by_epoch)
     people = found.human if human is None else read_human(human, found, human_score=human_score, id=id, map=map)
@@ -67,8 +72,9 @@ def read_judged(
         name: RowScores(values, found.low, found.high, task=task, group=found.groups, weight=weights)
         for name, values in found.scores.items()
     }
+    slices = None if slice is None else found.values_of(slice)
     if people is None:
-        return scores, None
+        return scores, None, slices
     judged = np.flatnonzero(~np.all([np.isnan(one) for one in people.scores.values()], axis=0))
     rows = rng_for(seed, "order of human scores").permutation(judged)
-    return scores, ScoreAudit(rows, {name: one[rows] for name, one in people.scores.items()})
+    return scores, ScoreAudit(rows, {name: one[rows] for name, one in people.scores.items()}), slices
