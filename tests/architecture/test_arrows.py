@@ -72,7 +72,7 @@ ALLOWED = {
 BOTTOM = ("demele.report.document", "demele.report.words", "demele.report.listing", "demele.report.renderers")
 BELOW = {"demele.core.errors", "demele.core.outputs", "demele.core.extras"}
 #: These may reach every room, and the front door.
-TOP = ("cli", "__main__", "bins", "errors", "explain", "probes")
+TOP = ("cli", "__main__", "bins", "doctor", "errors", "explain", "probes")
 #: Parts of rooms that must not reach others of the same room: a part and what stands above it.
 PARTS = {
     "demele.classifiers.measures": ("demele.classifiers.comparison", "demele.classifiers.explanations"),

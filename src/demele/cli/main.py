@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo compare": ("demele.cli.demo:DEMO_COMPARE", "Rank ten language models on wrong labels"),
     "demo study": ("demele.cli.lab_study:DEMO", "Which metrics agree on 36 trained VAEs"),
     "demo pruning": ("demele.cli.lab_study:DEMO_PRUNING", "Fabrics pruned in 22 ways under label noise"),
+    "doctor": ("demele.cli.doctor:DOCTOR", "Say what a file holds, and what can use it"),
     "list metrics": ("demele.cli.listing:METRICS", "What each metric measures, its range and source"),
     "list protocols": ("demele.cli.listing:PROTOCOLS", "Named settings of the metrics"),
     "list methods": ("demele.cli.listing:METHODS", "Methods that compare classifiers"),
@@ -85,7 +86,7 @@ ABOUT: Mapping[str, str] = {
     "list": "Metrics, protocols, methods and data sets",
     "demo": "Score and compare on bundled data",
 }
-_OTHER = "Other: demo, list, cite, help, completion          Try:  demele demo compare"
+_OTHER = "Other: doctor, demo, list, cite, help, completion          Try:  demele demo compare"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -17,7 +17,7 @@ Files hold the same rows in the same order: .npy, .npz, .csv, .tsv, .parquet, .j
 Rows of tables are paired by position; --id COLUMN joins predictions by a column. Logs of lm-evaluation-harness
 (samples_*.jsonl) and Inspect (.eval) bring their labels and are joined by their questions. Folders, and files of over
 4 GiB (.npy, .parquet), are read a piece at a time. --decimal , reads numbers such as 0,5. --max-size 8G lets a
-compressed file take more memory.
+compressed file take more memory. demele doctor FILE says what a file holds, and which commands can use it.
 """,
     "noise": """\
 What is known of wrong labels decides which conclusions hold.

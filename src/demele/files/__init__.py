@@ -1,21 +1,21 @@
-"""Readers and writers of files: tables, arrays, labels, transitions, cleanings, audits, logs of language models."""
+"""Readers and writers of files: tables, arrays, labels, scores, transitions, cleanings, audits, logs of evaluations."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from demele.files.prediction_sets import PredictionSet, read_predictions
+    from demele.files.prediction_sets import PredictionSet as PredictionSet
+    from demele.files.prediction_sets import read_predictions as read_predictions
+    from demele.files.score_files import HumanScores as HumanScores
+    from demele.files.score_files import ScoreSet as ScoreSet
+    from demele.files.score_files import read_human as read_human
+    from demele.files.score_files import read_scores as read_scores
 
-_HOME = "demele.files.prediction_sets"
-
-__all__ = ["PredictionSet", "read_predictions"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return getattr(importlib.import_module(_HOME), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "demele.files.prediction_sets": "PredictionSet read_predictions",
+        "demele.files.score_files": "HumanScores ScoreSet read_human read_scores",
+    },
+)

@@ -175,7 +175,7 @@ def read_scores(
         raise InputError("scale", f"expected the least and the largest score, such as 1,5, got {shown(list(scale))}")
     chosen = [score] if isinstance(score, str) else list(score or ())
     notes: list[str] = []
-    rows = _by_system([(text, _rows_of(text, chosen, id, map, notes)) for text in texts])
+    rows = _by_system([(text, rows_of(text, chosen, id, map, notes)) for text in texts])
     _check_scale([row for own in rows.values() for row in own], low, high)
     several = len({row.task for own in rows.values() for row in own}) > 1
     held = {name: _by_name(name, own, several, by_epoch) for name, own in rows.items()}
@@ -250,7 +250,7 @@ def read_human(
     """
     text = str(path_of(file, "file"))
     named = [human_score] if human_score else []
-    rows = [row for row in _rows_of(text, named, id, map, [], people=True) if row.human]
+    rows = [row for row in rows_of(text, named, id, map, [], people=True) if row.human]
     if not rows:
         raise InputError(f"{text}: holds no score by people")
     _check_scale(rows, found.low, found.high, given=max(scores.max() for scores in found.scores.values()))
@@ -290,7 +290,7 @@ def read_human(
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def _rows_of(
+def rows_of(
     text: str, score: list[str], own: str | None, words: Any, notes: list[str], *, people: bool = False
 ) -> list[ScoredRow]:
     """Read a file, or the files of a folder: logs, or else tables; of people's scores, tables have columns of these."""
@@ -301,7 +301,7 @@ def _rows_of(
         if not files:
             raise FormatError(f"{path}: holds no log and no table")
         after = text.removeprefix(str(path))
-        return [row for one in files for row in _rows_of(f"{one}{after}", score, own, words, notes, people=people)]
+        return [row for one in files for row in rows_of(f"{one}{after}", score, own, words, notes, people=people)]
     known = program_of(path)
     if known is None:
         return read_score_table(text, score, own, words, people=people)
