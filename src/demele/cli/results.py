@@ -270,7 +270,13 @@ def holds(condition: str, result: Any) -> bool:
 def _in_document(document: Document, say: Say, files: Sequence[str]) -> Document:
     """Return a document whose notes and assumptions name the options of the command, and whose next steps its files."""
     notes = [replace(note, text=say(note.text)) for note in document.notes]
-    steps = [(step, _FILES.sub(lambda found: _among(files, found[0]), command)) for step, command in document.next]
+    steps = [
+        (
+            step,
+            command if any(file in command for file in files) else _FILES.sub(lambda it: _among(files, it[0]), command),
+        )
+        for step, command in document.next
+    ]
     return replace(document, notes=notes, assumptions=list(map(say, document.assumptions)), next=steps)
 
 
