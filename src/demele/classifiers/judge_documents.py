@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from demele.classifiers.judge import Judged, Judgement
 
 _TONES: dict[str, Tone] = {"above": "good", "below": "bad", "inconclusive": "open"}
+#: What follows a difference, by its format.
+_PP = {"points.1": " pp", "number": ""}
 
 
 def judged_document(result: "Judgement") -> Document:
@@ -30,6 +32,7 @@ def judged_document(result: "Judgement") -> Document:
         ],
         next=[(_next(result), "")],
         sections=[
+            Section("Systems", [_systems(result), *([_differences(result)] if result.differences else [])]),
             Section("Slices", [_slices(result)] if result.slices else []),
             Section("Strata", [_strata(result)] if result.audited else []),
         ],
@@ -43,6 +46,11 @@ def _form(result: "Judgement") -> str:
     if result.scale != (0.0, 1.0):
         return "number"
     return f"percent.{digits_for(ends(one.corrected) for one in result.systems)}"
+
+
+def _gap(result: "Judgement") -> str:
+    """Return the format of a difference of means."""
+    return "points.1" if result.scale == (0.0, 1.0) else "number"
 
 
 def _value(result: "Judgement", one: "Judged") -> str:
@@ -66,10 +74,11 @@ def _headline(result: "Judgement") -> str:
     if len(result.differences) == 1:
         (one,) = result.differences
         after = f"after {count(result.audited, 'human score')}"
+        gap = f"{written(one.value, _gap(result))}{_PP[_gap(result)]} {written(ends(one.corrected), _gap(result))}"
         if one.verdict == "inconclusive":
-            return f"Inconclusive {after}: {scores}."
+            return f"Inconclusive {after}: {name(one.name)} is {gap}."
         better, worse = result.systems[::-1] if one.verdict == "above" else result.systems
-        return f"{name(better.name)} is better than {name(worse.name)} {after}: {scores}."
+        return f"{name(better.name)} is better than {name(worse.name)} {after}: {name(one.name)} is {gap}."
     return f"After {count(result.audited, 'human score')}: {scores}."
 
 
@@ -102,13 +111,13 @@ def _systems(result: "Judgement") -> Table:
 
 
 def _differences(result: "Judgement") -> Table:
-    form = "points.1" if result.scale == (0.0, 1.0) else "number"
+    form = _gap(result)
     words = {"above": "better", "below": "worse", "inconclusive": "inconclusive"}
     return listed(
         "Differences",
         result.differences,
         [
-            ("Difference", "text", "name"),
+            (f"Difference{_PP[form] and ' (pp)'}", "text", "name"),
             ("Judge", form, "judge"),
             ("Corrected", form, "value"),
             (f"{rate(result.level)} interval", form, "corrected"),

@@ -88,7 +88,9 @@ def _section(title: str, inside: Html) -> Html:
 
 
 def _verdict(document: Document) -> Html:
-    steps = [h("li", text, " ", h("code", command, class_="command")) for text, command in document.next]
+    steps = [
+        h("li", text, " ", h("code", command, class_="command") if command else None) for text, command in document.next
+    ]
     assumed = [h("li", sentence_of(text)) for text in document.assumptions]
     return h(
         "",
