@@ -95,7 +95,7 @@ def test_the_bundle_has_four_metrics_of_one_state() -> None:
     [
         ("MIG", {"discrete": "yes"}, "discrete: expected True or False"),
         ("MIG", {"reg_dim": "01"}, "reg_dim: expected one code"),
-        ("SAP", {"thresh": -1}, "thresh: expected a number of at least 0, got -1"),
+        ("SAP", {"thresh": -1}, "thresh: expected a finite number >= 0, got -1"),
         ("MIG", {"order": "latte"}, "order: expected"),
     ],
 )

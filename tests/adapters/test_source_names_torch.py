@@ -160,8 +160,8 @@ def test_what_does_not_apply_in_a_bundle_is_nan() -> None:
         ("MIG", {"reg_dim": [0.5, 1]}, "reg_dim: expected a code's index for attribute 0"),
         ("MIG", {"discrete": 1}, "discrete: expected True or False"),
         ("MIG", {"fill_reg_dim": "yes"}, "fill_reg_dim: expected True or False"),
-        ("SAP", {"thresh": -1}, "thresh: expected a number of at least 0"),
-        ("Modularity", {"thresh": None}, "thresh: expected a number of at least 0"),
+        ("SAP", {"thresh": -1}, "thresh: expected a finite number >= 0"),
+        ("Modularity", {"thresh": None}, "thresh: expected a finite number >= 0"),
         ("SAP", {"l2_reg": 0}, "penalty"),
     ],
 )

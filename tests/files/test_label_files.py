@@ -225,7 +225,7 @@ def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, wa
     [
         ({"r": [1]}, None, r"expected columns row \(counted from 0\) and true_label, got r"),
         ({"row": [1], "true_label": [1]}, None, r"how were these rows chosen\? --audit-design uniform"),
-        ({"row": [1], "true_label": [1], "design": "odd"}, None, "column design: expected how the rows were chosen"),
+        ({"row": [1], "true_label": [1], "design": "odd"}, None, "column design: expected one of uniform"),
         ({"row": [1], "true_label": [1], "design": "weighted"}, "uniform", "--audit-design uniform: column design of"),
         ({"row": [1], "true_label": [1], "design": "sequential"}, None, "asked for one comparison"),
         ({"row": [1, 2], "true_label": [1, 1], "design": ["uniform", "selective"]}, None, "the same in all rows"),

@@ -212,17 +212,17 @@ def test_bad_methods(options: dict[str, Any], error: type[Exception], message: s
 
 def test_bad_settings() -> None:
     options_cases: Any = [
-        ({"prior": "pooled"}, "prior: expected 'own' or None, got 'pooled'"),
-        ({"prior": 5}, "prior: expected 'own' or None, got 5"),
+        ({"prior": "pooled"}, "prior: expected 'own', got 'pooled'"),
+        ({"prior": 5}, "prior: expected 'own', got 5"),
         ({"strength": 5}, "strength: is of prior='own', which is not asked for"),
         ({"prior": "own", "smoothing": 1}, "smoothing: prior='own' takes its place"),
-        ({"prior": "own", "strength": 0}, "strength: expected a finite number of pseudo-answers above 0, got 0"),
+        ({"prior": "own", "strength": 0}, "strength: expected a finite number above 0, got 0"),
         ({"prior": "own", "strength": float("nan")}, "strength: expected a finite number"),
         ({"prior": "own", "strength": float("inf")}, "strength: expected a finite number"),
         ({"prior": "own", "strength": True}, "strength: expected a finite number"),
         ({"prior": "own", "strength": "5"}, "strength: expected a finite number"),
-        ({"prior": "own", "tolerance": -1}, "tolerance: expected a finite number of 0 or more"),
-        ({"prior": "own", "max_iterations": 0}, "max_iterations: expected a whole number of at least 1"),
+        ({"prior": "own", "tolerance": -1}, "tolerance: expected a finite number >= 0"),
+        ({"prior": "own", "max_iterations": 0}, "max_iterations: expected a whole number >= 1"),
     ]
     for options, message in options_cases:
         with pytest.raises(InputError, match="^" + re.escape(message)):

@@ -268,12 +268,12 @@ def test_convergence_is_said() -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"smoothing": -1.0}, "smoothing: expected a finite number of 0 or more, got -1"),
+        ({"smoothing": -1.0}, "smoothing: expected a finite number >= 0, got -1"),
         ({"smoothing": math.nan}, "smoothing: .* got nan"),
         ({"smoothing": "some"}, "smoothing: .* got 'some'"),
         ({"tolerance": math.inf}, "tolerance: .* got inf"),
         ({"tolerance": True}, "tolerance: .* got True"),
-        ({"max_iterations": 0}, "max_iterations: expected a whole number of at least 1, got 0"),
+        ({"max_iterations": 0}, "max_iterations: expected a whole number >= 1, got 0"),
         ({"max_iterations": 2.5}, "max_iterations: .* got 2.5"),
         ({"classes": [0]}, "answers: 1 of 4 values are not among the 1 classes"),
     ],

@@ -128,7 +128,7 @@ def test_what_is_said_of_them_by_hand() -> None:
         ({"recipe": 3}, InputTypeError, "recipe: expected a name or an AnnotatorRecipe, got int"),
         ({"step": 0.5}, InputError, r"step: expected a number in \(0, 0.4\], got 0.5"),
         ({"tolerance": 0.03}, InputError, "tolerance: expected a number in"),
-        ({"stop_at": 1}, InputError, r"stop_at: expected a share in \[0, 1\), got 1"),
+        ({"stop_at": 1}, InputError, r"stop_at: expected a number in \[0, 1\), got 1"),
         ({"seed": -1}, InputError, "seed: expected a whole number >= 0"),
         ({"n_jobs": 0}, InputError, "n_jobs: expected a number of processes, -1 for all processors"),
         ({"device": "abacus"}, InputError, "device: expected 'auto', 'cpu' or 'cuda', got 'abacus'"),

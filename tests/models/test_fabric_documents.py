@@ -60,7 +60,7 @@ def test_a_report_says_what_is_left_and_what_that_gained(fabric: Fabric, times: 
     [
         ({"timings": {"forward_ms": 1}}, InputTypeError, "timings: expected the table of demele.lab.benchmark"),
         ({"errors": {"before": 0.5}, "images": 0}, InputError, "images: expected"),
-        ({"errors": {"before": 12}}, InputError, "errors: expected shares of images, from 0 to 1, got 12"),
+        ({"errors": {"before": 12}}, InputError, r"errors: expected a share of the images in \[0, 1\], got 12"),
     ],
 )
 def test_a_report_refuses_other_errors_and_times(given: Any, error: Any, message: str) -> None:

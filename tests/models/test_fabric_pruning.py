@@ -243,17 +243,17 @@ def test_scores_of_ones_own_decide() -> None:
     ("given", "error", "message"),
     [
         ({"level": "filters"}, UnknownNameError, "level: expected one of links, channels, weights"),
-        ({"fraction": 1}, InputError, "fraction: expected a share between 0 and 1"),
+        ({"fraction": 1}, InputError, r"fraction: expected a number in \(0, 1\)"),
         ({"criterion": "magnitud"}, UnknownNameError, "criterion: expected .*got 'magnitud'; did you mean 'magnitude'"),
         ({"criterion": "sensitivity"}, InputError, "images: criterion 'sensitivity' looks at images"),
         ({"criterion": "fisher", "images": images()}, InputError, "labels: criterion 'fisher' looks at classes"),
         ({"level": "weights", "criterion": "gate", "images": images(), "labels": labels()}, InputError, "scores links"),
         ({"min_links": 99}, InputError, "min_links: expected 'longest', 'shortest' or a number of links from 1 to 16"),
         ({"temperature": 2}, InputTypeError, "criterion 'magnitude' has no option 'temperature'; it has none"),
-        ({"cap": 0}, InputError, r"cap: expected a share in \(0, 1\], or None"),
+        ({"cap": 0}, InputError, r"cap: expected a number in \(0, 1\]"),
         ({"round_to": 0}, InputError, "round_to: expected a whole number >= 1"),
         ({"fraction_of": "all"}, UnknownNameError, "fraction_of: expected 'live' or 'whole'"),
-        ({"overshoot": 2}, InputError, "overshoot: expected a share from 0 to 1"),
+        ({"overshoot": 2}, InputError, r"overshoot: expected a number in \[0, 1\]"),
     ],
 )
 def test_what_cannot_be_pruned_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:

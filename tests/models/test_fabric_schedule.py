@@ -85,7 +85,7 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     ("given", "error", "message"),
     [
         ({"epochs": 0}, InputError, "schedule: expected no pruning after the last epoch, 0, got 1"),
-        ({"fraction": 1.5}, InputError, "fraction: expected a share between 0 and 1"),
+        ({"fraction": 1.5}, InputError, r"fraction: expected a number in \(0, 1\)"),
         ({"levels": ("filters",)}, InputError, "levels: expected some of 'links', 'channels', 'weights', got"),
         ({"levels": "links"}, InputError, "levels: expected some of 'links', 'channels', 'weights', got 'links'"),
         (

@@ -305,7 +305,7 @@ def test_a_normal_likelihood_needs_its_deviation() -> None:
     for given in ("gaussian", "gaussian:", "gaussian:small"):
         with pytest.raises(InputError, match=r"expected a standard deviation, as in 'gaussian:0.1'"):
             likelihood_of(given)
-    with pytest.raises(InputError, match="std: expected a number above 0"):
+    with pytest.raises(InputError, match="std: expected a finite number above 0"):
         Gaussian(0.0)
     with pytest.raises(InputTypeError, match=r"expected 'bernoulli' or Gaussian\(std=...\)"):
         likelihood_of(0.1)

@@ -131,7 +131,7 @@ def test_networks_that_do_not_fit_are_refused() -> None:
         ({"latents": 0}, demele.errors.InputError, "latents: expected a whole number >= 1"),
         ({"beta_scale": "pixel"}, demele.errors.UnknownNameError, "expected 'raw' or 'per_pixel', got 'pixel'"),
         ({"init": "normal"}, demele.errors.UnknownNameError, "init: expected 'torch' or 'glorot'"),
-        ({"likelihood": "gaussian:0"}, demele.errors.InputError, "std: expected a number above 0"),
+        ({"likelihood": "gaussian:0"}, demele.errors.InputError, "std: expected a finite number above 0"),
         ({"logvar_bounds": (1, -1)}, demele.errors.InputError, "logvar_bounds: expected"),
         ({"gamma": 1}, demele.errors.InputTypeError, "gamma: it is an option of capacity, factor_vae, not of vae"),
     ],

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag, checked_number
+from demele.core.checked_numbers import checked_flag, checked_size
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
 from demele.core.results import Evaluation, Score
@@ -210,7 +210,7 @@ def code_variances(accumulator: Accumulator) -> Array | None:
 
 def checked_threshold(thresh: object) -> float:
     """Validate ``thresh``: a finite number of at least 0."""
-    return checked_number(thresh, "thresh", "a number of at least 0", inside=lambda number: 0 <= number < np.inf)
+    return checked_size(thresh, "thresh", zero=True)
 
 
 def _indices(reg_dim: object) -> tuple[int, ...]:

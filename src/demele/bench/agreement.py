@@ -21,13 +21,12 @@ from demele.bench.rank_correlation import (
     weighted_taus,
     weighted_taus_within,
 )
-from demele.core.checked_numbers import checked_count, checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.given_arrays import items_of
-from demele.core.kinds import FILES, ColumnName, Data
+from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked
 from demele.core.names import checked_name, suggestion
 from demele.core.results import Note
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, is_missing, real_column, split_columns
 from demele.core.version import __version__
 
@@ -298,6 +297,7 @@ ENOUGH = 12
 _DRAWS_AT_ONCE = 100
 
 
+@checked
 def agreement(
     scores: object,
     *,
@@ -309,9 +309,9 @@ def agreement(
     null: Data = None,
     halves: Annotated[Sequence[object] | None, FILES] = None,
     again: Mapping[str, object] | None = None,
-    level: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
+    level: Level = 0.95,
+    draws: Annotated[int, at_least(100)] = 2000,
+    seed: Seed = 0,
 ) -> Agreement:
     """Measure the agreement of metrics on the order of configurations.
 
@@ -384,7 +384,6 @@ def agreement(
     >>> found.pair("a", "b").verdict, found.pair("a", "c").verdict
     ('significant', 'not significant')
     """
-    level, draws, seed = checked_level(level), checked_count(draws, "draws", 100), checked_seed(seed)
     own = {"configuration": configuration, "collapsed": collapsed, "within": within}
     table = read_scores(scores, metrics=metrics, lower_is_better=lower_is_better, **own)
 

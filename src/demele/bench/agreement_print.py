@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from demele.bench.rank_correlation import column_pairs
 from demele.core.errors import UnknownNameError
-from demele.core.names import checked_name, suggestion
+from demele.core.kinds import checked
+from demele.core.names import suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,6 +93,7 @@ class PublishedAgreement:
         places = sorted((self.metrics.index(first), self.metrics.index(second)))
         return float(self.printed[places[0], places[1]])
 
+    @checked
     def table(self, reading: Reading = "row") -> "pd.DataFrame":
         """Return a symmetric table of tau.
 
@@ -106,7 +108,6 @@ class PublishedAgreement:
         """
         import pandas as pd
 
-        checked_name(reading, "reading", ("row", "column"))
         upper = np.triu(self.printed if reading == "row" else self.printed.T, 1)
         return pd.DataFrame(upper + upper.T + np.eye(len(upper)), index=self.metrics, columns=self.metrics)
 

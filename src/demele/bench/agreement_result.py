@@ -21,6 +21,7 @@ from demele.bench.agreement_print import (
 )
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, column_pairs
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.kinds import checked
 from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.core.results import Note
@@ -135,6 +136,7 @@ class RankMatrix:
         whole = np.abs(draws[np.isfinite(draws).all(axis=1)]).mean(axis=1)
         return Measured(value, *centred_interval(value, whole, level=self.level, scale="log"))
 
+    @checked
     def table(self, what: Literal["tau", "low", "high", "n", "p_value"] = "tau") -> "pd.DataFrame":
         """Return one figure of all pairs as a symmetric table, with 1 (of p-values 0, of n NaN) on the diagonal.
 
@@ -144,7 +146,6 @@ class RankMatrix:
         """
         import pandas as pd
 
-        checked_name(what, "what", ("tau", "low", "high", "n", "p_value"))
         square = np.zeros((len(self.metrics),) * 2)
         square[self._places] = getattr(self, what)
         square += square.T
@@ -291,6 +292,7 @@ class Agreement(Result):
         rows = [{"matrix": name, **asdict(pair)} for name in self.matrices for pair in self.pairs(name)]
         return pd.DataFrame(rows)
 
+    @checked
     def against(
         self, published: str | PublishedAgreement, *, matrix: str = "all", disputed: Literal["keep", "omit"] = "keep"
     ) -> Likeness:
@@ -312,7 +314,6 @@ class Agreement(Result):
             If fewer than three pairs are in both.
         """
         printed = published if isinstance(published, PublishedAgreement) else published_agreement(published)
-        checked_name(disputed, "disputed", ("keep", "omit"))
         ours = self.matrix(matrix)
         left_out = {frozenset(pair) for pair in printed.disputed} if disputed == "omit" else set()
         shared = [

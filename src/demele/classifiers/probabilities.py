@@ -12,7 +12,7 @@ from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.classifiers.system_values import Bounds, Values, kept_share, mean_values, named_estimates, systems_of
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_count, checked_number, checked_rate
+from demele.core.checked_numbers import checked_count, checked_number, checked_rate, checked_seed
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import real_numbers
 from demele.core.kinds import Classes, Data
@@ -20,7 +20,7 @@ from demele.core.labelled import read_labels, vocabulary
 from demele.core.names import checked_name
 from demele.core.proportions import score_interval
 from demele.core.results import Interval
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
 from demele.noise.square_tables import digest

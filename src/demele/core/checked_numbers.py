@@ -89,6 +89,11 @@ def checked_pair(value: Any, argument: str, expected: str, *, inside: Callable[[
     return first, second
 
 
+def checked_seed(value: Any, argument: str = "seed") -> int:
+    """Return a random seed: a whole number >= 0, however large."""
+    return checked_whole(value, argument, "a whole number >= 0", inside=lambda seed: seed >= 0)
+
+
 def checked_jobs(value: Any, argument: str = "n_jobs") -> int:
     """Return a number of processes, -1 for all processors."""
     expected = "a number of processes, -1 for all processors"

@@ -22,6 +22,7 @@ from demele.core.checked_numbers import (
     checked_jobs,
     checked_level,
     checked_rate,
+    checked_seed,
     checked_share,
     checked_size,
 )
@@ -249,7 +250,7 @@ Count = Annotated[int, at_least(1)]
 CountOrNone = Annotated[int, at_least(0)]
 #: At least 2, such as folds of the rows.
 Several = Annotated[int, at_least(2)]
-Seed = Annotated[int, at_least(0)]
+Seed = Annotated[int, Kind("N", whole_number, check=checked_seed)]
 Jobs = Annotated[int, Kind("N", whole_number, check=checked_jobs)]
 #: The confidence of an interval: in (0, 1).
 Level = Annotated[float, Kind("X", number, check=checked_level)]

@@ -88,7 +88,7 @@ def checked_name(value: Any, argument: str, known: Iterable[str]) -> Any:
     """
     names = list(known)
     if not isinstance(value, str) or value not in names:
-        wanted = " or ".join(map(repr, names)) if len(names) == 2 else "one of " + ", ".join(names)
+        wanted = " or ".join(map(repr, names)) if len(names) <= 2 else "one of " + ", ".join(names)
         near = suggestion(value, names) if isinstance(value, str) else ""
         new = NEW_NAMES.get(value) if isinstance(value, str) else None
         hint = f"; its new name is {new!r}" if new in names else near if near.startswith("; did") else ""

@@ -4,26 +4,6 @@ import hashlib
 
 import numpy as np
 
-from demele.core.errors import InputError, quoted
-
-
-def checked_seed(seed: object, argument: str = "seed") -> int:
-    """Return a seed that a user gave, if it is one.
-
-    Raises
-    ------
-    InputError
-        If it is no whole number >= 0.
-
-    Examples
-    --------
-    >>> checked_seed(np.int64(3))
-    3
-    """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(argument, f"expected a whole number >= 0, got {quoted(seed)}")
-    return int(seed)
-
 
 def rng_for(seed: int, *identity: str | int) -> np.random.Generator:
     """Return the generator of one named piece of work.

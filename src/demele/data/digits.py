@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
-from demele.core.names import checked_name
+from demele.core.kinds import checked
 from demele.data.sample import Sample
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def demo_names() -> tuple[str, ...]:
     return get_args(DemoName)
 
 
+@checked
 def demo(name: DemoName = "autoencoder") -> Sample:
     """Return ten learned codes and nine factors of 1797 real handwritten digits.
 
@@ -104,7 +105,6 @@ def demo(name: DemoName = "autoencoder") -> Sample:
     """
     import pandas as pd
 
-    checked_name(name, "name", demo_names())
     bundle = importlib.resources.files(__package__) / "digits_demo.npz"
     with bundle.open("rb") as file, np.load(file) as arrays:
         codes = arrays[name].astype(float)

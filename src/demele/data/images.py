@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_whole, is_whole
+from demele.core.checked_numbers import checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import plain_array, whole_array
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.kinds import CountOrNone, Seed, checked
+from demele.core.seeds import rng_for
 from demele.data.resample import Resample, checked_resample, resampled
 from demele.data.space import FactorSpace, refuse_outside
 
@@ -226,7 +227,8 @@ class ImageSet(ABC):
 
     # Other sets ------------------------------------------------------------------------------------------------------
 
-    def pairs(self, n: int, changed: int = 1, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    @checked
+    def pairs(self, n: CountOrNone, changed: int = 1, seed: Seed = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Draw pairs of rows that differ in some factors and in no other.
 
         Parameters
@@ -260,7 +262,6 @@ class ImageSet(ABC):
         >>> set((images.positions(first) != images.positions(second)).sum(axis=1).tolist())
         {1}
         """
-        n = checked_count(n, "n", 0)
         grid = self._grid("pairs")
         if not self.complete:
             raise InputError(
@@ -270,7 +271,7 @@ class ImageSet(ABC):
         sizes = np.array(grid.sizes)
         expected = f"a number of factors from 1 to {sizes.size}"
         changed = checked_whole(changed, "changed", expected, inside=lambda k: 1 <= k <= sizes.size)
-        rng = rng_for(checked_seed(seed), "pairs", changed)
+        rng = rng_for(seed, "pairs", changed)
         first = rng.integers(0, len(self), n)
         positions = self.positions(first)
         others = (positions + rng.integers(1, sizes, (n, sizes.size))) % sizes  # never the same value

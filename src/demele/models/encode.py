@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, is_number
+from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import whole_array
+from demele.core.kinds import Count, checked
 from demele.core.names import checked_name
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
@@ -37,6 +38,7 @@ _TRIED = 8
 _REPEATED, _APART = 1e-5, 1e-2
 
 
+@checked
 def encode(
     model: Any,
     images: ImageSet,
@@ -45,7 +47,7 @@ def encode(
     layout: str | None = None,
     value_range: tuple[float, float] = (0.0, 1.0),
     rows: ArrayLike | None = None,
-    batch: int = 64,
+    batch: Count = 64,
     progress: bool | Report = False,
 ) -> Sample:
     """Encode images with a trained model of any framework, for the metrics.
@@ -106,7 +108,6 @@ def encode(
     """
     check_images(images)
     known = checked_output(output)
-    size = checked_count(batch, "batch", 1)
     axes = default_layout(model) if layout is None else checked_name(layout, "layout", LAYOUTS)
     low, high = checked_range(value_range)
     wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
@@ -116,12 +117,12 @@ def encode(
         return np.ascontiguousarray(drawn.transpose(0, 3, 1, 2)) if axes == "NCHW" else drawn
 
     with called(model) as call, reporting(progress) as report:
-        first = pixels(wanted[: max(size, _TRIED)])
+        first = pixels(wanted[: max(batch, _TRIED)])
         with telling_of_shapes("model", first[:_TRIED].shape, _remedy(layout, axes)):
             _check_calls(call, first, known, moved=_moved(model))
         found: list[Encoded] = []
-        for start in range(0, len(wanted), size):
-            part = wanted[start : start + size]
+        for start in range(0, len(wanted), batch):
+            part = wanted[start : start + batch]
             own = read_output(call(pixels(part)), known)
             if len(own.mean) != len(part):
                 expected = f"expected {len(part)} rows of codes, one per image"

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_count, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
+from demele.core.kinds import Count, checked
 from demele.core.names import checked_name
 from demele.models.callers import telling_of_shapes
 from demele.models.encode import LAYOUTS, checked_range
@@ -28,6 +29,7 @@ METHODS: tuple[str, ...] = get_args(Method)
 Outputs = Literal["probabilities", "scores"]
 
 
+@checked
 def importance_maps(
     model: Any,
     images: ArrayLike,
@@ -38,8 +40,8 @@ def importance_maps(
     value_range: tuple[float, float] = (0.0, 1.0),
     baseline: float = 0.0,
     window: int | None = None,
-    steps: int = 50,
-    batch: int = 64,
+    steps: Count = 50,
+    batch: Count = 64,
     progress: bool | Report = False,
     threads: int | None = 1,
 ) -> Floats:
@@ -113,21 +115,19 @@ def importance_maps(
     attr = require("captum.attr", purpose="importance_maps")
     network = _network_of(model, layout, value_range, threads)
     shown = _checked_images(images)
-    chosen = checked_name(method, "method", METHODS)
-    size = checked_count(batch, "batch", 1)
     ground = checked_number(baseline, "baseline", "a finite number", inside=lambda one: bool(np.isfinite(one)))
-    count, most = checked_count(steps, "steps", 1), min(shown.shape[1:3])
+    most = min(shown.shape[1:3])
     side = max(1, max(shown.shape[1:3]) // 8)
     if window is not None:
         side = checked_whole(window, "window", f"a side from 1 to {most} pixels", inside=lambda one: 1 <= one <= most)
     with network.evaluating(), telling_of_shapes("model", network.shape(shown), _REMEDY):
-        wanted = _checked_targets(targets, network, shown, size)
-        how = {"baseline": ground, "window": side, "steps": count, "batch": size}
+        wanted = _checked_targets(targets, network, shown, batch)
+        how = {"baseline": ground, "window": side, "steps": steps, "batch": batch}
         found = []
         with reporting(progress) as report:
-            for start in range(0, len(shown), size):
-                part = network.tensor(shown[start : start + size])
-                found.append(_by_pixel(attr, chosen, network, part, wanted[start : start + size], **how))
+            for start in range(0, len(shown), batch):
+                part = network.tensor(shown[start : start + batch])
+                found.append(_by_pixel(attr, method, network, part, wanted[start : start + batch], **how))
                 if report is not None:
                     done = start + len(part)
                     report(done, len(shown), f"{done:,} of {len(shown):,} images explained")

@@ -2,20 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.checked_numbers import checked_count, checked_rate, checked_share
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
-from demele.core.kinds import Kind
+from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
 from demele.core.names import renamed
 from demele.core.results import Note
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.sentences import plural
 from demele.core.table_columns import as_column, number_column
 from demele.noise.square_tables import digest, set_fields
@@ -206,6 +205,7 @@ class Audit:
     within: Rows | None
     unseen_positives: float
 
+    @checked
     def __init__(
         self,
         rows: object,
@@ -213,13 +213,11 @@ class Audit:
         *,
         design: Design,
         probabilities: object = None,
-        least_probability: float | None = None,
-        unclear: int = 0,
+        least_probability: Fraction | None = None,
+        unclear: CountOrNone = 0,
         within: object = None,
-        unseen_positives: float = 1.0,
+        unseen_positives: Rate = 1.0,
     ) -> None:
-        if not isinstance(design, str) or design not in get_args(Design):
-            raise InputError("design", f"expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
         drawn, expert = read_rows(rows), read_labels(labels, "labels")
         if expert.size != drawn.size:
             raise InputError(
@@ -240,8 +238,7 @@ class Audit:
                 raise InputError(name, f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
         if (within is None) == (design == "stratified"):
             raise InputError("within", f"all rows of the first stratum, for design 'stratified' only; {_DESIGNS}")
-        unseen = checked_rate(unseen_positives, "unseen_positives")
-        if unseen < 1 and design != "stratified":
+        if unseen_positives < 1 and design != "stratified":
             raise InputError("unseen_positives", f"only for design 'stratified', got it with {design!r}; {_DESIGNS}")
         set_fields(
             self,
@@ -249,12 +246,10 @@ class Audit:
             labels=expert,
             design=design,
             probabilities=chances,
-            least_probability=None
-            if least_probability is None
-            else checked_share(least_probability, "least_probability", 0, 1),
-            unclear=unclear and checked_count(unclear, "unclear", 1),
+            least_probability=least_probability,
+            unclear=unclear,
             within=None if within is None else read_rows(within, "within"),
-            unseen_positives=unseen,
+            unseen_positives=unseen_positives,
         )
 
     def __repr__(self) -> str:
@@ -487,8 +482,9 @@ class AuditPlan:
 
 
 @renamed(doubt="disagreement")
+@checked
 def draw_audit(
-    n: int, size: int, *, disagreement: object = None, floor: float = 0.4, within: object = None, seed: int = 0
+    n: Count, size: Count, *, disagreement: object = None, floor: Fraction = 0.4, within: object = None, seed: Seed = 0
 ) -> AuditPlan:
     """Draw rows for an expert to label.
 
@@ -532,10 +528,8 @@ def draw_audit(
     >>> plan.answered(["cat", "dog", "cat"]).design
     'uniform'
     """
-    n, size = checked_count(n, "n", 1), checked_count(size, "size", 1)
     if size > n:
         raise InputError("size", f"expected at most {n} rows, as many as there are, got {size}")
-    seed = checked_seed(seed)
     if within is not None:
         among = read_rows(within, "within")
         rest = np.setdiff1d(np.arange(n), among)
@@ -550,7 +544,6 @@ def draw_audit(
     if disagreement is None:
         rows = rng_for(seed, "draw_audit", "uniform", n).permutation(n)[:size]
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
-    checked_share(floor, "floor", 0, 1)
     doubts = read_disagreement(disagreement, n)
     mean = doubts.mean() or 1.0
     chances = inclusion_probabilities(floor + (1 - floor) * doubts / mean, size)

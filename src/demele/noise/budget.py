@@ -1,14 +1,15 @@
 """How many labels can be wrong, given what is known of the noise: limits that hold at once."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from demele.core.arrays import Counts, Floats
-from demele.core.checked_numbers import checked_count, checked_number, is_number
+from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
 from demele.core.given_arrays import whole_array
+from demele.core.kinds import Count, between, checked
 from demele.core.labelled import ALL_CORRECT, Indices, plain_text
 from demele.noise.limits import hypergeometric_limit, proportion_limits
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -51,8 +52,13 @@ class NoiseBudget:
     out_of_domain: bool = False
 
 
+@checked
 def noise_budget(
-    noise: float | TransitionMatrix | TransitionCounts, labels: Indices, k: int, *, tail: float
+    noise: float | TransitionMatrix | TransitionCounts,
+    labels: Indices,
+    k: Count,
+    *,
+    tail: Annotated[float, between(0, 1, "()")],
 ) -> NoiseBudget:
     """Limit the number of wrong labels.
 
@@ -110,8 +116,7 @@ def noise_budget(
     >>> noise_budget(TransitionCounts([[95, 5], [5, 95]]), given, 2, tail=0.025).wrong
     100
     """
-    checked_number(tail, "tail", "a probability in (0, 1)", inside=lambda share: 0 < share < 1)
-    k, found = checked_count(k, "k", 1), whole_array(labels, "labels", dimensions=1)
+    found = whole_array(labels, "labels", dimensions=1)
     if found.size and not 0 <= found.min() <= found.max() < k:
         raise InputError("labels", f"expected indices of classes from 0 to {k - 1}, got {found.min()} to {found.max()}")
     given = np.bincount(found, minlength=k)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,8 @@ from demele.core.arrays import Counts, Floats
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
+from demele.core.kinds import Level, checked
 from demele.core.labelled import common_vocabulary, read_labels, refuse_unjudged, shown
-from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
 from demele.core.signature import OptionText
@@ -225,6 +225,7 @@ class TransitionCounts(SquareTable):
     classes: tuple[int | str, ...] | None
     sample_of: SampleOf
 
+    @checked
     def __init__(
         self,
         counts: "ArrayLike | pd.DataFrame",
@@ -233,7 +234,6 @@ class TransitionCounts(SquareTable):
         sample_of: SampleOf = "source",
     ) -> None:
         table, names = read_square(counts, classes, "counts")
-        checked_name(sample_of, "sample_of", get_args(SampleOf))
         refuse_no_counts(table)
         if not table.any():
             raise NotEnoughData("counts", "expected at least 1 instance, got none")
@@ -283,7 +283,8 @@ class TransitionCounts(SquareTable):
         note = Note(code="unseen-classes", message=message, subject=tuple(unseen[:6]), severity="warning")
         return (note,) if unseen else ()
 
-    def rate_interval(self, *, level: float = 0.95) -> Interval:
+    @checked
+    def rate_interval(self, *, level: Level = 0.95) -> Interval:
         """Return Clopper and Pearson's interval of the rate of wrong labels in what the sample was drawn from.
 
         Parameters
@@ -298,7 +299,6 @@ class TransitionCounts(SquareTable):
         """
         from scipy.stats import binomtest
 
-        level = checked_level(level)
         found = binomtest(self.wrong, self.n).proportion_ci(level, method="exact")
         return Interval(low=float(found.low), high=float(found.high), level=level, method="exact")
 
@@ -319,6 +319,7 @@ class TransitionCounts(SquareTable):
         columns = {"instances": sizes, "wrong": wrong, "share_wrong": share, "low": low, "high": high}
         return pd.DataFrame(columns, index=frame.index)
 
+    @checked
     def to_matrix(self, *, empty: Literal["raise", "right"] = "raise") -> TransitionMatrix:
         """Return the proportions of each row; what the sample leaves uncertain is lost.
 
@@ -332,7 +333,6 @@ class TransitionCounts(SquareTable):
         NotEnoughData
             If a true class was never counted and ``empty`` is ``"raise"``.
         """
-        checked_name(empty, "empty", ("raise", "right"))
         sums = self.counts.sum(axis=1)
         none = np.flatnonzero(sums == 0)
         if none.size and empty == "raise":

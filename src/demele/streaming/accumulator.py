@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Missing, read_pair
+from demele.core.kinds import Seed, checked
 from demele.core.names import checked_name
 from demele.core.results import Evaluation, LeftOut, Score
-from demele.core.seeds import checked_seed
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -79,6 +79,7 @@ class Accumulator:
 
     __slots__ = ("_asked", "_frame", "_held", "_settings", "_states", "_stream")
 
+    @checked
     def __init__(
         self,
         metrics: str | Sequence[str],
@@ -88,7 +89,7 @@ class Accumulator:
         stream: str | int = 0,
         outside: str = "raise",
         protocol: str = DEFAULT_PROTOCOL,
-        seed: int = 0,
+        seed: Seed = 0,
         missing: Missing = "raise",
         kinds: object = None,
         reg_dim: object = None,
@@ -113,7 +114,6 @@ class Accumulator:
         checked_name(outside, "outside", ("raise", "clip"))
         if not isinstance(stream, str | int | np.integer) or isinstance(stream, bool):
             raise InputTypeError("stream", f"expected a name or a number, got {quoted(stream)}")
-        checked_name(missing, "missing", ("raise", "omit"))
         if frame is not None:
             check_with_frame(frame, kinds, reg_dim)
         self._settings = Settings(
@@ -121,7 +121,7 @@ class Accumulator:
             single=isinstance(metrics, str),
             protocol=protocol_named(protocol).name,
             options=tuple((name, dict(sorted(own.items()))) for name, own in sorted(given_options(options).items())),
-            seed=checked_seed(seed),
+            seed=seed,
             bound=int(bound),
             outside=outside,
             missing=missing if frame is None else frame.missing,

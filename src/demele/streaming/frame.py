@@ -12,7 +12,7 @@ from demele.core.columns import WholeNumbers
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted, shortened
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
-from demele.core.names import checked_name
+from demele.core.kinds import checked
 from demele.core.reading import parsing
 from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.estimation.counts import check_size, column_bins
@@ -275,6 +275,7 @@ class BinEdges:
         return cls(table.names, table.low.copy(), table.high.copy(), columns, missing, exact)
 
     @classmethod
+    @checked
     def fixed(cls, code_ranges: object, factors: object, *, missing: Missing = "raise") -> "BinEdges":
         """State the ranges of codes and the levels or ranges of factors.
 
@@ -321,7 +322,6 @@ class BinEdges:
                 )
             text = any(isinstance(level, str | bool | np.bool_) for level in stated)
             columns.append(Column(name, "categorical", 0.0, len(levels) - 1.0, levels, None, text))
-        checked_name(missing, "missing", ("raise", "omit"))
         return cls(tuple(name for name, _ in items), low, high, tuple(columns), missing)
 
     def __repr__(self) -> str:

@@ -7,19 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count
+from demele.core.checked_numbers import checked_count, checked_seed
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
+from demele.core.kinds import Seed, at_least, checked
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.reading import path_of
 from demele.core.results import Evaluation, Note
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.version import __version__
 from demele.data.drawn import named_images
 from demele.data.images import ImageSet
@@ -64,6 +65,7 @@ _WORSE = 0.05
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def examine(
     sample: Sample | str | Path,
     images: ImageSet | NDArray[Any] | None = None,
@@ -73,13 +75,13 @@ def examine(
     decoded: str = "pixels",
     value_range: tuple[float, float] = (0.0, 1.0),
     metrics: Sequence[Any] = METRICS,
-    rows: int = 3000,
+    rows: Annotated[int, at_least(4)] = 3000,
     n_bootstrap: int = 40,
     n_permutations: int = 5,
     forest: int = _TREES,
     kinds: object = None,
     missing: Missing = "raise",
-    seed: int = 0,
+    seed: Seed = 0,
     name: str = "",
 ) -> Examination:
     """Examine a trained model: the factors in its codes, and the images of its decoder.
@@ -155,26 +157,25 @@ def examine(
     codes = held.sample.codes
     check_finite(held.sample)
     shown = checked_images(images, held)
-    start = checked_seed(seed)
     factors = held.sample.factors
     lacking = check_annotated(factors, kinds=kinds, missing=missing)
     shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
     own = code_facts(codes, held.sample.codes_std, shares)
     active = own["active"].to_numpy(dtype=bool)
-    verdict = verdict_on(codes, factors, active=active, kinds=kinds, seed=start) if factors.shape[1] else None
+    verdict = verdict_on(codes, factors, active=active, kinds=kinds, seed=seed) if factors.shape[1] else None
     if model is not None and not callable(getattr(model, "decode", None)):
         raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
     way = checked_name(decoded, "decoded", ("pixels", "logits"))
     decode = model.decode if decode is None and model is not None else decode
-    moved, made, samples = _decoded(held, shown, decode, way, checked_range(value_range), start)
+    moved, made, samples = _decoded(held, shown, decode, way, checked_range(value_range), seed)
     settings = {
         "n_bootstrap": n_bootstrap,
         "n_permutations": n_permutations,
-        "seed": start,
+        "seed": seed,
         "kinds": kinds,
         "missing": missing,
     }
-    chosen = _drawn(len(codes), checked_count(rows, "rows", 4), start)
+    chosen = _drawn(len(codes), rows, seed)
     if not isinstance(name, str | None):
         raise InputTypeError("name", f"expected a text, got {type(name).__name__}")
     settings["name"] = name or "codes"
@@ -191,7 +192,7 @@ def examine(
         traversals=moved,
         reconstructions=made,
         samples=samples,
-        sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=start),
+        sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=seed),
         notes=(
             *_training_notes(model),
             *_notes(own, made, has_std=held.sample.codes_std is not None),

@@ -1,22 +1,22 @@
 """The plan of a study: a grid of models, the scores of each, and how long they take."""
 
-import math
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.agreement_print import published_agreement
-from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.checked_numbers import checked_count, checked_share, checked_size
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.kinds import Count, CountOrNone, Seed, at_least, checked
 from demele.core.names import checked_name, suggestion
 from demele.core.result import TableResult
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.data.drawn import named_images
@@ -203,13 +203,14 @@ def seconds_of_score(latents: int, rows: int) -> float:
     return (2.5 + 0.19 * latents) * rows / MOST_ROWS / len(METRICS)
 
 
+@checked
 def checked_plan(
     data: ImageSet | str | Path | None,
     *,
     image_size: int | None,
     betas: Sequence[float] | None,
     latents: Sequence[int] | None,
-    seeds: int,
+    seeds: Count,
     preset: str,
     objective: str,
     options: Mapping[str, Any] | None,
@@ -218,11 +219,11 @@ def checked_plan(
     checkpoints: Sequence[float],
     metrics: Sequence[str] | None,
     protocol: str,
-    n_rows: int,
-    nulls: int,
+    n_rows: Annotated[int, at_least(20)],
+    nulls: CountOrNone,
     halves: bool,
     codes: str,
-    seed: int,
+    seed: Seed,
 ) -> StudyPlan:
     """Check every argument of :func:`demele.lab.model_family`, and return the plan; nothing is trained.
 
@@ -237,18 +238,14 @@ def checked_plan(
         raise InputTypeError("data", f"expected an image set, got {type(data).__name__}; see demele.data.sprites")
     images = named_images(chosen.images() if data is None else data, image_size)
     last = checked_count(chosen.steps if steps is None else steps, "steps", 10)
-    seed, n_rows = checked_seed(seed), checked_count(n_rows, "n_rows", 20)
     if len(images) < 20:
         raise InputError("data", f"expected 20 or more images, got {len(images)}")
-    shares = [
-        checked_number(one, "checkpoints", "shares of the steps in (0, 1]", inside=lambda share: 0 < share <= 1)
-        for one in _listed(checkpoints, (), "checkpoints")
-    ]
+    shares = [checked_share(one, "checkpoints", 0, 1) for one in _listed(checkpoints, (), "checkpoints")]
     order = rng_for(seed, "study", "rows").permutation(len(images))  # in no order: halves of them are samples too
     protocol_named(protocol)
     checked_name(codes, "codes", ("mean", "sampled"))
     plan = StudyPlan(
-        configurations=_grid(chosen, betas, latents, checked_count(seeds, "seeds", 1), objective, options),
+        configurations=_grid(chosen, betas, latents, seeds, objective, options),
         images=images,
         preset=chosen.name,
         steps=tuple(sorted({max(1, round(share * last)) for share in shares} | {last})),
@@ -256,7 +253,7 @@ def checked_plan(
         metrics=_metrics(metrics),
         kinds=(
             "real",
-            *(f"null-{number}" for number in range(checked_count(nulls, "nulls", 0))),
+            *(f"null-{number}" for number in range(nulls)),
             *(("half-0", "half-1") if halves else ()),
         ),
         protocol=protocol,
@@ -292,10 +289,7 @@ def _grid(
     given = {**chosen.options.get(objective, {}), **(options or {})}
     strengths: list[dict[str, Any]] = [{}]
     if strength is not None:
-        strengths = [
-            {strength: checked_number(one, "betas", "numbers of 0 or more", inside=lambda value: 0 <= value < math.inf)}
-            for one in _listed(betas, usual[0], "betas")
-        ]
+        strengths = [{strength: checked_size(one, "betas", zero=True)} for one in _listed(betas, usual[0], "betas")]
     sizes = [checked_count(one, "latents", 1) for one in _listed(latents, usual[1], "latents")]
     return tuple(
         Configuration(objective=objective, options={**given, **own}, latents=d, seed=seed)

@@ -14,12 +14,11 @@ from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, Measu
 from demele.classifiers.intervals import checked_confidence
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
-from demele.core.kinds import Classes, Data, Kind, StorePath, outside_parentheses
+from demele.core.kinds import Classes, Data, Kind, Seed, StorePath, checked, outside_parentheses
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.names import checked_name, renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
-from demele.core.seeds import checked_seed
 from demele.core.store import Store
 from demele.core.version import __version__
 from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_uniform_noise
@@ -62,6 +61,7 @@ Measures = Annotated[str | Sequence[str | tuple[str, object]], Kind("M,M:CLASS",
 
 
 @renamed(noise_rates="noise")
+@checked
 def check_methods(
     predictions: object,
     true_labels: object,
@@ -77,7 +77,7 @@ def check_methods(
     classes: Classes = None,
     at: float | None = None,
     title: str | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     n_jobs: int = 1,
     executor: Executor | None = None,
     store: StorePath = None,
@@ -168,7 +168,6 @@ def check_methods(
     >>> found.tally("worst-case-overlap", 0.05).type_1
     0.0
     """
-    asked_seed = checked_seed(seed)
     plan = planned(
         predictions,
         true_labels,
@@ -181,7 +180,7 @@ def check_methods(
         reference=reference,
         level=level,
         classes=classes,
-        seed=asked_seed,
+        seed=seed,
     )
     at = checked_at(at, [version.wanted for version in plan.versions])
     path = None if store is None else path_of(store, "store")

@@ -26,15 +26,14 @@ from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import decided
 from demele.bench.comparisons.setting import Reference
 from demele.classifiers.intervals import checked_confidence
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
-from demele.core.kinds import Data, StorePath
+from demele.core.kinds import Count, Data, Seed, Several, StorePath, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.names import renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
@@ -65,6 +64,7 @@ Floats = NDArray[np.float64]
 
 
 @renamed(noise_rates="noise")
+@checked
 def noise_experiment(
     features: Data = None,
     y: object = None,
@@ -73,17 +73,17 @@ def noise_experiment(
     methods: Methods = None,
     measures: Measures | None = None,
     reference: Reference = "overlap",
-    n_classifiers: int = 100,
-    n_candidates: int = 400,
-    n_annotators: int = 100,
+    n_classifiers: Several = 100,
+    n_candidates: Several = 400,
+    n_annotators: Count = 100,
     accuracies: tuple[float, float] = (0.55, 0.9),
     training_rates: Sequence[float] = TRAINING_RATES,
     selection_rate: float = 0.05,
-    folds: int = 5,
+    folds: Several = 5,
     level: float = 0.95,
     at: float | None = None,
     title: str | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     n_jobs: int = 1,
     executor: Executor | None = None,
     store: StorePath = None,
@@ -156,15 +156,15 @@ def noise_experiment(
     """
     about = _read(features, y)
     settings = _Settings(
-        n_classifiers=checked_count(n_classifiers, "n_classifiers", 2),
-        n_candidates=checked_count(n_candidates, "n_candidates", 2),
-        n_annotators=checked_count(n_annotators, "n_annotators", 1),
+        n_classifiers=n_classifiers,
+        n_candidates=n_candidates,
+        n_annotators=n_annotators,
         training_rates=checked_rates(training_rates, "training_rates"),
         selection_rate=checked_rates(selection_rate, "selection_rate")[0],
-        folds=checked_count(folds, "folds", 2),
+        folds=folds,
         accuracies=_range(accuracies),
         level=checked_confidence(level),
-        seed=checked_seed(seed),
+        seed=seed,
     )
     if settings.n_candidates < settings.n_classifiers:
         raise InputError(

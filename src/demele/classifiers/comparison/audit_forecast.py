@@ -24,13 +24,13 @@ from demele.classifiers.question import Inference, Outcomes, Question, classes_o
 from demele.classifiers.results import Measure
 from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Counts, Floats, Rows
-from demele.core.checked_numbers import checked_count, checked_number, is_whole
+from demele.core.checked_numbers import checked_count, checked_number, checked_seed, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
 from demele.core.kinds import Classes, Data, OneClass
 from demele.core.labelled import Indices, plain_text, read_labelled, read_models
 from demele.core.names import checked_name, renamed
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit

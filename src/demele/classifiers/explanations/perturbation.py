@@ -39,13 +39,12 @@ from demele.classifiers.measures.correction import correct_bounds, union_interva
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_count, checked_whole, is_whole
+from demele.core.checked_numbers import checked_count, checked_seed, checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
-from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.noise.audit import Audit

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number, checked_whole
+from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.names import checked_name
-from demele.core.seeds import checked_seed
+from demele.core.kinds import Count, CountOrNone, Seed, between, checked
 from demele.data.images import ImageSet, digest_of
 from demele.data.procedural.clutter_scene import GLYPHS, LEVELS, bases, drawn, whole
 from demele.data.procedural.grids import LICENCE
@@ -85,12 +84,12 @@ def clutter(n: int = 10_000, *, size: int = 16, level: int = 3, seed: int = 1, f
 class Clutter(ImageSet):
     """The set that :func:`clutter` returns."""
 
-    def __init__(self, n: int, *, size: int, level: int, seed: int, first: int) -> None:
-        n = checked_count(n, "n", 1)
+    @checked
+    def __init__(self, n: Count, *, size: int, level: int, seed: Seed, first: CountOrNone) -> None:
         self._size = checked_whole(size, "size", "16 or 32", inside=lambda side: side in SIZES)
         expected = f"a difficulty from 0 to {len(LEVELS) - 1}"
         self._level = checked_whole(level, "level", expected, inside=lambda one: 0 <= one < len(LEVELS))
-        self._seed, self._first = checked_seed(seed), checked_count(first, "first", 0)
+        self._seed, self._first = seed, first
         if self._first + n > _MOST:
             raise InputError("first", f"expected at most {_MOST - n} for {n} images, got {first}")
         super().__init__(
@@ -133,8 +132,9 @@ class Clutter(ImageSet):
         return given
 
 
+@checked
 def clutter_labels(
-    images: ImageSet, rate: float, kind: Literal["uniform", "visibility"] = "uniform"
+    images: ImageSet, rate: Annotated[float, between(0, 0.5)], kind: Literal["uniform", "visibility"] = "uniform"
 ) -> NDArray[np.int64]:
     """Return the classes of a set of clutter, an exact share of them wrong in every class.
 
@@ -173,6 +173,4 @@ def clutter_labels(
     """
     if not isinstance(images, Clutter):
         raise InputTypeError("images", f"expected a set of demele.data.clutter, got {quoted(images)}")
-    share = checked_number(rate, "rate", "a share from 0 to 0.5", inside=lambda rate: 0 <= rate <= 0.5)
-    checked_name(kind, "kind", ("uniform", "visibility"))
-    return images.mistaken(share, kind)
+    return images.mistaken(rate, kind)

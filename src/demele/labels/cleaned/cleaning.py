@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.checked_numbers import checked_flag, checked_rate, checked_whole
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import plain_array
-from demele.core.kinds import FILE
+from demele.core.kinds import FILE, Rate, Seed, checked
 from demele.core.labelled import common_vocabulary, read_labels, shown
 from demele.core.result import Result
 from demele.core.results import Note
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column
 from demele.labels.documents import cleaning_document
@@ -194,6 +194,7 @@ class Cleaning(Result):
         given = self._labels(y)
         return CleanedLabels(np.where(self.suspect, self.suggested, given), np.arange(given.size))
 
+    @checked
     def to_frame(self, y: object = None, *, only_suspects: bool = False) -> "pd.DataFrame":
         """One row per label: suspect, and label, suggested and score where they are known.
 
@@ -211,7 +212,6 @@ class Cleaning(Result):
         """
         import pandas as pd
 
-        checked_flag(only_suspects, "only_suspects")
         columns: dict[str, Any] = {} if y is None else {"label": self._labels(y)}
         columns["suspect"] = self.suspect
         if self.suggested is not None:
@@ -248,7 +248,7 @@ class Cleaning(Result):
         >>> Cleaning([False, True, True], score=[0.9, 0.5, 0.8]).worst(3).index.tolist()
         [2, 1, 0]
         """
-        checked_whole(n, "n", "a number of labels, 1 or more", inside=lambda number: number >= 1)
+        checked_count(n, "n", 1)
         score = np.zeros(self.suspect.size) if self.score is None else np.nan_to_num(self.score, nan=-1.0)
         order = np.lexsort((-score, ~self.suspect))  # stable
         return self.to_frame(y).iloc[order[:n]]
@@ -304,14 +304,15 @@ def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> 
         )
 
 
+@checked
 def simulated_cleaning(
     labels: object,
     true_labels: object,
     *,
-    detected: float,
-    false_alarms: float,
-    corrected: float | None = None,
-    seed: int = 0,
+    detected: Rate,
+    false_alarms: Rate,
+    corrected: Rate | None = None,
+    seed: Seed = 0,
 ) -> Cleaning:
     """Simulate a cleaning of known quality; for studies, since it uses the true labels.
 
@@ -351,17 +352,16 @@ def simulated_cleaning(
     """
     given, true = read_labels(labels, "labels"), read_labels(true_labels, "true_labels")
     check_rows(labels, true_labels, ("labels", "true_labels"), (given.size, true.size))
-    s, e = checked_rate(detected, "detected"), checked_rate(false_alarms, "false_alarms")
-    c = None if corrected is None else checked_rate(corrected, "corrected")
-    seed = checked_seed(seed)
     words = common_vocabulary([given, true])
     coded, truth = words.encode(given, "labels"), words.encode(true, "true_labels")
-    suspect = rng_for(seed, "simulated_cleaning", "suspect").random(given.size) < np.where(coded != truth, s, e)
-    if c is None:
+    suspect = rng_for(seed, "simulated_cleaning", "suspect").random(given.size) < np.where(
+        coded != truth, detected, false_alarms
+    )
+    if corrected is None:
         return Cleaning(suspect)
     if len(words) < 2:
         raise NotEnoughData("labels", f"expected at least 2 classes to choose from, got only {words.classes[0]!r}")
-    succeeds = rng_for(seed, "simulated_cleaning", "corrected").random(given.size) < c
+    succeeds = rng_for(seed, "simulated_cleaning", "corrected").random(given.size) < corrected
     shift = rng_for(seed, "simulated_cleaning", "other").integers(1, len(words), given.size)
     found = np.where(succeeds, truth, (truth + shift) % len(words))
     names = np.array(words.classes, dtype=given.dtype)

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_count, checked_jobs, checked_number
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.extras import require
 from demele.core.inputs import read_codes
+from demele.core.kinds import Count, Fraction, Jobs, Seed, Several, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
-from demele.core.names import checked_name
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
@@ -193,22 +192,23 @@ _RULES = {
 }
 
 
+@checked
 def clean(
     y: object,
     features_or_probabilities: object,
     *,
     method: Method = "confident",
     model: object = None,
-    folds: int | None = None,
-    k: int | None = None,
+    folds: Several | None = None,
+    k: Count | None = None,
     rule: str | None = None,
-    rounds: int | None = None,
-    threshold: float | None = None,
+    rounds: Count | None = None,
+    threshold: Fraction | None = None,
     kind: Literal["features", "probabilities"] | None = None,
     scaling: Literal["standard", "none"] | None = None,
     classes: Sequence[object] | None = None,
-    seed: int = 0,
-    n_jobs: int | None = 1,
+    seed: Seed = 0,
+    n_jobs: Jobs | None = 1,
 ) -> Cleaning:
     """Find labels that are likely to be wrong, and suggest others.
 
@@ -322,9 +322,6 @@ def clean(
     table = read_codes(features_or_probabilities, "features_or_probabilities")
     names = ("y", "features_or_probabilities")
     check_rows(y, features_or_probabilities, names, (labels.size, len(table.values)))
-    if n_jobs is not None:
-        checked_jobs(n_jobs)
-    seed = checked_count(seed, "seed", 0)
     notes: tuple[Note, ...] = ()
     probabilities, judged = None, np.ones(labels.size, dtype=bool)
     if "kind" in options:
@@ -461,31 +458,15 @@ def _remarks(
 
 
 def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    known = _OPTIONS[checked_name(method, "method", _OPTIONS)]
+    known = _OPTIONS[method]
     for name in {name: None for options in _OPTIONS.values() for name in options}:
         if given[name] is not None and name not in known:
             users = [repr(other) for other, options in _OPTIONS.items() if name in options]
-            raise InputError(
-                name,
-                f"`method={method!r}` does not use it, only {', '.join(users)}; drop it",
-            )
+            raise InputError(name, f"`method={method!r}` does not use it, only {', '.join(users)}; drop it")
     options = {name: known[name] if given[name] is None else given[name] for name in known}
-    for name, least in (("k", 1), ("folds", 2), ("rounds", 1)):
-        if name in options:
-            options[name] = checked_count(options[name], name, least)
-    for name, allowed in (
-        ("rule", _RULES.get(method, ())),
-        ("scaling", ("standard", "none")),
-        ("kind", (None, "features", "probabilities")),
-    ):
-        if name in options and (not isinstance(options[name], str | None) or options[name] not in allowed):
-            names = shown([value for value in allowed if value is not None])
-            raise InputError(name, f"expected one of {names} for method {method!r}, got {plain_text(options[name])}")
-    if options.get("threshold") is not None:
-        wanted = "a share of the largest entropy, in (0, 1]"
-        options["threshold"] = checked_number(
-            options["threshold"], "threshold", wanted, inside=lambda limit: 0 < limit <= 1
-        )
+    if "rule" in options and options["rule"] not in _RULES.get(method, ()):
+        rules, got = shown(_RULES.get(method, ())), plain_text(options["rule"])
+        raise InputError("rule", f"expected one of {rules} for method {method!r}, got {got}")
     return options
 
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import holm
-from demele.core.kinds import Classes, Data
+from demele.core.kinds import Classes, Data, Level, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result, plain
@@ -135,12 +134,13 @@ class Harm(Result):
     document = harm_document
 
 
+@checked
 def cleaning_harm(
     cleaning: Cleaning,
     y: object,
     true_labels: object = None,
     *,
-    level: float = 0.95,
+    level: Level = 0.95,
     classes: Sequence[object] | None = None,
 ) -> Harm:
     """Report the cost of a cleaning for each class, and whether rare classes lose more than others.
@@ -191,7 +191,6 @@ def cleaning_harm(
         raise InputTypeError(
             "cleaning", f"expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
         )
-    level = checked_level(level)
     given = read_labels(y, "y")
     if given.size != cleaning.suspect.size:
         raise InputError("y", f"expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")

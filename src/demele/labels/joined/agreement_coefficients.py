@@ -7,15 +7,15 @@ sums: nothing is counted again.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from demele.core.arrays import Counts, Floats
-from demele.core.checked_numbers import checked_count, checked_level
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.kinds import Level, checked
 from demele.core.labelled import plain_text, shown
-from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
@@ -437,11 +437,12 @@ class Agreement(Result):
         return pd.DataFrame(square, index=names, columns=names)
 
 
+@checked
 def annotator_agreement(
     annotations: object,
     *,
     scale: Scale = "nominal",
-    level: float = 0.95,
+    level: Level = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,
     classes: Sequence[object] | None = None,
@@ -513,8 +514,6 @@ def annotator_agreement(
     0.71
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    checked_name(scale, "scale", get_args(Scale))
-    checked_level(level)
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):
         checked_count(number, name, 0)
     least = math.ceil(2 / (1 - float(level)) - 1e-9)

@@ -1,13 +1,14 @@
 """Dawid and Skene's model as a Bayesian one, and Felt's, which also uses features of the items: by Gibbs sampling."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_count, checked_jobs, checked_level, checked_number
+from demele.core.checked_numbers import checked_size
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
+from demele.core.kinds import Count, CountOrNone, Jobs, Level, Positive, Seed, at_least, checked
 from demele.core.labelled import shown
 from demele.core.names import checked_name
 from demele.core.results import Interval, Note
@@ -38,22 +39,23 @@ ENOUGH_ANNOTATORS = 3
 FEW_DRAWS = 100
 
 
+@checked
 def bayesian_consensus(
     annotations: object,
     *,
     features: object = None,
     feature_model: str = "counts",
-    n_samples: int = 500,
-    n_warmup: int = 250,
-    n_chains: int = 4,
-    level: float = 0.95,
-    seed: int = 0,
-    prior_right: float = 2.0,
-    prior_other: float | None = None,
+    n_samples: Annotated[int, at_least(FEWEST_DRAWS)] = 500,
+    n_warmup: CountOrNone = 250,
+    n_chains: Count = 4,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    prior_right: Positive = 2.0,
+    prior_other: Positive | None = None,
     prior_proportions: object = 1.0,
-    prior_features: float = 1.0,
+    prior_features: Positive = 1.0,
     classes: Sequence[object] | None = None,
-    n_jobs: int = 1,
+    n_jobs: Jobs = 1,
     no_answer: object = None,
 ) -> Consensus:
     """Estimate labels and annotator errors with credible intervals: a generative model, by Gibbs sampling.
@@ -146,13 +148,8 @@ def bayesian_consensus(
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     checked_name(feature_model, "feature_model", FEATURE_MODELS)
-    n_samples, n_warmup = checked_count(n_samples, "n_samples", FEWEST_DRAWS), checked_count(n_warmup, "n_warmup", 0)
-    n_chains = checked_count(n_chains, "n_chains", 1)
-    level, seed = checked_level(level), checked_count(seed, "seed", 0)
-    prior_right = _positive(prior_right, "prior_right")
-    prior_other = _positive(1 / max(table.k - 1, 1) if prior_other is None else prior_other, "prior_other")
+    prior_other = 1 / max(table.k - 1, 1) if prior_other is None else prior_other
     pseudo_items = _prior_proportions(prior_proportions, table.k)
-    prior_features, jobs = _positive(prior_features, "prior_features"), checked_jobs(n_jobs)
     read = None if features is None else read_item_features(features, table, feature_model, prior_features)
     prior = np.full((table.k, table.k), prior_other)
     np.fill_diagonal(prior, prior_right)
@@ -163,7 +160,7 @@ def bayesian_consensus(
         rng = rng_for(seed, "consensus", "chain", index)
         return run_chain(answers, model, votes, pseudo_items, n_warmup=n_warmup, n_samples=n_samples, rng=rng)
 
-    chains = list(ordered(chain, ((index,) for index in range(n_chains)), n_jobs=1 if n_chains == 1 else jobs))
+    chains = list(ordered(chain, ((index,) for index in range(n_chains)), n_jobs=1 if n_chains == 1 else n_jobs))
     probabilities = np.mean([chain.probabilities for chain in chains], axis=0)
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     sampled = ("proportions", "accuracy", "log_joint")
@@ -330,13 +327,9 @@ def _few_draws(effective: dict[str, Floats], n_draws: int) -> tuple[Note, ...]:
 # The door ---------------------------------------------------------------------------------------------------------
 
 
-def _positive(value: Any, argument: str) -> float:
-    return checked_number(value, argument, "a finite number above 0", inside=lambda number: 0 < number < np.inf)
-
-
 def _prior_proportions(given: Any, k: int) -> Floats:
     if np.ndim(given) == 0:
-        return np.full(k, _positive(given, "prior_proportions"))
+        return np.full(k, checked_size(given, "prior_proportions"))
     if len(given) != k:
         raise InputError("prior_proportions", f"expected {k} numbers, one per class, or one for all, got {len(given)}")
-    return np.array([_positive(value, f"prior_proportions, class {index}") for index, value in enumerate(given)])
+    return np.array([checked_size(value, f"prior_proportions, class {index}") for index, value in enumerate(given)])

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
+from demele.core.kinds import Amount, Count, Positive, Seed, checked
 from demele.core.labelled import plain_text
-from demele.core.names import checked_name
 from demele.core.results import Note
-from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
@@ -155,17 +153,18 @@ SETTLED = 1e-6
 MAX_ITERATIONS = 5000
 
 
+@checked
 def dawid_skene(
     annotations: object,
     *,
-    smoothing: float = 0.0,
+    smoothing: Amount = 0.0,
     prior: Literal["own"] | None = None,
-    strength: float | None = None,
-    max_iterations: int = MAX_ITERATIONS,
-    tolerance: float | None = None,
+    strength: Positive | None = None,
+    max_iterations: Count = MAX_ITERATIONS,
+    tolerance: Amount | None = None,
     classes: Sequence[object] | None = None,
     no_answer: object = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Consensus:
     """Estimate labels and annotator errors from the answers alone: Dawid and Skene's model, by EM.
 
@@ -253,8 +252,7 @@ def dawid_skene(
     """
     own = _check_prior(prior, strength, smoothing)
     least = (1e-10 if own is None else SETTLED) if tolerance is None else tolerance
-    checked_number(smoothing, "smoothing", "a finite number of 0 or more", inside=lambda number: 0 <= number < np.inf)
-    settings = _limits(max_iterations, least, seed)
+    settings: dict[str, Any] = {"max_iterations": max_iterations, "tolerance": least, "seed": seed}
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     if own is not None:
         settings = {"prior": "own", "strength": own, **settings}
@@ -301,14 +299,15 @@ def dawid_skene(
     )
 
 
+@checked
 def one_coin(
     annotations: object,
     *,
-    max_iterations: int = MAX_ITERATIONS,
-    tolerance: float = SETTLED,
+    max_iterations: Count = MAX_ITERATIONS,
+    tolerance: Amount = SETTLED,
     classes: Sequence[object] | None = None,
     no_answer: object = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Consensus:
     """Estimate labels, and one accuracy per annotator, from the answers alone: the one-coin model, by EM.
 
@@ -363,7 +362,7 @@ def one_coin(
     >>> found.details["accuracies"].round(2).tolist()
     [0.94, 0.94, 0.44]
     """
-    settings = _limits(max_iterations, tolerance, seed)
+    settings: dict[str, Any] = {"max_iterations": max_iterations, "tolerance": tolerance, "seed": seed}
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     return _shrunken(table, "one-coin", "one_coin", settings, None)
 
@@ -456,17 +455,7 @@ def _m_step(answers: AnswerCounts, smoothing: float, found: Floats) -> tuple[Flo
     return found.mean(axis=1), log_profiles, pseudo * float(log_profiles.sum() + unseen)
 
 
-def _limits(max_iterations: int, tolerance: float, seed: int) -> dict[str, Any]:
-    """Check when the iterations end, and the seed of ties; return them as a signature has them."""
-    inside, at_least_one = (lambda number: 0 <= number < np.inf), "a whole number of at least 1"
-    return {
-        "max_iterations": checked_whole(max_iterations, "max_iterations", at_least_one, inside=lambda n: n >= 1),
-        "tolerance": checked_number(tolerance, "tolerance", "a finite number of 0 or more", inside=inside),
-        "seed": checked_seed(seed),
-    }
-
-
-def _check_prior(prior: object, strength: object, smoothing: object) -> float | None:
+def _check_prior(prior: object, strength: float | None, smoothing: float) -> float | None:
     """Return the strength of the own prior, or None if it is not asked for."""
     if prior is None:
         if strength is not None:
@@ -476,10 +465,7 @@ def _check_prior(prior: object, strength: object, smoothing: object) -> float | 
         raise InputError("prior", f"expected 'own' or None, got {plain_text(prior)}")
     if smoothing != 0:
         raise InputError("smoothing", f"prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
-    if strength is None:
-        return STRENGTH
-    wanted = "a finite number of pseudo-answers above 0"
-    return checked_number(strength, "strength", wanted, inside=lambda number: 0 < number < np.inf)
+    return STRENGTH if strength is None else strength
 
 
 # The consensus where nobody names a method: an average of the vote and of models that are shrunken --------------------
@@ -491,13 +477,14 @@ FEW_ANSWERS = 10
 Method = Literal["blend", "majority", "one-coin", "own-prior", "dawid-skene"]
 
 
+@checked
 def consensus(
     annotations: object,
     *,
     method: Method = "blend",
     classes: Sequence[object] | None = None,
     no_answer: object = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Consensus:
     """Aggregate the answers of several annotators, by a rule that is rarely worse than the majority.
 
@@ -563,13 +550,12 @@ def consensus(
     >>> found.details["members"]
     ('majority', 'own-prior', 'one-coin')
     """
-    checked_name(method, "method", get_args(Method))
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     if method == "own-prior":
         return dawid_skene(table, prior="own", seed=seed)
     functions: dict[str, Any] = {"majority": majority_vote, "one-coin": one_coin, "dawid-skene": dawid_skene}
     if method == "blend":
-        return _blend(table, checked_seed(seed))
+        return _blend(table, seed)
     found: Consensus = functions[method](table, seed=seed)
     return found
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
+from demele.core.kinds import Seed, checked
 from demele.core.labelled import Indices, plain_text, shown
 from demele.core.results import Note
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
 from demele.core.version import __version__
@@ -31,13 +32,14 @@ _TIED = (
 )
 
 
+@checked
 def majority_vote(
     annotations: object,
     *,
     weights: object = None,
     classes: Sequence[object] | None = None,
     no_answer: object = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Consensus:
     """Join the answers of several annotators by a vote.
 
@@ -95,7 +97,6 @@ def majority_vote(
     >>> majority_vote({"ann": [0, 1], "bob": [1, 0]}, weights={"ann": 1, "bob": 2}).labels.tolist()
     [1, 0]
     """
-    seed = checked_seed(seed)
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     plain = vote_shares(table)
     shares, trust, rounds = plain, np.ones(table.n_annotators), 0

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
-from demele.core.checked_numbers import checked_count, checked_jobs
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
+from demele.core.kinds import Count, Jobs, Seed, checked
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -292,17 +292,18 @@ class ArtificialAnnotators(TableResult):
         return f"{count(len(self.names), 'artificial annotator')}: {ends} of the labels of each are wrong."
 
 
+@checked
 def artificial_annotators(
     features: object,
     y: object,
     *,
-    n_annotators: int = 100,
+    n_annotators: Count = 100,
     highest_error: float = 0.4,
     step: float = 0.05,
     tolerance: float = 0.01,
     models: object = None,
-    seed: int = 0,
-    n_jobs: int = 1,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
     progress: bool | Report = False,
 ) -> ArtificialAnnotators:
     """Train varied classifiers on all instances, and keep those whose errors are spread from few to many.
@@ -365,24 +366,21 @@ def artificial_annotators(
     0.1
     """
     table, true, truth = _read(features, y)
-    wanted = checked_count(n_annotators, "n_annotators", 1)
     aims = ErrorAims.checked(highest_error, step, tolerance)
-    checked_count(seed, "seed", 0)
-    checked_jobs(n_jobs)
     own = None if models is None else _read_models(models, seed)
     words = vocabulary(true)
-    jobs: list[Any] = [(index,) for index in range(AT_MOST * wanted)] if own is None else own
+    jobs: list[Any] = [(index,) for index in range(AT_MOST * n_annotators)] if own is None else own
     work: Any = partial(_fitted, table, truth)
     if own is None:
         near: dict[str, Any] = {"highest_error": aims.highest, "step": aims.step, "tolerance": aims.tolerance}
         work = partial(candidate_annotator, table, truth, seed, **near)
-    group = _Group(aims, wanted, truth)
+    group = _Group(aims, n_annotators, truth)
     with reporting(progress) as report:
         for start in range(0, len(jobs), AT_ONCE):
             for found in ordered(work, jobs[start : start + AT_ONCE], n_jobs=n_jobs):
                 group.consider(*found)
             if report is not None:
-                report(min(len(group.kept), wanted), wanted, "artificial annotators")
+                report(min(len(group.kept), n_annotators), n_annotators, "artificial annotators")
             if own is None and group.enough():
                 break
     kept = group.chosen(even=own is None)
@@ -397,7 +395,7 @@ def artificial_annotators(
                 else f"their errors go from {min(group.errors):.4g} to {max(group.errors):.4g}"
             ),
         )
-    arguments: dict[str, object] = {"n_annotators": wanted, "highest_error": aims.highest, "step": aims.step}
+    arguments: dict[str, object] = {"n_annotators": n_annotators, "highest_error": aims.highest, "step": aims.step}
     arguments |= {"tolerance": aims.tolerance, "seed": seed}
     if own is not None:
         arguments["models"] = [name for name, _ in own]

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats
-from demele.core.checked_numbers import checked_flag, checked_rate, checked_whole
+from demele.core.checked_numbers import checked_rate, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
+from demele.core.kinds import Rate, Seed, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.result import Result
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.table_columns import check_same_order, number_column
 from demele.labels.documents import noisy_document
 from demele.labels.votes import earliest_voter, plurality
@@ -162,7 +163,8 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     return noisy_labels(noisy, coded, words, true, wanted=share, highest_rate=highest, difficulty=difficulty)
 
 
-def add_model_noise(y: object, predictions: object, rate: float | None = None) -> NoisyLabels:
+@checked
+def add_model_noise(y: object, predictions: object, rate: Rate | None = None) -> NoisyLabels:
     """Take the predictions of one model for labels, so that the noise follows the features as the model does.
 
     Parameters
@@ -203,8 +205,7 @@ def add_model_noise(y: object, predictions: object, rate: float | None = None) -
     models = _read_annotations(
         predictions if _several(predictions) else [predictions], y, true.size, "predictions", "model"
     )
-    share = None if rate is None else checked_rate(rate, "rate")
-    if share is None and len(models) > 1:
+    if rate is None and len(models) > 1:
         raise InputError(
             "rate", f"expected the rate wanted, to choose one of {len(models)} models by its error, got None"
         )
@@ -212,12 +213,12 @@ def add_model_noise(y: object, predictions: object, rate: float | None = None) -
     coded = words.encode(true, "y")
     votes = np.stack([words.encode(row, f"predictions, model {plain_text(name)}") for name, row in models.items()])
     errors = (votes != coded).mean(axis=1)
-    away = np.zeros(len(models)) if share is None else np.abs(errors - share)
+    away = np.zeros(len(models)) if rate is None else np.abs(errors - rate)
     chosen = int(np.flatnonzero(away <= away.min() + SAME_SHARE)[0])
     name = list(models)[chosen]
     source = name if isinstance(name, str) else f"model {name}" if len(models) > 1 else None
-    highest = None if share is None else float(errors.max())
-    return noisy_labels(votes[chosen], coded, words, true, wanted=share, highest_rate=highest, source=source)
+    highest = None if rate is None else float(errors.max())
+    return noisy_labels(votes[chosen], coded, words, true, wanted=rate, highest_rate=highest, source=source)
 
 
 def noisy_labels(
@@ -321,8 +322,9 @@ _NAME_THEM = "name them, in TransitionMatrix(matrix, classes=[...]) or the first
 SUM_TOLERANCE = 1e-9
 
 
+@checked
 def add_uniform_noise(
-    y: object, rate: float, *, classes: Sequence[object] | None = None, exact: bool = True, seed: int
+    y: object, rate: Rate, *, classes: Sequence[object] | None = None, exact: bool = True, seed: Seed
 ) -> NoisyLabels:
     """Mislabel every instance with the same probability, as any other class with the same probability.
 
@@ -364,7 +366,6 @@ def add_uniform_noise(
     >>> bool((noisy.labels[noisy.mislabelled] != noisy.true_labels[noisy.mislabelled]).all())
     True
     """
-    share, exact, seed = checked_rate(rate, "rate"), checked_flag(exact, "exact"), checked_seed(seed)
     true = read_labels(y, "y")
     words = vocabulary(true, classes=classes)
     coded = words.encode(true, "y")
@@ -377,14 +378,15 @@ def add_uniform_noise(
     shifts = rng_for(seed, "add_uniform_noise", "which").integers(1, len(words), true.size, dtype=np.int32)
     if exact:
         wrong = np.zeros(true.size, dtype=bool)
-        wrong[np.argsort(draws, kind="stable")[: round(share * true.size)]] = True
+        wrong[np.argsort(draws, kind="stable")[: round(rate * true.size)]] = True
     else:
-        wrong = draws < share
+        wrong = draws < rate
     noisy = np.where(wrong, (coded + shifts) % len(words), coded).astype(np.int32)
-    return noisy_labels(noisy, coded, words, true, wanted=share, highest_rate=1.0)
+    return noisy_labels(noisy, coded, words, true, wanted=rate, highest_rate=1.0)
 
 
-def add_class_noise(y: object, transition: object, *, exact: bool = False, seed: int) -> NoisyLabels:
+@checked
+def add_class_noise(y: object, transition: object, *, exact: bool = False, seed: Seed) -> NoisyLabels:
     """Draw each label from the confusions of its true class.
 
     Parameters
@@ -434,7 +436,6 @@ def add_class_noise(y: object, transition: object, *, exact: bool = False, seed:
     cat      6    2
     dog      0    2
     """
-    exact, seed = checked_flag(exact, "exact"), checked_seed(seed)
     true = read_labels(y, "y")
     matrix, words = _read_transition(transition, vocabulary(true))
     coded = words.encode(true, "y")

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_jobs, checked_number, checked_whole
+from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.extras import require
+from demele.core.kinds import Count, Jobs, Seed, between, checked
 from demele.core.labelled import Indices, read_labels, vocabulary
 from demele.core.reading import path_of
 from demele.core.results import Note
-from demele.core.seeds import checked_seed
 from demele.core.signature import Signature
 from demele.core.store import Key, reading_record, unpacked_classes
 from demele.core.version import __version__
@@ -178,19 +178,20 @@ FEWEST, MOST = 2, 16
 EXPECTED = 3
 
 
+@checked
 def fabric_annotators(
     images: ImageSet,
     labels: ArrayLike,
-    n_annotators: int = 100,
+    n_annotators: Count = 100,
     *,
     recipe: str | AnnotatorRecipe = "embedded",
     highest_error: float = 0.4,
     step: float = 0.05,
     tolerance: float = 0.01,
-    stop_at: float = 0.02,
+    stop_at: Annotated[float, between(0, 1, "[)")] = 0.02,
     most_fabrics: int | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
     executor: Executor | None = None,
     store: str | Path | None = None,
     progress: bool | Report = False,
@@ -276,9 +277,7 @@ def fabric_annotators(
     from demele.models.fabric.annotating import Annotating
     from demele.models.networks import checked_device
 
-    wanted = checked_count(n_annotators, "n_annotators", 1)
-    most = max(8, wanted) if most_fabrics is None else checked_count(most_fabrics, "most_fabrics", 1)
-    processes = checked_jobs(n_jobs)
+    most = max(8, n_annotators) if most_fabrics is None else checked_count(most_fabrics, "most_fabrics", 1)
     check_images(images)
     true = read_labels(labels, "labels")
     if len(true) != len(images):
@@ -295,8 +294,8 @@ def fabric_annotators(
         scales=scales_of(images.shape, "images"),
         recipe=checked_recipe(recipe),
         aims=ErrorAims.checked(highest_error, step, tolerance),
-        stop_at=checked_number(stop_at, "stop_at", "a share in [0, 1)", inside=lambda one: 0 <= one < 1),
-        seed=checked_seed(seed),
+        stop_at=stop_at,
+        seed=seed,
         device=checked_device(device),
     )
     where = None if store is None else path_of(store, "store")
@@ -311,13 +310,13 @@ def fabric_annotators(
         "seed": common.seed,
         "device": common.device,
     }
-    with Sweep(identity, store=where, n_jobs=processes, executor=executor, progress=progress) as sweep:
-        records = _trained(sweep, common, wanted, most)
+    with Sweep(identity, store=where, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+        records = _trained(sweep, common, n_annotators, most)
     states = _states(records, common)
     groups: list[list[int]] = [[] for _ in range(len(common.aims))]
     for place, state in enumerate(states):
         groups[state.aim].append(place)
-    kept = in_turn(groups)[:wanted]
+    kept = in_turn(groups)[:n_annotators]
     kept.sort(key=lambda place: (states[place].what.error, place))
     return FabricAnnotators(
         predictions=np.array(words.classes, dtype=true.dtype)[np.stack([states[place].coded for place in kept])],
@@ -325,7 +324,7 @@ def fabric_annotators(
         annotators=tuple(states[place].what for place in kept),
         n_fabrics=len(records),
         notes=_notes([states[place] for place in kept], common.aims),
-        signature=_signature(wanted, most, common),
+        signature=_signature(n_annotators, most, common),
     )
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError
+from demele.core.kinds import Count, Seed, Several, checked
 from demele.core.names import NEW_ARGUMENTS, renamed
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.models.fabric.model import Fabric
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ TIMED = ("forward_ms", "exported_ms", "training_ms")
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def benchmark(
-    fabrics: Mapping[str, Fabric], *, batch: int = 64, n_repeats: int = 5, threads: int = 1, seed: int = 0
+    fabrics: Mapping[str, Fabric], *, batch: Several = 64, n_repeats: Count = 5, threads: Count = 1, seed: Seed = 0
 ) -> pd.DataFrame:
     """Return sizes and times of fabrics, compared with the first one.
 
@@ -74,12 +75,11 @@ def benchmark(
     from demele.models.networks import computing
 
     given = _checked(fabrics)
-    size, rounds = checked_count(batch, "batch", 2), checked_count(n_repeats, "n_repeats", 1)
-    runs = {name: _timed(fabric, size, checked_seed(seed)) for name, fabric in given.items()}
-    with computing(threads=checked_count(threads, "threads", 1), device="cpu", gradients=True):
+    runs = {name: _timed(fabric, batch, seed) for name, fabric in given.items()}
+    with computing(threads=threads, device="cpu", gradients=True):
         for each in runs.values():
             _milliseconds(each)  # the first call prepares what later ones use
-        measured = [{name: _milliseconds(each) for name, each in runs.items()} for _ in range(rounds)]
+        measured = [{name: _milliseconds(each) for name, each in runs.items()} for _ in range(n_repeats)]
     rows = {}
     for name, fabric in given.items():
         counts = fabric.counts()

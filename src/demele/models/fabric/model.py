@@ -6,27 +6,26 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number, checked_whole
+from demele.core.checked_numbers import checked_count, checked_level, checked_seed, checked_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.core.given_arrays import items_of, real_numbers, whole_array
+from demele.core.kinds import Count, Positive, Seed, Several, between, checked
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, path_of
 from demele.core.result import plain
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of
 from demele.models.fabric.drawing import structure_svg
 from demele.models.fabric.lattice import (
-    ACTIVATIONS,
     MOST_SCALES,
-    NORMALISATIONS,
     FabricCounts,
     FabricSpec,
     Lattice,
@@ -106,32 +105,33 @@ class Fabric:
     _network: FabricNetwork
     _past: dict[str, Any]  # the content of a file besides structure and weights
 
+    @checked
     def __init__(
         self,
-        layers: int = 8,
+        layers: Count = 8,
         scales: int = 6,
-        channels: int = 64,
+        channels: Count = 64,
         *,
-        image_channels: int = 3,
-        classes: int = 10,
+        image_channels: Count = 3,
+        classes: Several = 10,
         normalisation: Literal["link", "node"] = "link",
         activation: Literal["relu6", "relu"] = "relu6",
-        seed: int = 0,
+        seed: Seed = 0,
     ) -> None:
         require("torch", purpose="a fabric")
         from demele.models.fabric.network import new_network
 
         expected = f"a number of scales from 1 to {MOST_SCALES}"
         spec = FabricSpec(
-            layers=checked_count(layers, "layers", 1),
+            layers=layers,
             scales=checked_whole(scales, "scales", expected, inside=lambda one: 1 <= one <= MOST_SCALES),
-            channels=checked_count(channels, "channels", 1),
-            image_channels=checked_count(image_channels, "image_channels", 1),
-            classes=checked_count(classes, "classes", 2),
-            normalisation=checked_name(normalisation, "normalisation", NORMALISATIONS),
-            activation=checked_name(activation, "activation", ACTIVATIONS),
+            channels=channels,
+            image_channels=image_channels,
+            classes=classes,
+            normalisation=normalisation,
+            activation=activation,
         )
-        self._network = new_network(spec, rng_for(checked_seed(seed), "weights")).eval()
+        self._network = new_network(spec, rng_for(seed, "weights")).eval()
         self._past = {"optimiser": None, "epoch": 0, "training": None, "prunings": [], "status": "new"}
         self._past |= {"history": {}, "seconds": 0.0, "problem": ""}
         self._digest = ""
@@ -320,22 +320,23 @@ class Fabric:
 
     # Training ---------------------------------------------------------------------------------------------------------
 
+    @checked
     def fit(
         self,
         images: ImageSet,
         labels: ArrayLike,
         *,
-        epochs: int,
+        epochs: Count,
         batch: int = 64,
-        rate: float = 0.1,
-        momentum: float = 0.9,
-        weight_decay: float = 5e-4,
+        rate: Positive = 0.1,
+        momentum: Annotated[float, between(0, 1, "[)")] = 0.9,
+        weight_decay: Annotated[float, between(0, 1, "[)")] = 5e-4,
         milestones: Sequence[int] = (80, 120),
-        seed: int = 0,
+        seed: Seed = 0,
         checkpoint: str | Path | None = None,
         progress: bool | Report = False,
         device: str = "auto",
-        threads: int | None = 1,
+        threads: Count | None = 1,
         on_epoch: OnRow | None = None,
     ) -> FabricRun:
         """Train up to a number of epochs: from the beginning, from where the fabric is, or from what a file holds.
@@ -390,18 +391,18 @@ class Fabric:
 
         given = checked_images(images, self.spec)
         n, known = len(given), checked_labels(labels, len(given), self.spec.classes)
-        share, most = "a number in [0, 1)", f"images from 2 to {n}, all there are"
+        most = f"images from 2 to {n}, all there are"
         spec = self._continued(
             images=given.name,
             digest=given.digest,
             labels=digest_of("labels", known),
             n=n,
             batch=checked_whole(batch, "batch", most, inside=lambda one: 2 <= one <= n),
-            rate=checked_number(rate, "rate", "a finite number above 0", inside=lambda one: 0 < one < float("inf")),
-            momentum=checked_number(momentum, "momentum", share, inside=lambda one: 0 <= one < 1),
-            weight_decay=checked_number(weight_decay, "weight_decay", share, inside=lambda one: 0 <= one < 1),
+            rate=rate,
+            momentum=momentum,
+            weight_decay=weight_decay,
             milestones=[checked_count(one, "milestones", 0) for one in milestones],
-            seed=checked_seed(seed),
+            seed=seed,
         )
         where = checked_device(device)
         content = FabricFitting(
@@ -410,8 +411,8 @@ class Fabric:
             Feed(given, known, where),
             checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
             device=where,
-            threads=None if threads is None else checked_count(threads, "threads", 1),
-        ).run(checked_count(epochs, "epochs", 1), progress=progress, on_row=on_epoch)
+            threads=threads,
+        ).run(epochs, progress=progress, on_row=on_epoch)
         self._take(content, where)
         return self.run
 
@@ -522,7 +523,6 @@ class Fabric:
         """
         import pandas as pd
 
-        from demele.core.checked_numbers import checked_level
         from demele.models.fabric.criteria import shapley_of_links
 
         judge = self._judge("shapley", images, labels, batch=batch, seed=seed, options={})
@@ -542,10 +542,11 @@ class Fabric:
             data = self._feed(images, labels).batches(size=checked_count(batch, "batch", 1))
         return Judge(criterion=known, data=data, seed=checked_seed(seed), options=options)
 
+    @checked
     def prune(
         self,
         level: Level,
-        fraction: float,
+        fraction: Annotated[float, between(0, 1, "()")],
         criterion: str | Mapping[str, float] | pd.Series[float] = "magnitude",
         images: ImageSet | None = None,
         labels: ArrayLike | None = None,
@@ -608,10 +609,8 @@ class Fabric:
         -----
         The optimiser restarts in the next :meth:`fit`.
         """
-        from demele.models.fabric.prune import LEVELS, PruningSettings, pruned
+        from demele.models.fabric.prune import PruningSettings, pruned
 
-        where = checked_name(level, "level", LEVELS)
-        share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
         settings = PruningSettings(
             min_links=min_links,
             overshoot=overshoot,
@@ -623,7 +622,7 @@ class Fabric:
         name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
         judge = scored or self._judge(name, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
-            found, plan = pruned(self._network, where, share, judge, settings)
+            found, plan = pruned(self._network, level, fraction, judge, settings)
         self._become(found, {**plain(asdict(plan)), "criterion": name})
         if recalibrate is not None:
             self.recalibrate(recalibrate)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.checked_numbers import checked_count, checked_share
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
 from demele.core.names import checked_name
@@ -144,8 +144,8 @@ class PruningSettings:
 
     def __post_init__(self) -> None:
         if self.cap is not None:
-            checked_number(self.cap, "cap", "a share in (0, 1], or None", inside=lambda one: 0 < one <= 1)
-        checked_number(self.overshoot, "overshoot", "a share from 0 to 1", inside=lambda one: 0 <= one <= 1)
+            checked_share(self.cap, "cap", 0, 1)
+        checked_share(self.overshoot, "overshoot", 0, 1, "[]")
         checked_count(self.round_to, "round_to", 1)
         checked_name(self.fraction_of, "fraction_of", ("live", "whole"))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, InputTypeError
+from demele.core.kinds import Count, checked
 from demele.core.result import Result
 from demele.core.uncertainty import Interval
 from demele.models.fabric.documents import fabric_document, run_document
@@ -177,22 +178,22 @@ class FabricReport(Result):
         return pd.concat([counts, pd.DataFrame(errors, columns=counts.columns, dtype=object)], ignore_index=True)
 
 
-def stage_error(stage: str, value: Any, images: int | None) -> StageError:
+@checked
+def stage_error(stage: str, value: Any, images: Count | None) -> StageError:
     """Return the error of a stage, with its interval if the number of images is known.
 
     Raises
     ------
     InputError
     """
-    error = checked_number(value, "errors", "shares of images, from 0 to 1", inside=lambda share: 0 <= share <= 1)
+    error = checked_rate(value, "errors", "the images")
     if images is None:
         return StageError(stage=stage, error=error, images=None, interval=None)
     from scipy.stats import binomtest
 
-    n = checked_count(images, "images", 1)
-    found = binomtest(round(error * n), n).proportion_ci(0.95, method="wilson")
+    found = binomtest(round(error * images), images).proportion_ci(0.95, method="wilson")
     interval = Interval(low=float(found.low), high=float(found.high), level=0.95, method="wilson")
-    return StageError(stage=stage, error=error, images=n, interval=interval)
+    return StageError(stage=stage, error=error, images=images, interval=interval)
 
 
 def benchmark_rows(timings: Any) -> tuple[dict[str, Any], ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from numpy.typing import ArrayLike
 
-from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.kinds import Count, CountOrNone, between, checked
 from demele.core.reading import path_of
 from demele.data.images import ImageSet
 from demele.models.fabric.model import Fabric
@@ -50,18 +51,19 @@ class PruningSchedule:
         return cls((checked_count(epoch, "epoch", 0),), (1.0,))
 
     @classmethod
-    def iterative(cls, first: int = 5, every: int = 10, last: int = 75) -> PruningSchedule:
+    @checked
+    def iterative(cls, first: CountOrNone = 5, every: Count = 10, last: int = 75) -> PruningSchedule:
         """Return the schedule of equal prunings; by default the published one.
 
         Raises
         ------
         InputError
         """
-        start, step = checked_count(first, "first", 0), checked_count(every, "every", 1)
-        epochs = tuple(range(start, checked_count(last, "last", start) + 1, step))
+        epochs = tuple(range(first, checked_count(last, "last", first) + 1, every))
         return cls(epochs, tuple((place + 1) / len(epochs) for place in range(len(epochs))))
 
 
+@checked
 def fit_pruned(
     fabric: Fabric,
     images: ImageSet,
@@ -69,7 +71,7 @@ def fit_pruned(
     *,
     epochs: int,
     schedule: PruningSchedule,
-    fraction: float,
+    fraction: Annotated[float, between(0, 1, "()")],
     levels: Sequence[Literal["links", "channels", "weights"]] = ("links",),
     criterion: str = "magnitude",
     judged_on: tuple[ImageSet, ArrayLike] | None = None,
@@ -127,7 +129,6 @@ def fit_pruned(
     """
     from demele.models.fabric.prune import LEVELS, check_level, checked_criterion
 
-    share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
     if isinstance(levels, str) or not levels or not set(levels) <= set(LEVELS):
         raise InputError("levels", f"expected some of {', '.join(map(repr, LEVELS))}, got {quoted(levels)}")
     if not isinstance(schedule, PruningSchedule):
@@ -150,6 +151,6 @@ def fit_pruned(
             return fabric.run
         for what in (one for one in LEVELS if one in levels):
             own = {"fraction_of": "live" if what == "weights" else "whole", **(pruning or {})}
-            fabric.prune(what, part * share, criterion, *(judged_on or ()), **own)
+            fabric.prune(what, part * fraction, criterion, *(judged_on or ()), **own)
         fabric.recalibrate(images, batch=training.get("batch", 64))
     return fitted(epochs) if fabric.run.epochs < epochs else fabric.run

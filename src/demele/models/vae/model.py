@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.checked_numbers import checked_count, checked_number, checked_seed, checked_size
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.extras import require
 from demele.core.given_arrays import real_numbers, whole_array
-from demele.core.names import checked_name
+from demele.core.kinds import Count, Seed, checked
 from demele.core.reading import parsing, path_of
-from demele.core.seeds import checked_seed, rng_for
+from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.models.encode import check_images
@@ -124,11 +124,12 @@ class VAE:
     ('done', (16, 2), (1, 16, 16, 1))
     """
 
+    @checked
     def __init__(
         self,
         objective: str = "beta_vae",
         *,
-        latents: int,
+        latents: Count,
         network: Any = "conv16",
         likelihood: Any = "bernoulli",
         beta_scale: Literal["raw", "per_pixel"] = "raw",
@@ -137,17 +138,16 @@ class VAE:
         **options: Any,
     ) -> None:
         require("torch", purpose="a VAE")
-        from demele.models.networks import INITS
         from demele.models.vae.nets import checked_network, likelihood_of
         from demele.models.vae.objectives import checked_options, objective_of
 
         self._options = checked_options(objective_of(objective), options)
         self._objective = objective
-        self._latents = checked_count(latents, "latents", 1)
+        self._latents = latents
         self._network = checked_network(network)
         self._likelihood = likelihood_of(likelihood)
-        self._beta_scale = checked_name(beta_scale, "beta_scale", BETA_SCALES)
-        self._init = checked_name(init, "init", INITS)
+        self._beta_scale = beta_scale
+        self._init = init
         self._bounds = checked_bounds(logvar_bounds)
         self._pair: Pair | None = None
         self._content: Mapping[str, Any] = {}
@@ -161,18 +161,19 @@ class VAE:
 
     # Training -------------------------------------------------------------------------------------------------------
 
+    @checked
     def fit(
         self,
         images: ImageSet,
         *,
-        steps: int,
+        steps: Count,
         batch: int = 32,
         lr: float = 1e-3,
         seed: int = 0,
         checkpoint: str | Path | None = None,
         progress: bool | Report = False,
         device: str = "auto",
-        threads: int | None = 1,
+        threads: Count | None = 1,
         on_event: Callable[[dict[str, float]], object] | None = None,
     ) -> Run:
         """Train from the beginning, or continue from a file.
@@ -230,9 +231,9 @@ class VAE:
             images=images,
             checkpoint=None if checkpoint is None else Path(checkpoint),
             device=device,
-            threads=None if threads is None else checked_count(threads, "threads", 1),
+            threads=threads,
         )
-        content = fitting.run(checked_count(steps, "steps", 1), progress=progress, on_row=on_event)
+        content = fitting.run(steps, progress=progress, on_row=on_event)
         self._take(fitting.pair, content)
         return cast(Run, self.run)
 
@@ -287,19 +288,20 @@ class VAE:
             n=len(images),
             shape=[int(side) for side in images.shape],
             batch=size,
-            lr=checked_number(lr, "lr", "a finite number above 0", inside=lambda rate: 0 < rate < float("inf")),
+            lr=checked_size(lr, "lr"),
             seed=checked_seed(seed),
         )
 
     # Codes and images ------------------------------------------------------------------------------------------------
 
+    @checked
     def encode(
         self,
         images: ImageSet,
         rows: ArrayLike | None = None,
         codes: Literal["mean", "sampled"] = "mean",
         *,
-        seed: int = 0,
+        seed: Seed = 0,
     ) -> Sample:
         """Return codes and factors of images.
 
@@ -329,7 +331,7 @@ class VAE:
         from demele.models.networks import computing
         from demele.models.vae.train import posteriors
 
-        way, pair = checked_name(codes, "codes", ("mean", "sampled")), self._fitted(images)
+        pair = self._fitted(images)
         wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
         if not wanted.size:
             raise NotEnoughData("rows", "expected at least 1 row of the images, got none")
@@ -338,10 +340,13 @@ class VAE:
         mean, std = found.mean.double().numpy(), None
         if pair.objective.draws:
             std = (found.logvar.double() / 2).exp().numpy()
-        if way == "sampled" and std is not None:
-            mean, std = mean + std * rng_for(checked_seed(seed), "sampled codes").standard_normal(mean.shape), None
+        if codes == "sampled" and std is not None:
+            mean, std = (
+                mean + std * rng_for(seed, "sampled codes").standard_normal(mean.shape),
+                None,
+            )
         steps = 0 if self.run is None else self.run.steps
-        told = f"{way.capitalize()} codes of {images.name} by {self._objective}, {steps} steps."
+        told = f"{codes.capitalize()} codes of {images.name} by {self._objective}, {steps} steps."
         return sample_of(mean, std, images, wanted, provenance=told)
 
     def decode(self, codes: ArrayLike) -> NDArray[np.float32]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.checked_numbers import checked_number
+from demele.core.checked_numbers import checked_size
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.extras import require
 from demele.core.names import checked_name, suggestion
@@ -91,7 +91,7 @@ class Gaussian:
     std: float
 
     def __post_init__(self) -> None:
-        checked_number(self.std, "std", "a number above 0", inside=lambda std: 0 < std < math.inf)
+        checked_size(self.std, "std")
 
     @property
     def name(self) -> str:

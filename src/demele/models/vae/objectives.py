@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get
 
 import numpy as np
 
-from demele.core.checked_numbers import checked_count, checked_flag, checked_number
+from demele.core.checked_numbers import checked_count, checked_flag, checked_size
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.core.names import checked_name, suggestion
@@ -571,8 +571,7 @@ def _checked(name: str, value: Any, wanted: Any) -> Any:
     if get_origin(wanted) is Literal:
         return checked_name(value, name, get_args(wanted))
     if wanted is bool:
-        checked_flag(value, name)
-        return value
+        return checked_flag(value, name)
     if wanted is int:
         return checked_count(value, name, 1)
-    return checked_number(value, name, "a finite number >= 0", inside=lambda number: 0 <= number < float("inf"))
+    return checked_size(value, name, zero=True)

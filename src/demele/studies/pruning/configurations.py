@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from demele.core.checked_numbers import checked_number
+from demele.core.checked_numbers import checked_share
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.names import checked_name
 
@@ -47,7 +47,7 @@ class PruningConfiguration:
             checked_name(value, argument, get_args(known))
         if self.strategy == "whole":
             return
-        checked_number(self.fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
+        checked_share(self.fraction, "fraction", 0, 1, "()")
 
     @property
     def name(self) -> str:
@@ -124,7 +124,7 @@ class LabelNoise:
             value = float(rate)
         except ValueError as error:
             raise InputError(argument, f"expected a rate after the colon, got {quoted(given)}") from error
-        share = checked_number(value, argument, "a rate in (0, 0.5]", inside=lambda one: 0 < one <= 0.5)
+        share = checked_share(value, argument, 0, 0.5)
         return cls(kind=kind, rate=share)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
