@@ -117,7 +117,7 @@ def slices(
         if own is None or rest is None:
             continue
         gap, apart = float(own.value - rest.value), partial(_apart, own, rest)
-        p_values.append(min(2 * float(smallest_tail(partial(apart, below=gap > 0), abs(gap))), 1.0))
+        p_values.append(min(2 * smallest_tail(partial(apart, below=gap > 0), abs(gap)), 1.0))
         ends = np.clip([gap - apart(tail, below=True), gap + apart(tail, below=False)], -1, 1)
         differences.append(
             NamedEstimate(

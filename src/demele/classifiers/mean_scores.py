@@ -442,7 +442,7 @@ def audited_mean(
         limit = centre + kept * ((_gate(scores, gate) - held.low) / held.width - centre)
         room = max(ends[0] - limit, 0.0) if kept == 1 else None
         if not exact:
-            p_value = float(smallest_tail(lambda error: reach(0, error), value - moved - limit))
+            p_value = smallest_tail(lambda error: reach(0, error), value - moved - limit)
     low, high = (float(np.clip(centre + (end - centre) / kept, 0, 1)) for end in (ends[0] - moved, ends[1] + moved))
     estimate = float(np.clip(centre + (value - centre) / kept, 0, 1))
     strata = _strata(fits, held, rows, unit) if len(fits) == 1 else ()

@@ -18,8 +18,8 @@ from demele.core.arrays import Floats, Rows
 
 #: Amounts below this are rounding.
 TINY = 1e-12
-#: Steps of a bisection, over normal quantiles from 0 to FARTHEST.
-STEPS, FARTHEST = 60, 38.0
+#: Normal quantiles between which a p-value is looked for.
+NEAREST, FARTHEST = 1e-6, 8.0
 #: A stratum with fewer audited rows stands on the side of most rows.
 FEW_IN_STRATUM = 4
 #: Audited rows for each stratum, and the least and the largest number of strata.
@@ -169,22 +169,25 @@ class PooledStrata:
         below, above = self.distances(tail)
         return np.clip(self.value - below - moved, 0, 1), np.clip(self.value + above + moved, 0, 1)
 
-    def p_value(self, gate: Any, moved: float = 0.0) -> Floats:
+    def p_value(self, gate: Any, moved: float = 0.0) -> float:
         """Smallest error at which the mean is shown to be above the gate; 1 if the estimate is not above it."""
         return smallest_tail(lambda tail: self.distances(tail)[0], self.value - moved - gate)
 
 
-def smallest_tail(distance: Callable[[Floats], Floats], excess: Any) -> Floats:
+def smallest_tail(distance: Callable[[float], Any], excess: Any) -> float:
     """Return the error at which a distance, which grows as the error falls, is the excess; 1 where there is none."""
+    from scipy.optimize import brentq
     from scipy.special import ndtr
 
-    beyond = np.asarray(excess, dtype=np.float64)
-    made, unmade = np.full_like(beyond, 1e-9), np.full_like(beyond, FARTHEST)
-    for _ in range(STEPS):
-        middle = (made + unmade) / 2
-        stands = distance(np.asarray(ndtr(-middle))) < beyond
-        made, unmade = np.where(stands, middle, made), np.where(stands, unmade, middle)
-    return np.where(beyond > 0, ndtr(-made), 1.0)
+    if excess <= 0:
+        return 1.0
+
+    def short(z: float) -> float:
+        """By how much the distance at a normal quantile exceeds the excess."""
+        return float(distance(float(ndtr(-z)))) - float(excess)
+
+    z = NEAREST if short(NEAREST) >= 0 else FARTHEST if short(FARTHEST) < 0 else brentq(short, NEAREST, FARTHEST)
+    return float(ndtr(-z))
 
 
 def _reaches(sums: StratumSums, inside: Any, likely: Floats, left: Floats, tail: Floats) -> tuple[Floats, Floats]:
