@@ -44,8 +44,9 @@ def packed(arrays: Mapping[str, Any]) -> bytes:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy")  # without a date: the same arrays give the same bytes
             info.compress_type = zipfile.ZIP_LZMA
-            with archive.open(info, "w") as file:
-                np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
+            written = io.BytesIO()
+            np.lib.format.write_array(written, np.asarray(array), allow_pickle=False)
+            archive.writestr(info, written.getvalue())
     return content.getvalue()
 
 
