@@ -83,3 +83,10 @@ def test_closed_forms_and_clamping() -> None:
 def test_other_words_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(demele.errors.InputError, match=message):
         latte.smoothness(STEPS, STEPS, **options)
+
+
+def test_the_bundle_is_the_four_of_one_table() -> None:
+    found = latte.dependency_aware_mutual_info_bundle(Z, A)
+    assert list(found) == ["MIG", "DMIG", "XMIG", "DLIG"]
+    assert_close(found["DMIG"], latte.dmig(Z, A), ROUNDING)
+    assert_close(found["MIG"], latte.mig(Z, A, [0, 1]), ROUNDING)

@@ -233,3 +233,30 @@ def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> No
     given: dict[str, Any] = {"data": loader(Z, A, 50), "encode": encode} | keywords
     with pytest.raises(demele.errors.InputError, match=message):
         ScoreCallback(**given)
+
+
+class Data(lightning.pytorch.LightningDataModule):
+    """Two validation loaders, and a count of how often it was set up."""
+
+    set_up = 0
+
+    def setup(self, stage: str) -> None:
+        """Count."""
+        self.set_up += 1
+
+    def val_dataloader(self) -> Any:
+        """Return two halves."""
+        return [loader(Z[:120], A[:120], 50), loader(Z[120:], A[120:], 50)]
+
+
+def test_a_data_module_gives_its_validation_loaders() -> None:
+    data = Data()
+    scores = ScoreCallback(data, encode, ["mig"], kinds=KINDS)
+    fit(scores, epochs=2)
+    assert data.set_up == 1
+    assert [evaluation.n for _, evaluation in scores.history] == [len(Z)] * 2
+
+
+def test_an_encoder_that_returns_something_else_is_told() -> None:
+    with pytest.raises(demele.errors.InputTypeError, match=r"encode: expected to return \(codes, factors\)"):
+        fit(ScoreCallback(loader(Z, A, 50), lambda module, batch: batch[0], ["mig"]), epochs=1)

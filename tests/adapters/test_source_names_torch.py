@@ -168,3 +168,12 @@ def test_what_does_not_apply_in_a_bundle_is_nan() -> None:
 def test_bad_arguments_are_refused(name: str, keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(demele.errors.InputError, match=message):
         getattr(adapter, name)(**keywords)
+
+
+def test_a_batch_that_cannot_be_scored_has_the_shape_of_a_result() -> None:
+    for metric in (adapter.MIG(), adapter.Modularity()):
+        found = metric(Z[:5], CONTINUOUS[:1].repeat(5, 1))
+        assert torch.isnan(found).all()
+        assert found.shape == (2,)
+    bundle = adapter.DependencyAwareMutualInformationBundle()(Z[:5], CONTINUOUS[:1].repeat(5, 1))
+    assert {key: value.shape for key, value in bundle.items()} == dict.fromkeys(["MIG", "DMIG", "XMIG", "DLIG"], (2,))

@@ -342,3 +342,20 @@ def test_what_cannot_be_estimated(
 ) -> None:
     np.save("array.npy", np.zeros((5, 2), dtype=int))
     _refused(demele, "aggregate", arguments, message)
+
+
+def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 items, 32 are of one class: who always says it is right on 80 %, who mistakes a quarter on 75 %."""
+    true = np.array(["a"] * 32 + ["b"] * 8)
+    other = np.where(true == "a", "b", "a")
+    said = {f"good{place}": true for place in range(3)}
+    said |= {"spammer": np.full(40, "a"), "careless": np.where(np.arange(40) % 4 == 0, other, true)}
+    rows = [(item, who, answers[item]) for who, answers in said.items() for item in range(40)]
+    rows += [(item, "seldom", "a") for item in range(9)]
+    pd.DataFrame(rows, columns=["item", "annotator", "answer"]).to_csv(tmp_path / "few.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    out = demele("labels", "aggregate", "few.csv", "--format", "table").out
+    listed = out[out.index("Annotator ") :].splitlines()[1:7]
+    assert [line.split()[0] for line in listed][:2] == ["spammer", "careless"]
+    assert listed[-1].split()[:2] == ["seldom", "9"]
+    assert "those with fewer than 10 answers last" in " ".join(out.split())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import demele
 from demele.core.representation_comparison import RepresentationComparison
@@ -215,3 +216,18 @@ def test_methods_of_a_small_evaluation() -> None:
         "percentile, 3 resamples for IRS. Chance levels of MIG and IRS are mean scores over 2 permutations of the rows "
         "of the factors. Random numbers come from seed 0. A code holds a factor if it carries at least a tenth"
     )
+
+
+def test_sparse_scores_say_which_codes_inform_most() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 300)
+    codes = sparse.csr_matrix(np.column_stack([(rng.random((300, 4)) < 0.2) * 1.0, np.zeros(300), np.eye(3)[truth]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.errors.DemeleWarning)
+        found = demele.evaluate_sparse(codes, pd.DataFrame({"digit": truth.astype(str)}), ["mig"], seed=0)
+    assert found.sentence.startswith("7 codes of 8 are active; z8 carries most of a factor: ")
+    assert [section.title for section in found.document().sections][:2] == ["Scores", "Code-factor matrix"]
+    held = found.to_dict()
+    assert held["n_codes"] == 8
+    assert "information" not in held
+    assert held["top"][0]["factor"] == "digit"

@@ -343,3 +343,12 @@ def test_values_of_links_share_out_the_likelihood() -> None:
     idle = [place for place, name in enumerate(fabric.links) if name in ("1.0-1.1", "0.0-1.0", "0.1-1.0")]
     assert len(idle) == 3
     assert_close(found.contributions[:, idle], np.zeros((12, 3)), SINGLE)
+
+
+def test_shapley_values_come_with_intervals() -> None:
+    fabric = disturbed(small())
+    table = fabric.shapley(images(20), labels(20), permutations=3)
+    assert list(table.index) == list(fabric.links)
+    assert (table["lower"] <= table["value"]).all()
+    assert (table["value"] <= table["upper"]).all()
+    assert_close(table["value"], fabric.scores("shapley", images(20), labels(20), permutations=3), ROUNDING)

@@ -11,8 +11,8 @@ from demele.core.errors import InputError
 from demele.lab import Fabric
 from demele.models.fabric.network import LinkLayer, recalibrate
 from tests.models import fabrics
-from tests.models.fabrics import batches, disturbed, images, weights
-from tests.tolerances import SINGLE, assert_close
+from tests.models.fabrics import batches, disturbed, images, labels, weights
+from tests.tolerances import SINGLE, assert_close, assert_exact
 
 
 def small(**options: Any) -> Fabric:
@@ -207,3 +207,14 @@ def test_only_small_maps_of_an_exported_fabric_are_products() -> None:
     assert {link for link in fabric.lattice.links if exported.layer(link).matrix is None} == large
     assert len(large) == 2 * 4 + 2
     assert all(fabric.network.layer(link).matrix is None for link in fabric.lattice.links)
+
+
+def test_a_copy_is_another_fabric() -> None:
+    fabric = small()
+    other = fabric.copy()
+    before = weights(fabric)
+    other.prune("links", 0.5, "random")
+    other.fit(images(), labels(), epochs=1, batch=20)
+    for name, values in weights(fabric).items():
+        assert_exact(values, before[name])
+    assert repr(fabric).endswith("26 of 26 links, 4,154 parameters; new)")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.models.vae import objectives
 from demele.models.vae.nets import Bernoulli, Gaussian, likelihood_of
@@ -312,3 +312,12 @@ def test_a_normal_likelihood_needs_its_deviation() -> None:
     assert likelihood_of("gaussian:0.1") == likelihood_of(Gaussian(0.1))
     assert likelihood_of(Gaussian(0.1).name) == Gaussian(0.1)
     assert likelihood_of(Bernoulli().name) == Bernoulli()
+
+
+def test_unknown_names_are_refused_with_suggestions() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'beta_tcvae'"):
+        objective_of("beta_tc_vae")
+    with pytest.raises(UnknownNameError, match="did you mean 'bernoulli'"):
+        likelihood_of("bernouli")
+    with pytest.raises(UnknownNameError, match="did you mean 'stratified'"):
+        checked_options(objective_of("beta_tcvae"), {"estimator": "stratifed"})

@@ -195,3 +195,8 @@ def test_deviations_of_a_sample_are_those_of_its_codes() -> None:
         demele.errors.InputError, match=r"expected standard deviations >= 0, got -0.5 in column 'z2', row 5"
     ):
         replace(sample, codes_std=negative)
+
+
+def test_codes_of_another_size_are_refused() -> None:
+    with pytest.raises(demele.errors.InputError, match=r"codes: expected shape \(n, 3\), got \(2, 4\)"):
+        fitted(steps=1)[0].decode(np.zeros((2, 4)))

@@ -1,6 +1,7 @@
 """The document of a trained model: verdict first, then what its codes do."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,3 +35,12 @@ def test_codes_come_by_their_divergence_active_ones_first(look: Examination) -> 
     codes.loc[codes.index[-1], "active"] = False
     last = len(codes) - 1
     assert ordered(replace(look, codes=codes)) == [*range(last - 1, -1, -1), last]
+
+
+def test_an_examination_has_every_form(look: Examination, tmp_path: Path) -> None:
+    forms.test_a_result_has_every_form(look, tmp_path)
+    forms.keeps_the_rules(look)
+    found = look.to_dict()
+    assert "samples" not in found
+    assert "images" not in found["traversals"]
+    assert found["traversals"]["change"] == look.traversals.change.tolist()  # type: ignore[union-attr]
