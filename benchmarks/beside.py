@@ -119,7 +119,7 @@ def joined_answers() -> dict[str, object]:
     """Dawid and Skene's model of bundled answers, 20 iterations on both sides."""
     from crowdkit.aggregation import DawidSkene
 
-    answers = data.crowd_set("mozafari_1000").to_frame()
+    answers = data.load_example("mozafari_1000").to_frame()
     table = answers.set_axis(["task", "worker", "label"], axis=1)
 
     def theirs() -> Any:

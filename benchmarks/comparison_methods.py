@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.loop import Row, Table, main
 from demele import bench
-from demele.data import label_set, label_set_names
+from demele.data.label_sets import LABEL_SETS, label_example
 
 COLUMNS = (
     *("data", "noise_kind", "measure", "noise", "rate", "method", "type_1", "type_1_se", "type_2", "type_2_se"),
@@ -21,7 +21,7 @@ COLUMNS = (
 )
 CELLS = [
     ("digits", ""),
-    *((name, noise) for name in label_set_names() if name.startswith("geirhos") for noise in ("feature", "uniform")),
+    *((name, noise) for name in LABEL_SETS if name.startswith("geirhos") for noise in ("feature", "uniform")),
 ]
 
 
@@ -30,7 +30,7 @@ def measured(cell: tuple[str, str]) -> dict[str, Any]:
     name, noise = cell
     started = perf_counter()
     if noise:
-        decisions = label_set(name)
+        decisions = label_example(name)
         found = bench.check_methods(decisions.predictions, decisions.labels, kind=noise, n_jobs=2)
     else:
         found = bench.noise_experiment(n_jobs=2, progress=True)

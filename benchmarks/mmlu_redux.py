@@ -21,7 +21,7 @@ from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.question import Question
 from demele.core.labelled import read_labelled
-from demele.data import LabelSet, label_set
+from demele.data import LabelSet, load_example
 from demele.labels import Audit, disagreement, draw_audit, estimate_transition
 from demele.report.words import at_most
 
@@ -225,7 +225,7 @@ def table(scope: str, repeats: int) -> list[dict[str, object]]:
 @cache
 def cases_of(scope: str) -> list[Case]:
     """Return all questions together, or those of each subject."""
-    questions = label_set("mmlu_redux")
+    questions = load_example("mmlu_redux")
     parts = [questions] if scope == "all" else [questions.of_group(name) for name in questions.group_names()]
     return [case(part, scope) for part in parts]
 
@@ -267,7 +267,7 @@ def shared_audit(questions: LabelSet) -> Audit:
 @cache
 def rankings() -> dict[str, Any]:
     """Return what each kind of knowledge says of all questions together; the first with the corrected answers, too."""
-    questions, names = label_set("mmlu_redux"), ("published labels taken as right", "rate of wrong labels known")
+    questions, names = load_example("mmlu_redux"), ("published labels taken as right", "rate of wrong labels known")
     truth = np.asarray(questions.true_labels)
     ranked = partial(rank, questions.predictions, classes=questions.classes, level=LEVEL)
     found = (
@@ -319,7 +319,7 @@ def _leaders(one: Case, hits: NDArray[Any]) -> str:
 
 
 if __name__ == "__main__":
-    bundled = label_set("mmlu_redux")
+    bundled = load_example("mmlu_redux")
     main(
         {
             "mmlu_redux": Table(cells=("all", "subject"), measured=table, repeats=lambda scope: REPEATS[scope]),

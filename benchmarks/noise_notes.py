@@ -15,7 +15,7 @@ import itertools
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ import demele
 from benchmarks.loop import Row, Table, main
 from demele.bench.scenarios import SCENARIOS
 from demele.core.seeds import rng_for
-from demele.data import demo, demo_names
+from demele.data.digits import DIGITS, digits_example
 from demele.estimation.independence import dependence
 
 REPRESENTATIONS = 500
@@ -199,13 +199,13 @@ def informative() -> list[tuple[str, str, Any]]:
     for name, scenario in SCENARIOS.items():
         steps = scenario.severities
         found += [("scenario", name, one) for one in dict.fromkeys((steps[0], steps[len(steps) // 2], steps[-1]))]
-    return found + [("demo", name, "") for name in demo_names()]
+    return found + [("demo", name, "") for name in DIGITS]
 
 
 def of_informative(what: str, name: str, severity: Any) -> dict[str, Any]:
     """Score codes that tell the factors."""
     if what == "demo":
-        sample: Any = demo(cast(Any, name))
+        sample: Any = digits_example(name)
     else:
         sample = SCENARIOS[name].draw(rng_for(0, "noise-notes", name, f"{severity:g}"), severity, 2_000)
     codes, factors = sample if isinstance(sample, tuple) else (sample.codes, sample.factors)

@@ -7,7 +7,7 @@ import demele
 from demele import classifiers, labels
 
 # --8<-- [start:data]
-questions = demele.data.label_set("mmlu_redux")
+questions = demele.data.load_example("mmlu_redux")
 print(questions)
 published, experts = questions.labels, questions.true_labels
 

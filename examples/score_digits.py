@@ -9,8 +9,8 @@ import demele
 METRICS = ["mig_sup", "mig", "explicitness"]  # modularity, compactness, explicitness
 
 evaluations = {}
-for name in demele.data.demo_names():
-    sample = demele.data.demo(name)
+for name in ("pca", "ica", "nmf", "autoencoder"):
+    sample = demele.data.load_example(name)
     pair = sample.codes, sample.factors
     evaluations[name] = demele.evaluate(*pair, METRICS, name=name, n_bootstrap=50, n_permutations=10)
 

@@ -10,7 +10,7 @@ from demele.adapters.torchmetrics import TorchMetric
 
 NAMES = ["mig", "sap"]
 KINDS = ["categorical"] + ["continuous"] * 8  # the class of the digit, and eight quantities
-sample = demele.data.demo()
+sample = demele.data.load_example()
 codes, factors = sample.codes.to_numpy(), sample.factors.to_numpy()
 
 

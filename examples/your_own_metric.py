@@ -16,7 +16,7 @@ def mean_best_correlation(codes: np.ndarray, factors: np.ndarray) -> float:
 # --8<-- [end:metric]
 
 # --8<-- [start:use]
-sample = demele.data.demo()
+sample = demele.data.load_example()
 measured = sample.factors.drop(columns="class")  # a class number is a name: it has no correlation
 evaluation = demele.evaluate(sample.codes, measured, ["mig", mean_best_correlation], n_bootstrap=50, n_permutations=20)
 for score in evaluation:

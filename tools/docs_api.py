@@ -40,8 +40,8 @@ def text_of_pages() -> str:
 def names_on(text: str) -> list[str]:
     """Return the full names that a page, or a part of one, documents.
 
-    >>> names_on("# Data\\n\\n::: demele.data.demo\\n\\n::: demele.Bins")
-    ['demele.data.demo', 'demele.Bins']
+    >>> names_on("# Data\\n\\n::: demele.data.load_example\\n\\n::: demele.Bins")
+    ['demele.data.load_example', 'demele.Bins']
     """
     return re.findall(r"^::: (\S+)", text, re.MULTILINE)
 

@@ -26,7 +26,7 @@ _STATUS = {
 
 def ranks_picture() -> str:
     """Return the ranks that each of ten language models can have, with and without an audit, as SVG."""
-    questions = demele.data.label_set("mmlu_redux")
+    questions = demele.data.load_example("mmlu_redux")
     truth = np.asarray(questions.true_labels)
     plan = draw_audit(questions.n, AUDITED, disagreement=disagreement(questions.predictions), seed=0)
     ranking = classifiers.rank(
@@ -55,7 +55,7 @@ def ranks_picture() -> str:
 
 def verdict_picture() -> str:
     """Return what the codes of the demonstration hold of each factor, as bars and words, in SVG."""
-    sample = demele.data.demo()
+    sample = demele.data.load_example()
     verdict = demele.evaluate(sample.codes, sample.factors, ["mig"]).verdict
     if verdict is None:
         raise ValueError("no verdict")

@@ -19,7 +19,7 @@ from sklearn.decomposition import NMF, PCA, FastICA
 from sklearn.neural_network import MLPRegressor
 
 from demele.core.outputs import write_whole
-from demele.data.digits import FULL_INK, demo_names, digit_factors
+from demele.data.digits import DIGITS, FULL_INK, digit_factors
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def main(output: Path = OUTPUT) -> None:
             f"which reproduce {share:.1%} of the pixels' variance; factors measured on the images"
         )
         print(f"{learn.__name__}: R2 {share:.4f}, standard deviations {codes.std(axis=0).round(3)}")
-    assert {name for name in arrays if name in demo_names()} == set(demo_names())
+    assert {name for name in arrays if name in DIGITS} == set(DIGITS)
     archive = io.BytesIO()
     np.savez_compressed(archive, **arrays)
     write_whole(output, archive.getvalue())

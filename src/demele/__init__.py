@@ -73,26 +73,24 @@ _found, __dir__, __all__ = lazily(
         "demele.streaming.accumulator": "Accumulator",
         "demele.streaming.source": "counted_metrics",
     },
+    {
+        "compare": "classifiers.compare, or demele.compare_representations",
+        "evaluation": "classifiers",
+        "Frame": "bins.BinEdges",
+        "metric_names": "list_metrics",
+        "models": "lab",
+        "protocol_names": "list_protocols",
+        "register": "register_metric",
+        "studies": "lab",
+    },
 )
-#: Names that changed, and modules that hold names which were here: an old name is refused with the new one.
-_NEW_NAMES = {
-    "compare": "classifiers.compare, or demele.compare_representations",
-    "evaluation": "classifiers",
-    "Frame": "bins.BinEdges",
-    "metric_names": "list_metrics",
-    "models": "lab",
-    "protocol_names": "list_protocols",
-    "register": "register_metric",
-    "studies": "lab",
-}
+#: Modules that hold names which were here: an old name is refused with the new one.
 _HOLD_OLD_NAMES = ("demele.metrics", "demele.probes", "demele.bins", "demele.errors")
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return _found(name)
-    if name in _NEW_NAMES:
-        raise AttributeError(f"demele.{name} has a new name: demele.{_NEW_NAMES[name]}", name=name)
     for module in _HOLD_OLD_NAMES:
         if name in importlib.import_module(module).__all__:
             raise AttributeError(f"demele.{name} has a new name: {module}.{name}", name=name)

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 import demele
-from demele import bins, classifiers, explain, lab, labels, metrics, probes
+from demele import bins, classifiers, data, explain, lab, labels, metrics, probes
 from demele.classifiers import stats
 from demele.metrics.catalogue import FILES
 
@@ -35,13 +35,26 @@ def test_an_old_name_is_refused_with_the_new_one(old: str, new: str) -> None:
         getattr(demele, old)
 
 
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        (data, "demo", "demele.data.load_example"),
+        (data, "label_set", "demele.data.load_example"),
+        (data, "crowd_set_names", "demele.data.example_names"),
+    ],
+)
+def test_an_old_name_of_a_module_is_refused_with_the_new_one(module: ModuleType, old: str, new: str) -> None:
+    with pytest.raises(AttributeError, match=f"{re.escape(old)} has a new name: {re.escape(new)}"):
+        getattr(module, old)
+
+
 def test_every_metric_has_its_function_among_the_metrics() -> None:
     assert {name for name in FILES if not name.startswith("dci_")} <= set(metrics.__all__)
 
 
 @pytest.mark.parametrize(
     "module",
-    [demele, bins, classifiers, explain, lab, labels, metrics, probes, stats],
+    [demele, bins, classifiers, data, explain, lab, labels, metrics, probes, stats],
     ids=lambda module: module.__name__,
 )
 def test_type_checkers_see_the_names_that_a_module_has(module: ModuleType) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from demele.classifiers import assess, compare, rank
-from demele.data import label_set
+from demele.data import load_example
 from demele.report.document import Matrix, Pill, Strips, Table
 from demele.report.words import typed, written
 
@@ -165,7 +165,7 @@ def test_without_knowledge_of_the_errors_an_assessment_says_so() -> None:
 
 
 def test_the_terminal_has_thirteen_lines_for_two_and_nineteen_for_ten() -> None:
-    questions = label_set("mmlu_redux")
+    questions = load_example("mmlu_redux")
     old, new = (questions.predictions[name] for name in ("gemini_1_5_pro_0409", "claude_3_opus"))
     for noise in (0.0, 0.002, 0.02):
         text = str(compare(old, new, questions.labels, noise=noise, classes=questions.classes))

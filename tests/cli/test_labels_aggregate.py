@@ -11,7 +11,7 @@ import pytest
 
 from demele import labels
 from demele.core.proportions import exact_interval, score_interval
-from demele.data import crowd_set
+from demele.data import load_example
 from tests.cli.conftest import Program
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -207,7 +207,7 @@ def test_agreement(demele: Program, crowd: pd.DataFrame) -> None:
 
 def test_the_demonstration(demele: Program, tmp_path: Path) -> None:
     content = json.loads(demele("demo", "labels").out)
-    crowd = crowd_set("mozafari_1000")
+    crowd = load_example("mozafari_1000")
     found = labels.majority_vote(crowd.to_frame())
     right = sum(crowd.gold[int(item)] == label for item, label in zip(found.items, found.labels, strict=True))
     assert content["gold"]["majority"]["right"] == right

@@ -5,7 +5,8 @@ import importlib.resources
 import pytest
 
 from demele.core.errors import UnknownNameError
-from demele.data import crowd_set, crowd_set_names
+from demele.data import load_example
+from demele.data.label_sets import CROWDS, crowd_example
 from demele.labels import Annotations
 from tools import make_label_demo
 
@@ -14,7 +15,7 @@ BUNDLED = importlib.resources.files("demele.data") / "bundled"
 
 def test_every_file_has_a_name_and_every_name_a_file() -> None:
     files = {item.name.removesuffix(".npz") for item in (BUNDLED / "crowd").iterdir() if item.name.endswith(".npz")}
-    assert files == set(crowd_set_names()) == set(make_label_demo.CROWDS)
+    assert files == set(CROWDS) == set(make_label_demo.CROWDS)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_every_file_has_a_name_and_every_name_a_file() -> None:
 def test_counts_are_those_of_the_source(
     name: str, answers: int, annotators: int, items: int, silent: int, gold: int, repeats: int, classes: tuple[str, str]
 ) -> None:
-    found = crowd_set(name)
+    found = crowd_example(name)
     table = Annotations(found.item, found.annotator, found.answer, classes=found.classes, all_items=list(found.items))
     assert (table.n_answers, table.n_annotators, table.n_items) == (answers, annotators, items)
     assert int((table.votes().sum(axis=1) == 0).sum()) == silent
@@ -43,6 +44,6 @@ def test_counts_are_those_of_the_source(
 
 def test_unknown_names() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'mozafari_1000'"):
-        crowd_set("mozafari")
-    with pytest.raises(UnknownNameError, match="expected 'mozafari_1000' or"):
-        crowd_set("")
+        load_example("mozafari")
+    with pytest.raises(UnknownNameError, match="name: expected one of pca, ica"):
+        load_example("")

@@ -8,7 +8,8 @@ import pytest
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import read_labelled
-from demele.data import LabelSet, label_set, label_set_names
+from demele.data import LabelSet, load_example
+from demele.data.label_sets import LABEL_SETS, label_example
 from tests.tolerances import assert_exact
 
 BUNDLED = importlib.resources.files("demele.data") / "bundled"
@@ -16,17 +17,17 @@ BUNDLED = importlib.resources.files("demele.data") / "bundled"
 
 @pytest.fixture(scope="module")
 def questions() -> LabelSet:
-    return label_set("mmlu_redux")
+    return load_example("mmlu_redux")
 
 
 def test_every_file_has_a_name_and_every_name_a_file() -> None:
     files = {item.name.removesuffix(".npz") for item in BUNDLED.iterdir() if item.name.endswith(".npz")}
-    assert files == set(label_set_names())
+    assert files == set(LABEL_SETS)
 
 
 def test_every_set_is_whole() -> None:
-    for name in label_set_names():
-        found = label_set(name)
+    for name in LABEL_SETS:
+        found = label_example(name)
         assert found.name == name
         assert len(found.predictions) == found.n == len(found.labels) > 5000
         models = {name: found.predictions[name] for name in found.models}
@@ -50,9 +51,9 @@ def test_mmlu_redux_counts(questions: LabelSet) -> None:
     assert "268" in questions.provenance
 
 
-@pytest.mark.parametrize("name", [name for name in label_set_names() if name.startswith("label_errors")])
+@pytest.mark.parametrize("name", [name for name in LABEL_SETS if name.startswith("label_errors")])
 def test_reviews_are_selective_and_in_favour_of_the_model(name: str) -> None:
-    found = label_set(name)
+    found = label_example(name)
     assert found.audit_design == "selective"
     assert found.true_labels is None
     assert found.noise_rate is None
@@ -69,7 +70,7 @@ def test_reviews_are_selective_and_in_favour_of_the_model(name: str) -> None:
 
 
 def test_taking_rows_keeps_everything_in_step() -> None:
-    found = label_set("label_errors_mnist")
+    found = load_example("label_errors_mnist")
     assert found.audit_rows is not None
     assert found.audit_labels is not None
     rows = np.concatenate([found.audit_rows[[5, 2]], [0, 1]])
@@ -108,11 +109,11 @@ def test_rows_that_cannot_be_taken(questions: LabelSet, rows: list[float], says:
 
 def test_unknown_names(questions: LabelSet) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'mmlu_redux'"):
-        label_set("mmlu-redux")
+        load_example("mmlu-redux")
     with pytest.raises(UnknownNameError, match="'virology'"):
         questions.of_group("alchemy")
     with pytest.raises(UnknownNameError, match="none"):
-        label_set("label_errors_mnist").of_group("virology")
+        load_example("label_errors_mnist").of_group("virology")
 
 
 def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:

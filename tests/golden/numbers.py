@@ -106,7 +106,7 @@ def judged() -> Named:
     """Yield the scores that two metrics get on scenarios."""
     found = bench.check_metrics(["mig", "sap"], ["rotation", "noise"], seeds=2, n_rows=500)
     yield "bench", found.value_frame()
-    yield "demonstration", data.demo().codes[:3]
+    yield "demonstration", data.load_example().codes[:3]
 
 
 def computed() -> Numbers:

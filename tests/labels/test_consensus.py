@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotConvergedWarning, UnknownNameError
 from demele.core.seeds import rng_for
-from demele.data import crowd_set, crowd_set_names
+from demele.data import load_example
+from demele.data.label_sets import CROWDS, crowd_example
 from demele.labels import Annotations, Consensus, consensus, dawid_skene, majority_vote, one_coin
 from tests.labels.test_item_response import Answers, crowds, read
 from tests.oracles import annotators as oracle
@@ -127,7 +128,7 @@ def test_they_are_what_loops_give(crowd: tuple[Answers, int]) -> None:
 
 
 def test_the_own_prior_ends_where_nothing_moves() -> None:
-    crowd = crowd_set("mozafari_1000").to_frame()
+    crowd = load_example("mozafari_1000").to_frame()
     found = dawid_skene(crowd, prior="own")
     assert found.converged
     assert found.details["change"] <= 1e-6
@@ -136,7 +137,7 @@ def test_the_own_prior_ends_where_nothing_moves() -> None:
 
 
 def test_a_strong_prior_is_one_coin_and_a_weak_one_the_plain_model() -> None:
-    table = crowd_set("mozafari_1000").to_frame()
+    table = load_example("mozafari_1000").to_frame()
     strong = dawid_skene(table, prior="own", strength=1e9, max_iterations=5, tolerance=0)
     assert_close(strong.probabilities, one_coin(table, max_iterations=5, tolerance=0).probabilities, SOLVER)
     weak = dawid_skene(table, prior="own", strength=1e-9, max_iterations=2, tolerance=0)
@@ -145,7 +146,7 @@ def test_a_strong_prior_is_one_coin_and_a_weak_one_the_plain_model() -> None:
 
 
 def test_plain_dawid_skene_keeps_its_numbers() -> None:
-    found = dawid_skene(crowd_set("mozafari_1000").to_frame())
+    found = dawid_skene(load_example("mozafari_1000").to_frame())
     assert found.iterations == 212
     assert found.objective[-1] == pytest.approx(-2094.7468, abs=1e-3)
     assert str(dawid_skene(THREE).signature) == str(dawid_skene(THREE, tolerance=1e-10).signature)
@@ -166,8 +167,8 @@ def right(found: Consensus, truth: NDArray[Any], rows: NDArray[np.intp]) -> floa
     [("mozafari_1000", (69.6, 66.9, 70.4, 69.1)), ("hitspam_crowdflower", (66.0, 66.0, 66.0, 66.0))],
 )
 def test_bundled_sets_have_the_published_shares(name: str, expected: tuple[float, ...]) -> None:
-    assert name in crowd_set_names()
-    crowd = crowd_set(name)
+    assert name in CROWDS
+    crowd = crowd_example(name)
     found = [consensus(crowd.to_frame(), method=each) for each in ("majority", "one-coin", "own-prior", "blend")]
     place = {item: row for row, item in enumerate(found[0].items)}
     rows = np.array([place[item] for item in crowd.gold if item in place])
@@ -189,7 +190,7 @@ def test_one_class_and_a_silent_item() -> None:
 
 
 def test_it_says_when_it_had_not_converged() -> None:
-    table = crowd_set("mozafari_1000").to_frame()
+    table = load_example("mozafari_1000").to_frame()
     with pytest.warns(NotConvergedWarning, match=r"own prior had not converged after 3 iterations: .* moved a post"):
         found = dawid_skene(table, prior="own", max_iterations=3)
     assert found.converged is False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotConvergedWarning
 from demele.core.seeds import rng_for
-from demele.data import crowd_set
+from demele.data import load_example
 from demele.labels import Annotations, Consensus, dawid_skene
 from tests.oracles import annotators as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
@@ -128,7 +128,7 @@ def test_order_and_names_do_not_matter(crowd: tuple[Answers, int], random: Any) 
 
 
 def test_real_answers_converge_upwards_past_the_vote() -> None:
-    crowd = crowd_set("mozafari_1000")
+    crowd = load_example("mozafari_1000")
     truth = np.array([crowd.gold[int(item)] for item in crowd.items])
     found = dawid_skene(crowd.to_frame())
     assert found.converged

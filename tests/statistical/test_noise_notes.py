@@ -16,7 +16,7 @@ from demele.bench.scenario import Representation
 from demele.bench.scenarios import SCENARIOS
 from demele.core.inputs import read_pair
 from demele.core.seeds import rng_for
-from demele.data import demo
+from demele.data import load_example
 from demele.estimation.counts import column_bins, joint_counts
 from demele.estimation.discretise import EqualWidth
 from demele.estimation.independence import LEVEL, dependence, dependence_of_counts
@@ -109,7 +109,7 @@ def test_informative_codes_of_ordinary_size_get_no_note(name: str) -> None:
 
 
 def test_the_bundled_digits_get_no_note() -> None:
-    sample = demo("pca")
+    sample = load_example("pca")
     for score in demele.evaluate(sample.codes, sample.factors, [one for one in OF_INFORMATIVE if one != "z_diff"]):
         assert not marks(score) & set(NOTES), (score.metric, score.notes)
 

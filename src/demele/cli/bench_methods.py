@@ -13,6 +13,8 @@ from demele.cli.functions import chosen_methods
 from demele.core.errors import InputError
 from demele.core.kinds import Data
 from demele.core.labelled import read_labels
+from demele.core.names import checked_name
+from demele.data.label_sets import LABEL_SETS, label_example
 from demele.files.column_files import numbers_of
 from demele.files.label_files import (
     classes_like,
@@ -65,9 +67,7 @@ def _classifiers(given: Given, predictions: str, label_set: str | None, text: st
     if label_set is None:
         predicted = models(predictions, given.warn, labels=text)
     else:
-        from demele.data import label_set as known
-
-        found = known(label_set)
+        found = label_example(checked_name(label_set, "name", LABEL_SETS))
         predicted, labels = dict(found.predictions), found.labels if found.true_labels is None else found.true_labels
         if len(predicted) < 2:
             raise InputError(f"--label-set: expected the predictions of at least 2 models, got {len(predicted)}")

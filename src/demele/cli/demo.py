@@ -1,10 +1,10 @@
 """``demele demo``: what demele does, on bundled data."""
 
-from typing import Any
-
 from demele.classifiers.comparison.ranking import Ranking, rank
 from demele.cli.engine import Command
 from demele.core.representation_comparison import RepresentationComparison
+from demele.data.digits import DIGITS, digits_example
+from demele.data.examples import load_example
 from demele.labels.joined.aggregate import AggregatedLabels, aggregate
 from demele.metrics.request import Metrics
 from demele.runtime.progress import Report
@@ -19,10 +19,9 @@ def demo_compare() -> Ranking:
     """
     import numpy as np
 
-    from demele.data import label_set
     from demele.labels import disagreement, draw_audit
 
-    questions = label_set("mmlu_redux")
+    questions = load_example("mmlu_redux")
     truth = np.asarray(questions.true_labels)
     plan = draw_audit(questions.n, 500, disagreement=disagreement(questions.predictions))
     return rank(
@@ -40,10 +39,9 @@ DEMO_COMPARE = Command({"": demo_compare}, examples="demele demo compare -o mode
 
 def demo_labels() -> AggregatedLabels:
     """Aggregate the answers of a crowd whose right answers are known."""
-    from demele.data import crowd_set
     from demele.labels import Annotations
 
-    crowd = crowd_set("mozafari_1000")
+    crowd = load_example("mozafari_1000")
     answers = Annotations(
         crowd.item, crowd.annotator, crowd.answer, classes=crowd.classes, all_items=crowd.items.tolist()
     )
@@ -77,10 +75,7 @@ def demo_score(
     n_jobs : int
         Processes, -1 for all processors.
     """
-    from demele.data.digits import demo, demo_names
-
-    names: tuple[Any, ...] = demo_names()
-    samples = {name: demo(name) for name in names}
+    samples = {name: digits_example(name) for name in DIGITS}
     return compare_representations(
         {name: sample.codes for name, sample in samples.items()},
         next(iter(samples.values())).factors,

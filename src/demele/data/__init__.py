@@ -10,16 +10,12 @@ if TYPE_CHECKING:
     from demele.data.catalogue import describe as describe
     from demele.data.catalogue import image_set_names as image_set_names
     from demele.data.digits import FACTOR_UNITS as FACTOR_UNITS
-    from demele.data.digits import demo as demo
-    from demele.data.digits import demo_names as demo_names
     from demele.data.digits import digit_factors as digit_factors
+    from demele.data.examples import example_names as example_names
+    from demele.data.examples import load_example as load_example
     from demele.data.images import ImageSet as ImageSet
     from demele.data.label_sets import CrowdSet as CrowdSet
     from demele.data.label_sets import LabelSet as LabelSet
-    from demele.data.label_sets import crowd_set as crowd_set
-    from demele.data.label_sets import crowd_set_names as crowd_set_names
-    from demele.data.label_sets import label_set as label_set
-    from demele.data.label_sets import label_set_names as label_set_names
     from demele.data.loaders.loading import load as load
     from demele.data.own_files import open_images as open_images
     from demele.data.own_files import save_images as save_images
@@ -38,9 +34,10 @@ __getattr__, __dir__, __all__ = lazily(
     {
         "demele.data.array_images": "ArrayImages",
         "demele.data.catalogue": "ImageSetFacts describe image_set_names",
-        "demele.data.digits": "FACTOR_UNITS demo demo_names digit_factors",
+        "demele.data.digits": "FACTOR_UNITS digit_factors",
+        "demele.data.examples": "example_names load_example",
         "demele.data.images": "ImageSet",
-        "demele.data.label_sets": "CrowdSet LabelSet crowd_set crowd_set_names label_set label_set_names",
+        "demele.data.label_sets": "CrowdSet LabelSet",
         "demele.data.loaders.loading": "load",
         "demele.data.own_files": "open_images save_images",
         "demele.data.procedural.clutter": "clutter clutter_labels",
@@ -51,4 +48,6 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.data.sample": "Sample",
         "demele.data.space": "FactorSpace Symmetry",
     },
+    dict.fromkeys(("demo", "label_set", "crowd_set"), "load_example")
+    | dict.fromkeys(("demo_names", "label_set_names", "crowd_set_names"), "example_names"),
 )

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
-from demele.core.kinds import checked
 from demele.data.sample import Sample
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 
 DemoName = Literal["pca", "ica", "nmf", "autoencoder"]
+DIGITS: Final[tuple[str, ...]] = get_args(DemoName)
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -48,61 +48,8 @@ INK_LEVEL = 0.4 - 1e-9
 CHUNK = 64  # images thinned together: their masks fit in a processor's cache
 
 
-def demo_names() -> tuple[str, ...]:
-    """Return the names that :func:`demo` accepts.
-
-    Examples
-    --------
-    >>> from demele.data import demo_names
-    >>> demo_names()
-    ('pca', 'ica', 'nmf', 'autoencoder')
-    """
-    return get_args(DemoName)
-
-
-@checked
-def demo(name: DemoName = "autoencoder") -> Sample:
-    """Return ten learned codes and nine factors of 1797 real handwritten digits.
-
-    Parameters
-    ----------
-    name : {"autoencoder", "pca", "ica", "nmf"}
-        How the codes were learned, from the 64 pixels and without labels: the bottleneck of a small neural network
-        trained to reproduce its input; principal components; independent components (FastICA), a rotation and
-        rescaling of the same ten-dimensional subspace; non-negative matrix factorisation.
-
-    Returns
-    -------
-    Sample
-        ``codes``: columns ``z1`` to ``z10``, float64. ``factors``: ``class`` (categorical, 0 to 9) and the measured
-        columns of :func:`digit_factors`. ``provenance``: data, method, and the share of pixel variance that the codes
-        reproduce. The frames are new at each call.
-
-    Raises
-    ------
-    UnknownNameError
-        For another name.
-
-    Notes
-    -----
-    The images are the test part of "Optical Recognition of Handwritten Digits" (E. Alpaydin and C. Kaynak, UCI Machine
-    Learning Repository, 1998, CC BY 4.0), as scikit-learn's ``load_digits`` gives them. ``DIGITS_LICENSE.md`` next to
-    this module lists the derived arrays. The arrays are stored in single precision.
-
-    Codes are in the units of their method: those of ``"nmf"`` differ fifteenfold in spread. Thirteen people wrote the
-    digits, and who wrote which is not known, so the rows are not quite independent. Some factors depend on each other:
-    the correlation is -0.78 between length and thickness, -0.72 between slant and centre_y, 0.70 between length and
-    width, and at most 0.57 in size elsewhere.
-
-    Examples
-    --------
-    >>> from demele.data import demo
-    >>> sample = demo("pca")
-    >>> sample.codes.shape, sample.factors.shape
-    ((1797, 10), (1797, 9))
-    >>> list(sample.factors)
-    ['class', 'area', 'slant', 'width', 'height', 'length', 'thickness', 'centre_x', 'centre_y']
-    """
+def digits_example(name: str) -> Sample:
+    """Return ten learned codes and nine factors of 1797 real handwritten digits."""
     import pandas as pd
 
     bundle = importlib.resources.files(__package__) / "digits_demo.npz"

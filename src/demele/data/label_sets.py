@@ -9,14 +9,13 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.given_arrays import whole_array
-from demele.core.names import checked_name
 from demele.data.space import refuse_outside
 
 if TYPE_CHECKING:
@@ -25,22 +24,27 @@ if TYPE_CHECKING:
 
 Indices = NDArray[np.intp]
 
-_LABEL_ERRORS = ("caltech256", "cifar10", "cifar100", "imagenet", "imdb", "mnist", "news20")
-_DISTORTIONS = (
-    "colour",
-    "contrast",
-    "highpass",
-    "lowpass",
-    "noise",
-    "phase_scrambling",
-    "rotation",
-    "salt_and_pepper",
-)
-_NAMES = (
+LabelSetName = Literal[
     "mmlu_redux",
-    *(f"label_errors_{name}" for name in _LABEL_ERRORS),
-    *(f"geirhos_16class_{name}" for name in _DISTORTIONS),
-)
+    "label_errors_caltech256",
+    "label_errors_cifar10",
+    "label_errors_cifar100",
+    "label_errors_imagenet",
+    "label_errors_imdb",
+    "label_errors_mnist",
+    "label_errors_news20",
+    "geirhos_16class_colour",
+    "geirhos_16class_contrast",
+    "geirhos_16class_highpass",
+    "geirhos_16class_lowpass",
+    "geirhos_16class_noise",
+    "geirhos_16class_phase_scrambling",
+    "geirhos_16class_rotation",
+    "geirhos_16class_salt_and_pepper",
+]
+LABEL_SETS: tuple[str, ...] = get_args(LabelSetName)
+CrowdName = Literal["mozafari_1000", "hitspam_crowdflower"]
+CROWDS: tuple[str, ...] = get_args(CrowdName)
 
 
 # Frames and arrays have no single truth value, so a generated == would fail: label sets compare by identity.
@@ -51,7 +55,7 @@ class LabelSet:
     Attributes
     ----------
     name : str
-        As :func:`label_set` takes it.
+        As :func:`load_example` takes it.
     labels : array of shape (n,)
         Labels that the set was published with, which may be wrong: whole numbers or strings, as in ``classes``.
     predictions : DataFrame of shape (n, n_models)
@@ -158,61 +162,10 @@ class LabelSet:
         return f"LabelSet({self.name}: {self.n} rows, {models}, {len(self.classes)} classes{known}{reviewed})"
 
 
-def label_set_names() -> tuple[str, ...]:
-    """Return the names that :func:`label_set` accepts.
-
-    Examples
-    --------
-    >>> from demele.data import label_set_names
-    >>> label_set_names()[:3]
-    ('mmlu_redux', 'label_errors_caltech256', 'label_errors_cifar10')
-    """
-    return _NAMES
-
-
-def label_set(name: str) -> LabelSet:
-    """Return a test set with real label errors, or with real models.
-
-    Parameters
-    ----------
-    name : str
-        - ``"mmlu_redux"``: ten language models on 5,432 questions of 57 subjects, the published answers
-          (1.9% wrong), and the answers that experts corrected. 268 more questions have no single right
-          answer and are left out. A reply other than the four letters is the class ``"no answer"``, always wrong.
-        - ``"label_errors_cifar10"`` and six others: the published labels of a test set, one model's predictions, and
-          the answers of five crowd workers on rows where an algorithm suspected an error: a selective review that
-          allows no estimate of an accuracy.
-        - ``"geirhos_16class_contrast"`` and seven others: 20 to 23 networks on the same distorted images of 16 classes.
-          Labels are taken as true: add noise to study its effects.
-
-    Returns
-    -------
-    LabelSet
-        New arrays at each call.
-
-    Raises
-    ------
-    UnknownNameError
-        For another name, with the nearest one.
-
-    Notes
-    -----
-    Sources: Gema et al. 2024; Northcutt, Athalye and Mueller 2021; Geirhos et al. 2018.
-
-    Examples
-    --------
-    >>> from demele.data import label_set
-    >>> questions = label_set("mmlu_redux")
-    >>> questions
-    LabelSet(mmlu_redux: 5432 rows, 10 models, 5 classes, 1.86% of labels wrong)
-    >>> questions.of_group("virology")
-    LabelSet(mmlu_redux: 76 rows, 10 models, 5 classes, 43.42% of labels wrong)
-    >>> label_set("label_errors_mnist")
-    LabelSet(label_errors_mnist: 10000 rows, 1 model, 10 classes, 82 rows reviewed (selective))
-    """
+def label_example(name: str) -> LabelSet:
+    """Return a test set with real label errors, or with real models."""
     import pandas as pd
 
-    checked_name(name, "name", _NAMES)
     bundle = importlib.resources.files(__package__) / "bundled" / f"{name}.npz"
     with bundle.open("rb") as file, np.load(file) as stored:
         arrays = {key: stored[key] for key in stored.files}
@@ -241,13 +194,6 @@ def label_set(name: str) -> LabelSet:
     )
 
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-_CROWDS = ("mozafari_1000", "hitspam_crowdflower")
-
-
 # Arrays have no single truth value, so a generated == would fail: crowd sets compare by identity.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CrowdSet:
@@ -256,7 +202,7 @@ class CrowdSet:
     Attributes
     ----------
     name : str
-        As :func:`crowd_set` takes it.
+        As :func:`load_example` takes it.
     item, annotator : arrays of int of shape (n_answers,)
         Numbers of the item and of who answered; answers are sorted by both.
     answer : array of str of shape (n_answers,)
@@ -292,56 +238,8 @@ class CrowdSet:
         return pd.DataFrame({"item": self.item, "annotator": self.annotator, "answer": self.answer})
 
 
-def crowd_set_names() -> tuple[str, ...]:
-    """Return the names that :func:`crowd_set` accepts.
-
-    Examples
-    --------
-    >>> from demele.data import crowd_set_names
-    >>> crowd_set_names()
-    ('mozafari_1000', 'hitspam_crowdflower')
-    """
-    return _CROWDS
-
-
-def crowd_set(name: str) -> CrowdSet:
-    """Return answers of a crowd of annotators.
-
-    Parameters
-    ----------
-    name : str
-        - ``"mozafari_1000"``: 5 000 answers of 83 annotators, five about each of 1 000 items of two classes; the right
-          one is known of all.
-        - ``"hitspam_crowdflower"``: 42 762 answers of 153 annotators about 5 380 items (and one without an answer): is
-          a task that was offered to a crowd spam? The right answer is known of 101. Some annotators answered the same
-          question several times: 4 169 repeats.
-
-    Returns
-    -------
-    CrowdSet
-        New arrays at each call.
-
-    Raises
-    ------
-    UnknownNameError
-        For another name, with the nearest one.
-
-    Notes
-    -----
-    Source: P. G. Ipeirotis, F. Provost and J. Wang, *Quality management on Amazon Mechanical Turk* (2010).
-
-    Examples
-    --------
-    >>> from demele.data import crowd_set
-    >>> crowd = crowd_set("mozafari_1000")
-    >>> crowd
-    CrowdSet(mozafari_1000: 5000 answers of 83 annotators, 1000 items, 2 classes, 1000 right answers known)
-    >>> crowd.to_frame().head(2)
-       item  annotator answer
-    0     0          2      0
-    1     0         34      0
-    """
-    checked_name(name, "name", _CROWDS)
+def crowd_example(name: str) -> CrowdSet:
+    """Return answers of a crowd of annotators."""
     bundle = importlib.resources.files(__package__) / "bundled" / "crowd" / f"{name}.npz"
     with bundle.open("rb") as file, np.load(file) as stored:
         arrays = {key: stored[key] for key in stored.files}

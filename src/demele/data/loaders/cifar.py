@@ -275,7 +275,7 @@ CIFAR10 = PublishedSet(
     notes=(
         "images.positions()[:, 0] are the classes as numbers. split='test' has 10,000 images more.",
         _NO_PICKLE,
-        "Some of its labels are wrong: demele.data.label_set('label_errors_cifar10') has those of the test half.",
+        "Some of its labels are wrong: demele.data.load_example('label_errors_cifar10') has those of the test half.",
     ),
 )
 CIFAR100 = PublishedSet(
@@ -303,6 +303,6 @@ CIFAR100 = PublishedSet(
         "images.positions() has the 100 fine classes in column 0 and the 20 coarse ones in column 1; a fine class lies "
         "within one coarse class. split='test' has 10,000 images more.",
         _NO_PICKLE,
-        "Some of its labels are wrong: demele.data.label_set('label_errors_cifar100') has those of the test half.",
+        "Some of its labels are wrong: demele.data.load_example('label_errors_cifar100') has those of the test half.",
     ),
 )
