@@ -9,8 +9,10 @@ import pytest
 
 from demele.classifiers import RowScores, ScoreAudit, judge_scores, slices
 from demele.classifiers.judge import jeffreys, judge_quality, rogan_gladen, weighted_kappa
+from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
+from demele.core.holm import holm
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def test_kappa_of_levels_has_quadratic_weights() -> None:
 
     rng = np.random.default_rng(0)
     true = rng.integers(1, 6, 200).astype(float)
-    given = np.clip(true + rng.integers(-1, 2, 200), 1, 5)
+    given: Any = np.clip(true + rng.integers(-1, 2, 200), 1.0, 5.0)
     assert weighted_kappa(given, true)[0] == pytest.approx(
         cohen_kappa_score(given.astype(int), true.astype(int), weights="quadratic")
     )
@@ -147,6 +149,44 @@ def test_without_human_scores(example: Any) -> None:
     assert "No human scores" in found.sentence
     with pytest.raises(InputError, match="needs human scores"):
         judge_scores({name: RowScores(one) for name, one in given.items()}, gate=0.8)
+
+
+def test_scores_that_are_right_or_partly_wrong(example: Any) -> None:
+    given, _, _ = example
+    scores = {name: RowScores(one) for name, one in given.items()}
+    right = judge_scores(scores, noise=0)
+    difference = trusted_mean(scores["B"].minus(scores["A"]))
+    found = right.differences[0]
+    assert found.verdict == "above"
+    assert found.corrected is not None
+    assert (found.corrected.low, found.corrected.high) == (difference.low, difference.high)
+    assert "If all scores are right" in right.sentence or "if all scores are right" in right.sentence
+    assert not right.unmet
+    bounded = judge_scores(scores, noise=0.02, inference="test_set", gate=0.79)
+    assert bounded["A"].corrected is not None
+    assert bounded["A"].corrected.low == pytest.approx(scores["A"].mean - 24 / 1200)
+    assert [one.verdict for one in bounded.systems] == ["above", "above"]
+    assert bounded.differences[0].verdict == "above"
+    assert judge_scores(scores, noise=40 / 1200, inference="test_set").differences[0].verdict == "inconclusive"
+    with pytest.raises(InputError, match="leave one of them out"):
+        judge_scores(scores, ScoreAudit([0, 1], [1, 1]), noise=0.1)
+
+
+def test_verdicts_on_several_pairs_share_an_error() -> None:
+    rng = np.random.default_rng(3)
+    n = 2000
+    scores = {name: RowScores(rng.random(n) < rate) for name, rate in [("A", 0.7), ("B", 0.731), ("C", 0.9)]}
+    found = judge_scores(scores, noise=0)
+    assert [one.name for one in found.differences] == ["B - A", "C - A", "C - B"]
+    means = [trusted_mean(scores[b].minus(scores[a]), gate=0) for a, b in [("A", "B"), ("A", "C"), ("B", "C")]]
+    p_values = np.array([2 * (one.p_value or 0.0) for one in means])
+    kept = holm(p_values, 0.05)
+    assert [one.verdict == "above" for one in found.differences] == kept.tolist()
+    assert "Verdicts on 3 pairs share an error of 5%" in " ".join(found.sentences)
+    bounded = judge_scores(scores, noise=0.01, inference="test_set")
+    narrow = bounded_mean(scores["C"].minus(scores["B"]), 0.01)
+    assert (bounded["C - B"].verdict == "above") == (narrow.low > 0)
+    assert len(found.document().below[0].rows) == 3
 
 
 @pytest.mark.parametrize(

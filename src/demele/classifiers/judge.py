@@ -7,20 +7,23 @@ difference is corrected by them, never by errors that the judge made on another 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Literal
+from itertools import combinations, pairwise
+from typing import Any, Literal
 
 import numpy as np
 
 from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
-from demele.classifiers.mean_scores import MeanScore, Stratum, audited_mean, breakdown, trusted_mean
+from demele.classifiers.mean_scores import MeanScore, Stratum, audited_mean, bounded_mean, breakdown, trusted_mean
 from demele.classifiers.planning import draws_by_stratum, pilot_spread
+from demele.classifiers.pooled_strata import TINY
 from demele.classifiers.results import NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Floats
+from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, InputTypeError
+from demele.core.holm import holm
 from demele.core.proportions import normal_quantile
 from demele.core.result import Result
 from demele.core.results import Interval, Note
@@ -108,9 +111,12 @@ class Judgement(Result):
     Attributes
     ----------
     systems, differences : tuple of Judged
-        A difference is that of a system from the one before it.
+        A difference is that of a system from one before it. Verdicts on several pairs share one error, by Holm's
+        procedure; intervals are of each pair by itself.
     n, audited : int
         Rows, and those with human scores.
+    noise : float or None
+        Largest share of wrong scores, where that was given instead of human scores.
     scale : (float, float)
     gate : float or None
     level : float
@@ -131,6 +137,7 @@ class Judgement(Result):
     differences: tuple[Judged, ...]
     n: int
     audited: int
+    noise: float | None
     scale: tuple[float, float]
     gate: float | None
     level: float
@@ -149,7 +156,7 @@ class Judgement(Result):
     @property
     def unmet(self) -> str:
         """What is not shown: gates, or of two systems without a gate that one is better; "" if all is."""
-        if not self.audited:
+        if not self.audited and self.noise is None:
             return "without human scores nothing is shown"
         if self.gate is not None:
             open_ = [one.name for one in self.systems if one.verdict != "above"]
@@ -165,6 +172,7 @@ def judge_scores(
     gate: float | None = None,
     level: float = 0.95,
     inference: Literal["population", "test_set"] = "population",
+    noise: float | None = None,
     exact: bool = False,
     human_error: float = 0.0,
     slices: object = None,
@@ -184,6 +192,9 @@ def judge_scores(
         Nominal coverage of every interval.
     inference : {"population", "test_set"}
         The mean of new rows, or of these.
+    noise : float, optional
+        Largest share of wrong scores, if there are no human ones. 0 takes all as right. Intervals are then of the worst
+        case.
     exact : bool
         Proved intervals, for any number of human scores. They are about these rows, and wider.
     human_error : float
@@ -212,28 +223,35 @@ def judge_scores(
     held = {"system": scores} if isinstance(scores, RowScores) else dict(scores)
     if not held or not all(isinstance(one, RowScores) for one in held.values()):
         raise InputTypeError("scores", "expected RowScores, or a mapping of names to these")
-    human = {"gate": gate is not None, "exact": exact, "human_error": bool(human_error), "slices": slices is not None}
-    for option, asked in human.items():
+    if noise is not None and audit is not None:
+        raise InputError(("noise", "audit"), "human scores say how many scores are wrong; leave one of them out")
+    human = {"gate": gate is not None and noise is None, "exact": exact, "human_error": bool(human_error)}
+    for option, asked in (human | {"slices": slices is not None}).items():
         if asked and audit is None:
             raise InputError(option, "needs human scores; give `audit`, or leave it out")
+    rate = None if noise is None else checked_rate(noise, "noise", of="the scores")
     first = next(iter(held.values()))
-    known = {"level": level, "inference": inference, "exact": exact, "expert_error": human_error}
-    systems, differences, notes = [], [], []
+
+    def mean_of(one: RowScores, own: ScoreAudit | None, at: float | None, confidence: float = level) -> MeanScore:
+        """Return a mean by what is known of the scores."""
+        if own is not None:
+            return audited_mean(
+                one, own, level=confidence, inference=inference, gate=at, exact=exact, expert_error=human_error
+            )
+        if rate:
+            return bounded_mean(one, rate, level=confidence, inference=inference)
+        return trusted_mean(one, level=confidence, gate=at)
+
+    known = audit is not None or rate is not None
+    systems: list[Judged] = []
+    notes: list[tuple[str, Note]] = []
     for name, one in held.items():
         own = None if audit is None else audit.of(name)
-        mean = trusted_mean(one, level=level) if own is None else audited_mean(one, own, gate=gate, **known)  # type: ignore[arg-type]
-        away = None if gate is None else breakdown(one, gate=gate)
-        judged = _judged(name, mean, gate, away, audited=own is not None)
-        if own is not None:
-            judged = replace(judged, quality=judge_quality(one, own, level=level))
-        systems.append(judged)
+        mean = mean_of(one, own, gate)
+        judged = _judged(name, mean, gate, None if gate is None else breakdown(one, gate=gate), known=known)
+        systems.append(judged if own is None else replace(judged, quality=judge_quality(one, own, level=level)))
         notes += [(name, note) for note in mean.notes]
-    for (before, baseline), (name, candidate) in pairwise(held.items()):
-        difference = candidate.minus(baseline)
-        title = f"{name} - {before}"
-        own = None if audit is None else audit.minus(name, before)
-        mean = trusted_mean(difference) if own is None else audited_mean(difference, own, gate=0.0, **known)  # type: ignore[arg-type]
-        differences.append(_judged(title, mean, 0.0, breakdown(difference), audited=own is not None))
+    differences = _differences(held, audit, mean_of, level, known=known)
     audited = 0 if audit is None else audit.k
     sliced = {}
     if audit is not None and slices is not None:
@@ -244,17 +262,19 @@ def judge_scores(
         differences=tuple(differences),
         n=first.n,
         audited=audited,
+        noise=rate,
         scale=(first.low, first.high),
         gate=gate,
         level=level,
         next_labels=min(TO_HALVE * audited or FIRST_LABELS, first.n),
         draw=_draw(held, audit),
         slices=sliced,
-        assumptions=_assumptions(audit, human_error, exact),
+        assumptions=_assumptions(audit, human_error, rate),
         notes=_notes(notes, systems, first, audit),
         signature=Signature.of(
             "judge_scores",
-            {"gate": gate, "level": level, "inference": inference, "exact": exact, "human_error": human_error},
+            {"gate": gate, "level": level, "inference": inference, "noise": rate, "exact": exact}
+            | {"human_error": human_error},
             n=first.n,
             **({} if slices is None else {"slices": digest(as_column(slices, "slices"))}),
             digest=digest(
@@ -264,13 +284,37 @@ def judge_scores(
     )
 
 
-def _judged(name: str, mean: MeanScore, gate: float | None, away: int | None, *, audited: bool) -> Judged:
-    """Return a mean with its verdict."""
-    if not audited:
+def _differences(
+    held: Mapping[str, RowScores], audit: ScoreAudit | None, mean_of: Any, level: float, *, known: bool
+) -> list[Judged]:
+    """Compare all pairs; verdicts on several of them share one error."""
+    found, p_values = [], []
+    pairs = list(combinations(held.items(), 2))
+    for (before, baseline), (name, candidate) in pairs:
+        difference = candidate.minus(baseline)
+        own = None if audit is None else audit.minus(name, before)
+        mean = mean_of(difference, own, 0.0)
+        found.append(_judged(f"{name} - {before}", mean, 0.0, breakdown(difference), known=known))
+        if len(pairs) > 1 and known:
+            back = None if audit is None else audit.minus(before, name)
+            sides = [mean.p_value, mean_of(baseline.minus(candidate), back, 0.0).p_value]
+            if None in sides:  # proved and worst-case intervals have no p-value: the level is divided instead
+                narrow = mean_of(difference, own, 0.0, 1 - (1 - level) / len(pairs))
+                sides = [float(narrow.low <= TINY), float(narrow.high >= -TINY)]
+            p_values.append(min(1.0, 2 * min(sides)))
+    if p_values:
+        shown = holm(np.array(p_values), 1 - level)
+        found = [one if kept else replace(one, verdict="inconclusive") for one, kept in zip(found, shown, strict=True)]
+    return found
+
+
+def _judged(name: str, mean: MeanScore, gate: float | None, away: int | None, *, known: bool) -> Judged:
+    """Return a mean with its verdict; nothing is concluded where nothing is known of the scores."""
+    if not known:
         return Judged(name=name, judge=mean.given, breakdown=away)
     verdict: Against = ""
     if gate is not None:
-        verdict = "above" if mean.low > gate else "below" if mean.high < gate else "inconclusive"
+        verdict = "above" if mean.low > gate + TINY else "below" if mean.high < gate - TINY else "inconclusive"
     return Judged(
         name=name,
         judge=mean.given,
@@ -462,7 +506,9 @@ def _draw(held: Mapping[str, RowScores], audit: ScoreAudit | None) -> dict[str, 
     return dict(zip(("lost", "ties", "won"), drawn.tolist(), strict=True))
 
 
-def _assumptions(audit: ScoreAudit | None, human_error: float, exact: bool) -> tuple[str, ...]:
+def _assumptions(audit: ScoreAudit | None, human_error: float, rate: float | None) -> tuple[str, ...]:
+    if audit is None and rate is not None:
+        return (f"At most a share of {rate:g} of the scores is wrong." if rate else "All scores are right.",)
     if audit is None:
         return ("Nothing is known of the judge's errors.",)
     drawn = "uniformly at random" if audit.inclusion is None else "at random, with the probabilities supplied"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from demele.core.result import about
 from demele.report.document import Document, Mark, Pill, Section, Strip, Strips, Table, Tone
 from demele.report.listing import listed
-from demele.report.words import count, digits_for, ends, joined, name, rate, written
+from demele.report.words import count, digits_for, ends, joined, name, rate, sentence_of, written
 
 if TYPE_CHECKING:
     from demele.classifiers.judge import Judged, Judgement
@@ -21,7 +21,7 @@ def judged_document(result: "Judgement") -> Document:
         kind="Scores by a judge",
         headline=_headline(result),
         tone=_tone(result),
-        sentences=[_breakdowns(result), _overruled(result), _lenient(result), _reference(result)],
+        sentences=[_shared(result), _breakdowns(result), _overruled(result), _lenient(result), _reference(result)],
         figure=_strips(result),
         table=_systems(result),
         below=[*([_differences(result)] if result.differences else []), *([_slices(result)] if result.slices else [])],
@@ -30,7 +30,7 @@ def judged_document(result: "Judgement") -> Document:
             count(len(result.systems), "system"),
             f"{count(result.audited, 'row')} with human scores" if result.audited else "no human scores",
         ],
-        next=[(_next(result), "")],
+        next=[(step, "") for step in [_next(result)] if step],
         sections=[
             Section("Systems", [_systems(result), *([_differences(result)] if result.differences else [])]),
             Section("Slices", [_slices(result)] if result.slices else []),
@@ -62,7 +62,7 @@ def _value(result: "Judgement", one: "Judged") -> str:
 def _headline(result: "Judgement") -> str:
     """Answer the gate, or which of two systems is better, or give the scores."""
     scores = joined(_value(result, one) for one in result.systems)
-    if not result.audited:
+    if not result.audited and result.noise is None:
         return f"By the judge alone: {scores}. No human scores say how often it errs."
     if result.gate is not None:
         above = [name(one.name) for one in result.systems if one.verdict == "above"]
@@ -73,13 +73,19 @@ def _headline(result: "Judgement") -> str:
         return f"Not all shown to be above {gate}: {scores}{f'; below it: {below}' if below else ''}."
     if len(result.differences) == 1:
         (one,) = result.differences
-        after = f"after {count(result.audited, 'human score')}"
+        after = _after(result)
         gap = f"{written(one.value, _gap(result))}{_PP[_gap(result)]} {written(ends(one.corrected), _gap(result))}"
         if one.verdict == "inconclusive":
             return f"Inconclusive {after}: {name(one.name)} is {gap}."
         better, worse = result.systems[::-1] if one.verdict == "above" else result.systems
         return f"{name(better.name)} is better than {name(worse.name)} {after}: {name(one.name)} is {gap}."
-    return f"After {count(result.audited, 'human score')}: {scores}."
+    return f"{sentence_of(_after(result)).rstrip('.')}: {scores}."
+
+
+def _after(result: "Judgement") -> str:
+    if result.audited:
+        return f"after {count(result.audited, 'human score')}"
+    return f"with up to {rate(result.noise)} wrong scores" if result.noise else "if all scores are right"
 
 
 def _tone(result: "Judgement") -> Tone:
@@ -135,7 +141,8 @@ def _strips(result: "Judgement") -> Strips:
         if one.corrected is not None:
             marks = [Mark("span", one.corrected.low, one.corrected.high), Mark("dot", one.value), *marks]
         rows.append(Strip(name(one.name), marks, written(one.value if one.corrected else one.judge, _form(result))))
-    series = {0: "corrected by human scores", 1: "by the judge"} if result.audited else {1: "by the judge"}
+    known = "corrected by human scores" if result.audited else "interval"
+    series = {0: known, 1: "by the judge"} if result.audited or result.noise is not None else {1: "by the judge"}
     return Strips("Mean scores", rows, _form(result), series=series, zero=result.gate)
 
 
@@ -192,6 +199,13 @@ def _breakdowns(result: "Judgement") -> str:
     return f"By the judge's scores alone, {joined(parts)}." if parts else ""
 
 
+def _shared(result: "Judgement") -> str:
+    if len(result.differences) < 2 or not any(one.verdict for one in result.differences):
+        return ""
+    pairs = count(len(result.differences), "pair")
+    return f"Verdicts on {pairs} share an error of {rate(1 - result.level)}; each interval is by itself."
+
+
 def _overruled(result: "Judgement") -> str:
     known = [one.quality for one in result.systems if one.quality is not None]
     if not known:
@@ -223,7 +237,11 @@ def _reference(result: "Judgement") -> str:
 def _next(result: "Judgement") -> str:
     """Say how many rows to label next, and where."""
     if not result.audited:
-        return f"Draw {count(result.next_labels, 'row')} at random and score them by hand"
+        return (
+            ""
+            if result.noise is not None
+            else f"Draw {count(result.next_labels, 'row')} at random and score them by hand"
+        )
     where = ", ".join(
         f"{written(share, 'percent.0')} {words}"
         for words, share in zip(

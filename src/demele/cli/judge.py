@@ -14,7 +14,7 @@ JUDGE = Command(
     {"": judge_scores},
     ("RESULTS...",),
     _run,
-    short="human gate score id group scale human_error level exact",
+    short="human gate noise score id group scale human_error level exact",
     readers=(read_judged,),
     called={"audit": "--human", "slices": "--slice"},
     details="""\
