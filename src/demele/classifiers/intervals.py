@@ -2,14 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_level, checked_number
-from demele.core.errors import InputError
 from demele.core.proportions import normal_quantile
 
 
@@ -149,22 +147,6 @@ def overlap_reach(low: ArrayLike, high: ArrayLike, trials: ArrayLike, *, level: 
     with np.errstate(divide="ignore", invalid="ignore"):
         k = np.clip(n / 2, low, high)
         return np.asarray(z * np.sqrt(k * (n - k) / n + z * z / 4))
-
-
-def checked_confidence(level: Any) -> float:
-    """Return the level of a verdict or an assessment: one below 0.5 is the error that was meant.
-
-    Raises
-    ------
-    InputError
-        If it is not a number from 0.5 to below 1.
-    """
-    if checked_level(level) < 0.5:
-        raise InputError(
-            "level",
-            f"expected a confidence from 0.5 to below 1, such as 0.95, got {level}; did you mean {1 - level:g}?",
-        )
-    return float(level)
 
 
 def _overlap_factor(deviation_ratio: float, correlation: float) -> float:

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
 from demele.classifiers.mean_scores import MeanScore, Stratum, audited_mean, bounded_mean, breakdown, trusted_mean
@@ -21,7 +20,7 @@ from demele.classifiers.pooled_strata import TINY
 from demele.classifiers.results import NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_rate
+from demele.core.checked_numbers import checked_confidence, checked_rate
 from demele.core.errors import InputError, InputTypeError
 from demele.core.holm import holm
 from demele.core.proportions import normal_quantile

@@ -8,16 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.mean_scores import audit_alarms
 from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Flags, Floats
+from demele.core.checked_numbers import checked_confidence
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import adjusted
-from demele.core.kinds import Data
-from demele.core.names import checked_name
+from demele.core.kinds import Confidence, Data, checked
 from demele.core.proportions import exact_interval, normal_quantile
 from demele.core.results import Interval, Note
 from demele.core.row_blocks import numbered_rows
@@ -32,13 +31,14 @@ ASSUMED = "Audited rows were drawn at random, as `inclusion` says.", "The human 
 ROWS_PER_COEFFICIENT = 10
 
 
+@checked
 def slices(
     scores: RowScores,
     audit: ScoreAudit,
     column: Data,
     *,
     correction: Literal["holm", "bh"] = "holm",
-    level: float = 0.95,
+    level: Confidence = 0.95,
 ) -> NamedEstimates:
     """Estimate the mean true score in each slice of the rows, and its difference from the rest.
 
@@ -78,8 +78,6 @@ def slices(
     >>> [row.name for row in found.rows], round(found["en"].corrected_value, 3)
     (['en', 'de', 'en - rest', 'de - rest'], 0.75)
     """
-    level = checked_confidence(level)
-    checked_name(correction, "correction", ("holm", "bh"))
     rows, true, inclusion = audit.judged(scores)
     codes, _ = numbered_rows(column, "column", scores.n, "scores")
     values, first = as_column(column, "column"), np.unique(codes, return_index=True)[1]
@@ -155,8 +153,9 @@ def _apart(own: PooledStrata, rest: PooledStrata, tail: Any, *, below: bool) -> 
     return np.asarray(np.hypot(first[0], second[1]) if below else np.hypot(first[1], second[0]))
 
 
+@checked
 def judge_errors(
-    scores: RowScores, audit: ScoreAudit, covariates: Mapping[str, object], *, level: float = 0.95
+    scores: RowScores, audit: ScoreAudit, covariates: Mapping[str, object], *, level: Confidence = 0.95
 ) -> NamedEstimates:
     """Regress the errors of a judge on covariates such as length, position or model family.
 
@@ -195,7 +194,6 @@ def judge_errors(
     import pandas as pd
     from scipy.special import ndtr
 
-    level = checked_confidence(level)
     rows, true, inclusion = audit.judged(scores)
     k, errors = rows.size, scores.given[rows] - true
     weights = np.ones(k) if inclusion is None else 1 / inclusion

@@ -12,8 +12,9 @@ from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, predic
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
 from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores
 from demele.core.arrays import Floats, Rows
-from demele.core.checked_numbers import checked_level, checked_number, checked_rate
+from demele.core.checked_numbers import checked_level, checked_number
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.kinds import Level, Rate, checked
 from demele.core.names import checked_name
 from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Interval, Note
@@ -256,11 +257,12 @@ class EpochSpread:
 # At most a share of the rows is wrong ---------------------------------------------------------------------------------
 
 
+@checked
 def bounded_mean(
     scores: RowScores,
-    rate: float,
+    rate: Rate,
     *,
-    level: float = 0.95,
+    level: Level = 0.95,
     inference: Literal["population", "test_set"] = "test_set",
     unit: Literal["row", "verdict"] = "row",
 ) -> MeanScore:
@@ -290,13 +292,11 @@ def bounded_mean(
     >>> round(bound.low, 6), round(bound.high, 6)
     (0.6, 0.925)
     """
-    checked_level(level)
-    checked_name(inference, "inference", ("population", "test_set"))
     held = scores.take(scores.scored)
     shares = held.shares()
     ends = []
     for sign, moved in zip((-1, 1), held.reaches(unit), strict=True):
-        count = int(checked_rate(rate, "rate") * moved.size + 1e-9)
+        count = int(rate * moved.size + 1e-9)
         worth = moved * np.tile(shares, moved.size // held.n)
         rows = np.argsort(-worth, kind="stable")[:count]
         change = np.bincount(rows % held.n, moved[rows], minlength=held.n)
@@ -348,15 +348,16 @@ def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "ver
 # True scores of a random sample of rows -------------------------------------------------------------------------------
 
 
+@checked
 def audited_mean(
     scores: RowScores,
     audit: ScoreAudit,
     *,
-    level: float = 0.95,
+    level: Level = 0.95,
     inference: Literal["population", "test_set"] = "population",
     gate: float | None = None,
     exact: bool = False,
-    expert_error: float = 0.0,
+    expert_error: Rate = 0.0,
     expert_errors: ExpertErrors = "adversarial",
 ) -> MeanScore:
     """Mean true score, from the given scores of all rows and the true ones of a random sample of them.
@@ -396,10 +397,8 @@ def audited_mean(
     >>> round(mean.value, 6), round(mean.low, 6), round(mean.high, 6), round(mean.p_value, 6)
     (0.88, 0.814841, 0.926612, 0.009399)
     """
-    tail = (1 - checked_level(level)) / 2
-    checked_name(inference, "inference", ("population", "test_set"))
+    tail = (1 - level) / 2
     rows, true, inclusion = audit.judged(scores)
-    share = checked_rate(expert_error, "expert_error")
     notes = _unscored(scores) + audit_alarms(scores, audit)
     scored = np.flatnonzero(scores.scored)
     held, rows = scores.take(scored), np.searchsorted(scored, rows)
@@ -407,7 +406,7 @@ def audited_mean(
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
     if rows.size == held.n:
-        return replace(_all_audited(held, rows, true, level, population, gate, share), notes=notes)
+        return replace(_all_audited(held, rows, true, level, population, gate, expert_error), notes=notes)
     unit, answers = (held.given - held.low) / held.width, (true - held.low) / held.width
     groups = held.group if population else None
     if groups is not None:
@@ -435,8 +434,8 @@ def audited_mean(
         ends = exact_mean_ends(unit, rows, answers, tail)
     else:
         ends = value - float(reach(0, tail)), value + float(reach(1, tail))
-    centre, kept = _random_errors(held, np.concatenate([unit, answers]), share, expert_errors)
-    moved = 0.0 if kept < 1 else share
+    centre, kept = _random_errors(held, np.concatenate([unit, answers]), expert_error, expert_errors)
+    moved = 0.0 if kept < 1 else expert_error
     p_value = room = None
     if gate is not None:
         limit = centre + kept * ((_gate(scores, gate) - held.low) / held.width - centre)

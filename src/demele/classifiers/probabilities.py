@@ -6,18 +6,16 @@ from typing import Literal
 
 import numpy as np
 
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.classifiers.system_values import Bounds, Values, kept_share, mean_values, named_estimates, systems_of
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_count, checked_number, checked_rate, checked_seed
+from demele.core.checked_numbers import checked_confidence, checked_count, checked_number, checked_rate, checked_seed
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import real_numbers
-from demele.core.kinds import Classes, Data
+from demele.core.kinds import Classes, Data, checked
 from demele.core.labelled import read_labels, vocabulary
-from demele.core.names import checked_name
 from demele.core.proportions import score_interval
 from demele.core.results import Interval
 from demele.core.seeds import rng_for
@@ -133,9 +131,9 @@ def probability_loss(
     )
 
 
+@checked
 def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None) -> Floats:
     """Return the loss of each row under each label, shape (n, k)."""
-    checked_name(loss, "loss", ("brier", "log"))
     if k < 2:
         raise InputError("labels", f"expected at least 2 classes, got {k}; give all classes with `classes`")
     p = real_numbers(probabilities, "probabilities")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.kinds import Level, checked
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.result import TableResult
@@ -155,12 +155,13 @@ class PseudoEvaluation(TableResult):
         return pd.DataFrame(rows)
 
 
+@checked
 def pseudo_supervised(
     predictions: object,
     *,
     weights: object = None,
     labels: object = None,
-    level: float = 0.95,
+    level: Level = 0.95,
     classes: Sequence[object] | None = None,
     seed: int = 0,
 ) -> PseudoEvaluation:
@@ -206,7 +207,6 @@ def pseudo_supervised(
     >>> {model.name: (model.agreement, model.expected) for model in found.models}
     {'a': (0.75, 0.75), 'b': (0.75, 0.625), 'c': (0.75, 0.625)}
     """
-    level = checked_level(level)
     data, given = _read(predictions, labels, classes)
 
     if isinstance(weights, Mapping):

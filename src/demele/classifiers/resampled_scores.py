@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.classifiers.results import Verdict
 from demele.core.arrays import Counts, Floats, Rows
-from demele.core.checked_numbers import checked_count, checked_flag, checked_level, checked_number, checked_whole
+from demele.core.checked_numbers import checked_count, checked_flag, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.given_arrays import items_of, real_numbers, whole_array
+from demele.core.kinds import Level, Seed, Several, checked
 from demele.core.labelled import read_labels
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.result import TableResult
@@ -143,6 +144,7 @@ class TTest(TableResult):
         return self.ratio > 0
 
 
+@checked
 def corrected_t_test(
     scores_baseline: "ArrayLike | ResampledScores",
     scores_candidate: "ArrayLike | ResampledScores",
@@ -152,7 +154,7 @@ def corrected_t_test(
     n_test: float | None = None,
     corrected: bool = True,
     better: Better | None = None,
-    level: float = 0.95,
+    level: Level = 0.95,
 ) -> TTest:
     """Compare two estimators by their scores over the same splits, corrected for shared training data.
 
@@ -205,7 +207,6 @@ def corrected_t_test(
     """
     from scipy import stats
 
-    level = checked_level(level)
     both = [result for result in (scores_baseline, scores_candidate) if isinstance(result, ResampledScores)]
     if len(both) == 2:
         if both[0].measure != both[1].measure:
@@ -227,7 +228,7 @@ def corrected_t_test(
     if first.size < 2:
         raise NotEnoughData("scores_baseline", f"expected at least 2 scores, got {first.size}")
     direction = _direction(better, both)
-    ratio = _ratio(test_fraction, n_train, n_test, both) if checked_flag(corrected, "corrected") else 0.0
+    ratio = _ratio(test_fraction, n_train, n_test, both) if corrected else 0.0
     differences = second - first
     mean, count = float(differences.mean()), differences.size
     t, p_value, low, high = (math.nan,) * 4
@@ -332,15 +333,16 @@ DRAWS = 100
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def bootstrap_632(
     estimator: Any,
     X: Any,  # noqa: N803 - scikit-learn's name
     y: object,
     *,
-    n_repeats: int = 100,
+    n_repeats: Several = 100,
     stratified: bool = False,
-    seed: int = 0,
-    level: float = 0.95,
+    seed: Seed = 0,
+    level: Level = 0.95,
     n_jobs: int | None = None,
 ) -> ResampledScores:
     """Estimate the error by the .632 bootstrap: trained on n instances drawn with replacement, tested on the others.
@@ -392,9 +394,6 @@ def bootstrap_632(
     >>> result.scores.size, result.mean < 0.05, round(result.n_train / result.n, 1)
     (50, True, 0.6)
     """
-    level = checked_level(level)
-    checked_count(seed, "seed", 0)
-    checked_count(n_repeats, "n_repeats", 2)
     classes = _read_data(estimator, X, y)
     samples = _Bootstrap(classes, n_repeats, stratified, seed)
     right = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
@@ -421,6 +420,7 @@ def bootstrap_632(
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def repeated_scores(
     estimator: Any,
     X: Any,  # noqa: N803 - scikit-learn's name
@@ -431,8 +431,8 @@ def repeated_scores(
     stratified: bool | None = None,
     scoring: str | Callable[[Any, Any, Any], float] = "accuracy",
     cv: Any = None,
-    seed: int = 0,
-    level: float = 0.95,
+    seed: Seed = 0,
+    level: Level = 0.95,
     n_jobs: int | None = None,
 ) -> ResampledScores:
     """Score an estimator by repeated k-fold cross-validation, or by any of scikit-learn's splitters.
@@ -489,8 +489,6 @@ def repeated_scores(
     """
     from sklearn.metrics import get_scorer_names
 
-    level = checked_level(level)
-    checked_count(seed, "seed", 0)
     classes = _read_data(estimator, X, y)
     if cv is None:
         folds, n_repeats, stratified = value_or(folds, 10), value_or(n_repeats, 10), value_or(stratified, True)

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.results import NamedEstimates
 from demele.classifiers.system_values import Bounds, Values, kept_share, named_estimates, systems_of
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_rate
+from demele.core.checked_numbers import checked_confidence, checked_rate
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Data, OneClass
 from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary

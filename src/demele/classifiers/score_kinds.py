@@ -5,14 +5,14 @@ import numpy as np
 from demele.classifiers.probabilities import Loss, losses
 from demele.classifiers.row_scores import RowScores
 from demele.core.arrays import Counts, Floats
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError
 from demele.core.given_arrays import whole_array
-from demele.core.kinds import Classes, Data
+from demele.core.kinds import Classes, Count, CountOrNone, Data, checked
 from demele.core.labelled import read_labels, vocabulary
 
 
-def pass_at_k(correct: Data, samples: Data, k: int, *, wrong: int = 0) -> RowScores:
+@checked
+def pass_at_k(correct: Data, samples: Data, k: Count, *, wrong: CountOrNone = 0) -> RowScores:
     """Return pass@k of each problem: the probability that one of ``k`` of its samples is correct.
 
     Parameters
@@ -41,7 +41,6 @@ def pass_at_k(correct: Data, samples: Data, k: int, *, wrong: int = 0) -> RowSco
     >>> pass_at_k([2, 3, 1], [5, 10, 2], 3).given.round(4)
     array([0.9   , 0.7083,    nan])
     """
-    k, wrong = checked_count(k, "k", 1), checked_count(wrong, "wrong", 0)
     c, n = whole_array(correct, "correct", dimensions=1), whole_array(samples, "samples", dimensions=1)
     if c.shape != n.shape or ((c < 0) | (c > n)).any():
         raise InputError("correct", "expected numbers between 0 and those of `samples`, one per problem")

@@ -103,3 +103,12 @@ def checked_jobs(value: Any, argument: str = "n_jobs") -> int:
 def checked_level(value: Any, argument: str = "level") -> float:
     """Return a nominal level, strictly between 0 and 1."""
     return checked_number(value, argument, "a number between 0 and 1, such as 0.95", inside=lambda one: 0 < one < 1)
+
+
+def checked_confidence(value: Any, argument: str = "level") -> float:
+    """Return the level of a verdict or an assessment: one below 0.5 is the error that was meant."""
+    level = checked_level(value, argument)
+    if level < 0.5:
+        expected = "a confidence from 0.5 to below 1, such as 0.95"
+        raise InputError(argument, f"expected {expected}, got {value}; did you mean {1 - level:g}?")
+    return level

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from demele.core.checked_numbers import (
+    checked_confidence,
     checked_count,
     checked_flag,
     checked_jobs,
@@ -254,6 +255,8 @@ Seed = Annotated[int, Kind("N", whole_number, check=checked_seed)]
 Jobs = Annotated[int, Kind("N", whole_number, check=checked_jobs)]
 #: The confidence of an interval: in (0, 1).
 Level = Annotated[float, Kind("X", number, check=checked_level)]
+#: The confidence of a verdict: in [0.5, 1).
+Confidence = Annotated[float, Kind("X", number, check=checked_confidence)]
 #: A share of the rows in [0, 1]; a percentage is refused with the share that it is.
 Rate = Annotated[float, Kind("X", number, check=checked_rate)]
 Share = Annotated[float, between(0, 1)]

@@ -82,10 +82,6 @@ def checked_device(device: Any) -> str:
 # Weights --------------------------------------------------------------------------------------------------------------
 
 
-#: How weights are drawn: as PyTorch does, or as TensorFlow's layers do.
-INITS = ("torch", "glorot")
-
-
 def initialised(module: nn.Module, rng: np.random.Generator, init: str = "torch") -> nn.Module:
     """Return a module of ours with weights drawn from a generator, in single precision on the CPU.
 

@@ -12,7 +12,6 @@ from demele.bench.agreement import agreement
 from demele.bench.agreement_result import Agreement
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, NotEnoughData
-from demele.core.kinds import checked
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
 from demele.core.result import Result, plain
@@ -206,12 +205,12 @@ class Study(Result):
         """The models that diverged or failed, with their reasons."""
         return tuple(model for model in self.models if model.flag in (DIVERGED, FAILED))
 
-    @checked
     def value(self, model: TrainedModel, metric: str, *, step: int | None = None, kind: Kind = "real") -> float:
         """Return a score; NaN where there is none."""
         if not isinstance(model, TrainedModel):
             raise InputTypeError("model", f"expected one of the models of the study, got {type(model).__name__}")
         checked_name(metric, "metric", self.metrics)
+        checked_name(kind, "kind", self.settings["kinds"])
         key = score_key(model.id, self.steps[-1] if step is None else checked_count(step, "step", 0), kind, metric)[1:]
         record = self.scores.get(key)
         return math.nan if record is None else known(record.get("value"))

@@ -11,7 +11,7 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decided, decisions
 from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName, Reference
-from demele.classifiers.intervals import checked_confidence
+from demele.core.checked_numbers import checked_confidence
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.kinds import Classes, Data, Kind, Seed, StorePath, checked, outside_parentheses

@@ -25,10 +25,9 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import decided
 from demele.bench.comparisons.setting import Reference
-from demele.classifiers.intervals import checked_confidence
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
-from demele.core.kinds import Count, Data, Seed, Several, StorePath, checked
+from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.names import renamed
 from demele.core.reading import path_of
@@ -80,7 +79,7 @@ def noise_experiment(
     training_rates: Sequence[float] = TRAINING_RATES,
     selection_rate: float = 0.05,
     folds: Several = 5,
-    level: float = 0.95,
+    level: Confidence = 0.95,
     at: float | None = None,
     title: str | None = None,
     seed: Seed = 0,
@@ -163,7 +162,7 @@ def noise_experiment(
         selection_rate=checked_rates(selection_rate, "selection_rate")[0],
         folds=folds,
         accuracies=_range(accuracies),
-        level=checked_confidence(level),
+        level=level,
         seed=seed,
     )
     if settings.n_candidates < settings.n_classifiers:

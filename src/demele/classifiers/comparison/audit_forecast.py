@@ -19,17 +19,17 @@ from demele.classifiers.comparison.forecast_parts import (
 )
 from demele.classifiers.comparison.forecast_result import AuditForecast
 from demele.classifiers.comparison.sequential_plan import sequential_many
-from demele.classifiers.intervals import checked_confidence
-from demele.classifiers.question import Inference, Outcomes, Question, classes_of
+from demele.classifiers.measures.audit_interval import AuditInference
+from demele.classifiers.question import Outcomes, Question, classes_of
 from demele.classifiers.results import Measure
 from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Counts, Floats, Rows
-from demele.core.checked_numbers import checked_count, checked_number, checked_seed, is_whole
+from demele.core.checked_numbers import checked_number, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
-from demele.core.kinds import Classes, Data, OneClass
+from demele.core.kinds import Classes, Confidence, Data, OneClass, Seed, Several, checked
 from demele.core.labelled import Indices, plain_text, read_labelled, read_models
-from demele.core.names import checked_name, renamed
+from demele.core.names import renamed
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -105,6 +105,7 @@ _MOST_MODELS = 40
 
 
 @renamed(target="inference")
+@checked
 def plan_audit(
     predictions: object,
     labels: object,
@@ -112,14 +113,14 @@ def plan_audit(
     sizes: int | Sequence[int] | None = None,
     wrong: float | Sequence[float] = (0.01, 0.05),
     audit: AuditData = None,
-    level: float = 0.95,
-    inference: Inference = "population",
+    level: Confidence = 0.95,
+    inference: AuditInference = "population",
     measure: Measure = "accuracy",
     of: OneClass = None,
     groups: Data = None,
     classes: Classes = None,
-    draws: int = 40,
-    seed: int = 0,
+    draws: Several = 40,
+    seed: Seed = 0,
     progress: bool | Report = False,
 ) -> AuditForecast:
     """Forecast the results of an audit before it, and the number of further rows after one.
@@ -204,7 +205,6 @@ def plan_audit(
         )
     if coded is not None and coded.design == "stratified":
         raise InputError("audit", "audits in strata are not simulated; of joined ones, give the first of the two")
-    checked_name(inference, "inference", ("population", "test_set"))
     if coded is None:
         several = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
         expected = "shares of wrong labels in [0, 1), such as 0.05"
@@ -215,7 +215,7 @@ def plan_audit(
     else:
         rate = coded.wrong_labels(data.labels) / data.n
         worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
-    level, every = checked_confidence(level), np.arange(len(models))
+    every = np.arange(len(models))
     question = Question(
         data=data,
         baseline=every,
@@ -233,7 +233,6 @@ def plan_audit(
     one_by_one = inner == "accuracy" and question.clusters is None
     sizes = _checked_sizes(sizes, data.n, coded, LEAST_AUDITED if question.of_table else 1)
     doubts = disagreement(list(data.predictions))
-    draws, seed = checked_count(draws, "draws", 2), checked_seed(seed)
     begun = coded.rows if coded is not None and coded.design == "uniform" else np.zeros(0, np.intp)
     truths, everything = Truths(data, coded), np.arange(data.n)
     # What simulated audits showed, of shape (worlds, designs, sizes, draws, pairs); of a sequential comparison the

@@ -9,17 +9,15 @@ import numpy as np
 from demele.classifiers.comparison.decision import Decision, decision
 from demele.classifiers.comparison.methods import METHODS, MethodSpec, resolved
 from demele.classifiers.expert_errors import ExpertErrors, read_expert_error, refuse_without_expert
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.measures.assess import CLASS_MEASURES
 from demele.classifiers.question import OF_NEGATIVE, Inference, Noise, Question, classes_of, coded_like, read_knowledge
 from demele.classifiers.results import OF_POSITIVE, Measure
 from demele.classifiers.row_groups import Groups, read_groups, refuse_whole_groups
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.core.arrays import Rows
-from demele.core.checked_numbers import checked_count, checked_flag, checked_rate
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
-from demele.core.kinds import Classes, Data, OneClass
+from demele.core.kinds import Classes, Confidence, Data, OneClass, Rate, Seed, checked
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.names import checked_name, renamed
 from demele.core.table_columns import check_same_order, number_column
@@ -40,6 +38,7 @@ _ASKED_AS = {
 LEAST_AUDITED = 100
 
 
+@checked
 def ask(
     models: Mapping[str, object],
     labels: object,
@@ -49,16 +48,16 @@ def ask(
     measure: str,
     of: object,
     positive: object = None,
-    level: float,
+    level: Confidence,
     inference: str | None,
     classes: Sequence[object] | None,
-    seed: int,
+    seed: Seed,
     exact: bool,
     noise: Any,
     audit: Audit | None,
     true_labels: object,
     difficulty: object,
-    prudence: float | None,
+    prudence: Rate | None,
     cleaning: Cleaning | None,
     reference: object,
     expert_error: float,
@@ -67,7 +66,6 @@ def ask(
     errors: str = "any",
 ) -> tuple[MethodSpec, Question]:
     """Check everything and return the method and its question; documented at :func:`demele.classifiers.compare`."""
-    level = checked_confidence(level)
     inner = asked_as(measure)
     if inference is not None:
         checked_name(inference, "inference", get_args(Inference))
@@ -94,9 +92,7 @@ def ask(
     words = data.vocabulary
     if isinstance(noise, TransitionCounts | TransitionMatrix):
         noise = noise.ordered(words.classes)
-    checked_count(seed, "seed", 0)
     index = class_asked(data, measure, of, "of" if positive is None else "positive", argument)
-    checked_flag(exact, "exact")
     checked_name(errors, "errors", ("any", "undirected"))
     if inner in TABLE_MEASURES and spec.name == "audit" and audit is not None and audit.k < LEAST_AUDITED:
         raise NotEnoughData(
@@ -155,7 +151,7 @@ def ask(
         audit=None if audit is None else audit.coded(words, data.n),
         true_labels=coded_like(true_labels, data, "true_labels"),
         difficulty=hardness,
-        prudence=None if prudence is None else checked_rate(prudence, "prudence"),
+        prudence=prudence,
         suspects=suspects,
         suggested=suggested,
         reference=coded_like(reference, data, "reference"),

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from demele.classifiers.comparison.forecast_documents import forecast_document
 from demele.classifiers.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook, World
-from demele.core.checked_numbers import checked_share
 from demele.core.errors import UnknownNameError, quoted
+from demele.core.kinds import Fraction, checked
 from demele.core.names import checked_name
 from demele.core.result import Result
 from demele.core.results import Note
@@ -69,11 +69,12 @@ class AuditForecast(Result):
     notes: tuple[Note, ...]
     signature: Signature
 
+    @checked
     def smallest(
         self,
         design: ForecastDesign,
         *,
-        share: float = ENOUGH,
+        share: Fraction = ENOUGH,
         world: str | None = None,
         pair: tuple[str, str] | None = None,
     ) -> int | None:
@@ -98,8 +99,6 @@ class AuditForecast(Result):
         ------
         InputError, UnknownNameError
         """
-        checked_name(design, "design", get_args(ForecastDesign))
-        share = checked_share(share, "share", 0, 1)
         asked = [one for one in self._asked(world, pair) if one.design == design]
         for size in self.sizes:
             if all(one.settled >= share for one in asked if one.rows == size):

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from demele.classifiers.results import Estimate, Measure
 from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError, quoted
 from demele.core.holm import holm
-from demele.core.kinds import Classes, Data, OneClass
+from demele.core.kinds import Classes, Data, OneClass, checked
 from demele.core.labelled import read_models
 from demele.core.names import checked_name, renamed
 from demele.core.result import Result, plain
@@ -272,6 +272,7 @@ def square(values: NDArray[Any], m: int) -> NDArray[Any]:
 
 
 @renamed(target="inference")
+@checked
 def rank(
     predictions: object,
     labels: object,
@@ -357,7 +358,6 @@ def rank(
     options = dict(locals())
     for name in ("predictions", "labels", "correction", "title"):
         del options[name]
-    checked_name(correction, "correction", get_args(Correction))
     models = read_models(predictions)
     # All (baseline, candidate), row by row of the square of models, without its diagonal.
     pairs = np.argwhere(~np.eye(len(models), dtype=np.bool_))

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from demele.classifiers.comparison.ranking import implied, rank_ranges, tiers
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.mean_scores import MeanScore, audited_mean, bounded_mean, sampling_terms, trusted_mean
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import holm
+from demele.core.kinds import Confidence, Rate, checked
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
@@ -79,8 +78,9 @@ class ScoreRanking(TableResult):
         return f"{len(first)} of {count(len(self.systems), 'system')} may be the best: {joined(first)}."
 
 
+@checked
 def rank_scores(
-    scores: Mapping[str, RowScores], audit: ScoreAudit | None = None, *, rate: float = 0.0, level: float = 0.95
+    scores: Mapping[str, RowScores], audit: ScoreAudit | None = None, *, rate: Rate = 0.0, level: Confidence = 0.95
 ) -> ScoreRanking:
     """Compare all systems by the scores of their rows, with an interval of each rank.
 
@@ -120,7 +120,6 @@ def rank_scores(
     >>> [(one.name, one.best_rank, one.worst_rank, one.tier) for one in found.systems]
     [('a', 1, 1, 1), ('b', 2, 3, 2), ('c', 2, 3, 2)]
     """
-    level, rate = checked_confidence(level), checked_rate(rate, "rate")
     if not isinstance(scores, Mapping) or not all(isinstance(one, RowScores) for one in scores.values()):
         raise InputTypeError("scores", f"expected RowScores by the names of systems, got {type(scores).__name__}")
     if len(scores) < 2:

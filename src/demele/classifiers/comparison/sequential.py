@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,13 @@ from demele.classifiers.expert_errors import (
     read_expert_error,
     with_expert_errors,
 )
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
 from demele.classifiers.row_groups import read_groups
 from demele.core.arrays import Rows
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError
-from demele.core.kinds import Classes, Data
+from demele.core.kinds import Classes, Confidence, Count, Data, Seed, checked
 from demele.core.labelled import read_labelled, read_labels
-from demele.core.names import checked_name, renamed
+from demele.core.names import renamed
 from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -111,13 +109,14 @@ class SequentialComparison(Result):
     _kind = "sequential comparison"
 
     @renamed(established="baseline", target="inference", doubt="disagreement")
+    @checked
     def __init__(
         self,
         baseline: object,
         candidate: object,
         labels: object,
         *,
-        level: float = 0.95,
+        level: Confidence = 0.95,
         inference: Inference = "population",
         noise: Noise = None,
         disagreement: Data = None,
@@ -126,21 +125,20 @@ class SequentialComparison(Result):
         expert_error: float = 0.0,
         expert_errors: ExpertErrors = "adversarial",
         groups: Data = None,
-        cap: int | None = None,
-        seed: int = 0,
+        cap: Count | None = None,
+        seed: Seed = 0,
     ) -> None:
-        checked_name(inference, "inference", get_args(Inference))
         first, second = two_names(names)
         known = read_noise(noise)
         data = read_labelled({first: baseline, second: candidate}, labels, classes=classes_of(known, None, classes))
         error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
-        self.cap = None if cap is None else checked_count(cap, "cap", 1)
-        self.seed = checked_count(seed, "seed", 0)
+        self.cap = cap
+        self.seed = seed
         self._question = Question(
             data=data,
             baseline=np.array([0]),
             candidate=np.array([1]),
-            level=checked_confidence(level),
+            level=level,
             inference=inference,
             noise=known,
             expert_error=error,
@@ -163,12 +161,12 @@ class SequentialComparison(Result):
 
     # What to ask, what was answered.
 
-    def ask(self, k: int = 1) -> Rows:
+    @checked
+    def ask(self, k: Count = 1) -> Rows:
         """Return the next rows to label, at most ``k``: those first in the order that have no answer yet.
 
         Asking again without an answer returns the same rows. Empty once :attr:`done`.
         """
-        k = checked_count(k, "k", 1)
         if self.done:
             return np.zeros(0, dtype=np.intp)
         waiting = np.flatnonzero(self._answers[: self._limit] == UNASKED)[:k]

@@ -8,9 +8,9 @@ import numpy as np
 
 from demele.classifiers.comparison.ranking import Ranking
 from demele.classifiers.comparison.score_ranking import ScoreRanking
-from demele.classifiers.intervals import checked_confidence
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, InputTypeError
+from demele.core.kinds import Confidence, checked
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
@@ -74,7 +74,8 @@ class TaskRanks(TableResult):
         )
 
 
-def task_ranks(rankings: Mapping[str, Ranking | ScoreRanking], *, level: float = 0.9) -> TaskRanks:
+@checked
+def task_ranks(rankings: Mapping[str, Ranking | ScoreRanking], *, level: Confidence = 0.9) -> TaskRanks:
     """Put rankings of the same models on several tasks together.
 
     Parameters
@@ -114,7 +115,6 @@ def task_ranks(rankings: Mapping[str, Ranking | ScoreRanking], *, level: float =
     >>> classifiers.task_ranks(rankings).sentence
     'x has mean rank 1.000 to 1.000 over 3 tasks; on a new task, rank 1 to 2.'
     """
-    level = checked_confidence(level)
     if not isinstance(rankings, Mapping) or not all(
         isinstance(one, Ranking | ScoreRanking) for one in rankings.values()
     ):

@@ -33,14 +33,14 @@ from demele.classifiers.explanations.result import (
     PerturbationTest,
     WorstCase,
 )
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.measures.confusion import confusion_counts
 from demele.classifiers.measures.correction import correct_bounds, union_interval, worst_case_interval
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_count, checked_seed, checked_whole, is_whole
+from demele.core.checked_numbers import checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.kinds import Confidence, Count, CountOrNone, Seed, checked
 from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.proportions import score_interval
@@ -505,6 +505,7 @@ def _tied(name: str, importance: Floats) -> Note | None:
 
 
 @renamed(**NEW_ARGUMENTS)
+@checked
 def perturbation_test(
     predict: Callable[[Any], Any],
     images: ArrayLike,
@@ -516,13 +517,13 @@ def perturbation_test(
     region: int | tuple[int, int] | None = None,
     steps: int | None = None,
     destroy: Filling | float = "uniform",
-    n_repeats: int = 10,
+    n_repeats: Count = 10,
     noise: float | TransitionMatrix | TransitionCounts | None = None,
     classes: Sequence[object] | None = None,
-    level: float = 0.95,
-    worst: int = 12,
-    batch: int = 256,
-    seed: int = 0,
+    level: Confidence = 0.95,
+    worst: CountOrNone = 12,
+    batch: Count = 256,
+    seed: Seed = 0,
     progress: bool | Report = False,
 ) -> PerturbationTest:
     """Test whether the regions that importance maps mark as important matter to the classifier.
@@ -638,12 +639,11 @@ def perturbation_test(
         raise NotEnoughData("maps", "expected at least 1 map, got none")
     named = {str(name): _read_map(one, str(name), shown.shape) for name, one in given.items()}
     words = None if names is None else vocabulary(np.empty(0), classes=names)
-    level, sides = checked_confidence(level), checked_region(region, shown.shape[1:3])
+    sides = checked_region(region, shown.shape[1:3])
     where = regions(shown.shape[1], shown.shape[2], sides)
-    count, size = int(where.max()) + 1, checked_count(batch, "batch", 1)
-    filling, length, kept = checked_filling(destroy), checked_steps(steps, count), checked_count(worst, "worst", 0)
-    runs, seed = checked_count(n_repeats, "n_repeats", 1), checked_seed(seed)
-    classifier = Classifier(predict, shown, read, words, size, closed=supplied is not None)
+    count = int(where.max()) + 1
+    filling, length = checked_filling(destroy), checked_steps(steps, count)
+    classifier = Classifier(predict, shown, read, words, batch, closed=supplied is not None)
     coded = None if read is None else classifier.words.encode(read, "labels")
     own_targets = None if targets is None else checked_targets(targets, n, len(classifier.words))
     followed = Setting(
@@ -651,7 +651,7 @@ def perturbation_test(
         steps=length,
         filling=filling,
         ends=ends,
-        n_repeats=runs,
+        n_repeats=n_repeats,
         seed=seed,
         measured=measured,
         targets=classifier.whole.classes if own_targets is None else own_targets,
@@ -676,15 +676,15 @@ def perturbation_test(
                 report(done, total, f"{done:,} of {total:,} destroyed images looked at")
 
         def goes(name: str, order: Order) -> Course:
-            return course(classifier, shown, importance[name], order, followed, batch=size, done=looked_at)
+            return course(classifier, shown, importance[name], order, followed, batch=batch, done=looked_at)
 
         chance = goes(next(iter(importance)), "random")
         for name, order in orders:
             courses[name, order] = goes(name, order)
             courses[name, "random"] = chance
-    judged = Judged(shown, named, read, level, classifier, followed, courses, importance, known, kept)
+    judged = Judged(shown, named, read, level, classifier, followed, courses, importance, known, worst)
     arguments: dict[str, object] = {"measure": measured, "region": sides, "steps": length}
-    arguments |= {"destroy": filling, "n_repeats": runs}
+    arguments |= {"destroy": filling, "n_repeats": n_repeats}
     if supplied is not None:
         arguments["noise"] = supplied
     context = {"n": str(n), "maps": str(len(named)), "demele": __version__}
@@ -697,7 +697,7 @@ def perturbation_test(
         regions=count,
         region=sides,
         steps=length,
-        n_repeats=runs,
+        n_repeats=n_repeats,
         measured=judged.measured,
         destroy=filling,
         level=level,

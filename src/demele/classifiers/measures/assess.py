@@ -8,7 +8,6 @@ from typing import Any, get_args
 import numpy as np
 
 from demele.classifiers.expert_errors import ExpertErrors, expert_words, moved_ends, read_expert_error
-from demele.classifiers.intervals import checked_confidence
 from demele.classifiers.measures.assessment import Assessment
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
 from demele.classifiers.measures.audit_plausibility import audit_notes
@@ -31,9 +30,8 @@ from demele.classifiers.row_groups import (
 )
 from demele.classifiers.table_measures import Table
 from demele.core.arrays import Counts, Floats
-from demele.core.checked_numbers import checked_flag
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.kinds import Classes, Data
+from demele.core.kinds import Classes, Confidence, Data, checked
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
@@ -383,6 +381,7 @@ SMALL_CLASS = 20
 _GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
 
 
+@checked
 def assess(
     predictions: object,
     labels: object,
@@ -390,7 +389,7 @@ def assess(
     noise: Noise = None,
     audit: AuditData = None,
     true_labels: Data = None,
-    level: float = 0.95,
+    level: Confidence = 0.95,
     classes: Classes = None,
     per_class: bool = True,
     average: str | Sequence[str] = ("macro", "weighted"),
@@ -494,8 +493,7 @@ def assess(
     wrong = [name for name in names if name not in known]
     if wrong:
         raise UnknownNameError("average", f"expected some of {', '.join(known)}, got {wrong[0]!r}")
-    level, averages = checked_confidence(level), tuple(dict.fromkeys(names))
-    checked_flag(per_class, "per_class")
+    averages = tuple(dict.fromkeys(names))
     rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
     refuse_many_classes(data)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +11,11 @@ from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_b
 from demele.classifiers.question import as_value
 from demele.classifiers.row_groups import Groups, corrected_effect, row_counts
 from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.checked_numbers import checked_count, checked_flag, checked_level, checked_whole
+from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.errors import InputError
+from demele.core.kinds import Level, checked
 from demele.core.labelled import Indices, Labelled
-from demele.core.names import checked_name, renamed
+from demele.core.names import renamed
 from demele.core.proportions import normal_quantile, proportion
 from demele.core.results import Interval, Note
 from demele.noise.audit import CodedAudit
@@ -391,6 +392,7 @@ _OF_CLASSES = "audit strata, pooled centres, exact ends of rare shares, in quadr
 
 
 @renamed(target="inference")
+@checked
 def audit_interval(
     hits: int,
     n: int,
@@ -399,7 +401,7 @@ def audit_interval(
     audited_misses: int,
     won: int,
     *,
-    level: float = 0.95,
+    level: Level = 0.95,
     wrong: int | None = None,
     exact: bool = False,
     inference: AuditInference = "population",
@@ -450,9 +452,6 @@ def audit_interval(
     >>> print(audit_interval(900, 1000, 180, 4, 20, 3, inference="test_set"))
     [0.870, 0.916]
     """
-    level = checked_level(level)
-    checked_name(inference, "inference", get_args(AuditInference))
-    checked_flag(exact, "exact")
     for name, value, least in (("n", n, 1), ("hits", hits, 0)):
         checked_count(value, name, least)
     for name, value, most, what in (

@@ -10,6 +10,7 @@ from demele.classifiers.measures.documents import confusion_document
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_arrays import plain_array
+from demele.core.kinds import checked
 from demele.core.labelled import Indices, Labelled, read_labelled, vocabulary
 from demele.core.names import checked_name
 from demele.core.proportions import proportion
@@ -165,6 +166,7 @@ class ConfusionCounts(Result):
         """
         return tuple(self.classes[i] for i in np.flatnonzero(np.isnan(self.measure(name))))
 
+    @checked
     def averaged(self, name: str, average: Average = "macro") -> float:
         """Return one number for all classes, in [0, 1].
 
@@ -203,7 +205,6 @@ class ConfusionCounts(Result):
         values = self.measure(name)
         if average == "micro":
             return self.accuracy
-        checked_name(average, "average", get_args(Average))
         weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else self.support > 0)
         return float(proportion(weights @ np.nan_to_num(values), weights.sum()))
 
@@ -250,6 +251,7 @@ class ConfusionCounts(Result):
     document = confusion_document
 
 
+@checked
 def confusion(
     predictions: object, labels: object, *, classes: Sequence[object] | None = None, rows: Rows = "label"
 ) -> ConfusionCounts:
@@ -290,7 +292,6 @@ def confusion(
     cat          1    1
     dog          0    1
     """
-    checked_name(rows, "rows", get_args(Rows))
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
     refuse_many_classes(data)
     return ConfusionCounts(confusion_counts(data.labels, data.predictions[0], data.k), data.vocabulary.classes, rows)

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from demele.classifiers.measures.confusion import class_measure
 from demele.classifiers.question import as_value
 from demele.core.arrays import Counts, Flags, Floats
-from demele.core.checked_numbers import checked_level, checked_number, checked_whole
+from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, OutOfDomainWarning, quoted, warn_user
+from demele.core.kinds import Level, checked
 from demele.core.proportions import proportion, score_interval
 from demele.core.results import Interval, Note
 from demele.noise.budget import NoiseBudget
@@ -489,8 +490,9 @@ class BinaryCorrection:
         return f"BinaryCorrection({self.value:.4f}{interval}, observed {self.observed:.4f}, rate {self.rate:g})"
 
 
+@checked
 def binary_correction(
-    observed: float, rate: float, *, trials: int | None = None, level: float = 0.95
+    observed: float, rate: float, *, trials: int | None = None, level: Level = 0.95
 ) -> BinaryCorrection:
     """Correct the accuracy of a classifier of two classes for label noise that is independent of it.
 
@@ -543,7 +545,6 @@ def binary_correction(
             "at 0.5 the labels of two classes are coin flips: every classifier agrees with half of them, and "
             "nothing is left to correct; have labels checked by an expert instead",
         )
-    level = checked_level(level)
     value = (seen - noise) / (1 - 2 * noise)
     notes = []
     if noise > 0.5:

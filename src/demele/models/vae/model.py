@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from demele.models.vae.nets import Pair
 
 
-#: What multiplies the penalty: nothing, or the pixels relative to the 64 x 64 x 3 in print.
-BETA_SCALES = ("raw", "per_pixel")
-
-
 def checked_bounds(bounds: Any) -> list[float] | None:
     """Return the bounds of log-variances, if there are any.
 
