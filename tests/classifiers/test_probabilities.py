@@ -111,11 +111,12 @@ def test_calibration_errors_have_the_published_numbers() -> None:
     found = calibration_error(*_binned(), flips=(0.1, 0.05))
     assert [found["ECE"].value, found["ECE"].corrected_value] == pytest.approx([0.054, 0.044118], abs=SIX)
     gaps = [row for row in found.rows if row.name.startswith("gap")]
-    assert [row.name for row in gaps] == ["gap in [0.5, 0.6)", "gap in [0.7, 0.8)", "gap in [0.9, 1]"]
+    assert [row.name for row in gaps] == ["gap, 0.5 to 0.6", "gap, 0.7 to 0.8", "gap, 0.9 to 1"]
     assert [row.corrected_value for row in gaps] == pytest.approx(
         [0.55 - 0.647059, 0.75 - 0.788235, 0.95 - 0.976471], abs=SIX
     )
     assert gaps[-1].value > 0 > gaps[-1].corrected_value
+    assert found.sentence == "Calibration error: ECE 0.054; on true labels 0.044."
     assert [row.n for row in gaps] == [200, 300, 500]
 
 

@@ -258,7 +258,7 @@ def calibration_error(
     for place, cell in enumerate(held):
         gap, most, least = sure[place] - given[:, place]
         row = NamedEstimate(
-            name=f"gap in [{cell / bins:g}, {(cell + 1) / bins:g}{']' if cell == bins - 1 else ')'}",
+            name=f"gap, {cell / bins:g} to {(cell + 1) / bins:g}",
             value=float(gap),
             interval=span(least, most, "score", "sampling"),
             n=int(size[place]),

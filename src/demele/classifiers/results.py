@@ -127,7 +127,7 @@ class NamedEstimates(TableResult):
     signature : Signature
     """
 
-    _kind, _rows = "estimates", "rows"
+    _kind, _rows = "table of estimates", "rows"
     _figure: ClassVar[str] = "value"
 
     measure: str
@@ -145,8 +145,10 @@ class NamedEstimates(TableResult):
         first = self.rows[0]
         span = "" if first.interval is None else f" {written(ends(first.interval))}"
         known = [f"{name(first.name)} {written(first.value)}{span}"]
-        if first.corrected is not None:
-            known.append(f"on true labels {written(ends(first.corrected))}")
+        if first.corrected is not None or not math.isnan(first.corrected_value):
+            parts = [] if math.isnan(first.corrected_value) else [written(first.corrected_value)]
+            parts += [] if first.corrected is None else [written(ends(first.corrected))]
+            known.append(f"on true labels {' '.join(parts)}")
         tested = [row for row in self.rows if not math.isnan(row.p_value)]
         if len(tested) == 1:
             where = "" if tested[0] is first else f"{name(tested[0].name)}: "

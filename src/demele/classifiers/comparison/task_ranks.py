@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,7 +54,8 @@ class TaskRanks(TableResult):
         Of the rank on a new task.
     """
 
-    _kind, _rows = "ranks over tasks", "models"
+    _kind, _rows = "ranking over tasks", "models"
+    _forms: ClassVar[Mapping[str, str]] = {"mean_rank_low": "number.2", "new_task_low": "count"}
 
     models: tuple[TaskRank, ...]
     tasks: tuple[str, ...]
@@ -67,7 +69,7 @@ class TaskRanks(TableResult):
     def headline(self) -> str:
         """Return the model with the best mean rank, and its rank on a new task."""
         best = self.models[0]
-        ends = f"{written(best.mean_rank.low)} to {written(best.mean_rank.high)}"
+        ends = f"{written(best.mean_rank.low, 'number.2')} to {written(best.mean_rank.high, 'number.2')}"
         new = f"{best.new_task.low:.0f} to {best.new_task.high:.0f}"
         return (
             f"{name(best.model)} has mean rank {ends} over {count(len(self.tasks), 'task')}; on a new task, rank {new}."
@@ -113,7 +115,7 @@ def task_ranks(rankings: Mapping[str, Ranking | ScoreRanking], *, level: Confide
     ...     models = {one: np.where(rng.random(2000) < p, labels, 10) for one, p in (("x", 0.9), ("y", 0.8))}
     ...     rankings[task] = classifiers.rank(models, labels, noise=0.01)
     >>> classifiers.task_ranks(rankings).sentence
-    'x has mean rank 1.000 to 1.000 over 3 tasks; on a new task, rank 1 to 2.'
+    'x has mean rank 1.00 to 1.00 over 3 tasks; on a new task, rank 1 to 2.'
     """
     if not isinstance(rankings, Mapping) or not all(
         isinstance(one, Ranking | ScoreRanking) for one in rankings.values()
