@@ -343,7 +343,8 @@ def _table(path: Path) -> FileFacts | None:
 def _role(name: str) -> str:
     """Return what a column holds by its name."""
     known = {"identifiers": ID, "scores": SCORE, "scores by people": HUMAN}
-    return next((role for role, names in known.items() if name.casefold() in names), "")
+    role = next((role for role, names in known.items() if name.casefold() in names), "")
+    return "scores by people" if name.startswith("human_") else role
 
 
 def _column(name: str, cells: Sequence[Any], holds: str = "") -> ColumnFacts:
