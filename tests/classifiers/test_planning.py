@@ -67,7 +67,7 @@ def test_judge_or_human() -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), True, "3"])
 def test_what_is_not_above_0_is_refused(wrong: float) -> None:
-    with pytest.raises(InputError, match="n: expected a number > 0"):
+    with pytest.raises(InputError, match="n: expected a finite number above 0"):
         planning.detectable_difference(wrong, between=0.05)
 
 
@@ -83,7 +83,7 @@ def test_odd_arguments_of_all_estimates_are_refused_in_words() -> None:
         (lambda: classifiers.judge_errors(one, ScoreAudit([0, 1], [0, 1]), [1, 2, 3]), "covariates: expected columns"),
         (lambda: planning.detectable_difference(9, between=0.1, within=(0,)), "within: expected two numbers"),
         (lambda: planning.detectable_difference(9, between=0.1, repeats=(0, 1)), "repeats: expected numbers >= 1"),
-        (lambda: planning.detectable_difference(9, between=0.1, power=2), "power: expected a probability"),
+        (lambda: planning.detectable_difference(9, between=0.1, power=2), "power: expected a number in"),
         (lambda: planning.pilot_spread([]), "scores: expected at least one"),
     ]
     for call, message in cases:

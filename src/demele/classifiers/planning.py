@@ -7,42 +7,41 @@
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_level, checked_number, checked_pair, checked_rate
+from demele.core.checked_numbers import checked_pair
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
+from demele.core.kinds import Amount, Confidence, Positive, Rate, between, checked
 from demele.core.proportions import normal_quantile
 
-
-def _positive(**given: float) -> list[float]:
-    """Return numbers above 0, in their order."""
-    return [checked_number(one, name, "a number > 0", inside=lambda x: 0 < x < math.inf) for name, one in given.items()]
+Power = Annotated[float, between(0.5, 1, "[)")]
 
 
 def _shift(power: float, level: float) -> float:
     """Return how many standard errors a difference must have to be found with this power, two-sided."""
-    checked_number(power, "power", "a probability from 0.5 to below 1", inside=lambda p: 0.5 <= p < 1)
-    return normal_quantile((1 + checked_level(level)) / 2) + normal_quantile(power)
+    return normal_quantile((1 + level) / 2) + normal_quantile(power)
 
 
 def _of_an_item(between: float, within: tuple[float, float], repeats: tuple[int, int]) -> float:
     """Return the variance of the difference on one item."""
     first, second = checked_pair(within, "within", "variances >= 0", inside=lambda x: 0 <= x < math.inf)
     few, many = checked_pair(repeats, "repeats", "numbers >= 1", inside=lambda x: 1 <= x < math.inf)
-    return _positive(between=between)[0] + first / few + second / many
+    return between + first / few + second / many
 
 
+@checked
 def detectable_difference(
-    n: float,
+    n: Positive,
     *,
-    between: float,
+    between: Positive,
     within: tuple[float, float] = (0.0, 0.0),
     repeats: tuple[int, int] = (1, 1),
-    power: float = 0.8,
-    level: float = 0.95,
+    power: Power = 0.8,
+    level: Confidence = 0.95,
 ) -> float:
     """Return the smallest difference of two systems that ``n`` common items show with this power.
 
@@ -57,7 +56,7 @@ def detectable_difference(
     repeats : (int, int)
         Repeats of each item, for each system.
     power : float in [0.5, 1)
-    level : float in (0, 1)
+    level : float in [0.5, 1)
         Two-sided.
 
     Raises
@@ -76,17 +75,18 @@ def detectable_difference(
     0.0304
     """
     spread = _of_an_item(between, within, repeats)
-    return _shift(power, level) * math.sqrt(spread / _positive(n=n)[0])
+    return _shift(power, level) * math.sqrt(spread / n)
 
 
+@checked
 def items_for(
-    difference: float,
+    difference: Positive,
     *,
-    between: float,
+    between: Positive,
     within: tuple[float, float] = (0.0, 0.0),
     repeats: tuple[int, int] = (1, 1),
-    power: float = 0.8,
-    level: float = 0.95,
+    power: Power = 0.8,
+    level: Confidence = 0.95,
 ) -> int:
     """Return the number of items that shows a difference with this power; arguments of :func:`detectable_difference`.
 
@@ -95,11 +95,11 @@ def items_for(
     >>> [items_for(0.02, between=0.05, within=(0.12, 0.15), repeats=(k, k)) for k in (1, 4)]
     [6280, 2306]
     """
-    (difference,) = _positive(difference=difference)
     return math.ceil(_of_an_item(between, within, repeats) * (_shift(power, level) / difference) ** 2)
 
 
-def best_repeats(cost_item: float, cost_repeat: float, *, within: float, between: float) -> float:
+@checked
+def best_repeats(cost_item: Positive, cost_repeat: Positive, *, within: Positive, between: Positive) -> float:
     """Return the number of repeats of each item with the least variance for the money; at least 1.
 
     Parameters
@@ -118,11 +118,11 @@ def best_repeats(cost_item: float, cost_repeat: float, *, within: float, between
     >>> round(best_repeats(5, 1, within=0.12, between=0.05), 4)
     3.4641
     """
-    new, again, inside, apart = _positive(cost_item=cost_item, cost_repeat=cost_repeat, within=within, between=between)
-    return max(math.sqrt(new / again * inside / apart), 1.0)
+    return max(math.sqrt(cost_item / cost_repeat * within / between), 1.0)
 
 
-def half_width(labels: float, *, variance: float, r2: float, n: int, level: float = 0.95) -> float:
+@checked
+def half_width(labels: Positive, *, variance: Positive, r2: Rate, n: Positive, level: Confidence = 0.95) -> float:
     """Return the half width of an audited mean from ``labels`` human labels; arguments of :func:`labels_for`.
 
     Examples
@@ -130,12 +130,11 @@ def half_width(labels: float, *, variance: float, r2: float, n: int, level: floa
     >>> [round(half_width(k, variance=0.09, r2=0.5, n=2000), 4) for k in (50, 100, 300)]
     [0.0595, 0.0426, 0.0257]
     """
-    k, v, rows = _positive(labels=labels, variance=variance, n=n)
-    z, share = normal_quantile((1 + checked_level(level)) / 2), checked_rate(r2, "r2", "the variance")
-    return z * math.sqrt(v * (1 - share) / k + v * share / rows)
+    return normal_quantile((1 + level) / 2) * math.sqrt(variance * (1 - r2) / labels + variance * r2 / n)
 
 
-def labels_for(half_width: float, *, variance: float, r2: float, n: int, level: float = 0.95) -> float:
+@checked
+def labels_for(half_width: Positive, *, variance: Positive, r2: Rate, n: Positive, level: Confidence = 0.95) -> float:
     """Return the number of human labels that gives an audited mean this half width.
 
     Parameters
@@ -148,7 +147,7 @@ def labels_for(half_width: float, *, variance: float, r2: float, n: int, level: 
         Squared correlation of given and true scores: 0 for a judge that says nothing.
     n : int
         Number of rows with a given score.
-    level : float in (0, 1)
+    level : float in [0.5, 1)
 
     Raises
     ------
@@ -165,17 +164,19 @@ def labels_for(half_width: float, *, variance: float, r2: float, n: int, level: 
     >>> round(labels_for(0.03, variance=0.09, r2=0.5, n=2000), 2)
     212.48
     """
-    h, v, rows = _positive(half_width=half_width, variance=variance, n=n)
-    z, share = normal_quantile((1 + checked_level(level)) / 2), checked_rate(r2, "r2", "the variance")
-    left = (h / z) ** 2 - v * share / rows
+    squared = (half_width / normal_quantile((1 + level) / 2)) ** 2
+    left = squared - variance * r2 / n
     if left <= 0:
-        least = math.floor(v * share * (z / h) ** 2) + 1
-        raise InputError("n", f"{n:,} rows leave more than {h:g} open with any number of labels; score {least:,} rows")
-    return v * (1 - share) / left
+        least = math.floor(variance * r2 / squared) + 1
+        raise InputError(
+            "n", f"{n:,} rows leave more than {half_width:g} open with any number of labels; score {least:,} rows"
+        )
+    return variance * (1 - r2) / left
 
 
+@checked
 def draws_by_stratum(
-    shares: Sequence[float], spreads: Sequence[float], labels: float, *, costs: object = None, least: float = 8
+    shares: Sequence[float], spreads: Sequence[float], labels: Positive, *, costs: object = None, least: Amount = 8
 ) -> Floats:
     """Return how many rows of each stratum to label: Neyman's draw, or the cheapest one of its precision.
 
@@ -241,7 +242,8 @@ def pilot_spread(scores: object) -> float:
     return math.sqrt((((x - mean) ** 2).sum() + 0.5 * mean**2 + 0.5 * (1 - mean) ** 2) / (x.size + 1))
 
 
-def share_to_label(cost_judge: float, cost_human: float, *, error: float, variance: float) -> float:
+@checked
+def share_to_label(cost_judge: Positive, cost_human: Positive, *, error: Positive, variance: Positive) -> float:
     """Return the share of the judged rows that humans should label too, for the least variance for the money.
 
     Parameters
@@ -267,11 +269,11 @@ def share_to_label(cost_judge: float, cost_human: float, *, error: float, varian
     >>> round(share_to_label(0.01, 1, error=0.03, variance=0.09), 6)
     0.070711
     """
-    judge, human, mse, v = _positive(cost_judge=cost_judge, cost_human=cost_human, error=error, variance=variance)
-    return 1.0 if mse >= v else min(math.sqrt(judge / human * mse / (v - mse)), 1.0)
+    return 1.0 if error >= variance else min(math.sqrt(cost_judge / cost_human * error / (variance - error)), 1.0)
 
 
-def effective_labels(labels: float, *, width: float, width_of_labels_alone: float) -> float:
+@checked
+def effective_labels(labels: Positive, *, width: Positive, width_of_labels_alone: Positive) -> float:
     """Return how many human labels would give by themselves the width that ``labels`` give with the judge.
 
     Examples
@@ -279,5 +281,4 @@ def effective_labels(labels: float, *, width: float, width_of_labels_alone: floa
     >>> effective_labels(100, width=0.05, width_of_labels_alone=0.1)
     400.0
     """
-    k, both, alone = _positive(labels=labels, width=width, width_of_labels_alone=width_of_labels_alone)
-    return k * (alone / both) ** 2
+    return labels * (width_of_labels_alone / width) ** 2
