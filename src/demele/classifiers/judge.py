@@ -295,12 +295,14 @@ def _differences(
         mean = mean_of(difference, own, 0.0)
         found.append(_judged(f"{name} - {before}", mean, 0.0, breakdown(difference), known=known))
         if len(pairs) > 1 and known:
-            back = None if audit is None else audit.minus(before, name)
-            sides = [mean.p_value, mean_of(baseline.minus(candidate), back, 0.0).p_value]
-            if None in sides:  # proved and worst-case intervals have no p-value: the level is divided instead
+            p = mean.p_value
+            if p is None:  # proved and worst-case intervals have no p-value: the level is divided instead
                 narrow = mean_of(difference, own, 0.0, 1 - (1 - level) / len(pairs))
-                sides = [float(narrow.low <= TINY), float(narrow.high >= -TINY)]
-            p_values.append(min(1.0, 2 * min(sides)))
+                p = float(narrow.low <= TINY and narrow.high >= -TINY)
+            elif p > 0.5:  # the other side
+                back = None if audit is None else audit.minus(before, name)
+                p = mean_of(baseline.minus(candidate), back, 0.0).p_value
+            p_values.append(min(1.0, 2 * p))
     if p_values:
         shown = holm(np.array(p_values), 1 - level)
         found = [one if kept else replace(one, verdict="inconclusive") for one, kept in zip(found, shown, strict=True)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from demele.classifiers.betting import exact_mean_ends
 from demele.classifiers.expert_errors import ExpertErrors
+from demele.classifiers.intervals import drawn_p_value, place_p_value
 from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, prediction_powered, smallest_tail, strata_of
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
 from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores
@@ -628,33 +629,19 @@ def audit_alarms(scores: RowScores, audit: ScoreAudit) -> tuple[Note, ...]:
     scored = np.flatnonzero(scores.scored)
     held, rows = scores.take(scored), np.searchsorted(scored, audit.rows[scores.scored[audit.rows]])
     n, k = held.n, rows.size
-    found: list[tuple[float, str, bool]] = []
+    found = [(place_p_value(rows, n), f"their mean row number is {rows.mean():.1f}, {(n - 1) / 2:.1f} expected", True)]
     columns = {"given score": strata_of(held.given, k), "task": held.task, "group": held.group}
     for name, codes in columns.items():
         if codes is None:
             continue
         sizes, drawn = np.bincount(codes), np.bincount(codes[rows], minlength=int(codes.max()) + 1)
-        which = np.arange(sizes.size) if name == "given score" else [int(sizes.argmax())]
-        for code in which:
+        which = np.arange(sizes.size) if name == "given score" else np.array([sizes.argmax()])
+        for code, p in zip(which, drawn_p_value(sizes[which], drawn[which], n, k).tolist(), strict=True):
             words = f"{drawn[code]} of {k} audited rows are of one {name}, {sizes[code] * k / n:.3g} expected"
-            found.append((_two_sided(int(drawn[code]), int(sizes[code]), n, k), words, name != "given score"))
-    if k < n:
-        from scipy.special import ndtr
-
-        distance = abs(float(rows.mean()) - (n - 1) / 2) / np.sqrt((n + 1) * (n - k) / (12 * k))
-        words = f"their mean row number is {rows.mean():.1f}, {(n - 1) / 2:.1f} expected"
-        found.append((2 * float(ndtr(-distance)), words, True))
-    p, words, harmful = min(found, key=lambda one: one[0], default=(1.0, "", False))
+            found.append((p, words, name != "given score"))
+    p, words, harmful = min(found, key=lambda one: one[0])
     if p * len(found) > ALARM:
         return ()
     effect = "the estimate may be wrong" if harmful else "the estimate allows for this"
     message = f"the audited rows do not look like a uniform draw: {words} (p = {p:.1e}); {effect}"
     return (Note(code="audit-not-uniform", message=message, severity="warning"),)
-
-
-def _two_sided(seen: int, marked: int, n: int, k: int) -> float:
-    from scipy.stats import hypergeom
-
-    if marked in (0, n):
-        return 1.0
-    return float(min(1.0, 2 * min(hypergeom.cdf(seen, n, marked, k), hypergeom.sf(seen - 1, n, marked, k))))

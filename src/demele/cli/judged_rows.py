@@ -53,7 +53,7 @@ def read_judged(
     weight : str, optional
         Column of what each row counts in the mean.
     slice : str, optional
-        Column or field whose values are slices of the rows, such as a language; each has a corrected mean.
+        Column or field of slices, such as a language. Each has a corrected mean.
     seed : int
         Seed of the order of human scores. Files do not say it, and ``exact`` depends on it.
 

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
+from demele.classifiers.intervals import (
+    Guard,
+    SampledSum,
+    drawn_p_value,
+    lower_bound,
+    place_p_value,
+    upper_bound,
+)
 from demele.core.arrays import Flags, Floats
 from demele.core.labelled import Labelled
 from demele.core.results import Note
@@ -143,7 +150,7 @@ def _uniform(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
         np.array([marked.sum() for _, marked in marks], float),
         np.array([m[audit.rows].sum() for _, m in marks], float),
     )
-    p_values = _two_sided(np.r_[rows[0], among], np.r_[rows[1], seen], n, k)
+    p_values = drawn_p_value(np.r_[rows[0], among], np.r_[rows[1], seen], n, k)
     found: list[tuple[str, float, str]] = []
     for (name, _), m, x, p in zip(marks, *rows, p_values[: len(marks)], strict=True):
         found.append((name, float(p), f"{x:.0f} of {k} audited rows {_WORDS[name]}, {m * k / n:.3g} expected"))
@@ -154,30 +161,9 @@ def _uniform(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
     words = f"{int(seen[worst])} of {k} audited rows are labelled {of!r}, {among[worst] * k / n:.3g} expected"
     found.append(("class", p, words))
     mean, middle = float(audit.rows.mean()), (n - 1) / 2
-    p = _normal_p(mean - middle, (n + 1) * (n - k) / (12 * k))
+    p = place_p_value(audit.rows, n)
     found.append(("place", p, f"their mean row number is {mean:.1f}, {middle:.1f} expected of {n} rows"))
     return tuple(AuditCheck(name, len(found) * p <= ALARM, words, p) for name, p, words in found)
-
-
-def _two_sided(marked: Floats, seen: Floats, n: int, k: int) -> Floats:
-    """Two-sided p-value of ``seen`` marked rows among ``k`` drawn of ``n``, for each number ``marked`` in all."""
-    from scipy.stats import hypergeom
-
-    # Classes of the same size and count come often.
-    cases, back = np.unique(np.stack([marked, seen]).astype(np.int64), axis=1, return_inverse=True)
-    low = hypergeom.cdf(cases[1], n, cases[0], k)
-    high = hypergeom.sf(cases[1] - 1, n, cases[0], k)
-    p: Floats = np.minimum(1.0, 2 * np.minimum(low, high))
-    # None or all marked: the count is certain, whatever was drawn.
-    p = np.where((cases[0] == 0) | (cases[0] == n), 1.0, p)
-    return p[np.reshape(back, -1)]
-
-
-def _normal_p(distance: float, variance: float) -> float:
-    """Two-sided p-value of a normal variable; 1 without variance, where all rows were audited."""
-    from scipy.special import ndtr
-
-    return float(2 * ndtr(-abs(distance) / np.sqrt(variance))) if variance > 0 else 1.0
 
 
 def _weighted(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
