@@ -184,7 +184,7 @@ def test_where_figures_are_put_at_the_build_the_source_says_where_they_are() -> 
     marked = 0
     for page in sorted(DOCS.rglob("*.md")):
         for after in re.split(r"<!-- measured-[a-z-]+ -->", page.read_text(encoding="utf-8"))[1:]:
-            named = re.match(r"\n\nThe figures are in `(benchmarks/results/[a-z_]+\.csv)`, (?:made by|measured once)", after)
+            named = re.match(r"\s+The figures are in `(benchmarks/results/\w+\.csv)`, (?:made by|measured once)", after)
             assert named, page
             assert (ROOT / named[1]).is_file()
             marked += 1
