@@ -226,6 +226,26 @@ def test_the_command(tmp_path: Path, example: Any, capsys: Any, more: list[str],
         assert "+0.9  [-5.5, +6.8]  inconclusive" in text
 
 
+def test_a_condition_and_the_gate_must_both_hold(tmp_path: Path, example: Any, capsys: Any) -> None:
+    words = files(tmp_path, example)
+    for gate, condition, status in [(0.75, "A>=0.7", 0), (0.75, "A>=0.9", 1), (0.85, "A>=0.7", 1), (0.85, "A>=0.9", 1)]:
+        assert main(["judge", *words, "--gate", str(gate), "--fail-unless", condition]) == status
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        "demele: not shown to be above 0.85: A, B",
+        "demele: --fail-unless A>=0.9 is not met",
+    ]
+    for condition in ("Z>=0.5", "B-A>=0", "A:b>=0"):
+        assert main(["judge", *words, "--fail-unless", condition]) == 2
+        (line,) = capsys.readouterr().err.splitlines()[-1:]
+        assert line.startswith("demele: ")
+    assert "this result has no value called 'A:b>=0'" in line
+
+
+def test_a_name_that_is_no_system_is_refused(judged: Any) -> None:
+    with pytest.raises(InputError, match="expected one of A, B, B - A, got 'B-A'; did you mean 'B - A'"):
+        judged["B-A"]
+
+
 def test_the_command_without_human_scores(tmp_path: Path, example: Any, capsys: Any) -> None:
     (file, *_) = files(tmp_path, example)
     assert main(["judge", file]) == 1

@@ -160,6 +160,11 @@ def test_a_condition_that_is_not_met_ends_with_1(name: str, demele: Program, fil
     assert demele("assess", *RUNS["assess"].split(), "--fail-unless", "accuracy<=0.5").status == 1
 
 
+def test_help_of_a_command_is_its_long_help(demele: Program) -> None:
+    assert demele("help", "judge").out == demele("judge", "--help").out
+    assert demele("help", "lab", "data").out == demele("lab", "data").out
+
+
 @pytest.mark.parametrize(("name", "words"), TEXTS.items())
 def test_texts(name: str, words: str, demele: Program, folder: Path) -> None:
     run = demele(name, words, "-o", "kept.txt", *(("--format", "text") if name == "cite" else ()))

@@ -23,6 +23,7 @@ from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_confidence, checked_rate
 from demele.core.errors import InputError, InputTypeError
 from demele.core.holm import holm
+from demele.core.names import checked_name
 from demele.core.proportions import normal_quantile
 from demele.core.result import Result
 from demele.core.results import Interval, Note
@@ -150,7 +151,8 @@ class Judgement(Result):
     document = judged_document
 
     def __getitem__(self, name: str) -> Judged:
-        return {one.name: one for one in (*self.systems, *self.differences)}[name]
+        held = {one.name: one for one in (*self.systems, *self.differences)}
+        return held[checked_name(name, "system", held)]
 
     @property
     def unmet(self) -> str:

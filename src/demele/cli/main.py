@@ -131,6 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     """Find the command that the words name, and run it or print its help."""
+    if words[:1] == ["help"] and " ".join(words[1:]) in {*COMMANDS, *ABOUT}:
+        words = [*words[1:], "--help"]
     first, both = " ".join(words[:1]), " ".join(words[:2])
     longest = [" ".join(words[:number]) for number in range(4, 0, -1)]
     name = next((one for one in longest if one in COMMANDS), first)

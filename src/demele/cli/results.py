@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from demele.cli.progress import log, reporting
-from demele.core.errors import DemeleWarning, InputError
+from demele.core.errors import DemeleWarning, InputError, quoted
 from demele.core.extras import require
 from demele.core.kinds import Kind
 from demele.core.outputs import expect_new, why_not_writable, write_whole
@@ -155,12 +155,12 @@ class Output:
             show(self._shown(result, document, say))
         if getattr(result, "failure", None) is not None:
             raise result.failure
-        unmet = getattr(result, "unmet", "")  # a result that answers a question of its own
-        if self.fail_unless is not None:
-            unmet = "" if holds(self.fail_unless, result) else f"--fail-unless {self.fail_unless} is not met"
-        if unmet:
-            log(f"demele: {unmet}")
-        return NOT_MET if unmet else MET
+        unmet = [getattr(result, "unmet", "")]  # a result that answers a question of its own
+        if self.fail_unless is not None and not holds(self.fail_unless, result):
+            unmet.append(f"--fail-unless {self.fail_unless} is not met")
+        for line in filter(None, unmet):
+            log(f"demele: {line}")
+        return NOT_MET if any(unmet) else MET
 
     def _shown(self, result: Any, document: Document | None, say: Say, ending: str | None = None) -> str:
         """Return the text of standard output, or of a file by its ending."""
@@ -263,7 +263,10 @@ def holds(condition: str, result: Any) -> bool:
     if found is None:
         return bool(result.verdict == condition)
     of, name, sign, bound = found.groups()
-    value = (result if of is None else result[of.strip()])[name.strip()].value
+    try:
+        value = (result if of is None else result[of.strip()])[name.strip()].value
+    except (KeyError, TypeError) as error:
+        raise InputError(f"--fail-unless: this result has no value called {quoted(condition)}") from error
     return bool(value >= float(bound) if sign == ">" else value <= float(bound))
 
 

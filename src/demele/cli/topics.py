@@ -42,7 +42,8 @@ Standard output is a table; --format json or csv prints that instead. -o FILE al
 -o may be repeated. Files that exist are replaced with --force only. --explain prints all sentences, assumptions and
 notes. --fail-unless candidate, or NAME>=X, or NAME<=X, ends with 1 if the result is different.
 
-Exit status: 0 done; 1 --fail-unless not met; 2 a mistake in the arguments or the data; 130 interrupted.
+Exit status: 0 done; 1 --fail-unless not met, or demele judge does not show what it is asked (its gate, or that one of
+two systems is better), whatever --fail-unless says; 2 a mistake in the arguments or the data; 130 interrupted.
 """,
 }
 
