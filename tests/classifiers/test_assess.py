@@ -528,3 +528,21 @@ def test_an_audit_of_other_rows_is_suspected() -> None:
     assert note.message.startswith(
         "the expert changed 100 of 100 audited labels, more than half: are its rows those of"
     )
+
+
+def test_one_class_and_one_row() -> None:
+    found = assess([7, 7], [7, 7], noise=0.5)
+    assert found["accuracy"].value == 1
+    assert_close(found["accuracy"].bias, [0, 0], ROUNDING)  # type: ignore[arg-type]
+    single = assess([1], [0], classes=[0, 1])
+    assert single["accuracy"].value == 0
+    assert single["accuracy"].interval is not None
+
+
+def test_no_noise_changes_nothing() -> None:
+    predictions, labels, _ = example()
+    for one in assess(predictions, labels, noise=0.0):
+        assert one.bias is not None
+        assert_close(one.bias, [0, 0], ROUNDING)
+        if one.interval is not None and one.of != "macro":
+            assert_close(ends(one.corrected), ends(one.interval), ROUNDING)

@@ -419,3 +419,17 @@ def test_no_wrong_label_means_no_bias() -> None:
     assert math.isnan(found.f_r)
     assert_exact(found.per_class[["precision", "recall", "f1"]], np.zeros((2, 3)))
     assert "no-wrong-label" in {note.code for note in found.notes}
+
+
+def test_undefined_is_nan_with_a_reason() -> None:
+    # Class 2 is never predicted and no label says 2, but one instance is truly 2.
+    found = bias([0, 1, 0], [0, 1, 0], [0, 1, 2], classes=[0, 1, 2])
+    assert_exact(np.isnan(found.per_class.loc[2, ["precision", "recall", "f1"]].astype(float)), [True, True, True])
+    reasons = {note.message for note in found.notes if "2" in note.subject}
+    assert any("the bias of recall is not defined for 1 of 3 classes" in text for text in reasons)
+    assert any("the bias of precision" in text and "never predicted" in text for text in reasons)
+    assert math.isnan(found.per_class.loc[2, "F_c"])  # type: ignore[arg-type]
+    # Labelled and true but never predicted: F1 is 0 on both, precision is nothing.
+    never = bias([0, 0, 0, 0], [1, 0, 0, 1], [1, 1, 0, 0])
+    assert never.per_class.loc[1, "f1"] == 0
+    assert math.isnan(never.per_class.loc[1, "precision"])  # type: ignore[arg-type]

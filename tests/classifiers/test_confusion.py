@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,3 +188,10 @@ def test_inputs_are_checked_at_the_door() -> None:
         InputError, match=r"expected at most 20,000 classes, got 20,001 in 20,001 rows; are these names"
     ):
         confusion(np.arange(20_001), np.arange(20_001))
+
+
+def test_a_single_class_is_a_table_of_one() -> None:
+    counts = confusion(pd.Series(["a", "a"]), ["a", "a"])
+    assert counts.accuracy == 1
+    assert counts.averaged("f1") == 1
+    assert ConfusionCounts.empty(["a"]).averaged("f1") != ConfusionCounts.empty(["a"]).averaged("f1")  # NaN

@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 import numpy as np
+import pytest
 
 from demele.classifiers import assess, compare, rank
 from demele.data import load_example
-from demele.report.document import Matrix, Pill, Strips, Table
+from demele.report.document import Lines, Matrix, Pill, Strips, Table
 from demele.report.words import typed, written
 
 N = 1000
@@ -172,3 +173,16 @@ def test_the_terminal_has_thirteen_lines_for_two_and_nineteen_for_ten() -> None:
         assert len(text.splitlines()) <= 13, text
     text = str(rank(questions.predictions, questions.labels, noise=0.02, classes=questions.classes))
     assert len(text.splitlines()) <= 19, text
+
+
+def test_label_errors_are_bounded_by_the_worst_case() -> None:
+    found = compare(OLD, NEW, TRUTH, noise=0.01)
+    lines = of_type(found.document().sections, Lines)
+    (line,) = lines.lines
+    assert [text for _, text in lines.at] == ["holds up to 3.20%", "noise rate supplied, 1%"]
+    assert [place for place, _ in lines.at] == [0.032, 0.01]
+    for x, low, high in zip(line.x, line.low, line.high, strict=True):
+        wrong = round(x * N)
+        # Each wrong label that favours the candidate costs two; there are none for neither.
+        assert low == pytest.approx((100 - 2 * min(wrong, 200)) / N)
+        assert high == pytest.approx((100 + 2 * min(wrong, 100)) / N)

@@ -419,3 +419,10 @@ def test_errors_are_better_when_lower() -> None:
     assert test.verdict == "candidate"
     with pytest.raises(InputError, match="better: higher was given, but of error lower is better"):
         corrected_t_test(bad, good, better="higher")
+
+
+def test_share_of_instances_trained_on() -> None:
+    x, y = blobs(200)
+    result = bootstrap_632(NearestCentroid(), x, y, n_repeats=100)
+    # The expected share is 1 - (1 - 1/n)^n; the deviation of one repeat is about 0.3 / sqrt(n).
+    assert abs(result.n_train / 200 - (1 - (1 - 1 / 200) ** 200)) < 5 * 0.31 / math.sqrt(200 * 100)

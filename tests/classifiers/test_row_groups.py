@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from demele.classifiers import assess
 from demele.classifiers.row_groups import Groups, corrected_effect, effective_share, ends_at, read_groups
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.proportions import score_interval
 from demele.labels import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
@@ -142,3 +143,12 @@ def test_an_assessment_says_what_its_groups_are_worth() -> None:
     assert found.assumptions[0].startswith("The groups, with their rows, are a random sample")
     assert "groups" in dict(found.signature.context)
     assert assess(predicted, labels, noise=0.02, groups=codes)["precision", 0].corrected is None
+
+
+def test_groups_that_are_alike_are_one_row_each() -> None:
+    predicted, labels, codes = identical(200, 7)
+    low, high = score_ends(predicted == labels, np.ones(1400), Groups(codes))
+    ends = score_interval((predicted == labels)[::7].sum(), 200, level=0.95)
+    # But for 199 instead of 200 and the quantile of t.
+    assert abs(low - float(ends[0])) < 1e-3
+    assert abs(high - float(ends[1])) < 1e-3

@@ -75,3 +75,11 @@ def test_what_rows_add_sums_to_nothing(measure: str) -> None:
         effects = row_effects(data, measure, model)
         assert np.abs(effects).max() > 1e-4
         assert abs(effects.sum()) < 1e-12
+
+
+def test_a_class_that_is_never_predicted_counts_as_0() -> None:
+    labels, said = [0, 0, 1, 1, 2], [0, 0, 1, 0, 1]
+    cells = np.zeros((3, 3))
+    np.add.at(cells, (labels, said), 1)
+    for measure, theirs in THEIRS.items():
+        assert_close(table_of(cells).value(measure), theirs(labels, said), ROUNDING)

@@ -429,3 +429,11 @@ def test_picture_by_hand() -> None:
     assert_close(picture.lower, [0.75, 11.5, np.nan], ROUNDING)
     assert_close(picture.upper, [4.0, 12.5, np.nan], ROUNDING)
     assert picture.quantiles == (0.25, 0.5)
+
+
+def test_without_the_rest_the_cell_mean_is_plain() -> None:
+    # The same rows, C not known: PIDA from plain cell means, 1.75 (both) and 2. EMPIDA = 8/12 * 1.75 + 4/12 * 2 = 11/6.
+    # The cells of all factors are those of A and B: means 2, 5.5, 11, 15; normaliser 49/6 still. IRS = 1 - 11/49.
+    result = general_irs(CODE, INTEREST, NUISANCE, np.zeros((12, 0), int))
+    assert_close(result.value, 38 / 49, ROUNDING)
+    assert_exact(result.worst_coverage, [1.0, 1.0])

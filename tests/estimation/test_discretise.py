@@ -228,3 +228,7 @@ def test_values_beyond_the_edges_are_of_the_outer_bins(rule: Binning) -> None:
     known = np.linspace(0.0, 1.0, 9)
     bins = rule.column_bins(known, 0.0, 1.0)
     assert cut(np.array([-0.1, -1e300, np.nan, 1.1, 1e300]), bins).tolist() == [0, 0, 4, 3, 3]
+
+
+def test_adaptive_bins_have_a_most() -> None:
+    assert n_bins(np.arange(1000), Adaptive(most=7)) == 7

@@ -422,3 +422,15 @@ def test_boosting_two_stages_by_hand() -> None:
     assert fitted.mse is not None
     assert_close(fitted.mse, (((values[test] - mean) / 4) ** 2).mean(), ROUNDING)
     assert_exact(fitted.importance, [1])
+
+
+def test_noisy_factors_get_shallow_trees() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.random((4000, 2))
+    noisy = codes[:, 0] + rng.standard_normal(4000)
+    clean = np.sin(9 * codes[:, 0]) + codes[:, 1] ** 2
+    depths: list[Any] = [
+        forest_importance(codes, values, categorical=False, rng=rng).settings["max_depth"] for values in (noisy, clean)
+    ]
+    assert depths[0] == (8,)
+    assert depths[1] > (8,)

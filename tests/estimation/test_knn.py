@@ -16,7 +16,7 @@ from demele.estimation.knn import (
     tie_fraction,
 )
 from tests.oracles import knn as oracle
-from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 #: Multiples of 0.1: their differences tie in the mind, and differ or not in the last bit.
 tenths = st.integers(-30, 30).map(lambda i: i * 0.1)
@@ -206,3 +206,18 @@ def test_matrices_are_clipped_and_keep_nan() -> None:
     assert (matrix[:, 1:] == 0).any()
     with pytest.raises(NotEnoughData, match="n_neighbors=40"):
         knn_information_matrix(codes, factors, n_neighbors=40, jitter_seed=0)
+
+
+def test_the_entropy_of_a_continuous_factor_only_tells_the_sample_size() -> None:
+    rng = np.random.default_rng(6)
+    for n_samples in (300, 3000):
+        for values in (rng.uniform(size=n_samples), rng.normal(size=n_samples) * 1e-3):
+            matrix = knn_factor_information([(False, values)], jitter_seed=0)
+            assert_close(matrix, [[digamma(n_samples) - digamma(4)]], SOLVER)
+
+
+def test_the_entropy_of_a_categorical_factor_is_one() -> None:
+    labels = np.repeat([0, 1, 2], [100, 200, 700])
+    shares = np.array([0.1, 0.2, 0.7])
+    values = [knn_factor_information([(True, labels)], jitter_seed=seed)[0, 0] for seed in range(20)]
+    assert abs(np.mean(values) - -(shares @ np.log(shares))) < 0.01

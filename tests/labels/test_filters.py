@@ -428,3 +428,11 @@ def test_kept_and_applied() -> None:
     for odd, message in (([0, 1], "got shape"), ([0, 2, 0], r"got 1 other, first 2 of flag 1")):
         with pytest.raises(InputError, match=f"^score: .*{message}"):
             Cleaning([False, True, False], score=odd)
+
+
+def test_half_of_the_models_is_no_majority() -> None:
+    said = np.array([[0, 0], [0, 1], [1, 1], [1, 0]])
+    for rule, suspects in (("majority", [False, False, True, False]), ("consensus", [False, False, True, False])):
+        found = clean([0, 0, 0, 1], said, method="voting", model=[TwoPart(0), TwoPart(1)], folds=2, rule=rule)
+        assert_exact(found.suspect, suspects)
+        assert_exact(there(found.score), [0, 0.5, 1, np.nan])  # nothing else has the class of the last

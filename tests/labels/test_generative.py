@@ -409,3 +409,12 @@ def test_exchanged_classes_are_told() -> None:
     assert note.subject == ("chain 0", "chain 1", "chain 2", "chain 3")
     assert {"prior-without-preference", "unlike-majority"} <= {note.code for note in found.notes}
     assert (found.labels != found.majority).all()
+
+
+def test_few_annotators_per_item_are_told() -> None:
+    _, answers = simulated(7, 40, [0.9, 0.9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        found = bayesian_consensus(answers, n_samples=20, n_warmup=10)
+    (note,) = (note for note in found.notes if note.code == "weakly-identified")
+    assert note.message.startswith("0 of 40 answered items have 3 annotators")

@@ -1,5 +1,6 @@
 """Harm per class: counted by hand, by a loop, and the promise that a note about harm is rarely wrong."""
 
+import json
 import math
 from typing import Any
 
@@ -194,3 +195,10 @@ def test_refuses() -> None:
     for arguments, options, error, message in arguments_cases:
         with pytest.raises(error, match=message):
             cleaning_harm(*arguments, **options)
+
+
+def test_everything_suspected() -> None:
+    harm = cleaning_harm(Cleaning([True, True, True]), ["a", "a", "b"])
+    assert math.isnan(harm.given[0].after)
+    assert json.loads(harm.to_json())["given"][0]["after"] is None
+    assert codes(harm) == ["lost-classes"]

@@ -281,3 +281,20 @@ def test_convergence_is_said() -> None:
 def test_settings_that_cannot_be_used(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         dawid_skene([[0, 1], [0, 0]], **settings)
+
+
+def test_repeated_answers_count_each() -> None:
+    once = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1), (2, 0, 0), (2, 1, 0)]
+    found = dawid_skene(read([*once, (0, 0, 0), (0, 0, 0)], 2, 3), max_iterations=3, tolerance=0)
+    expected, _, _ = oracle.dawid_skene([*once, (0, 0, 0), (0, 0, 0)], 3, 2, iterations=3)
+    assert_close(found.probabilities, expected, SOLVER)
+    assert_exact(found.n_answers, [4, 2, 2])
+    assert "repeated-answers" in {note.code for note in found.notes}
+
+
+def test_one_class_only() -> None:
+    found = dawid_skene({"ann": ["yes"] * 3, "bob": ["yes"] * 3})
+    assert found.labels.tolist() == ["yes"] * 3
+    assert_exact(found.probabilities, np.ones((3, 1)))
+    assert found.log_likelihood == 0
+    assert "one-class" in {note.code for note in found.notes}

@@ -1,5 +1,6 @@
 """DCI by permutation importance: scikit-learn's on the same predictors, printed values, noise, groups, shared fits."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 import demele
 from demele.core.seeds import rng_for
 from demele.estimation import boosting_importance, forest_importance, lasso_importance
-from demele.estimation.importance import N_SHUFFLES, Fit, Shuffles, cross_fit
+from demele.estimation.importance import N_SHUFFLES, Fit, Shuffles, cross_fit, deviations_above_chance
 from demele.metrics import dci_compactness, dci_modularity, fitted_importances
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
@@ -274,3 +275,18 @@ def test_means_of_drops_are_those_of_independent_values() -> None:
         drops.append(found.score - found.shuffled.score[0])
         assert abs(found.score - found.shuffled.score[1]) < 1e-6
     assert_mean(drops, 2.0)
+
+
+def test_deviations_above_chance_are_those_over_all_orders() -> None:
+    rng = np.random.default_rng(0)
+    for categorical in (False, True):
+        truth = np.array([0, 1, 1, 2, 0, 1, 2]) if categorical else rng.random(7)
+        predicted = np.array([0, 1, 2, 2, 0, 0, 1]) if categorical else rng.random(7)
+
+        def score(order: Any, truth: Any = truth, predicted: Any = predicted, categorical: bool = categorical) -> float:
+            agree = truth[list(order)] == predicted if categorical else -((truth[list(order)] - predicted) ** 2)
+            return float(np.mean(agree))
+
+        over_all = np.array([score(order) for order in itertools.permutations(range(7))])
+        expected = (score(range(7)) - over_all.mean()) / over_all.std()
+        assert_close(deviations_above_chance(truth, predicted, categorical), expected, ROUNDING)

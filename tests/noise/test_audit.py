@@ -263,3 +263,10 @@ def test_reprs_stand_in_a_signature() -> None:
         assert str(Signature.parse(text)) == text
     other = Audit(np.arange(500), np.eye(500, dtype=int)[3], design="uniform")
     assert repr(other) != repr(audit)
+
+
+def test_labels_are_one_more_model() -> None:
+    pool = np.array([[0, 1], [0, 1]])
+    assert_exact(disagreement(pool), [0, 0])
+    assert_close(disagreement(pool, labels=[0, 0]), disagreement([*pool, [0, 0]]), ROUNDING)
+    assert disagreement(pool, labels=[0, 0])[1] > 0

@@ -222,3 +222,15 @@ def test_sparse_codes_score_as_dense_ones() -> None:
         one, other = function(codes, concept), function(sparse, concept)
         assert_exact(one.value, other.value)
         assert demele.replay(str(other.signature), sparse, concept).value == other.value
+
+
+def test_a_larger_jump_counts_fewer_codes() -> None:
+    codes, concept = parted(0.6, 0.3, 0.1)
+    found = [demele.probes.splitting(codes, concept, jump=jump, **ON_TRAINING).value for jump in (0.03, 0.1, 0.5)]
+    assert found == [3.0, 2.0, 1.0]
+
+
+def test_more_codes_than_there_are() -> None:
+    found = demele.probes.sparse_probing(GRID, UPPER, top=(1, 9))
+    assert [note.message for note in found.notes] == ["k = 9 is more than the codes that differ: probes read 2 of them"]
+    assert not demele.probes.sparse_probing(GRID, UPPER, top=(1, 2)).notes

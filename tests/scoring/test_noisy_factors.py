@@ -171,3 +171,11 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
     ):
         (reason,) = [note.message for note in found(noise).notes if note.code == "not-corrected"]
         assert words in reason
+
+
+def test_a_transition_of_the_identity_changes_no_bit() -> None:
+    codes, _, given = rows()
+    noise = {"v1": labels.TransitionMatrix(np.eye(4)), "v2": labels.TransitionMatrix(np.eye(3))}
+    found = demele.evaluate(codes, given, OF_TABLES, factor_noise=noise, n_bootstrap=2)
+    for score in found:
+        assert_exact(of(score).value, score.value)

@@ -510,3 +510,22 @@ def test_types_of_numbers(dtype: str) -> None:
     expected = demele.evaluate_sparse(sp.csr_array(whole.astype(float)), factors, [*OF_COUNTS, "sap"], bins=3)
     assert_exact(found.information, expected.information)
     assert_exact(scores_of(found), scores_of(expected))
+
+
+def test_direction_of_codes() -> None:
+    rng = np.random.default_rng(0)
+    v = rng.random(200)
+    w = np.array(["low", "high"])[(v > 0.5) * 1]
+    codes = sp.csc_array(np.column_stack([np.maximum(v - 0.5, 0), np.maximum(0.5 - v, 0)]))
+    found = demele.evaluate_sparse(codes, np.array([[*row] for row in zip(v, w, strict=True)], dtype=object), ["mig"])
+    assert {item.code: item.direction for item in found.top_codes(0)} == {"z1": "+", "z2": "-"}
+    assert {item.code: item.direction for item in found.top_codes("v2")} == {"z1": "high", "z2": "low"}
+
+
+def test_a_single_code() -> None:
+    v = np.array([0, 1] * 10)
+    found = demele.evaluate_sparse(sp.csr_array(v[:, None]), v)
+    assert found["mig"].value == pytest.approx(1.0)
+    assert [item.metric for item in found.left_out] == ["modularity"]  # a single factor
+    with pytest.raises(UnknownNameError, match="modularity has no score here: factors: modularity needs"):
+        _ = found["modularity"]

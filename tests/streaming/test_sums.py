@@ -337,3 +337,11 @@ def test_variances_of_codes() -> None:
     state = fed(framed(far, FACTORS), far, FACTORS)._held.states["moments", None]
     assert isinstance(state, MomentState)
     assert_close(state.code_variances(), (CODES * 0.125).var(axis=0), ROUNDING)
+
+
+def test_what_is_constant_in_every_batch_may_vary_over_all() -> None:
+    factors = np.repeat(np.arange(10.0), 30)[:, None]
+    codes = np.column_stack([factors, RNG.random(300)])
+    found = numbers(fed(framed(codes, factors), codes, factors, 10).compute())
+    assert_close(found, evaluated(codes, factors), ROUNDING)
+    assert found[2] > 0.9
