@@ -15,6 +15,7 @@ from demele.classifiers.mean_scores import (
     bounded_mean,
     breakdown,
     item_means,
+    sequential_mean,
     trusted_mean,
 )
 from demele.classifiers.pooled_strata import pooled_strata
@@ -272,6 +273,23 @@ def test_evidence_after_each_draw() -> None:
 
 def test_evidence_is_infinite_once_the_draws_contradict_the_claim() -> None:
     assert score_wealth(np.ones(10), np.arange(6), np.ones(6), 0.5)[-1] == np.inf
+
+
+def test_one_label_at_a_time() -> None:
+    """The evidence after each draw that was computed by hand of the definition, on any scale and from either side."""
+    rng = np.random.default_rng(1)
+    true = (rng.random(200) < 0.95).astype(float)
+    scores = np.where(rng.random(200) < 0.95, true, 1 - true)
+    audit = ScoreAudit(np.arange(200), 1 + 4 * true)
+    found = sequential_mean(RowScores(1 + 4 * scores, 1, 5), audit, gate=1 + 4 * 0.85)
+    assert (found.verdict, found.labels) == ("above", 50)
+    assert found.above[[19, 49, 99]] == pytest.approx([1.271338, 3.699601, 10.786385], abs=1e-6)
+    turned = sequential_mean(RowScores(1 - scores), ScoreAudit(np.arange(200), 1 - true), gate=0.15)
+    assert (turned.verdict, turned.labels) == ("below", 50)
+    new = sequential_mean(RowScores(scores), ScoreAudit(np.arange(200), true), gate=0.85, inference="population")
+    assert new.labels is None or new.labels > 50
+    with pytest.raises(InputError, match="one at a time"):
+        sequential_mean(RowScores(scores), ScoreAudit([0, 1], [1, 1], [0.5, 0.5]), gate=0.85)
 
 
 # Audits that do not look random ---------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.betting import exact_mean_ends
+from demele.classifiers.betting import enough, exact_mean_ends, score_wealth
 from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.intervals import drawn_p_value, place_p_value
 from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, prediction_powered, smallest_tail, strata_of
@@ -541,6 +541,88 @@ def _random_errors(scores: RowScores, values: Floats, share: float, errors: Expe
             f"humans who are wrong so often at random are no better than a guess among {levels.size} levels",
         )
     return float(levels.mean()), kept
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialMean:
+    """What labels that came one at a time show of a mean score.
+
+    Attributes
+    ----------
+    verdict : {"above", "below", "inconclusive"}
+        Where the mean is shown to be, seen from the gate.
+    labels : int or None
+        Labels after which that was shown first.
+    above, below : arrays of shape (k,)
+        Evidence for either after each label: shown once it reaches ``needed``.
+    needed : float
+    """
+
+    verdict: Literal["above", "below", "inconclusive"]
+    labels: int | None
+    above: Floats
+    below: Floats
+    needed: float
+
+
+def sequential_mean(
+    scores: RowScores,
+    audit: ScoreAudit,
+    *,
+    gate: float,
+    level: float = 0.95,
+    inference: Literal["population", "test_set"] = "test_set",
+) -> SequentialMean:
+    """Decide on which side of a gate a mean true score lies, with labels in the order drawn; stop whenever you like.
+
+    Parameters
+    ----------
+    scores : RowScores
+        Of one system, or the difference of two.
+    audit : ScoreAudit
+        True scores in the order in which the rows were drawn, uniformly without replacement.
+    gate : float
+    level : float
+        Each side errs with probability (1 - level) / 2 at most, however many labels come.
+    inference : {"test_set", "population"}
+        The mean of these rows, or of new ones: the gate is then moved by the largest sampling error, at half the error.
+
+    Returns
+    -------
+    SequentialMean
+
+    Notes
+    -----
+    Evidence is the logarithm of the wealth of bets (:func:`demele.classifiers.betting.score_wealth`): Ville 1939.
+
+    Examples
+    --------
+    >>> found = sequential_mean(RowScores([1] * 200), ScoreAudit(list(range(60)), [1] * 60), gate=0.9)
+    >>> found.verdict, found.labels
+    ('above', 42)
+    """
+    tail = (1 - checked_level(level)) / 2
+    checked_name(inference, "inference", ("population", "test_set"))
+    rows, true, inclusion = audit.judged(scores)
+    if inclusion is not None or scores.weight is not None or scores.task is not None:
+        raise InputError("audit", "labels one at a time are for rows drawn uniformly, without tasks and weights")
+    scored = np.flatnonzero(scores.scored)
+    held, rows = scores.take(scored), np.searchsorted(scored, rows)
+    shift, error = 0.0, tail
+    if inference == "population":
+        error = tail / 2
+        shift = normal_quantile(1 - error) / (2 * float(np.sqrt(held.n)))
+    at = (_gate(scores, gate) - held.low) / held.width
+    unit, answers = (held.given - held.low) / held.width, (true - held.low) / held.width
+    above = score_wealth(unit, rows, answers, at + shift)
+    below = score_wealth(1 - unit, rows, 1 - answers, 1 - at + shift)
+    needed = enough(error)
+    first = {side: np.flatnonzero(wealth >= needed) for side, wealth in (("above", above), ("below", below))}
+    shown = {side: int(places[0]) + 1 for side, places in first.items() if places.size}
+    if not shown:
+        return SequentialMean("inconclusive", None, above, below, needed)
+    side = min(shown, key=lambda one: shown[one])
+    return SequentialMean("above" if side == "above" else "below", shown[side], above, below, needed)
 
 
 # Notes ----------------------------------------------------------------------------------------------------------------
