@@ -126,7 +126,7 @@ def test_repeats_are_averaged_or_rows_and_a_repeated_id_without_epochs_is_refuse
     repeats = written(tmp_path / "k.csv", "id,epoch,score\n1,1,1\n1,2,0\n2,1,1\n2,2,\n3,1,0\n3,2,0\n")
     found = read_scores(repeats)
     assert found.scores["k"].tolist() == [0.5, 1, 0]
-    assert [one.tolist() for one in found.epochs["k"]] == [[1, 0], [1], [0, 0]]
+    assert found.epochs["k"] == [[1, 0], [1], [0, 0]]
     assert found.notes == ("k: 1 of 6 rows (16.7%) have no score: left out; scores are rarely missing at random",)
     single = read_scores(repeats, by_epoch=True)
     assert single.ids == ("1#1", "1#2", "2#1", "3#1", "3#2")
@@ -284,9 +284,9 @@ def test_harness_measures_and_filters_are_chosen(tmp_path: Path) -> None:
 def test_harness_responses_are_epochs_only_where_the_measure_has_a_value_for_each(tmp_path: Path) -> None:
     row = {"metrics": ["acc"], "resps": [["a", "b", "c", "d"]]}
     voted = lines(tmp_path / "v" / "samples_t_2026-01-01.jsonl", [{"doc_id": 0, **row, "acc": 1.0}])
-    assert [one.tolist() for one in read_scores(voted).epochs["v"]] == [[1]]
+    assert read_scores(voted).epochs["v"] == [[1]]
     each = lines(tmp_path / "e" / "samples_t_2026-01-01.jsonl", [{"doc_id": 0, **row, "acc": [1, 0, 0, 1]}])
-    assert [one.tolist() for one in read_scores(each).epochs["e"]] == [[1, 0, 0, 1]]
+    assert read_scores(each).epochs["e"] == [[1, 0, 0, 1]]
     odd = lines(tmp_path / "o" / "samples_t_2026-01-01.jsonl", [{"doc_id": 0, **row, "acc": [1, 0]}])
     with pytest.raises(FormatError, match=r"line 1: acc: \[1, 0\] is no score"):
         read_scores(odd)
@@ -359,7 +359,7 @@ def test_promptfoo_systems_are_providers_and_prompts_and_errors_are_no_failures(
 def test_promptfoo_repeats_are_epochs(tmp_path: Path) -> None:
     rows = [result(i, [verdict("llm-rubric", score)]) for i, score in ((0, 1), (1, 0), (0, 0), (1, 0))]
     found = read_scores(promptfoo(tmp_path / "x.json", rows))
-    assert [one.tolist() for one in found.epochs["gpt"]] == [[1, 0], [0, 0]]
+    assert found.epochs["gpt"] == [[1, 0], [0, 0]]
 
 
 def test_promptfoo_people_overwrite_the_verdict_which_the_judges_parts_give_back(tmp_path: Path) -> None:

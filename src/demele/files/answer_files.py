@@ -1,6 +1,6 @@
 """Files of answers: a long table, or one with a column per annotator; and labels, or features, of the same items."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from demele.core.reading import real_path
 from demele.core.sentences import plural
 from demele.files.label_files import class_text, classes_named, column, in_file, in_one_vocabulary
 from demele.files.named import read_table, split_name
-from demele.files.table_files import Warn, picking
+from demele.files.table_files import Warn, listed, picking
 from demele.labels.joined.annotations import COLUMN_NAMES, Annotations
 
 if TYPE_CHECKING:
@@ -131,12 +131,12 @@ def _long(text: str, warn: Warn, asked: Mapping[str, Any]) -> "dict[str, pd.Seri
     chosen: dict[str, str] = {}
     for role, name in asked.items():
         if name is not None and name not in table:
-            raise InputError(_ROLES[role], f"{text} has no column called {name!r}; it has {_listed(table)}")
+            raise InputError(_ROLES[role], f"{text} has no column called {name!r}; it has {listed(list(table))}")
         known = [held for held in table if held.casefold() in COLUMN_NAMES[role] and held not in asked.values()]
         if name is None and len(known) != 1:
             what = f"several columns that may be the {role} ({', '.join(known)})" if known else f"no column of {role}"
             raise InputError(
-                f"{text}: {what} among {_listed(table)}; name it with `{_ROLES[role]}`, or give `wide` if "
+                f"{text}: {what} among {listed(list(table))}; name it with `{_ROLES[role]}`, or give `wide` if "
                 "there is a column per annotator"
             )
         chosen[role] = known[0] if name is None else name
@@ -167,7 +167,7 @@ def _wide(
             warn(f"{path}: column {own[0]} was left out of the annotators: it holds the labels of {name}")
             del columns[own[0]]
     if item is not None and item not in columns:
-        raise InputError("item", f"{path} has no column called {item!r}; it has {_listed(columns)}")
+        raise InputError("item", f"{path} has no column called {item!r}; it has {listed(list(columns))}")
     named = [item] if item is not None else [name for name in columns if name.casefold() in COLUMN_NAMES["items"]]
     if len(named) > 1:
         raise InputError(f"{text}: several columns may be the items ({', '.join(named)}); name one with `item`")
@@ -253,8 +253,3 @@ def _classes(classes: str | None, answers: Any) -> list[int | str] | None:
     values = np.asarray(answers)
     words = values.dtype.kind in "OU" and any(isinstance(value, str) for value in values.tolist())
     return classes_named(classes, np.empty(0, dtype=object if words else np.int64))
-
-
-def _listed(table: Iterable[object]) -> str:
-    names = [str(name) for name in table]
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

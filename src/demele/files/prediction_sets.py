@@ -16,6 +16,7 @@ from demele.core.labelled import shown
 from demele.core.names import checked_name
 from demele.core.reading import path_of, real_path
 from demele.core.sentences import plural
+from demele.files.column_files import read_frame
 from demele.files.label_files import class_text, classes_like, in_file, in_one_vocabulary, label_column, models, name_of
 from demele.files.label_files import column as one_column
 from demele.files.log_sets import as_classes, is_log, runs_of
@@ -130,10 +131,7 @@ def _table(text: str, id_column: str | None, warn: Warn) -> "pd.DataFrame":
     path, names = split_name(text)
     if id_column is not None and names and id_column not in names:
         text = f"{path}::{','.join(quoted_name(name) for name in (id_column, *names))}"
-    table = read_table(text, warn=warn)
-    if isinstance(table, np.ndarray):
-        raise FormatError(f"{path}: expected a table with names of columns, got one without")
-    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    table = read_frame(text, warn)
     if id_column is not None and id_column not in table:
         raise UnknownNameError(
             f"{path}: holds no column called {quoted(id_column)}; it holds {listed(list(table.columns))}"

@@ -64,7 +64,7 @@ class ScoreSet:
         What identifies each row: its item, ``TASK/ITEM`` where there are several tasks, ``ITEM#EPOCH`` by epochs.
     scores : dict of str to array of shape (n,)
         By system; repeats of an item are averaged.
-    epochs : dict of str to list of n arrays
+    epochs : dict of str to list of n lists
         The repeats that were averaged, by system.
     low, high : float
         The scale.
@@ -88,7 +88,7 @@ class ScoreSet:
 
     ids: tuple[str, ...]
     scores: dict[str, NDArray[np.float64]]
-    epochs: dict[str, list[NDArray[np.float64]]]
+    epochs: dict[str, list[list[float]]]
     low: float
     high: float
     tasks: NDArray[np.object_]
@@ -181,16 +181,14 @@ def read_scores(
     held = {name: _by_name(name, own, several, by_epoch) for name, own in rows.items()}
     kept, left_out = _common(held, notes)
     first = [held[next(iter(held))][name][0] for name in kept]
-    people = {(s, n): [one for row in held[s][n] for one in row.human] for s in held for n in kept}
-    human = _human_scores({key: said for key, said in people.items() if said}, kept, list(held))
+    human = _human_scores({s: [[one for row in own[n] for one in row.human] for n in kept] for s, own in held.items()})
     groups = [_group_of(row, group, several) for row in first] if group else [row.id for row in first]
     epochs = {
-        name: [np.array([row.score for row in own[one] if row.score is not None]) for one in kept]
-        for name, own in held.items()
+        name: [[row.score for row in own[one] if row.score is not None] for one in kept] for name, own in held.items()
     }
     return ScoreSet(
         tuple(kept),
-        {name: np.array([repeats.mean() for repeats in own]) for name, own in epochs.items()},
+        {name: _means(own) for name, own in epochs.items()},
         epochs,
         low,
         high,
@@ -262,7 +260,7 @@ def read_human(
         columns = ", ".join(f"human_{name}" for name in systems)
         raise InputError(f"{text}: the systems of the scores are not named; expected columns {columns}, or system")
     check_known([row.system for row in rows], systems, Path(text), "system")
-    several = any("/" in name for name in found.ids) and len(set(found.tasks)) > 1
+    several = found.ids[0].startswith(f"{found.tasks[0]}/")
     said: dict[tuple[str, str], dict[str, ScoredRow]] = {}
     odd: dict[str, list[str]] = {"unknown": [], "double": []}
     known = {*found.ids, *found.left_out}
@@ -280,8 +278,9 @@ def read_human(
         k = len(found.epochs[system][place[name]]) if name in place else 0
         if not found.by_epoch and "" not in repeats and 0 < len(repeats) < k:
             raise InputError(f"{text}: people judged {len(repeats)} of {k} repeats of {quoted(name)}; {_BY_EPOCH}")
-    people = {key: [one for row in repeats.values() for one in row.human] for key, repeats in said.items()}
-    human = _human_scores(people, found.ids, systems)
+    human = _human_scores(
+        {s: [[one for row in said.get((s, n), {}).values() for one in row.human] for n in found.ids] for s in systems}
+    )
     if human is None:
         raise InputError(f"{text}: holds no score by people of a row that is compared")
     return human
@@ -426,12 +425,14 @@ def _group_of(row: ScoredRow, name: Any, several: bool) -> str:
     return f"{row.task}/{cell_text(held)}" if several else cell_text(held)
 
 
-def _human_scores(
-    said: Mapping[tuple[str, str], Sequence[float]], ids: Sequence[str], systems: Sequence[str]
-) -> HumanScores | None:
-    """Put people's scores of systems and rows in the order of the rows."""
-    found = {name: np.array([np.mean(said.get((name, one)) or [np.nan]) for one in ids]) for name in systems}
-    if all(np.isnan(scores).all() for scores in found.values()):
+def _human_scores(said: Mapping[str, Sequence[Sequence[float]]]) -> HumanScores | None:
+    """Average people's scores of each row; None where there are none at all."""
+    several = [one for own in said.values() for one in own if len(one) > 1]
+    if not any(one for own in said.values() for one in own):
         return None
-    pairs = [[a != b for a, b in combinations(one, 2)] for one in said.values() if len(one) > 1]
-    return HumanScores(found, float(np.mean([np.mean(one) for one in pairs])) if pairs else None)
+    apart = [sum(a != b for a, b in combinations(one, 2)) / math.comb(len(one), 2) for one in several]
+    return HumanScores({name: _means(own) for name, own in said.items()}, sum(apart) / len(apart) if apart else None)
+
+
+def _means(several: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    return np.array([sum(one) / len(one) if one else math.nan for one in several])

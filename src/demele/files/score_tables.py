@@ -5,11 +5,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from demele.core.errors import FormatError, InputError, quoted
+from demele.files.column_files import read_frame
 from demele.files.label_files import class_text, name_of
-from demele.files.named import read_table, split_name
+from demele.files.named import split_name
 from demele.files.scored_rows import ScoredRow, score_of
 from demele.files.sheets import is_sheet_name, read_sheet_rows
 from demele.files.table_files import check_known, listed
@@ -33,10 +32,8 @@ def read_records(path: Path) -> tuple[list[str], Records]:
     FormatError, OSError
     """
     if not is_sheet_name(path):
-        table = read_table(str(path), warn=lambda _: None)
-        if isinstance(table, np.ndarray):
-            raise FormatError(f"{path}: expected a table with names of columns, got one without")
-        names = [str(name) for name in table.columns]
+        table = read_frame(str(path), lambda _: None)
+        names = list(map(str, table))
         rows = zip(*(table[name].tolist() for name in table.columns), strict=True)
         return names, [(f"{path}: row {place}", dict(zip(names, row, strict=True))) for place, row in enumerate(rows)]
     (_, header), *lines = read_sheet_rows(path)
@@ -44,8 +41,9 @@ def read_records(path: Path) -> tuple[list[str], Records]:
     twice = [name for name in names if name and names.count(name) > 1]
     if twice:
         raise FormatError(f"{path}: holds more than one column called {quoted(twice[0])}; rename them")
+    short = 0 if path.suffix.lower() == ".xlsx" else len(names)
     for number, cells in lines:
-        if len(cells) > len(names) or (path.suffix.lower() != ".xlsx" and len(cells) < len(names)):
+        if not short <= len(cells) <= len(names):
             raise FormatError(f"{path}: line {number}: expected {len(names)} fields as in the first, got {len(cells)}")
     if not lines:
         raise FormatError(f"{path}: has a header but no rows")

@@ -78,10 +78,11 @@ def score_of(value: object, what: str, words: Mapping[str, float] | None = None)
         return None
     if isinstance(value, str):
         text = value.strip()
-        known = {**WORDS, **{word.casefold(): counts for word, counts in (words or {}).items()}}
-        if text.casefold() in known:
-            return known[text.casefold()]
-        if text.casefold() in _MISSING:
+        word = text.casefold()
+        own = {} if words is None else {name.casefold(): counts for name, counts in words.items()}
+        if word in own or word in WORDS:
+            return own.get(word, WORDS.get(word))
+        if word in _MISSING:
             return None
         value = text.replace(",", ".") if decimal_sign() == "," else text
     try:
