@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,6 +134,27 @@ def test_one_label_at_a_time_from_logs(sheet: tuple[str, ...], demele: Program, 
     else:
         pytest.fail("no verdict after 400 labels of 200")
     assert json.loads(run.out)["method"] == "sequential"
+
+
+def test_an_expert_answers_choices_with_letters(demele: Program, logs: Path) -> None:
+    demele("audit", "draw", "mmlu/old", "--size", 40, "-o", "numbers.csv")
+    drawn = pd.read_csv("numbers.csv", dtype=object)
+    drawn["true_label"] = drawn["given_label"]
+    drawn.to_csv("numbers.csv", index=False)
+    drawn["true_label"] = ["ABCDEFGH"[int(choice)] for choice in drawn["given_label"]]
+    drawn.to_csv("letters.csv", index=False)
+    pair = ("compare", "mmlu/old", "mmlu/new", "--audit")
+    assert demele(*pair, "letters.csv").out == demele(*pair, "numbers.csv").out
+    drawn.loc[0, "true_label"] = "none of these"
+    drawn.to_csv("letters.csv", index=False)
+    run = demele(*pair, "letters.csv")
+    assert (run.status, "expected the number or letter of a choice, got 'none of these'" in run.err) == (2, True)
+
+
+def test_a_folder_of_two_models_is_compared_as_two(demele: Program, logs: Path) -> None:
+    for model in ("old", "new"):
+        shutil.copytree(f"mmlu/{model}", f"both/{model}")
+    assert demele("compare", "both").out == demele("compare", "mmlu/new", "mmlu/old").out
 
 
 def test_a_folder_without_logs_is_no_log(demele: Program, logs: Path) -> None:

@@ -100,7 +100,7 @@ CODES = (
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"status": "several codes", "sharing": "copies", "codes": ("a", "b")}, "copied in 2 codes"),
+        ({"status": "several codes", "sharing": "copies", "codes": ("a", "b")}, "repeated in 2 codes"),
         ({"status": "several codes", "sharing": "spread", "codes": ("a", "b", "c", "d")}, "spread over 4 codes"),
         ({"status": "no code"}, "lost"),
         ({"status": "no code", "others": ("y",), "codes": ("a",)}, "lost: only through y"),

@@ -52,7 +52,7 @@ def test_copies_of_few_rows_are_no_parts(n: int) -> None:
         (found,) = verdict_on(codes, pd.DataFrame({"shape": shape.astype(str)})).factors
         assert (found.status, found.sharing) == ("several codes", "copies")
         assert np.isnan(found.together) or found.together > found.share
-        assert "copied in 2 codes" in found.words
+        assert "repeated in 2 codes" in found.words
 
 
 @pytest.mark.parametrize("n", [300, 1200])

@@ -141,7 +141,7 @@ def test_a_terminal_shows_answer_table_and_next_step() -> None:
     assert lines[1] == "5,432 questions, 4 models, 500 expert-checked labels"
     assert lines[3].split() == ["Model", "Accuracy", "95%", "interval", "Beats", "p", "Verdict"]
     assert lines[-3:-1] == ["  demele audit plan data.csv::label --rows 500", ""]
-    assert lines[-1] == "2 assumptions, 2 warnings, 1 note: --explain"
+    assert lines[-1] == "2 sentences, 2 assumptions, 2 warnings, 1 note: --explain"
     assert "fragile: dci: The probe saw few rows." in text(plain(), explain=True)
 
 

@@ -40,6 +40,7 @@ def next_rows(
     kept: "pd.DataFrame | None" = None,
     classes: Sequence[object] | None = None,
     as_known: AsKnown | None = None,
+    choices: bool = True,
 ) -> Decision:
     """Decide with the answers so far, and ask the expert for more if the comparison is open.
 
@@ -82,7 +83,7 @@ def next_rows(
         else:
             before, cells = (None, []) if held is None else (held.key, held.cells)
             key = new_key(rows, labels, "sequential", seed=comparison.seed, before=before, comparison=digest)
-            offered = class_texts([*labels.tolist(), *(classes or ())]) if as_known is None else ()
+            offered = class_texts([*labels.tolist(), *(classes or ())]) if choices else ()
             write_sheet(answers, key, kept, classes=offered, held=cells)
     warn.note(_progress(comparison, waiting, answers, ANSWER if blind else TRUE))
     return comparison.decision()
@@ -145,7 +146,8 @@ def _run(given: Given) -> Call:
         answers=path,
         kept=kept,
         classes=known.get("classes"),
-        as_known=found.as_known if found.open else None,
+        as_known=found.as_known,
+        choices=not found.open,
     )
 
 

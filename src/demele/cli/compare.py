@@ -22,7 +22,7 @@ def two_of(found: PredictionSet) -> dict[str, Any]:
 def _run(given: Given) -> Call:
     files = given.files
     found, known = given.call(read_test_set, given, files, single=len(files) == 3)
-    several = (len(files) == 1 or len(found.predictions) != 2) if found.fields else len(files) != 3
+    several = len(found.predictions) != 2 if found.fields else len(files) != 3
     if not several:
         return given.bind(compare, **two_of(found), **known)
     if len(found.predictions) < 2:

@@ -192,7 +192,7 @@ def _audit(
     classes: Sequence[object] | None,
 ) -> "Audit":
     """Read an expert's sheet, if there is a key to it, or else the file that has the rows themselves."""
-    labels, sheet, as_known = read_labels(found.labels, "labels"), Path(text), found.as_known if found.open else None
+    labels, sheet, as_known = read_labels(found.labels, "labels"), Path(text), found.as_known
     if key is None and not (is_sheet_name(sheet) and key_path(sheet).exists()):
         if sheet.suffix.lower() == ".xlsx":
             raise InputError(f"--audit-key: {sheet} is an expert's sheet, and {key_path(sheet)} is not there; name it")

@@ -43,6 +43,8 @@ class FactorVerdict:
     share, second : float in [0, 1]
         Shares of the factor's entropy in the best code and the next one, among codes that carry it directly, not
         through a factor that it depends on. NaN if rows are too few.
+    next_code : str
+        The next code, if it carries at least a tenth of the factor's entropy.
     chance : float in [0, 1]
         Largest share of the factor in any code when its rows are permuted.
     together : float in [0, 1]
@@ -63,6 +65,7 @@ class FactorVerdict:
     others: tuple[str, ...] = ()
     share: float = float("nan")
     second: float = float("nan")
+    next_code: str = ""
     chance: float = float("nan")
     together: float = float("nan")
     n: int = 0
@@ -139,7 +142,7 @@ class RepresentationVerdict(Result):
     1,000 rows, 2 codes, 2 factors
     <BLANKLINE>
     Factor  Best code  Share  Next  Chance  Verdict
-    v1      z1, z2      100%  100%    0.5%  copied in 2 codes
+    v1      z1, z2      100%  100%    0.5%  repeated in 2 codes
     v2      –             0%     –    0.3%  lost
     """
 

@@ -35,14 +35,14 @@ _CODES = {
     "dead": "constant",
     "inconclusive": "too few rows",
 }
-_SHARING = {"copies": "copied in", "mixture": "shared by", "parts": "split over", "spread": "spread over"}
+_SHARING = {"copies": "repeated in", "mixture": "shared by", "parts": "split over", "spread": "spread over"}
 #: What a sentence says of factors without a code of their own, and of codes that hold no factor.
 _OTHERS = {
     "mixed code": "in a code with others",
     "several codes": "in several codes",
     "weak": "only weakly in the codes",
     "no code": "lost",
-    "inconclusive": "inconclusive",
+    "inconclusive": "inconclusive (too few rows)",
 }
 _IDLE = {"weak": "weak", "noise": "noise", "dead": "constant"}
 _HELD = ("one code", "mixed code", "several codes")
@@ -129,13 +129,15 @@ def state_of(row: "FactorVerdict") -> Pill:
     """Return the verdict on a factor in a few words."""
     words, others = STATUS[row.status].text, joined(map(name, row.others), most=2)
     if row.status == "mixed code":
-        words = f"one code, shared with {others}"
+        words = f"in a code with {others}"
     elif row.status == "several codes":
         words = f"{_SHARING.get(row.sharing, 'shared by')} {len(row.codes) or 'all'} codes"
     elif row.status == "inconclusive" and row.rows_needed is not None:
         words = f"needs about {row.rows_needed:,} rows"
     elif row.status == "no code" and others:
         words = f"lost: only through {others}"
+    if row.next_code and row.status in ("one code", "mixed code"):
+        words += f"; {written(row.second, 'percent.0')} also in {name(row.next_code)}"
     return replace(STATUS[row.status], text=words)
 
 
@@ -149,7 +151,7 @@ def factor_words(row: "FactorVerdict") -> str:
     if row.codes:
         best, second = (written(share, f"percent.{int(share < 0.1)}") for share in (row.share, row.second))
         parts.append(f"{row.codes[0]} alone explains {best} of {row.factor}")
-        parts += [] if is_missing(row.second) else [f"the next code alone {second}"]
+        parts += [] if is_missing(row.second) else [f"{row.next_code or 'the next code'} alone {second}"]
     if not is_missing(row.together):
         share = written(row.together, "percent.0")
         linear = f"a linear regression on all codes explains {share} of {row.factor}"
@@ -214,7 +216,7 @@ def share_map(verdict: "RepresentationVerdict", rows: Rows | None) -> Heat | Non
 def note_on_map(verdict: "RepresentationVerdict") -> str:
     """Return how the map is read."""
     more = f" The {MOST_CODES} strongest codes are shown." if len(verdict.codes) > MOST_CODES else ""
-    read = "A ring marks a code that holds the factor. Grey cells are at the chance level."
+    read = "A ring marks the codes that the verdict names. Grey cells are at the chance level."
     return f"{read} Codes are ordered by their best factor.{more}"
 
 

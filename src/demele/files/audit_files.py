@@ -110,9 +110,15 @@ def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown |
     rows = whole_numbers(text, table, ROW)
     _check_given(text, table, rows, given)
     unclear = np.array([is_unclear(value, given) for value in table[TRUE].to_list()], dtype=bool)
-    labels = _answered(text, table, given, unclear)
-    if as_known is not None:
-        labels = [None if label is None else as_known(str(label)) for label in labels]
+    said = [
+        None if odd or is_empty(value) or value != value else class_text(value)
+        for value, odd in zip(table[TRUE].to_list(), unclear, strict=True)
+    ]
+    if as_known is None:
+        labels = _answered(text, table, given, said)
+    else:
+        with in_file(f"{text}: column {TRUE}"):
+            labels = [None if value is None else as_known(value) for value in said]
     least = single(text, table, LEAST)
     try:
         least_probability = None if least is None else float(least)
@@ -278,13 +284,9 @@ def whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int
 
 
 def _answered(
-    text: str, table: "pd.DataFrame", given: NDArray[Any], unclear: NDArray[np.bool_]
+    text: str, table: "pd.DataFrame", given: NDArray[Any], said: Sequence[str | None]
 ) -> list[int | str | None]:
     """Return the answers as names or as numbers, as the labels are; None where there is none."""
-    said = [
-        None if odd or is_empty(value) or value != value else class_text(value)
-        for value, odd in zip(table[TRUE].to_list(), unclear, strict=True)
-    ]
     known = [value for value in said if value is not None]
     read = classes_like(known, given)
     odd = [i for i, value in enumerate(said) if value is not None and not value.lstrip("+-").isdigit()]

@@ -21,7 +21,7 @@ from demele.core.reading import check_nesting, parsing, read_whole
 from demele.core.seeds import rng_for
 from demele.core.sentences import plural
 from demele.files.audit_files import UNCLEAR, Answers, AsKnown, is_unclear
-from demele.files.label_files import class_text
+from demele.files.label_files import class_text, in_file
 from demele.files.sheets import Cells, is_empty, read_sheet_rows, sheet_bytes
 
 if TYPE_CHECKING:
@@ -281,7 +281,8 @@ def read_sheet(
         labels = _classes(path, said, unclear, [by_key[line.key][0] for line in drawn], given, classes)
     else:
         open_ = [not odd and not is_empty(value) for value, odd in zip(said, unclear, strict=True)]
-        labels = [as_known(class_text(value)) if some else None for value, some in zip(said, open_, strict=True)]
+        with in_file(f"{path}: column {ANSWER}"):
+            labels = [as_known(class_text(value)) if some else None for value, some in zip(said, open_, strict=True)]
     return Answers(
         str(path),
         ANSWER,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import FormatError, quoted
+from demele.core.errors import FormatError, InputError, quoted
 from demele.core.reading import check_nesting, parsing
 from demele.files.table_files import listed
 
@@ -119,6 +119,25 @@ def texts_of(answer: LoggedAnswer) -> tuple[str, str]:
 def known_answer(text: str, classes: Collection[object]) -> str:
     """Return what an expert wrote as one of the answers that models or logs gave, or that it is none of these."""
     return text if text in classes else plain(text) if plain(text) in classes else OTHER_ANSWER
+
+
+def chosen(text: str, classes: Collection[object]) -> Any:
+    """Return the class of a choice from what an expert wrote: the class, or the letter of its number.
+
+    Examples
+    --------
+    >>> chosen("c", (0, 1, 2)), chosen("1", (0, 1, 2)), chosen("b", ("A", "B"))
+    (2, 1, 'B')
+
+    Raises
+    ------
+    InputError
+    """
+    letters = {"abcdefghijklmnopqrstuvwxyz"[one]: one for one in classes if isinstance(one, int) and 0 <= one < 26}
+    known = {**letters, **{str(one).casefold(): one for one in classes}}
+    if text.casefold() not in known:
+        raise InputError(f"expected the number or letter of a choice, got {quoted(text)}")
+    return known[text.casefold()]
 
 
 def flat_fields(fields: Mapping[str, Any], before: str = "") -> dict[str, Any]:

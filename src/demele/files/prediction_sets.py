@@ -16,11 +16,12 @@ from demele.core.labelled import shown
 from demele.core.names import checked_name
 from demele.core.reading import path_of, real_path
 from demele.core.sentences import plural
+from demele.files.audit_files import AsKnown
 from demele.files.column_files import read_frame
 from demele.files.label_files import class_text, classes_like, in_file, in_one_vocabulary, label_column, models, name_of
 from demele.files.label_files import column as one_column
 from demele.files.log_sets import as_classes, is_log, runs_of
-from demele.files.model_logs import ModelLog, flat_fields, id_order, known_answer
+from demele.files.model_logs import ModelLog, chosen, flat_fields, id_order, known_answer
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, check_known, listed, quoted_name
 
@@ -251,9 +252,13 @@ class PredictionSet:
     left_out: int = 0
     notes: tuple[str, ...] = ()
 
-    def as_known(self, text: str) -> int | str:
-        """Return an expert's answer in words as one that a model or a log gave, or as another one."""
-        return known_answer(text, self.classes or ())
+    @property
+    def as_known(self) -> AsKnown | None:
+        """What reads an expert's answer to a question of logs: as one that a model or a log gave, or as a choice."""
+        classes = self.classes or ()
+        if self.open:
+            return lambda text: known_answer(text, classes)
+        return (lambda text: chosen(text, classes)) if self.fields and classes else None
 
     def values_of(self, name: str) -> list[Any]:
         """Return what logs hold of each row by one name; None where a row has none.

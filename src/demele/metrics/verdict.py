@@ -198,7 +198,9 @@ class _Judge:
         best, most = order[0], float(shares[order[0]])
         sharing = [j for j in order if shares[j] > SHARED * most]
         if own.any():
-            row = replace(row, share=most, second=float(shares[order[1]]) if len(order) > 1 else 0.0)
+            second = float(shares[order[1]]) if len(order) > 1 else 0.0
+            named = self._names(order[1:2])[0] if second >= HELD else ""
+            row = replace(row, share=most, second=second, next_code=named)
         if most < HELD >= detectable:
             return self._below_a_tenth(i, row, sharing)
         if not own.any():

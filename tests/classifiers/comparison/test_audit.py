@@ -397,13 +397,28 @@ def test_equal_models_fully_audited_are_not_told_apart_by_rounding() -> None:
         assert not found.baseline[0]
 
 
-def test_an_audit_of_every_row_says_that_an_exact_test_decides_more() -> None:
+def test_an_audit_of_every_row_decides_as_its_labels_do() -> None:
     r = np.random.default_rng(5)
-    labels = r.integers(0, 2, 300)
-    old, new = (np.where(r.random(300) < right, labels, 1 - labels) for right in (0.8, 0.86))
-    exact = compare(old, new, labels)
-    for size in (300, 299):
-        plan = draw_audit(300, size, seed=0)
-        found = compare(old, new, labels, audit=plan.answered(labels[plan.rows]))
-        assert ("all-audited" in {note.code for note in found.notes}) == (size == 300)
-        assert exact.p_value < found.p_value
+    truth = r.integers(0, 2, 300)
+    labels = np.where(r.random(300) < 0.9, truth, 1 - truth)
+    old, new = (np.where(r.random(300) < right, truth, 1 - truth) for right in (0.8, 0.86))
+    plan = draw_audit(300, 300, seed=0)
+    found = compare(old, new, labels, audit=plan.answered(truth[plan.rows]))
+    exact = compare(old, new, truth)
+    assert (found.verdict, found.p_value, found.difference) == (exact.verdict, exact.p_value, exact.difference)
+    assert (found.interval.low, found.interval.high) == (exact.interval.low, exact.interval.high)
+    assert found.candidate.corrected is not None
+    assert exact.candidate.interval is not None
+    assert found.candidate.corrected.low == pytest.approx(exact.candidate.interval.low)
+
+
+def test_an_audit_that_finds_more_wrong_labels_than_supplied_says_so() -> None:
+    r = np.random.default_rng(6)
+    truth = r.integers(0, 2, 400)
+    labels = np.where(np.arange(400) % 20 == 0, 1 - truth, truth)
+    plan = draw_audit(400, 200, seed=0)
+    audit = plan.answered(truth[plan.rows])
+    for noise, refuted in ((0.01, True), (0.3, False)):
+        found = compare(truth, labels, labels, audit=audit, noise=noise)
+        (note,) = [note for note in found.notes if note.code == "unused"]
+        assert ("the audit estimates" in note.message) == refuted

@@ -268,6 +268,9 @@ def by_audit(question: Question) -> Outcomes:
     audit: CodedAudit = question.audit  # type: ignore[assignment]  # demanded by METHODS
     if audit.design == "selective":
         return _selective(question, audit)
+    known = audit.k == question.data.n and not question.expert_error
+    if known and question.inference == "population" and question.measure == "accuracy":
+        return _of_every_row(question, audit)
     models, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
     first, second = positions[: question.n_pairs], positions[question.n_pairs :]
     effects, drawn, n = effects_of(question, audit, models), Drawn.of(audit), question.data.n
@@ -311,11 +314,6 @@ def by_audit(question: Question) -> Outcomes:
         message=f"only {audit.k} labels were audited; fewer than {FEW_LABELS} decide hardly anything",
         severity="warning",
     )
-    whole = Note(
-        code="all-audited",
-        message="the audit has every row; its labels given as `labels`, without `audit`, get an exact test, which "
-        "decides more",
-    )
     estimated = Outcomes(
         candidate=better[0],
         baseline=better[1],
@@ -332,7 +330,7 @@ def by_audit(question: Question) -> Outcomes:
             *audit.assumed(question.data.labels),
             expert_assumption(question, "The expert's labels are right."),
         ),
-        notes=(*((few,) if audit.k < FEW_LABELS else ()), *((whole,) if audit.k == n else ()), *table_notes),
+        notes=(*((few,) if audit.k < FEW_LABELS else ()), *table_notes),
         details={"audited": audit.k, "difference_needed": needed},
     )
     proven = proved(question, audit, estimated) if question.exact else estimated
@@ -398,6 +396,20 @@ def _careful(question: Question, distance: Floats, difference: Floats, sampling:
         exact = GroupedPairs.asked(question, question.clusters).unseen(difference * n, question.tail) / n
     found: Floats = np.sqrt(np.maximum(distance**2 - used**2, 0) + np.maximum(used, exact) ** 2)
     return found
+
+
+def _of_every_row(question: Question, audit: CodedAudit) -> Outcomes:
+    """Decide by the exact test on the expert's labels, where these are of every row: nothing is estimated."""
+    labels = np.empty_like(question.data.labels)
+    labels[audit.rows] = audit.labels
+    found = worst_case(replace(question, data=replace(question.data, labels=labels), noise=0.0))
+    return replace(
+        found,
+        method="exact paired interval",
+        kind="sampling",
+        assumptions=("The expert's labels are right.",),
+        details={"audited": audit.k, "difference_needed": np.zeros(question.n_pairs)},
+    )
 
 
 def _selective(question: Question, audit: CodedAudit) -> Outcomes:

@@ -361,6 +361,10 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     for option, fields in _FIELDS.items():
         if getattr(question, fields[0]) is not None and option not in used:
             message = f"method {spec.name!r} does not use {option}; the verdict would be the same without it"
+            if option == "noise" and audit is not None and isinstance(question.noise, float):
+                found = audit.wrong_labels(data.labels) / data.n
+                refuted = f"; the audit estimates {found:.1%} wrong labels, more than the {question.noise:.1%} supplied"
+                message += refuted * bool(found > question.noise)
             notes += (Note(code="unused", message=message, subject=(option,), severity="warning"),)
     return notes
 

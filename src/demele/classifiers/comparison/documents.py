@@ -171,6 +171,8 @@ def _next(result: "Decision") -> list[tuple[str, str]]:
         step = f"Plan an audit: {most} would not settle it if they only confirm the given labels."
         return [(step, "demele audit plan BASELINE CANDIDATE LABELS")]
     size = noisy or clean
+    if size > result.n // 2:  # a uniform draw of most rows: other designs need fewer
+        return [("Plan an audit: a weighted draw needs fewer rows.", "demele audit plan BASELINE CANDIDATE LABELS")]
     enough = "" if noisy else "; they settle it if all confirm the given labels"
     return [(f"Relabel {size:,} random rows{enough}.", f"demele audit draw LABELS --size {size} --output audit.csv")]
 

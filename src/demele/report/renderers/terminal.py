@@ -40,7 +40,13 @@ def text(document: Document, *, width: int = 80, explain: bool = False, more: st
 
 def _counted(document: Document) -> str:
     warned = sum(note.severity != "info" for note in document.notes)
-    kinds = ((len(document.assumptions), "assumption"), (warned, "warning"), (len(document.notes) - warned, "note"))
+    said = sum(map(bool, document.sentences))
+    kinds = (
+        (said, "sentence"),
+        (len(document.assumptions), "assumption"),
+        (warned, "warning"),
+        (len(document.notes) - warned, "note"),
+    )
     return ", ".join(count(number, noun) for number, noun in kinds if number)
 
 
