@@ -517,3 +517,22 @@ def test_what_an_error_tells_to_pick_can_be_pasted(
     picked = shlex.split(run.err.partition("such as ")[2])
     assert picked == [file + remedy]
     assert "expected" in demele("compare", *picked, "old.npy", "label.npy").err  # of rows: it is read
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [("macro-f1", "macro F1"), ("balanced-accuracy", "balanced accuracy"), ("matthews", "Matthews correlation")],
+)
+def test_measures_of_all_classes(
+    measure: str, words: str, demele: Program, labels_folder: Path, judged: pd.DataFrame
+) -> None:
+    run = demele("compare", *PAIR, "--measure", measure, "-o", "page.html")
+    found = json.loads(run.out)
+    assert found == _embedded("page.html") == _compare(judged, measure=measure)
+    assert (found["measure"], found["of"], found["baseline"]["successes"]) == (measure, None, None)
+    told = demele("compare", *PAIR, "--measure", measure, "--format", "table").out
+    assert words.lower() in " ".join(told.split()).lower()
+    assert words in Path("page.html").read_text(encoding="utf-8")
+    refused = demele("compare", *PAIR, "--measure", measure, "--noise", 0.1, "--method", "worst-case")
+    assert (refused.status, refused.out) == (2, "")
+    assert "--measure: method 'worst-case' compares accuracy, got" in refused.err
