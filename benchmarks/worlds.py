@@ -110,7 +110,7 @@ def noisy_labels(
     rng = rng_for(seed, "noise", kind, world.seed)
     wrong = int(rate * n + 1e-9)
     if kind == "feature":
-        from demele.labels import add_feature_noise
+        from demele.labels.made.noise import add_feature_noise
 
         labels: Indices = add_feature_noise(truth, world.annotations, rate).labels.astype(np.int32)
         return labels

@@ -54,7 +54,7 @@ def test_every_pair_has_the_verdict_of_the_single_comparison(run: bench.MethodCo
     """Row = baseline, column = candidate; what the whole run says of a pair is what compare says of it alone."""
     predictions, truth = simulated()
     votes = np.stack(list(predictions.values()))
-    noisy = labels.add_feature_noise(truth, votes, 0.1)
+    noisy = labels.add_noise(truth, 0.1, annotations=votes)
     for method, noise in (("overlap", None), ("worst-case-overlap", noisy.rate)):
         matrix = run.matrix(method, 0.1)
         for i, first in enumerate(predictions):
@@ -167,7 +167,7 @@ def test_a_function_joins_by_one_argument() -> None:
     predictions, truth = simulated(300, models=5)
     found = bench.check_methods(predictions, truth, [0.1], [simple, "overlap", peeking])
     assert list(found.contenders) == ["simple", "overlap", "peeking"]
-    noisy = labels.add_feature_noise(truth, np.stack(list(predictions.values())), 0.1).labels
+    noisy = labels.add_noise(truth, 0.1, annotations=np.stack(list(predictions.values()))).labels
     accuracy = [(values == noisy).mean() for values in predictions.values()]
     taken = np.isin(found.matrix("simple", 0.1), (2, 3))
     assert_exact(taken.tolist(), [[b > a for b in accuracy] for a in accuracy])

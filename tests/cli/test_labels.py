@@ -49,12 +49,12 @@ def features_folder(labels_folder: Path, judged: pd.DataFrame) -> Path:
 def test_uniform_noise_is_that_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     run = demele("labels", "corrupt", "data.csv::true", "--noise", 0.05, "--seed", 4, "-o", "noisy.csv")
     assert (run.status, run.err) == (0, "demele: noisy.csv written\n")
-    made = labels.add_uniform_noise(judged["true"], 0.05, seed=4)
+    made = labels.add_noise(judged["true"], 0.05, seed=4)
     frame = pd.read_csv("noisy.csv")
     assert list(frame) == ["label", "true", "mislabelled"]
     assert_exact(frame, made.to_frame())
     content = json.loads(run.out)
-    (version,) = content["versions"]
+    version = content
     assert (version["wanted"], version["rate"], _wrong(version)) == (0.05, 0.05, 30)
     assert_exact(version["counts"]["counts"], made.counts.counts)
     assert content["noise"] == "uniform"
@@ -64,7 +64,7 @@ def test_uniform_noise_is_that_of_the_library(demele: Program, labels_folder: Pa
 def test_several_rates_are_nested_in_every_kind_of_file(suffix: str, demele: Program, labels_folder: Path) -> None:
     path = f"noisy.{suffix}"
     content = _made(demele, "corrupt", "names.csv::true", "--noise", "0.05,0.2", "-o", path, "--quiet")
-    assert [_wrong(version) for version in content["versions"]] == [30, 120]
+    assert [_wrong(version) for version in [content, *content["others"]]] == [30, 120]
     few, many, true = (
         np.asarray(read_table(f"{path}::{name}", warn=print)).ravel() for name in ("label_0.05", "label_0.2", "true")
     )
@@ -79,13 +79,13 @@ def test_several_rates_are_nested_in_every_kind_of_file(suffix: str, demele: Pro
 def test_noise_per_class(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     run = demele("labels", "corrupt", "data.csv::true", "--noise", 0.1, "--symmetric", "--seed", 2, "--format", "csv")
     matrix = labels.symmetric_transition(4, 0.1)
-    expected = labels.add_class_noise(judged["true"], matrix, exact=True, seed=2)
+    expected = labels.add_noise(judged["true"], matrix, seed=2)
     assert_exact(pd.read_csv(io.StringIO(run.out)), expected.to_frame())
     # row true: 0 is taken for 1 in half of the cases, the others are always right
     table = np.eye(4)
     table[0] = [0.5, 0.5, 0, 0]
     pd.DataFrame(table).to_csv("mistaken.csv", index=False)
-    (version,) = _made(demele, "corrupt", "true.npy", "--noise", "mistaken.csv")["versions"]
+    version = _made(demele, "corrupt", "true.npy", "--noise", "mistaken.csv")
     size = int((judged["true"] == 0).sum())
     assert version["counts"]["counts"][0] == [size - size // 2, size // 2, 0, 0]
     assert _wrong(version) == size // 2
@@ -96,8 +96,8 @@ def test_noise_of_annotators(demele: Program, labels_folder: Path, judged: pd.Da
         demele, "corrupt", "names.csv::true", "--noise", "0.1,0.2", "--annotations", "names.csv::old,new,twin"
     )
     answers = {name: WORDS[judged[name]] for name in ("old", "new", "twin")}
-    for version, rate in zip(content["versions"], (0.1, 0.2), strict=True):
-        expected = labels.add_feature_noise(WORDS[judged["true"]], answers, rate)
+    for version, rate in zip([content, *content["others"]], (0.1, 0.2), strict=True):
+        expected = labels.add_noise(WORDS[judged["true"]], rate, annotations=answers)
         assert_exact(version["counts"]["counts"], expected.counts.counts)
         assert version["highest_rate"] == expected.highest_rate
     assert content["noise"] == "feature"
@@ -117,16 +117,16 @@ def test_annotators_are_trained_and_kept(demele: Program, features_folder: Path,
     assert content["annotators"]["errors"] == expected.errors.tolist()
     assert [note["code"] for note in content["annotators"]["notes"]] == [note.code for note in expected.notes]
     again = _made(demele, *asked, "--annotations", "x.annotations.csv")
-    assert again["versions"] == content["versions"]
+    assert {**again, "annotators": None} == {**content, "annotators": None}
 
 
 def test_the_predictions_of_a_model(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     content = _made(demele, "corrupt", "data.csv::true", "--noise", "0.1,0.3", "--predictions", "data.csv::old,new")
-    assert [version["source"] for version in content["versions"]] == ["new", "old"]
+    assert [version["source"] for version in [content, *content["others"]]] == ["new", "old"]
     errors = [float((judged[name] != judged["true"]).mean()) for name in ("new", "old")]
-    assert_close([version["rate"] for version in content["versions"]], errors, ROUNDING)
+    assert_close([version["rate"] for version in [content, *content["others"]]], errors, ROUNDING)
     alone = _made(demele, "corrupt", "data.csv::true", "--predictions", "new.npy")
-    assert alone["versions"][0]["rate"] == errors[0]
+    assert alone["rate"] == errors[0]
 
 
 # Estimating ------------------------------------------------------------------------------------------------------
@@ -235,12 +235,12 @@ def test_probabilities_and_their_classes(demele: Program, features_folder: Path,
 
 
 def test_more_classes_than_occur(demele: Program, labels_folder: Path) -> None:
-    (version,) = _made(demele, "corrupt", "true.npy", "--noise", 0.5, "--classes", "0,1,2,3,4")["versions"]
+    version = _made(demele, "corrupt", "true.npy", "--noise", 0.5, "--classes", "0,1,2,3,4")
     assert version["counts"]["classes"] == [0, 1, 2, 3, 4]
     assert sum(row[4] for row in version["counts"]["counts"]) > 0
 
 
 def test_approximate_noise_varies(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     content = _made(demele, "corrupt", "true.npy", "--noise", 0.1, "--approximate", "--kind", "uniform")
-    expected = labels.add_uniform_noise(judged["true"], 0.1, exact=False, seed=0)
-    assert _wrong(content["versions"][0]) == int(expected.mislabelled.sum()) != 60
+    expected = labels.add_noise(judged["true"], 0.1, approximate=True)
+    assert _wrong(content) == int(expected.mislabelled.sum()) != 60

@@ -200,7 +200,7 @@ def results() -> list[Result]:
         ),
         *of_a_cleaning(),
         labels.TransitionMatrix([[0.9, 0.1], [0.2, 0.8]], ["</script>", "a|b_c"]),
-        labels.add_uniform_noise(["</script>", "a|b_c"] * 50, 0.1, seed=0),
+        labels.add_noise(["</script>", "a|b_c"] * 50, 0.1, seed=0),
         labels.artificial_annotators(np.eye(2)[[0, 1] * 50], [0, 1] * 50, n_annotators=2, seed=0),
         labels.estimate_transition([0, 0, 1, 1], [0, 1, 1, 1]),
         demele.metrics.interpolatability(steps, steps**2, names=["size", "</script>"]),

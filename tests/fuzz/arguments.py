@@ -102,7 +102,7 @@ def objects() -> dict[str, Callable[[], Any]]:
         "Consensus": cache(lambda: labels.consensus(good["annotations"])),
         "Agreement": cache(lambda: labels.annotator_agreement(good["annotations"], n_resamples=40)),
         "Annotations": lambda: labels.Annotations([0, 0, 1, 1], ["a", "b"] * 2, ["x", "y", "x", "x"]),
-        "NoisyLabels": cache(lambda: labels.add_uniform_noise(good["labels"], rate=0.1, seed=0)),
+        "NoisyLabels": cache(lambda: labels.add_noise(good["labels"], 0.1)),
         "TransitionMatrix": lambda: labels.symmetric_transition([0, 1], 0.1),
         "TransitionCounts": lambda: labels.TransitionCounts([[45, 5], [2, 48]], [0, 1]),
         "Audit": lambda: labels.Audit([0, 2], [0, 0], design="uniform"),
@@ -192,7 +192,7 @@ OWN: dict[str, dict[str, Any]] = {
     "demele.classifiers.forecast_audits": {"predictions": "models"},
     "demele.classifiers.stats.pseudo_supervised": {"predictions": "models"},
     "demele.bench.check_methods": {"predictions": "models"},
-    "demele.labels.add_model_noise": {"predictions": "models"},
+    "demele.labels.add_noise": {"predictions": "models"},
     "demele.labels.doubt": {"predictions": "models"},
 }
 NAMES = {"demele.data": "digits", "demele.bench": "mixing", "demele.lab": "paper"}
@@ -489,7 +489,7 @@ SAME: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "clean": (partial(labels.clean, seed=0), ("y", "features")),
     "confusion": (classifiers.stats.confusion, ("predictions", "labels")),
     "estimate_transition": (labels.estimate_transition, ("true_labels", "given_labels")),
-    "add_uniform_noise": (partial(labels.add_uniform_noise, rate=0.1, seed=0), ("y",)),
+    "add_noise": (partial(labels.add_noise, noise=0.1), ("labels",)),
 }  # fmt: skip
 
 

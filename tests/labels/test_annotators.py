@@ -13,13 +13,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.labels import add_feature_noise
 from demele.labels.made.annotators import (
     ArtificialAnnotators,
     artificial_annotators,
     candidate_annotator,
     draw_model,
 )
+from demele.labels.made.noise import add_feature_noise
 from tests.tolerances import ROUNDING, assert_at_most, assert_exact
 
 STEP, TOLERANCE, HIGHEST = 0.05, 0.01, 0.4

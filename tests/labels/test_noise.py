@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.labels import TransitionCounts, add_feature_noise, add_model_noise
+from demele.labels import TransitionCounts
+from demele.labels.made.noise import add_feature_noise, add_model_noise
 from tests.tolerances import assert_exact
 
 # Four annotators on five instances; legitimacies 0.8, 0.6, 0.6, 0.4 (one minus the share of mistakes).

@@ -16,12 +16,10 @@ from demele.labels import (
     NoisyLabels,
     TransitionCounts,
     TransitionMatrix,
-    add_class_noise,
-    add_uniform_noise,
     asymmetric_transition,
     symmetric_transition,
 )
-from demele.labels.made.noise import _drawn
+from demele.labels.made.noise import _drawn, add_class_noise, add_uniform_noise
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[Any]

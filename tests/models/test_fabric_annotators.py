@@ -11,7 +11,7 @@ import pytest
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.data import ArrayImages, clutter
 from demele.lab import FabricAnnotator, FabricAnnotators, annotator_recipe, fabric_annotators
-from demele.labels import add_feature_noise
+from demele.labels.made.noise import add_feature_noise
 from demele.models.fabric.annotators import FEWEST
 from tests.models.fabrics import images, labels
 from tests.tolerances import ROUNDING, assert_close, assert_exact

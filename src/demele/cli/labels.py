@@ -13,7 +13,7 @@ from demele.files.column_files import numbers_of
 from demele.files.label_files import classes_named, column, in_one_vocabulary, models, read_transition
 from demele.labels.cleaned.harm import clean_labels
 from demele.labels.joined.aggregate import aggregate
-from demele.labels.made.corrupt import corrupt
+from demele.labels.made.add_noise import add_noise
 from demele.noise.sample import count_labels
 
 
@@ -33,7 +33,7 @@ def _corrupt(given: Given) -> Call:
             columns = in_one_vocabulary({("labels",): labels, **models(given.take(name), warn, labels=text)})
             labels, data[name] = columns.pop(("labels",)), columns
     more = given.read(features=lambda file: numbers_of(file, warn, labels=text), classes=_classes(labels))
-    return given.bind(corrupt, labels, **data, **more)
+    return given.bind(add_noise, labels, **data, **more)
 
 
 def _classes(labels: Any) -> Callable[[str], Any]:
@@ -78,7 +78,7 @@ def _clean(given: Given) -> Call:
 
 
 CORRUPT = Command(
-    {"": corrupt},
+    {"": add_noise},
     ("LABELS",),
     _corrupt,
     short="noise kind symmetric features predictions seed",

@@ -27,13 +27,10 @@ if TYPE_CHECKING:
     from demele.labels.joined.item_response import dawid_skene as dawid_skene
     from demele.labels.joined.item_response import one_coin as one_coin
     from demele.labels.joined.voting import majority_vote as majority_vote
+    from demele.labels.made.add_noise import add_noise as add_noise
     from demele.labels.made.annotators import ArtificialAnnotators as ArtificialAnnotators
     from demele.labels.made.annotators import artificial_annotators as artificial_annotators
     from demele.labels.made.noise import NoisyLabels as NoisyLabels
-    from demele.labels.made.noise import add_class_noise as add_class_noise
-    from demele.labels.made.noise import add_feature_noise as add_feature_noise
-    from demele.labels.made.noise import add_model_noise as add_model_noise
-    from demele.labels.made.noise import add_uniform_noise as add_uniform_noise
     from demele.labels.made.noise import asymmetric_transition as asymmetric_transition
     from demele.labels.made.noise import symmetric_transition as symmetric_transition
     from demele.noise.audit import Audit as Audit
@@ -64,14 +61,16 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.labels.joined.generative": "bayesian_consensus",
         "demele.labels.joined.item_response": "consensus dawid_skene one_coin",
         "demele.labels.joined.voting": "majority_vote",
+        "demele.labels.made.add_noise": "add_noise",
         "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
-        "demele.labels.made.noise": (
-            "NoisyLabels add_class_noise add_feature_noise add_model_noise add_uniform_noise "
-            "asymmetric_transition symmetric_transition "
-        ),
+        "demele.labels.made.noise": ("NoisyLabels asymmetric_transition symmetric_transition "),
         "demele.noise.audit": "Audit AuditPlan CodedAudit disagreement draw_audit join_audits",
         "demele.noise.budget": "NoiseBudget noise_budget",
         "demele.noise.factor_noise": "FactorAudit matrix_of_annotators transition_from_agreement",
         "demele.noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
+    },
+    {
+        "corrupt": "add_noise",
+        **{f"add_{kind}_noise": f"add_noise(kind='{kind}')" for kind in ("uniform", "class", "feature", "model")},
     },
 )

@@ -70,13 +70,22 @@ def noisy_document(result: "NoisyLabels") -> Document:
     wrong = f"{written(counts.wrong, 'count')} of {count(counts.n, 'label')} were made wrong"
     source = "" if result.source is None else f"The labels are the predictions of {name(result.source)}."
     most = "" if result.highest_rate is None else written(result.highest_rate, "percent")
-    return replace(
+    noisy = replace(
         made,
         kind="Label noise",
         title="Label noise",
         headline=f"{wrong}: {written(result.rate, 'percent')}{asked}.",
-        sentences=[source, f"These annotators can make at most {most} of the labels wrong." if most else ""],
+        sentences=[
+            source,
+            f"These annotators can make at most {most} of the labels wrong." if most else "",
+            "" if result.annotators is None else result.annotators.headline(),
+        ],
     )
+    if not result.others:
+        return noisy
+    columns = {"Rate": "percent", "Wrong labels": "percent", "Rows": "count"}
+    rates = [(one.wanted, one.rate, one.n) for one in result.versions]
+    return replace(noisy, table=Table("Rates", columns, rates), sections=())
 
 
 def consensus_document(result: "Consensus") -> Document:

@@ -110,7 +110,7 @@ def check_methods(
         :func:`demele.labels.artificial_annotators`. If the classifiers themselves annotate, the noise repeats their own
         mistakes: a note says so.
     legitimacy : array-like of shape (n_annotators,), optional
-        As in :func:`demele.labels.add_feature_noise`.
+        As in :func:`demele.labels.add_noise`.
     measures : str, or sequence of str and (str, class)
         What is compared: accuracy, or precision, recall or f1 of a class. ``"accuracy"``, ``("precision", cls)``,
         ``("recall", cls)``, ``("f1", cls)``; one or several.

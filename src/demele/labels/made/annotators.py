@@ -335,7 +335,7 @@ def artificial_annotators(
     Returns
     -------
     ArtificialAnnotators
-        Feed it to :func:`add_feature_noise`: ``add_feature_noise(y, found.predictions, rate)``. Notes say when there
+        Feed it to :func:`add_noise`: ``add_noise(y, rate, annotations=found.predictions)``. Notes say when there
         are fewer annotators than wanted, or none near some of the multiples.
 
     Raises
@@ -356,13 +356,13 @@ def artificial_annotators(
     Examples
     --------
     >>> import numpy as np
-    >>> from demele.labels import add_feature_noise
+    >>> from demele.labels import add_noise
     >>> features = np.random.default_rng(0).normal(size=(200, 4))
     >>> y = (features[:, 0] + features[:, 1] > 0).astype(int)
     >>> found = artificial_annotators(features, y, n_annotators=9)
     >>> found.predictions.shape, bool((found.errors < 0.4).all())
     ((9, 200), True)
-    >>> add_feature_noise(y, found.predictions, 0.1).rate
+    >>> add_noise(y, 0.1, annotations=found.predictions).rate
     0.1
     """
     table, true, truth = _read(features, y)

@@ -5,7 +5,7 @@ Noise that follows the class alone is made in :mod:`demele.labels.made.noise`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from demele.labels.made.annotators import ArtificialAnnotators
 
 
 #: Votes summed at a time, so that memory stays bounded.
@@ -58,9 +60,16 @@ class NoisyLabels(Result):
         The model whose predictions the labels are, where they are those of one model.
     difficulty : array of shape (n,) or None
         For noise per features: trust in the annotators that get each instance wrong; the most difficult ones are wrong.
+    noise : {"uniform", "class", "feature", "model"} or None
+        Kind of the noise.
+    others : tuple of NoisyLabels
+        The same labels with noise at further rates.
+    annotators : ArtificialAnnotators or None
+        Those that were trained for noise per features.
     """
 
     _kind = "label noise"
+    _files: ClassVar[Mapping[str, str]] = {".annotations.csv": "annotations_frame"}
 
     labels: NDArray[Any] = field(metadata={"json": False})
     true_labels: NDArray[Any] = field(metadata={"json": False})
@@ -71,6 +80,9 @@ class NoisyLabels(Result):
     highest_rate: float | None = None
     source: str | None = None
     difficulty: Floats | None = field(default=None, metadata={"json": False})
+    noise: str | None = None
+    others: "tuple[NoisyLabels, ...]" = ()
+    annotators: "ArtificialAnnotators | None" = None
 
     document = noisy_document
 
@@ -87,11 +99,35 @@ class NoisyLabels(Result):
         """
         return self.counts.to_matrix(empty="right")
 
+    @property
+    def versions(self) -> "tuple[NoisyLabels, ...]":
+        """The labels at each rate."""
+        return self, *self.others
+
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame of n rows with columns label (noisy), true and mislabelled."""
+        """Return a row per label: label (noisy), true and mislabelled; of several rates, columns for each."""
         import pandas as pd
 
-        return pd.DataFrame({"label": self.labels, "true": self.true_labels, "mislabelled": self.mislabelled})
+        end = {one: f"_{one.wanted:g}" if self.others else "" for one in self.versions}
+        labels = {f"label{end[one]}": one.labels for one in self.versions}
+        wrong = {f"mislabelled{end[one]}": one.mislabelled for one in self.versions}
+        return pd.DataFrame({**labels, "true": self.true_labels, **wrong})
+
+    def annotations_frame(self) -> "pd.DataFrame":
+        """Return what the annotators say, one column each.
+
+        Raises
+        ------
+        InputError
+            If no annotators were trained.
+        """
+        import pandas as pd
+
+        if self.annotators is None:
+            raise InputError("features", "no annotators were trained; annotations are of noise per features")
+        # A comma would end the name in FILE::a,b.
+        names = [f"{place}: {name.replace(',', ';')}" for place, name in enumerate(self.annotators.names, start=1)]
+        return pd.DataFrame(dict(zip(names, self.annotators.predictions, strict=True)))
 
 
 def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy: object = None) -> NoisyLabels:

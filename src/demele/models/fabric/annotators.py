@@ -235,7 +235,7 @@ def fabric_annotators(
     Returns
     -------
     FabricAnnotators
-        Feed it to :func:`demele.labels.add_feature_noise`: ``add_feature_noise(labels, found.predictions, rate)``.
+        Feed it to :func:`demele.labels.add_noise`: ``add_noise(labels, rate, annotations=found.predictions)``.
 
     Raises
     ------
@@ -263,14 +263,14 @@ def fabric_annotators(
     --------
     >>> from dataclasses import replace
     >>> from demele.data import clutter
-    >>> from demele.labels import add_feature_noise
+    >>> from demele.labels import add_noise
     >>> from demele.lab import annotator_recipe
     >>> images = clutter(200, level=0).resized(8)  # few images: more epochs, and more looks at each
     >>> labels = images.positions()[:, 0]
     >>> found = fabric_annotators(images, labels, 6, recipe=replace(annotator_recipe(), epochs=16, every=2))
     >>> found.predictions.shape, bool((found.errors < 0.4).all())
     ((6, 200), True)
-    >>> add_feature_noise(labels, found.predictions, 0.1).rate
+    >>> add_noise(labels, 0.1, annotations=found.predictions).rate
     0.1
     """
     require("torch", purpose="a fabric")

@@ -1,14 +1,13 @@
-"""Label noise of any kind by one call: versions of one column of labels, each with its truth."""
+"""Label noise of any kind by one call, with its truth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data, Noise
 from demele.core.labelled import read_labels
-from demele.core.result import Result
-from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
+from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import (
     NoisyLabels,
     add_class_noise,
@@ -18,11 +17,7 @@ from demele.labels.made.noise import (
     symmetric_transition,
 )
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-from demele.report.document import Document, Table
 from demele.runtime.progress import Report
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NoiseKind = Literal["uniform", "class", "feature", "model"]
 #: What each kind of noise is made from.
@@ -33,87 +28,30 @@ _MADE_FROM: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CorruptedLabels(Result):
-    """Labels with noise of known truth, at one rate or at several; see :func:`corrupt`.
-
-    Attributes
-    ----------
-    noise : {"uniform", "class", "feature", "model"}
-    versions : tuple of NoisyLabels
-        One for each rate.
-    annotators : ArtificialAnnotators or None
-        Those that were trained for noise per features.
-    """
-
-    _kind = "label noise"
-    _files: ClassVar[Mapping[str, str]] = {".annotations.csv": "annotations_frame"}
-
-    noise: NoiseKind
-    versions: tuple[NoisyLabels, ...]
-    annotators: ArtificialAnnotators | None = field(default=None)
-
-    def document(self) -> Document:
-        """Return what the noise is; of several rates, a row each."""
-        made = self.versions[0].document()
-        if self.annotators is not None:
-            made = replace(made, sentences=[*made.sentences, self.annotators.headline()])
-        if len(self.versions) == 1:
-            return made
-        columns = {"Rate": "percent", "Wrong labels": "percent", "Rows": "count"}
-        rows = [(one.wanted, one.rate, one.n) for one in self.versions]
-        return replace(made, table=Table("Rates", columns, rows), sections=())
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a row per label: noisy, true, and whether it is wrong; of several rates, columns for each."""
-        import pandas as pd
-
-        if len(self.versions) == 1:
-            return self.versions[0].to_frame()
-        labels = {f"label_{one.wanted:g}": one.labels for one in self.versions}
-        wrong = {f"mislabelled_{one.wanted:g}": one.mislabelled for one in self.versions}
-        return pd.DataFrame({**labels, "true": self.versions[0].true_labels, **wrong})
-
-    def annotations_frame(self) -> "pd.DataFrame":
-        """Return what the annotators say, one column each.
-
-        Raises
-        ------
-        InputError
-            If no annotators were trained.
-        """
-        import pandas as pd
-
-        if self.annotators is None:
-            raise InputError("features", "no annotators were trained; annotations are of noise per features")
-        # A comma would end the name in FILE::a,b.
-        names = [f"{place}: {name.replace(',', ';')}" for place, name in enumerate(self.annotators.names, start=1)]
-        return pd.DataFrame(dict(zip(names, self.annotators.predictions, strict=True)))
-
-
-def corrupt(
+def add_noise(
     labels: object,
-    *,
     noise: Noise = None,
+    *,
     kind: NoiseKind | None = None,
     symmetric: bool = False,
     features: Data = None,
     predictions: Data = None,
     annotations: Data = None,
+    legitimacy: object = None,
     n_annotators: int = 100,
     approximate: bool = False,
     classes: Classes = None,
     seed: int = 0,
     n_jobs: int = 1,
     progress: bool | Report = False,
-) -> CorruptedLabels:
+) -> NoisyLabels:
     """Make labels wrong, with known truth: at random, per class, per features, or as models predict.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
         True classes.
-    noise : float, sequence of float, TransitionMatrix or TransitionCounts
+    noise : float, sequence of float, TransitionMatrix, TransitionCounts, or array of shape (K, K)
         Share of labels to make wrong, several shares, or a transition matrix. Of several shares, the smaller ones are
         nested in the larger. Needed, but for noise as models predict.
     kind : {"uniform", "class", "feature", "model"}, optional
@@ -126,6 +64,8 @@ def corrupt(
         Predicted classes of models. Of several, the one whose error is nearest to the rate.
     annotations : mapping of str to array-like of shape (n,), optional
         Answers of artificial annotators.
+    legitimacy : array-like of shape (n_annotators,), optional
+        Trust in each annotator, >= 0. By default 1 minus the share of instances that it gets wrong.
     n_annotators : int
         Artificial annotators to train.
     approximate : bool
@@ -140,7 +80,8 @@ def corrupt(
 
     Returns
     -------
-    CorruptedLabels
+    NoisyLabels
+        At the first share; ``others`` are at the further ones.
 
     Raises
     ------
@@ -148,11 +89,19 @@ def corrupt(
 
     Examples
     --------
-    >>> corrupted = corrupt(["cat", "dog"] * 50, noise=[0.1, 0.2])
-    >>> [int(one.mislabelled.sum()) for one in corrupted.versions]
-    [10, 20]
+    >>> from demele import labels
+    >>> y = ["cat", "dog"] * 50
+    >>> noisy = labels.add_noise(y, 0.1, seed=0)
+    >>> noisy.noise, noisy.rate, int((noisy.labels != noisy.true_labels).sum())
+    ('uniform', 0.1, 10)
+    >>> [one.rate for one in labels.add_noise(y, [0.1, 0.2]).versions]
+    [0.1, 0.2]
+    >>> cats = labels.TransitionMatrix([[0.8, 0.2], [0.0, 1.0]], ["cat", "dog"])
+    >>> labels.add_noise(y, cats).transition.probability(true="cat", given="dog")
+    0.2
     """
-    transition = noise if isinstance(noise, TransitionMatrix | TransitionCounts) else None
+    is_matrix = isinstance(noise, TransitionMatrix | TransitionCounts) or getattr(noise, "ndim", 0) == 2
+    transition = noise if is_matrix else None
     given = {
         "transition": transition is not None,
         "symmetric": symmetric,
@@ -190,8 +139,9 @@ def corrupt(
                 features, labels, n_annotators=n_annotators, seed=seed, n_jobs=n_jobs, progress=progress
             )
             answers = annotators.predictions
-        versions = [add_feature_noise(labels, answers, rate) for rate in rates]
-    return CorruptedLabels(found, tuple(versions), annotators)  # type: ignore[arg-type]
+        versions = [add_feature_noise(labels, answers, rate, legitimacy=legitimacy) for rate in rates]
+    first, *others = (replace(one, noise=found) for one in versions)
+    return replace(first, others=tuple(others), annotators=annotators)
 
 
 def _listed(noise: Any) -> list[Any]:
