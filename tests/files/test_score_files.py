@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from demele.core.errors import DemeleError, FormatError, InputError, UnknownNameError
-from demele.files.score_files import read_human, read_scores
+from demele.files.score_files import read_human, read_scores, systems_of
 from demele.files.sheets import sheet_bytes
 from tests.files.model_logs import harness_logs, inspect_log
 
@@ -176,11 +176,12 @@ def test_people_are_joined_by_id_and_unknown_or_contradicting_ones_are_refused(t
     path = str(written(tmp_path / "long.csv", "id,system,human\n8,A,no\n8,A,no\n007,B,yes\n"))
     np.testing.assert_array_equal(read_human(path, found).scores["A"], [np.nan, 0])
     for text, why in (
-        ("id,human_A\n7,1\n8,1\n9,1\n10,1\n11,1\n", "4 items of no row, first '7', '9', '10'"),
-        ("id,human_A\n8,1\n8,0\n", "1 items with two different scores, first '8'"),
+        ("id,human_A\n7,1\n8,1\n9,1\n10,1\n11,1\n", "4 items are not in the results, first '7', '9', '10'"),
+        ("id,human_A,human_B\n9,1,1\n10,0,1\n", "2 items are not in the results, first '9', '10'"),
+        ("id,human_A\n8,1\n8,0\n", "1 items have two different scores, first '8'"),
         ("id,human\n8,1\n", "the systems of the scores are not named; expected columns human_A, human_B"),
         ("id,human_C\n8,1\n", "holds no system called 'C'"),
-        ("id,note\n8,1\n", "no column of people's scores among id, note; name one with `human_score`"),
+        ("id,note\n8,7\n", "no column of people's scores among id, note; expected a column human, or human_A and hum"),
         ("id,human_A\n8,\n", "holds no score by people"),
         ("id,human_A\n8,perhaps\n", "'perhaps' is no score"),
     ):
@@ -190,6 +191,43 @@ def test_people_are_joined_by_id_and_unknown_or_contradicting_ones_are_refused(t
     path = str(written(tmp_path / "named.csv", "key,system,said\n8,A,nope\n"))
     human = read_human(path, found, human_score="said", id="key", map={"nope": 0})
     np.testing.assert_array_equal(human.scores["A"], [np.nan, 0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,A,B,minutes\n1,1,,2\n3,0,1,7\n",
+        "id,human_A,human_B\n1,1,\n3,0,1\n",
+        "id,A_human,B_human\n1,1,\n3,0,1\n",
+        "id,system,label\n1,x/A,1\n3,x/A,0\n3,B,1\n",
+        "testIdx,human_A,human_B,human_C\n1,1,,0\n3,0,1,0\n",
+    ],
+)
+def test_people_may_name_systems_in_several_forms(tmp_path: Path, text: str) -> None:
+    rows = "".join(f"{row},{row % 2},1,{row / 10}\n" for row in range(4))
+    judged = written(tmp_path / "judged.csv", f"id,x/A,B,latency\n{rows}")
+    people = written(tmp_path / "people.csv", text)
+    found = read_scores(f"{judged}::x/A,B")
+    human = read_human(people, found)
+    np.testing.assert_array_equal(human.scores["x/A"], [np.nan, 1, np.nan, 0])
+    np.testing.assert_array_equal(human.scores["B"], [np.nan, np.nan, np.nan, 1])
+    assert len(human.notes) == ("human_C" in text)
+    short = written(tmp_path / "short.csv", f"id,A,B,latency\n{rows}")
+    if "label" not in text:
+        assert list(read_scores(short, systems=systems_of(people)).scores) == ["A", "B"]
+    every = read_scores(short)
+    assert list(every.scores) == ["A", "B", "latency"]
+    assert "columns read as systems: A, B, latency; pick others as " in every.notes[0]
+
+
+def test_a_column_of_scores_with_one_bad_value_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "judged.csv", "id,A,B,words\n1,1,0,120\n2,1,1,35\n3,0,7,80\n")
+    with pytest.raises(InputError, match=r"line 4: column B: score 7 is outside 0 to 1"):
+        read_scores(path)
+    path = written(tmp_path / "one.csv", "id,A,words\n1,1,120\n2,0,35\n")
+    assert list(read_scores(path).scores) == ["A"]
+    rated = written(tmp_path / "rated.csv", "id,system,stars\n1,A,5\n1,B,2\n")
+    assert read_scores(rated, scale=(1, 5)).scores["B"].tolist() == [2]
 
 
 def test_people_who_judged_some_repeats_of_an_item_need_rows_by_epoch(tmp_path: Path) -> None:
@@ -221,6 +259,20 @@ def test_inspect_letters_numbers_and_epochs_are_scores_and_nan_is_none(tmp_path:
         assert found.left_out == {"e"}
         assert "3 of 10 rows (30.0%) have no score: left out" in found.notes[0]
     assert read_scores(path, group="metadata.passage").groups is not None
+
+
+def test_names_picked_of_a_log_select_or_are_refused(tmp_path: Path) -> None:
+    rows = samples({"a": [1, 0], "b": [0, 1]})
+    for path in (inspect_log(tmp_path / "log.json", "m", rows), inspect_log(tmp_path / "log.eval", "m", rows)):
+        assert read_scores(f"{path}::judge").scores["mockllm/m"].tolist() == [0.5, 0.5]
+        assert read_scores(f"{path}::epoch=2").scores["mockllm/m"].tolist() == [0, 1]
+        with pytest.raises(UnknownNameError, match="holds no score called 'nonsense'; it holds judge"):
+            read_scores(f"{path}::nonsense")
+        with pytest.raises(UnknownNameError, match="holds no epoch called 'epoch=3'"):
+            read_scores(f"{path}::judge,epoch=3")
+    (harness,) = harness_logs(tmp_path, ("old",), ("quiz",), 20)
+    with pytest.raises(UnknownNameError, match="holds no score called 'nonsense'"):
+        read_scores(f"{harness}::nonsense")
 
 
 def test_inspect_scores_of_several_keys_are_named_and_edits_are_noted(tmp_path: Path) -> None:

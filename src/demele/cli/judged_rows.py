@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.core.errors import DemeleWarning, warn_user
 from demele.core.kinds import Kind
 from demele.core.seeds import rng_for
-from demele.files.score_files import Scale, Words, read_human, read_scores
+from demele.files.score_files import Scale, Words, read_human, read_scores, systems_of
 
 
 def read_judged(
@@ -34,8 +35,8 @@ def read_judged(
     files : sequence of str
         As :func:`demele.files.score_files.read_scores` takes them, with the options of the same names.
     human : str, optional
-        File of human scores, with a column of items. Its scores are the column ``human``, or ``human_SYSTEM`` for each
-        system. Without it, human scores in the files themselves are used.
+        File of human scores, with a column of items. Its scores are the column ``human``, or ``human_SYSTEM`` or
+        ``SYSTEM`` for each system. Without it, human scores in the files themselves are used.
     score : str or sequence of str, optional
         Score to read: a column, scorer, measure or filter.
     human_score : str, optional
@@ -64,8 +65,13 @@ def read_judged(
     list or None
         The slice of each row.
     """
-    found = read_scores(files, score=score, id=id, group=group, scale=scale, map=map, by_epoch=by_epoch)
+    systems = [] if human is None else systems_of(human)
+    found = read_scores(
+        files, score=score, id=id, group=group, scale=scale, map=map, by_epoch=by_epoch, systems=systems
+    )
     people = found.human if human is None else read_human(human, found, human_score=human_score, id=id, map=map)
+    for note in (*found.notes, *(people.notes if people else ())):
+        warn_user(note, DemeleWarning)
     task = found.tasks if len(set(found.tasks)) > 1 else None
     weights = None if weight is None else found.values_of(weight)
     scores = {

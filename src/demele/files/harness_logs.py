@@ -72,10 +72,11 @@ def read_harness_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     return ModelLog(path, _model(path), _task(path), in_order(answers, path), held)
 
 
-def read_harness_scores(path: Path, picked: Sequence[str] = ()) -> list[ScoredRow]:
-    """Read the scores of one task and one model, of a measure that may lie between right and wrong.
+def read_harness_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[ScoredRow], list[str], list[str]]:
+    """Read the scores of one task and one model; no notes; and the names of all measures and filters.
 
-    A value for each response makes each response an epoch; one value of several responses is one score.
+    A score may lie between right and wrong. A value for each response makes each response an epoch; one value of
+    several responses is one score.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def read_harness_scores(path: Path, picked: Sequence[str] = ()) -> list[ScoredRo
     ------
     FormatError, UnknownNameError
     """
-    lines, measure, _ = _chosen(path, picked, by="score")
+    lines, measure, names = _chosen(path, picked, by="score")
     found = []
     for number, line in lines:
         what = f"{path}: line {number}"
@@ -98,7 +99,7 @@ def read_harness_scores(path: Path, picked: Sequence[str] = ()) -> list[ScoredRo
             fields = flat_fields({"target": line["target"], "doc": line.get("doc")})
             about: dict[str, Any] = {"task": _task(path), "epoch": str(place) if several else "", "fields": fields}
             found.append(ScoredRow(_model(path), _id(line, what), score, what, question=_digest(line), **about))
-    return found
+    return found, [], names
 
 
 def _chosen(

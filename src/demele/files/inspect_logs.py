@@ -83,8 +83,8 @@ def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     return ModelLog(path, str(about.get("model", path.stem)), task, answers, [*scorers, *named], unscored, failures)
 
 
-def read_inspect_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[ScoredRow], list[str]]:
-    """Read the scores of a log in all its epochs, also those between right and wrong, and what its reader must know.
+def read_inspect_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[ScoredRow], list[str], list[str]]:
+    """Read the scores of a log in all its epochs, what its reader must know, and the names of all scores.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def read_inspect_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[Sc
     FormatError, UnknownNameError
     """
     about, samples, said = _read(path)
-    scorer = picked_one(path, _scorers(path, samples, said, _values), picked, "scores", by="score")
+    names = _scorers(path, samples, said, _values)
+    scorer = picked_one(path, names, picked, "scores", by="score")
     task, model = str(about.get("task", path.stem)), str(about.get("model", path.stem))
     found = []
     for sample in samples:
@@ -118,7 +119,7 @@ def read_inspect_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[Sc
     notes = [f"{path}: {said}"] if said else []
     if edited:
         notes.append(f"{path}: {plural(edited, 'score was', 'scores were')} edited after the run: not the judge's own")
-    return found, notes
+    return found, notes, names
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Any], str]:

@@ -14,8 +14,10 @@ from demele.files.score_tables import ID, cell_text, column_of, read_records
 from demele.files.scored_rows import ScoredRow, score_of
 from demele.files.table_files import first_row, json_of, listed
 
-#: Takes names of scores, the column of identifiers, and what words count; returns rows, and notes.
-Reader = Callable[[Sequence[str], str | None, Mapping[str, float] | None], tuple[list[ScoredRow], list[str]]]
+#: Rows, notes, and the names of all scores that a log holds.
+Read = tuple[list[ScoredRow], list[str], list[str]]
+#: Takes names of scores, the column of identifiers, and what words count.
+Reader = Callable[[Sequence[str], str | None, Mapping[str, float] | None], Read]
 #: What promptfoo writes of a row that failed, which is no verdict.
 _FAILED = 2
 _OF_LANGFUSE = {"traceId", "name", "value"}
@@ -71,7 +73,7 @@ def _id(place: str, fields: Mapping[str, Any], own: str | None, default: object)
     return name
 
 
-def _promptfoo(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> tuple[list[ScoredRow], list[str]]:
+def _promptfoo(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read:
     """Read results: verdicts and scores of judges, also where people overwrote them; a failure is no verdict."""
     several = Counter(name for name, _ in {(_provider(row), row.get("promptIdx")) for row in rows})
     scores = [_promptfoo_scores(row, f"{path}: result {place}") for place, row in enumerate(rows)]
@@ -90,7 +92,7 @@ def _promptfoo(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> tupl
         given = None if failed else score_of(held.get(name), f"{where}: {name}", words)
         question = json.dumps(fields, sort_keys=True, default=str)
         found.append(ScoredRow(system, item, given, where, question=question, **about))
-    return found, []
+    return found, [], names
 
 
 def _provider(row: Mapping[str, Any]) -> str:
@@ -123,7 +125,7 @@ def _promptfoo_scores(row: Mapping[str, Any], place: str) -> tuple[dict[str, Any
     return found, tuple(score for score in said if score is not None)
 
 
-def _deepeval(path: Path, data: Any, picked: Any, own: Any, words: Any) -> tuple[list[ScoredRow], list[str]]:
+def _deepeval(path: Path, data: Any, picked: Any, own: Any, words: Any) -> Read:
     """Read cases of one system: scores and verdicts of metrics, and the verdict of the case without flaky ones."""
     cases = _objects(path, [case for kind in _OF_DEEPEVAL for case in _part(data, kind, list)])
     system, found, held = str(_part(data, "hyperparameters", dict).get("model") or ""), [], []
@@ -143,10 +145,10 @@ def _deepeval(path: Path, data: Any, picked: Any, own: Any, words: Any) -> tuple
         given, error = score_of(values.get(name), f"{where}: {name}", words), name.removesuffix(".success") in failed
         asked = str(case.get("input") or case.get("scenario") or "")
         found.append(ScoredRow(system, item, given, where, error=error, question=asked, fields=fields))
-    return found, []
+    return found, [], names
 
 
-def _langfuse(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> tuple[list[ScoredRow], list[str]]:
+def _langfuse(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read:
     """Read scores of traces: the last of a name by the judge, and by people, who annotate."""
     records = read_records(path)[1] if rows is None else [(f"{path}: score {n}", row) for n, row in enumerate(rows)]
     kept = [(place, row) for place, row in records if cell_text(row.get("traceId"))]
@@ -185,10 +187,10 @@ def _langfuse(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> tuple
     notes = (
         [f"{path}: {plural(several, 'score was', 'scores were')} given again later; the last counts"] if several else []
     )
-    return found, notes
+    return found, notes, [*people, *judges, *asked]
 
 
-def _label_studio(path: Path, tasks: Any, picked: Any, own: Any, words: Any) -> tuple[list[ScoredRow], list[str]]:
+def _label_studio(path: Path, tasks: Any, picked: Any, own: Any, words: Any) -> Read:
     """Read tasks: what people answered, each of them, and what a judge predicted."""
     kinds = ("predictions", "annotations")
     read = [[list(_answers(path, task, kind)) for kind in kinds] for task in tasks]
@@ -212,7 +214,7 @@ def _label_studio(path: Path, tasks: Any, picked: Any, own: Any, words: Any) -> 
             raise InputError(f"{where}: holds {len(given)} predictions of {name}; keep those of one judge")
         system = cell_text(fields.get("system") or fields.get("model"))
         found.append(ScoredRow(system, item, given[0] if given else None, where, human=tuple(said), fields=fields))
-    return found, []
+    return found, [], names
 
 
 def _answers(path: Path, task: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:

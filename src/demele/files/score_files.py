@@ -21,7 +21,7 @@ from demele.files.judge_logs import Reader, judge_log_of
 from demele.files.label_files import name_of
 from demele.files.named import split_name
 from demele.files.prediction_sets import distinct
-from demele.files.score_tables import cell_text, read_score_table
+from demele.files.score_tables import HUMAN, cell_text, column_of, of_systems, read_records, read_score_table
 from demele.files.scored_rows import ScoredRow
 from demele.files.table_files import check_known, listed
 
@@ -48,10 +48,13 @@ class HumanScores:
         By system, in the order of the rows; NaN where nobody judged. Several people are averaged.
     disagreement : float or None
         How often two people who judged the same row disagree; None if no row was judged twice.
+    notes : tuple of str
+        What their reader must know.
     """
 
     scores: dict[str, NDArray[np.float64]]
     disagreement: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ def read_scores(
     scale: Scale = None,
     map: Words = None,  # noqa: A002 - the option is called so
     by_epoch: bool = False,
+    systems: Sequence[str] = (),
 ) -> ScoreSet:
     r"""Read scores of one or several systems on the same items: verdicts of judges, rubrics, partial credit.
 
@@ -143,6 +147,8 @@ def read_scores(
         What a word counts, such as ``partly=0.5``.
     by_epoch : bool
         Each repeat of an item is a row; repeats of one item belong together.
+    systems : sequence of str
+        Systems that people scored, as :func:`systems_of` returns them: columns of tables that are called so are read.
 
     Returns
     -------
@@ -175,7 +181,8 @@ def read_scores(
         raise InputError("scale", f"expected the least and the largest score, such as 1,5, got {shown(list(scale))}")
     chosen = [score] if isinstance(score, str) else list(score or ())
     notes: list[str] = []
-    rows = _by_system([(text, rows_of(text, chosen, id, map, notes)) for text in texts])
+    more: dict[str, Any] = {"systems": systems, "scale": (low, high)}
+    rows = _by_system([(text, rows_of(text, chosen, id, map, notes, **more)) for text in texts])
     _check_scale([row for own in rows.values() for row in own], low, high)
     several = len({row.task for own in rows.values() for row in own}) > 1
     held = {name: _by_name(name, own, several, by_epoch) for name, own in rows.items()}
@@ -217,8 +224,8 @@ def read_human(
     Parameters
     ----------
     file : str
-        A table with a column of items and ``human``, or ``human_SYSTEM`` for each system; or any file that
-        :func:`read_scores` reads.
+        A table with a column of items and ``human``, or ``human_SYSTEM`` or ``SYSTEM`` for each system; or any file
+        that :func:`read_scores` reads.
     found : ScoreSet
         The scores of the same rows.
     human_score : str, optional
@@ -248,31 +255,35 @@ def read_human(
     """
     text = str(path_of(file, "file"))
     named = [human_score] if human_score else []
-    rows = [row for row in rows_of(text, named, id, map, [], people=True) if row.human]
+    systems, scale = list(found.scores), (found.low, found.high)
+    rows = [row for row in rows_of(text, named, id, map, [], people=True, systems=systems, scale=scale) if row.human]
     if not rows:
         raise InputError(f"{text}: holds no score by people")
     _check_scale(rows, found.low, found.high, given=max(scores.max() for scores in found.scores.values()))
-    systems = list(found.scores)
     own = list(dict.fromkeys(row.system for row in rows))
-    if len(systems) == len(own) == 1:
-        rows = [replace(row, system=systems[0]) for row in rows]
-    elif "" in own:
+    if len(systems) > 1 and "" in own:
         columns = ", ".join(f"human_{name}" for name in systems)
         raise InputError(f"{text}: the systems of the scores are not named; expected columns {columns}, or system")
-    check_known([row.system for row in rows], systems, Path(text), "system")
+    meant = {name: _meant(name, systems) for name in own}
+    if len(systems) == len(own) == 1:
+        meant = dict.fromkeys(own, systems[0])
+    if not any(meant.values()):
+        check_known(own, systems, Path(text), "system")
+    others = [name for name, system in meant.items() if system is None]
+    rows = [replace(row, system=system) for row in rows if (system := meant[row.system]) is not None]
     several = found.ids[0].startswith(f"{found.tasks[0]}/")
     said: dict[tuple[str, str], dict[str, ScoredRow]] = {}
-    odd: dict[str, list[str]] = {"unknown": [], "double": []}
+    odd: dict[str, dict[str, None]] = {"are not in the results": {}, "have two different scores": {}}
     known = {*found.ids, *found.left_out}
     for row in rows:
         name = _name_of(row, several and bool(row.task), found.by_epoch and bool(row.epoch))
         first = said.setdefault((row.system, name), {}).setdefault(row.epoch, row)
-        odd["unknown"] += [name] if name not in known else []
-        odd["double"] += [name] if first.human != row.human else []
-    for what, names in odd.items():
+        for why, is_odd in zip(odd, (name not in known, first.human != row.human), strict=True):
+            odd[why] |= {name: None} if is_odd else {}
+    for why, names in odd.items():
         if names:
-            why = "items of no row" if what == "unknown" else "items with two different scores"
-            raise InputError(f"{text}: {len(names)} {why}, first {', '.join(quoted(name) for name in names[:3])}")
+            first_ones = ", ".join(quoted(name) for name in list(names)[:3])
+            raise InputError(f"{text}: {len(names)} items {why}, first {first_ones}")
     place = {name: row for row, name in enumerate(found.ids)}
     for (system, name), repeats in said.items():
         k = len(found.epochs[system][place[name]]) if name in place else 0
@@ -283,14 +294,47 @@ def read_human(
     )
     if human is None:
         raise InputError(f"{text}: holds no score by people of a row that is compared")
-    return human
+    note = f"{text}: scores of {listed(others)} are not used; the results hold {listed(systems)}"
+    return replace(human, notes=(note,) if others else ())
+
+
+def systems_of(file: str | Path) -> list[str]:
+    r"""Return the systems that columns of people's scores may name: none beside a column ``human``, none of a log.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("id,human_A,human_B\n7,1,0\n")
+    >>> systems_of(file)
+    ['A', 'B']
+    """
+    path, _ = split_name(str(file))
+    if not path.is_file() or program_of(path) is not None:
+        return []
+    names, _ = read_records(path)
+    return list(of_systems(names)) or ([] if column_of(path, names, HUMAN) else names)
+
+
+def _meant(name: str, systems: Sequence[str]) -> str | None:
+    """Return the system of a name: ``openai/gpt`` also of ``gpt``, if no other ends so; None if there is none."""
+    found = [one for one in systems if one == name] or [one for one in systems if one.rpartition("/")[2] == name]
+    return found[0] if len(found) == 1 else None
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
 def rows_of(
-    text: str, score: list[str], own: str | None, words: Any, notes: list[str], *, people: bool = False
+    text: str,
+    score: list[str],
+    own: str | None,
+    words: Any,
+    notes: list[str],
+    *,
+    people: bool = False,
+    systems: Sequence[str] = (),
+    scale: tuple[float, float] = (0.0, 1.0),
 ) -> list[ScoredRow]:
     """Read a file, or the files of a folder: logs, or else tables; of people's scores, tables have columns of these."""
     path, picked = split_name(text)
@@ -300,13 +344,22 @@ def rows_of(
         if not files:
             raise FormatError(f"{path}: holds no log and no table")
         after = text.removeprefix(str(path))
-        return [row for one in files for row in rows_of(f"{one}{after}", score, own, words, notes, people=people)]
+        more: dict[str, Any] = {"people": people, "systems": systems, "scale": scale}
+        return [row for one in files for row in rows_of(f"{one}{after}", score, own, words, notes, **more)]
     known = program_of(path)
     if known is None:
-        return read_score_table(text, score, own, words, people=people)
+        return read_score_table(
+            text, score, own, words, people=people, systems=systems, scale=scale, notes=None if people else notes
+        )
     program, read = known
+    epochs = [name for name in picked if name.startswith("epoch=")]
+    names = [name for name in picked if name not in epochs]
     with parsing(f"{path}: not results of {program}"):
-        rows, said = read([*picked, *score], own, words)
+        rows, said, scores = read([*names, *score], own, words)
+    check_known(names, scores, path, "score")
+    if epochs:
+        check_known(epochs, sorted({f"epoch={row.epoch}" for row in rows}), path, "epoch")
+        rows = [row for row in rows if f"epoch={row.epoch}" in epochs]
     notes += said
     if not people or any(row.human for row in rows):
         return rows
@@ -322,7 +375,7 @@ def program_of(path: Path) -> tuple[str, Reader] | None:
         If it cannot be read.
     """
     if is_harness_log(path):
-        return "lm-evaluation-harness", lambda picked, own, words: (read_harness_scores(path, picked), [])
+        return "lm-evaluation-harness", lambda picked, own, words: read_harness_scores(path, picked)
     if is_inspect_log(path):
         return "Inspect", lambda picked, own, words: read_inspect_scores(path, picked)
     return judge_log_of(path)
