@@ -299,7 +299,7 @@ def read_human(
 
 
 def systems_of(file: str | Path) -> list[str]:
-    r"""Return the systems that columns of people's scores may name: none where there is a column ``human``, none of a log.
+    r"""Return the systems that columns of human scores may name: none with a column ``human``, none of a log.
 
     Examples
     --------
