@@ -95,8 +95,8 @@ def test_the_worked_example(judged: Any) -> None:
     assert f"{difference.judge:+.3f} {difference.value:+.3f} {difference.asymptotic}" == "+0.067 +0.009 [-0.047, 0.064]"
     assert (difference.corrected.low, difference.corrected.high) == pytest.approx((-0.055483, 0.068305), abs=1e-6)
     assert [one.verdict for one in (a, b)] == ["inconclusive"] * 2
-    assert judged.next_labels == 480
-    assert {name: round(share, 1) for name, share in judged.draw.items()} == {"lost": 0.1, "ties": 0.7, "won": 0.2}
+    needed = [(0.8 - one.value) / (one.corrected.low - one.value) for one in (a, b)]
+    assert judged.next_labels == int(np.ceil(120 / min(needed) ** 2))
     assert judged.unmet == "not shown to be above 0.8: A, B"
 
 
@@ -108,11 +108,43 @@ def test_the_worked_example_in_words(judged: Any) -> None:
         "The judge passes 15% of the failures of A and 41% of the failures of B",
     ):
         assert part in text
-    assert "About 480 labels halve the intervals; draw 10% where the second system lost, 70% among the ties" in str(
-        judged.document().next[0][0]
-    )
+    more = judged.next_labels - 120
+    (step,) = judged.document().next
+    assert step[0].startswith(f"About {judged.next_labels} rows with human scores, of 1,200, would decide")
+    assert step[0].endswith(f"score {more} more rows at random")
     assert judged.to_dict()["systems"][0]["strata"][0]["rows"] == 215
     assert judged["B - A"].name == "B - A"
+
+
+def test_the_next_step_ends_where_nothing_is_left_to_decide(example: Any) -> None:
+    given, rows, true = example
+    scores = {name: RowScores(one) for name, one in given.items()}
+    human = ScoreAudit(rows, {name: one[rows] for name, one in true.items()})
+    assert judge_scores(scores, human, gate=0.7).next_labels == 0
+    assert not judge_scores(scores, human, gate=0.7).document().next
+    assert not judge_scores(scores["A"], human.of("A")).document().next
+    close = judge_scores(scores, human)  # 0.9 points apart, 6 points wide
+    assert close.next_labels > close.n
+    assert "No number of these 1,200 rows would decide" in close.document().next[0][0]
+
+
+def test_the_error_names_the_system_without_human_scores(example: Any) -> None:
+    given, rows, true = example
+    human = ScoreAudit(rows, {"A": true["A"][rows], "B": np.full(120, np.nan)})
+    with pytest.raises(InputError, match="audit: B: expected at least 2 rows with a given and a true score, got 0"):
+        judge_scores({name: RowScores(one) for name, one in given.items()}, human)
+
+
+def test_ratings_have_a_mean_error_and_quadratic_kappa() -> None:
+    rng = np.random.default_rng(5)
+    true = rng.integers(1, 6, 300)
+    given = np.minimum(true + (rng.random(300) < 0.4), 5)
+    rows = rng.permutation(300)[:80]
+    found = judge_scores(RowScores(given, 1, 5), ScoreAudit(rows, true[rows]))
+    text = str(found.document())
+    assert "Kappa (quadratic)" in text
+    assert "Mean error of the judge" in text
+    assert "J = sensitivity" not in text
 
 
 def test_a_judge_that_tells_less_of_one_system_is_named() -> None:

@@ -5,7 +5,7 @@ difference is corrected by them, never by errors that the judge made on another 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, Literal
@@ -15,13 +15,12 @@ import numpy as np
 from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
 from demele.classifiers.mean_scores import MeanScore, Stratum, audited_mean, bounded_mean, breakdown, trusted_mean
-from demele.classifiers.planning import draws_by_stratum, pilot_spread
 from demele.classifiers.pooled_strata import TINY
 from demele.classifiers.results import NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_confidence, checked_rate
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.holm import holm
 from demele.core.names import checked_name
 from demele.core.proportions import normal_quantile
@@ -32,8 +31,8 @@ from demele.core.table_columns import as_column
 from demele.noise.square_tables import digest
 
 Against = Literal["above", "below", "inconclusive", ""]
-#: Labels that halve an interval, times those that there are; and labels to begin with.
-TO_HALVE, FIRST_LABELS = 4, 100
+#: Rows to score to begin with.
+FIRST_LABELS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +120,8 @@ class Judgement(Result):
     gate : float or None
     level : float
     next_labels : int
-        Labels that halve the intervals, about.
-    draw : mapping of str to float
-        Which share of them to draw where, if these help most.
+        Rows with human scores, in all, that would decide what is inconclusive, about, if the estimates stay; 0 if
+        nothing is, or all have one; more than ``n`` if no number of these rows would.
     slices : mapping of str to NamedEstimates
         Of each system: its slices, and their differences from the rest.
     assumptions : tuple of str
@@ -142,7 +140,6 @@ class Judgement(Result):
     gate: float | None
     level: float
     next_labels: int
-    draw: Mapping[str, float]
     slices: Mapping[str, NamedEstimates]
     assumptions: tuple[str, ...]
     notes: tuple[Note, ...]
@@ -233,12 +230,17 @@ def judge_scores(
     rate = None if noise is None else checked_rate(noise, "noise", of="the scores")
     first = next(iter(held.values()))
 
-    def mean_of(one: RowScores, own: ScoreAudit | None, at: float | None, confidence: float = level) -> MeanScore:
+    def mean_of(
+        name: str, one: RowScores, own: ScoreAudit | None, at: float | None, confidence: float = level
+    ) -> MeanScore:
         """Return a mean by what is known of the scores."""
         if own is not None:
-            return audited_mean(
-                one, own, level=confidence, inference=inference, gate=at, exact=exact, expert_error=human_error
-            )
+            try:
+                return audited_mean(
+                    one, own, level=confidence, inference=inference, gate=at, exact=exact, expert_error=human_error
+                )
+            except NotEnoughData as error:
+                raise NotEnoughData("audit", f"{name}: {error.problem}", error.remedy) from error
         if rate:
             return bounded_mean(one, rate, level=confidence, inference=inference)
         return trusted_mean(one, level=confidence, gate=at)
@@ -248,7 +250,7 @@ def judge_scores(
     notes: list[tuple[str, Note]] = []
     for name, one in held.items():
         own = None if audit is None else audit.of(name)
-        mean = mean_of(one, own, gate)
+        mean = mean_of(name, one, own, gate)
         judged = _judged(name, mean, gate, None if gate is None else breakdown(one, gate=gate), known=known)
         systems.append(judged if own is None else replace(judged, quality=judge_quality(one, own, level=level)))
         notes += [(name, note) for note in mean.notes]
@@ -267,8 +269,9 @@ def judge_scores(
         scale=(first.low, first.high),
         gate=gate,
         level=level,
-        next_labels=min(TO_HALVE * audited or FIRST_LABELS, first.n),
-        draw=_draw(held, audit),
+        next_labels=_next_labels(systems if gate is not None else differences, gate or 0.0, audited, first.n)
+        if audit is not None
+        else min(FIRST_LABELS, first.n),
         slices=sliced,
         assumptions=_assumptions(audit, human_error, rate),
         notes=_notes(notes, systems, first, audit),
@@ -294,16 +297,16 @@ def _differences(
     for (before, baseline), (name, candidate) in pairs:
         difference = candidate.minus(baseline)
         own = None if audit is None else audit.minus(name, before)
-        mean = mean_of(difference, own, 0.0)
+        mean = mean_of(f"{name} - {before}", difference, own, 0.0)
         found.append(_judged(f"{name} - {before}", mean, 0.0, breakdown(difference), known=known))
         if len(pairs) > 1 and known:
             p = mean.p_value
             if p is None:  # proved and worst-case intervals have no p-value: the level is divided instead
-                narrow = mean_of(difference, own, 0.0, 1 - (1 - level) / len(pairs))
+                narrow = mean_of(f"{name} - {before}", difference, own, 0.0, 1 - (1 - level) / len(pairs))
                 p = float(narrow.low <= TINY and narrow.high >= -TINY)
             elif p > 0.5:  # the other side
                 back = None if audit is None else audit.minus(before, name)
-                p = mean_of(baseline.minus(candidate), back, 0.0).p_value
+                p = mean_of(f"{before} - {name}", baseline.minus(candidate), back, 0.0).p_value
             p_values.append(min(1.0, 2 * p))
     if p_values:
         shown = holm(np.array(p_values), 1 - level)
@@ -492,21 +495,15 @@ def rogan_gladen(
 # What else to say -----------------------------------------------------------------------------------------------------
 
 
-def _draw(held: Mapping[str, RowScores], audit: ScoreAudit | None) -> dict[str, float]:
-    """Return which share of further labels to draw where, of two systems scored 0 or 1."""
-    if audit is None or len(held) != 2:
-        return {}
-    (before, baseline), (name, candidate) = held.items()
-    difference = candidate.minus(baseline)
-    rows, true, inclusion = audit.minus(name, before).judged(difference)
-    values = np.unique(difference.given[difference.scored])
-    if inclusion is not None or values.size != 3 or not np.isin(values, (difference.low, 0, difference.high)).all():
-        return {}
-    shares = [float((difference.given == value).sum()) / float(difference.scored.sum()) for value in values]
-    unit = (true - difference.low) / difference.width
-    spreads = [pilot_spread(unit[difference.given[rows] == value]) for value in values]
-    drawn = draws_by_stratum(shares, spreads, 1.0, least=0)
-    return dict(zip(("lost", "ties", "won"), drawn.tolist(), strict=True))
+def _next_labels(asked: Sequence[Judged], gate: float, audited: int, n: int) -> int:
+    """Return the rows with human scores that would decide, if estimates stay and intervals shrink as their root."""
+    most = 0.0
+    for one in asked:
+        if one.verdict == "inconclusive" and one.corrected is not None:
+            away = one.value - gate
+            reach = one.value - one.corrected.low if away > 0 else one.corrected.high - one.value
+            most = max(most, audited * (reach / away) ** 2 if away else math.inf)
+    return math.ceil(min(most, n + 1)) if audited < min(most, n) else 0
 
 
 def _assumptions(audit: ScoreAudit | None, human_error: float, rate: float | None) -> tuple[str, ...]:
@@ -546,8 +543,8 @@ def _notes(
         larger, smaller = max(a.j, b.j), min(a.j, b.j)
         if gap > math.hypot(larger - ends[0].low, ends[1].high - smaller):
             message = (
-                f"the judge is better on one of {before_name} and {name} (J {a.j:.2f} and {b.j:.2f}); its errors on "
-                "one must not correct the other"
+                f"the judge recognises errors of {before_name} and of {name} unequally well (J {a.j:.2f} and "
+                f"{b.j:.2f}): each is corrected by its own human scores"
             )
-            notes.append(Note(code="judge-differs-by-system", message=message, severity="warning"))
+            notes.append(Note(code="judge-differs-by-system", message=message))
     return tuple(notes)

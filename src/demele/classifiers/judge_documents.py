@@ -1,5 +1,6 @@
 """What corrected scores by a judge say: their document."""
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from demele.core.result import about
@@ -96,6 +97,8 @@ def _tone(result: "Judgement") -> Tone:
 
 def _systems(result: "Judgement") -> Table:
     form = _form(result)
+    binary = any(one.quality is not None and one.quality.j == one.quality.j for one in result.systems)
+    error = "" if binary or not result.audited else "Mean error of the judge"
     gate = "" if result.gate is None else f"Gate {written(result.gate, form)}"
     return listed(
         "Systems",
@@ -109,16 +112,25 @@ def _systems(result: "Judgement") -> Table:
             ("Specificity", "percent.1?", "quality.specificity_value"),
             ("J", "number.2", "quality.j"),
             ("Agreement", "percent.1?", "quality.agreement"),
-            ("Kappa", "number.2?", "quality.kappa"),
+            ("Kappa" if binary else "Kappa (quadratic)", "number.2?", "quality.kappa"),
+            (error, "number.2", lambda one: one.judge - one.value if error else None),
             (gate, "text", lambda one: Pill(one.verdict, _TONES[one.verdict]) if gate and one.verdict else None),
         ],
-        note="J = sensitivity + specificity - 1: 0 for a judge that tells nothing" if result.audited else "",
+        note="J = sensitivity + specificity - 1: 0 for a judge that tells nothing" if binary else "",
     )
 
 
 def _differences(result: "Judgement") -> Table:
     form = _gap(result)
-    words = {"above": "better", "below": "worse", "inconclusive": "inconclusive"}
+    better = {
+        one.name: {"above": f"{name(candidate.name)} better", "below": f"{name(baseline.name)} better"}
+        for one, (baseline, candidate) in zip(result.differences, combinations(result.systems, 2), strict=True)
+    }
+
+    def verdict(one: "Judged") -> Pill | None:
+        """Name the better system."""
+        return Pill(better[one.name].get(one.verdict, one.verdict), _TONES[one.verdict]) if one.verdict else None
+
     return listed(
         "Differences",
         result.differences,
@@ -128,7 +140,7 @@ def _differences(result: "Judgement") -> Table:
             ("Corrected", form, "value"),
             (f"{rate(result.level)} interval", form, "corrected"),
             ("PPI++ (asymptotic)", f"{form}?", "asymptotic"),
-            ("Verdict", "text", lambda one: Pill(words[one.verdict], _TONES[one.verdict]) if one.verdict else None),
+            ("Verdict", "text", verdict),
             ("Wrong rows that undo it", "count", "breakdown"),
         ],
     )
@@ -175,7 +187,7 @@ def _strata(result: "Judgement") -> Table:
             ("To", "number.2", lambda row: row[1].most),
             ("Rows", "count", lambda row: row[1].rows),
             ("Audited", "count", lambda row: row[1].audited),
-            ("Mean human score", "number.3", lambda row: row[1].mean),
+            ("Mean human score", "number.3", lambda row: row[1].mean if row[1].audited else None),
         ],
     )
 
@@ -195,7 +207,8 @@ def _breakdowns(result: "Judgement") -> str:
     for one in result.systems:
         if result.gate is not None and one.breakdown:
             share = written(one.breakdown / result.n, "percent")
-            parts.append(f"{name(one.name)} reaches the gate if {count(one.breakdown, 'row')} ({share}) were misjudged")
+            moves = f"{name(one.name)} {'falls' if one.judge > result.gate else 'rises'} to the gate"
+            parts.append(f"{moves} if {count(one.breakdown, 'row')} ({share}) were misjudged")
     return f"By the judge's scores alone, {joined(parts)}." if parts else ""
 
 
@@ -231,24 +244,20 @@ def _reference(result: "Judgement") -> str:
     known = [
         f"{name(one.name)} {written(ends(one.asymptotic), _form(result))}" for one in result.systems if one.asymptotic
     ]
-    return f"PPI++, which needs many labels, gives {joined(known)}." if known else ""
+    return f"PPI++, an interval for large samples, gives {joined(known)}." if known else ""
 
 
 def _next(result: "Judgement") -> str:
-    """Say how many rows to label next, and where."""
+    """Say how many rows to score for a verdict."""
+    rows = count(result.next_labels, "row")
     if not result.audited:
-        return (
-            ""
-            if result.noise is not None
-            else f"Draw {count(result.next_labels, 'row')} at random and score them by hand"
-        )
-    where = ", ".join(
-        f"{written(share, 'percent.0')} {words}"
-        for words, share in zip(
-            ("where the second system lost", "among the ties", "where it won"), result.draw.values(), strict=False
-        )
-    )
-    return f"About {count(result.next_labels, 'label')} halve the intervals{f'; draw {where}' if where else ''}"
+        return "" if result.noise is not None else f"Draw {rows} at random and score them by hand"
+    if not result.next_labels:
+        return ""
+    if result.next_labels > result.n:
+        return f"No number of these {result.n:,} rows would decide if the estimates stay; add rows to the set"
+    more = f"score {count(result.next_labels - result.audited, 'more row')} at random"
+    return f"About {rows} with human scores, of {result.n:,}, would decide if the estimates stay; {more}"
 
 
 def _methods(result: "Judgement") -> list[str]:
