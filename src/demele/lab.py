@@ -33,12 +33,20 @@ if TYPE_CHECKING:
     from demele.models.vae.model import VAE as VAE
     from demele.models.vae.model import load_vae as load_vae
     from demele.models.vae.run import Run as Run
+    from demele.models.vae.trained import encode_images as encode_images
+    from demele.models.vae.trained import train_vae as train_vae
     from demele.studies.examination import Examination as Examination
     from demele.studies.examination import Reconstructions as Reconstructions
     from demele.studies.examination import Sweep as Sweep
     from demele.studies.examination import Traversals as Traversals
     from demele.studies.examine import examine as examine
+    from demele.studies.examine import examine_file as examine_file
     from demele.studies.examine import examine_model as examine_model
+    from demele.studies.fabrics import Parts as Parts
+    from demele.studies.fabrics import divide_images as divide_images
+    from demele.studies.fabrics import prune_fabric as prune_fabric
+    from demele.studies.fabrics import show_fabric as show_fabric
+    from demele.studies.fabrics import train_fabric as train_fabric
     from demele.studies.files import load_study as load_study
     from demele.studies.files import study_demo as study_demo
     from demele.studies.model_family import model_family as model_family
@@ -67,8 +75,10 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.models.presets": "Preset preset",
         "demele.models.vae.model": "VAE load_vae",
         "demele.models.vae.run": "Run",
+        "demele.models.vae.trained": "encode_images train_vae",
         "demele.studies.examination": "Examination Reconstructions Sweep Traversals",
-        "demele.studies.examine": "examine examine_model",
+        "demele.studies.examine": "examine examine_file examine_model",
+        "demele.studies.fabrics": "Parts divide_images prune_fabric show_fabric train_fabric",
         "demele.studies.files": "load_study study_demo",
         "demele.studies.model_family": "model_family plan_model_family",
         "demele.studies.planning": "StudyPlan",

@@ -278,6 +278,16 @@ def examine_file(
     Raises
     ------
     InputError, InputTypeError, FormatError, MissingExtraError
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from demele import lab
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = lab.train_vae("squares", image_size=16, preset="ci", steps=2, checkpoint=f"{folder}/run")
+    ...     look = lab.examine_file(f"{folder}/run")
+    >>> len(look.factors)
+    6
     """
     path = path_of(model, "model")
     if is_arrays_file(path):

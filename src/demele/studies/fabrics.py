@@ -111,6 +111,13 @@ def divide_images(
     Raises
     ------
     InputError, FormatError
+
+    Examples
+    --------
+    >>> from demele import lab
+    >>> parts = lab.divide_images(n_images=200, held_out=50, image_size=8, difficulty=0)
+    >>> len(parts.held_out.labels)
+    50
     """
     for name, value, least in (("n_images", n_images, 2), ("held_out", held_out, 0), ("judged_on", judged_on, 0)):
         if value is not None:
@@ -281,6 +288,16 @@ def train_fabric(
     Raises
     ------
     InputError, InputTypeError, UnknownNameError, OutputError, MissingExtraError
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from demele import lab
+    >>> parts = lab.divide_images(n_images=200, held_out=50, image_size=8, difficulty=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = lab.train_fabric(parts, preset="ci", epochs=1, checkpoint=f"{folder}/fabric")
+    >>> found.sentence.partition(":")[0]
+    'The training is done after 1 epoch'
     """
     if checkpoint is None:
         raise InputError("checkpoint", "expected the file that keeps the training, such as `run`")
@@ -393,6 +410,14 @@ def prune_fabric(
     Raises
     ------
     InputError, InputTypeError, UnknownNameError
+
+    Examples
+    --------
+    >>> from demele import lab
+    >>> fabric = lab.Fabric(layers=3, scales=3, channels=4, image_channels=1, classes=10)
+    >>> parts = lab.divide_images(n_images=200, held_out=50, image_size=4, difficulty=0)
+    >>> lab.prune_fabric(fabric, parts, remove="links", fraction=0.5).sentence.partition(";")[0]
+    'Pruning by magnitude removed 9 of 18 links'
     """
     if remove is None or fraction is None:
         which = "remove" if remove is None else "fraction"
@@ -478,6 +503,12 @@ def show_fabric(fabric: Fabric, *, benchmark: bool = False, batch: int = 64, nam
     Raises
     ------
     InputError, InputTypeError
+
+    Examples
+    --------
+    >>> from demele import lab
+    >>> lab.show_fabric(lab.Fabric(layers=3, scales=3, channels=4, image_channels=1, classes=10)).sentence
+    'The fabric is not trained.'
     """
     whole = Fabric(**fabric.spec.to_dict())
     timings = benchmarked({"whole": whole, "this": fabric}, batch=batch) if benchmark else None

@@ -136,6 +136,15 @@ def train_vae(
     Raises
     ------
     InputError, InputTypeError, UnknownNameError, FormatError, OutputError, MissingExtraError
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from demele import lab
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = lab.train_vae("squares", image_size=16, preset="ci", steps=2, checkpoint=f"{folder}/run")
+    >>> run.sentence.partition(":")[0]
+    'The training is done after 2 steps'
     """
     if checkpoint is None:
         raise InputError("checkpoint", "expected the file that keeps the training, such as `run`")
@@ -187,6 +196,16 @@ def encode_images(
     Raises
     ------
     InputError, FormatError, MissingExtraError
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from demele import lab
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = lab.train_vae("squares", image_size=16, preset="ci", steps=2, checkpoint=f"{folder}/run")
+    ...     sample = lab.encode_images(f"{folder}/run")
+    >>> sample.codes.shape
+    (4096, 10)
     """
     vae = load_vae(checkpoint)
     return vae.encode(images_for(vae, images, image_size), codes=codes, seed=seed)
