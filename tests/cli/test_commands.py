@@ -189,6 +189,10 @@ def test_old_names_are_refused_with_names_that_exist(demele: Program) -> None:
         assert (run.status, f"write demele {new}" in run.err) == (2, True)
         assert new in ABOUT or any(new.startswith(name) for name in COMMANDS)
     assert "did you mean demele compare?" in demele("compar").err
+    for words, new in old_names.NEW_LISTS.items():
+        name = next(one for one in COMMANDS if one.startswith(words))
+        assert f"--list has a new name; write {new}" in demele(*name.split(), "--list").err
+    assert "--list: unknown option" in demele("assess", "--list").err
 
 
 def modules_after(*words: str) -> set[str]:

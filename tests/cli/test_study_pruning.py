@@ -67,7 +67,7 @@ def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, m
         (("show",), "expected STUDY, got 0 files"),
         (("show", "nothing-here"), "nothing-here"),
         (("show", "--demo", "x"), "write demele demo"),
-        (("show", "x", "--list", "ranks"), "or of a study -o NAME.differences.csv"),
+        (("show", "x", "--list", "ranks"), "--list has a new name; write -o NAME.differences.csv"),
         (("run", "--store", "none/there"), "--store: cannot make none/there"),
         (("run", "--preset", "cii", "--store", "x"), "did you mean"),
         (("run", "--preset", "print", "--store", "x"), "needs images"),

@@ -359,7 +359,7 @@ def parsed(command: Command, name: str, words: Sequence[str]) -> Given:
 
 
 def _unknown(flag: str, known: Mapping[str, bool], name: str) -> str:
-    new = new_option(flag, known)
+    new = new_option(flag, known, name)
     if new is not None:
         return f"{flag} has a new name; write {new}"
     near = difflib.get_close_matches(flag, [one for one in known if one.startswith("--")], n=1, cutoff=0.6)

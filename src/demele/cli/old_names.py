@@ -58,11 +58,19 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--labels": ("--image-labels",),
     "--picture": ("-o FILE.svg",),
     "--pairs": ("-o NAME.pairs.csv",),
-    "--list": ("demele list methods, or of a study -o NAME.differences.csv",),
+}
+#: What lists, by the first words of the commands that had --list.
+NEW_LISTS: Mapping[str, str] = {
+    "lab study": "-o NAME.differences.csv",
+    "lab data": "demele list datasets",
+    **dict.fromkeys(("score", "bench metrics"), "demele list metrics"),
+    **dict.fromkeys(("compare", "bench methods"), "demele list methods"),
 }
 
 
-def new_option(flag: str, known: Collection[str]) -> str | None:
-    """Return what to write instead of an old option; None if it never was one."""
+def new_option(flag: str, known: Collection[str], command: str) -> str | None:
+    """Return what to write instead of an old option of a command; None if it never was one."""
+    if flag == "--list":
+        return next((new for words, new in NEW_LISTS.items() if command.startswith(f"demele {words}")), None)
     news = NEW_OPTIONS.get(flag, ())
     return next((new for new in news if not new.startswith("--") or new.split()[0] in known), None)
