@@ -38,6 +38,8 @@ _LABELS = ("label", "labels", "given", "gold", "target", "truth", "class")
 _MOST_CLASSES = 200
 #: Images have rows, height, width and channels.
 _OF_IMAGES = 4
+#: Ratings have at most so many levels.
+_MOST_STARS = 10
 _JUDGE = "Scores of judges"
 
 
@@ -372,12 +374,18 @@ def _steps(path: Path, kind: str, columns: Sequence[ColumnFacts], table: "pd.Dat
         yield "Labels from several annotators", f"demele labels aggregate {file}"
     people = [name for name in names if name.casefold() in HUMAN or name.startswith("human_")]
     own, score = (column_of(path, names, known) for known in (ID, SCORE))
-    if own and score:
-        yield from _scores(path, kind, classes=False).commands
-    elif own and people:
-        yield "Scores by people", f"demele judge RESULTS --human {file}"
     classes = [one for one in columns if one.holds == "classes" and one.name not in people]
     label = next((one.name for one in classes if one.name.casefold() in _LABELS), None)
+    rated = [one for one in columns if one.name not in (own, *people) and one.low is not None and one.high is not None]
+    rated = [one for one in rated if one.high <= (_MOST_STARS if one.holds == "classes" else 1) and one.low >= 0]
+    if own and score:
+        yield from _scores(path, kind, classes=False).commands
+    elif own and rated and label is None:
+        ends = f"{min(one.low for one in rated):g},{max(one.high for one in rated):g}"
+        scale = f" --scale {ends}" if max(one.high for one in rated) > 1 else ""
+        yield _JUDGE, f"demele judge {file}{scale}{'' if people else ' --human HUMAN'}"
+    elif own and people:
+        yield "Scores by people", f"demele judge RESULTS --human {file}"
     if label is not None:
         known = set(table[label].dropna())
         models = [one.name for one in classes if one.name != label and set(table[one.name].dropna()) <= known]

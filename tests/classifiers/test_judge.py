@@ -286,6 +286,20 @@ def test_the_command_without_human_scores(tmp_path: Path, example: Any, capsys: 
     assert "--human" in capsys.readouterr().err
 
 
+def test_the_command_says_what_it_made_of_the_file(tmp_path: Path, capsys: Any) -> None:
+    rows = "".join(f"{row},{epoch},{(row + epoch) % 2}\n" for row in range(20) for epoch in (1, 2))
+    (tmp_path / "k.csv").write_text(f"id,epoch,A\n{rows}")
+    assert main(["judge", str(tmp_path / "k.csv")]) == 1
+    said = capsys.readouterr().err
+    assert "columns read as systems: A" in said
+    assert "the mean of up to 2 repeats of an item; --by-epoch makes each repeat a row" in said
+    assert main(["judge", str(tmp_path / "k.csv"), "--scale", "1-5"]) == 2
+    assert "--scale: expected LO,HI, such as 1,5, got '1-5'" in capsys.readouterr().err
+    (tmp_path / "people.csv").write_text("id,human_A,human_C\n1,1,0\n2,0,1\n3,1,1\n")
+    assert main(["judge", f"{tmp_path / 'k.csv'}::A", "--human", str(tmp_path / "people.csv")]) == 0
+    assert "people.csv: scores of C are not used; the results hold A" in capsys.readouterr().err
+
+
 def test_slices_of_each_system(tmp_path: Path, example: Any, capsys: Any) -> None:
     given, rows, true = example
     place = np.where(np.arange(1200) % 3 == 0, "third", "other")

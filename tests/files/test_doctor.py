@@ -79,6 +79,12 @@ def test_tables_of_experts_annotators_and_people_are_recognised(tmp_path: Path) 
     assert commands(crowd, tmp_path) == ["demele labels aggregate crowd.csv"]
     people = examined(tmp_path / "people.csv", "id,human\n1,yes\n2,no\n")
     assert commands(people, tmp_path) == ["demele judge RESULTS --human people.csv"]
+    rows = "".join(f"{row},{row % 2},{row // 3 % 2}\n" for row in range(12))
+    assert commands(examined(tmp_path / "r.csv", f"id,A,B\n{rows}"), tmp_path) == ["demele judge r.csv --human HUMAN"]
+    assert commands(examined(tmp_path / "h.csv", f"id,A,human_A\n{rows}"), tmp_path) == ["demele judge h.csv"]
+    stars = "".join(f"{row},S,{row % 5 + 1}\n" for row in range(12))
+    likert = examined(tmp_path / "stars.csv", f"id,sys,stars\n{stars}")
+    assert commands(likert, tmp_path) == ["demele judge stars.csv --scale 1,5 --human HUMAN"]
     judged = examined(tmp_path / "judged.csv", "id,system,score,human\n1,A,1,1\n1,B,5,\n2,A,4,\n2,B,3,\n")
     assert commands(judged, tmp_path) == ["demele judge judged.csv --scale 1,5"]
     assert [one.holds for one in judged.columns][2:] == ["scores", "scores by people"]

@@ -70,7 +70,12 @@ def read_judged(
         files, score=score, id=id, group=group, scale=scale, map=map, by_epoch=by_epoch, systems=systems
     )
     people = found.human if human is None else read_human(human, found, human_score=human_score, id=id, map=map)
-    for note in (*found.notes, *(people.notes if people else ())):
+    repeats = max(len(one) for own in found.epochs.values() for one in own)
+    averaged = (
+        f"a score is the mean of up to {repeats} repeats of an item; `by_epoch` makes each repeat a row, which gives "
+        "sensitivity and specificity"
+    )
+    for note in (*found.notes, *(people.notes if people else ()), *([averaged] if repeats > 1 else [])):
         warn_user(note, DemeleWarning)
     task = found.tasks if len(set(found.tasks)) > 1 else None
     weights = None if weight is None else found.values_of(weight)

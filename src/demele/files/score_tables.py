@@ -19,7 +19,7 @@ ID = ("id", "item", "item_id", "prompt_id", "question_id", "example_id", "doc_id
 SCORE = ("score", "judge", "verdict", "success", "correct")
 HUMAN = ("human", "human_score")
 _OF_SYSTEM, _AFTER = "human_", "_human"
-_SYSTEM, _TASK, _EPOCH = ("system", "model"), ("task",), ("epoch",)
+_SYSTEM, _TASK, _EPOCH = ("system", "model", "sys"), ("task",), ("epoch",)
 
 #: Rows of a table, each with what messages call it.
 Records = Sequence[tuple[str, Mapping[str, Any]]]
@@ -122,7 +122,8 @@ def read_score_table(
             if notes is not None and system is None and not {*held} <= {*systems, *of_people}:
                 notes.append(f"{path}: columns read as systems: {listed(held)}; pick others as {path}::A,B")
         if not held:
-            raise InputError(f"{path}: no column of scores among {listed(names)}; name one with `score`")
+            hint = "name one with `score`, or give the `scale` of ratings"
+            raise InputError(f"{path}: no column of scores among {listed(names)}; {hint}")
         check_known(held, names, path, "column")
         called = [name_of(text)] if len(held) == 1 and (named or usual) else held
         columns = [(name, one, of_people.get(name, bare)) for name, one in zip(called, held, strict=True)]
