@@ -72,7 +72,7 @@ def test_closed_forms_and_clamping() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"liad_mode": "central"}, "liad_mode: expected one of forward"),
+        ({"liad_mode": "central"}, "liad_mode: expected 'forward'"),
         ({"max_mode": "max"}, "max_mode"),
         ({"reduce_mode": "samples"}, "reduce_mode: expected one of attribute, sample"),
         ({"ptp_mode": 0.0}, "ptp_mode"),
