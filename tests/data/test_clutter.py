@@ -154,7 +154,7 @@ def test_what_cannot_be_drawn_is_refused(given: dict[str, Any], message: str) ->
 def test_labels_of_other_sets_are_refused() -> None:
     with pytest.raises(InputTypeError, match=r"images: expected a set of demele.data.clutter"):
         clutter_labels(squares(8, 4), 0.1)
-    with pytest.raises(InputError, match=r"rate: expected a share from 0 to 0\.5, got 0\.6"):
+    with pytest.raises(InputError, match=r"rate: expected a number in \[0, 0\.5\], got 0\.6"):
         clutter_labels(clutter(10), 0.6)
     with pytest.raises(UnknownNameError, match="did you mean 'uniform'"):
         clutter_labels(clutter(10), 0.1, "uniforme")  # type: ignore[arg-type]
