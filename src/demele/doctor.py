@@ -376,13 +376,17 @@ def _steps(path: Path, kind: str, columns: Sequence[ColumnFacts], table: "pd.Dat
     own, score = (column_of(path, names, known) for known in (ID, SCORE))
     classes = [one for one in columns if one.holds == "classes" and one.name not in people]
     label = next((one.name for one in classes if one.name.casefold() in _LABELS), None)
-    rated = [one for one in columns if one.name not in (own, *people) and one.low is not None and one.high is not None]
-    rated = [one for one in rated if one.high <= (_MOST_STARS if one.holds == "classes" else 1) and one.low >= 0]
+    rated = [
+        (one.low, one.high)
+        for one in columns
+        if one.name not in (own, *people) and one.low is not None and one.high is not None
+        if one.low >= 0 and one.high <= (_MOST_STARS if one.holds == "classes" else 1)
+    ]
     if own and score:
         yield from _scores(path, kind, classes=False).commands
     elif own and rated and label is None:
-        ends = f"{min(one.low for one in rated):g},{max(one.high for one in rated):g}"
-        scale = f" --scale {ends}" if max(one.high for one in rated) > 1 else ""
+        low, high = min(low for low, _ in rated), max(high for _, high in rated)
+        scale = f" --scale {low:g},{high:g}" if high > 1 else ""
         yield _JUDGE, f"demele judge {file}{scale}{'' if people else ' --human HUMAN'}"
     elif own and people:
         yield "Scores by people", f"demele judge RESULTS --human {file}"
