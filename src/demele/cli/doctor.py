@@ -10,8 +10,6 @@ DOCTOR = Command(
     without="files",
     called={"files": "FILE"},
     details="""\
-Say what files hold, and which commands can use them.
-
 Tables, arrays, logs and results of evaluations, audits, sheets, fabrics, Python files, or folders of logs. Nothing in
 them is run. A file that is broken is refused with the reason.
 """,
