@@ -147,6 +147,14 @@ def test_ratings_have_a_mean_error_and_quadratic_kappa() -> None:
     assert "J = sensitivity" not in text
 
 
+def test_arrays_are_scores_and_human_scores(example: Any, judged: Any) -> None:
+    given, rows, true = example
+    human = {name: np.where(np.isin(np.arange(1200), rows), one, np.nan) for name, one in true.items()}
+    found = judge_scores(given, human, gate=0.8)
+    assert [str(one.corrected) for one in found.systems] == [str(one.corrected) for one in judged.systems]
+    assert found.audited == 120
+
+
 def test_a_judge_that_tells_less_of_one_system_is_named() -> None:
     """Sensitivity .95 and specificity .90 of one, .97 and .55 of the other: one calibration reverses the order."""
     rng = np.random.default_rng(7)
@@ -225,7 +233,8 @@ def test_verdicts_on_several_pairs_share_an_error() -> None:
     ("make", "says"),
     [
         (lambda: judge_scores({}), "RowScores"),
-        (lambda: judge_scores({"A": [1, 0]}), "RowScores"),  # type: ignore[dict-item]
+        (lambda: judge_scores([1, 0]), "RowScores"),  # type: ignore[arg-type]
+        (lambda: judge_scores({"A": [1, 7]}), "row 1 is 7, outside the scale"),
         (lambda: judge_scores(RowScores([1, 0, 1]), ScoreAudit([0, 1], [1, 0]), level=0.05), "level"),
         (lambda: judge_scores(RowScores([1, 0, 1]), ScoreAudit([0, 1], [1, 0]), human_error=3), "expert_error"),
     ],

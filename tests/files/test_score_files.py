@@ -215,6 +215,7 @@ def test_people_may_name_systems_in_several_forms(tmp_path: Path, text: str) -> 
     short = written(tmp_path / "short.csv", f"id,A,B,latency\n{rows}")
     if "label" not in text:
         assert list(read_scores(short, systems=systems_of(people)).scores) == ["A", "B"]
+        assert list(read_scores(judged, systems=systems_of(people)).scores) == ["x/A", "B"]
     every = read_scores(short)
     assert list(every.scores) == ["A", "B", "latency"]
     assert "columns read as systems: A, B, latency; pick others as " in every.notes[0]

@@ -164,8 +164,8 @@ class Judgement(Result):
 
 
 def judge_scores(
-    scores: Mapping[str, RowScores] | RowScores,
-    audit: ScoreAudit | None = None,
+    scores: Mapping[str, Any] | RowScores,
+    audit: ScoreAudit | Mapping[str, Any] | None = None,
     *,
     gate: float | None = None,
     level: float = 0.95,
@@ -179,11 +179,11 @@ def judge_scores(
 
     Parameters
     ----------
-    scores : mapping of str to RowScores
-        The judge's scores of each system, of the same rows in the same order.
-    audit : ScoreAudit, optional
-        Human scores of some rows, of each system by name. Without it, the result says how many wrong scores would
-        change it.
+    scores : mapping of str to RowScores or array-like of shape (n,)
+        The judge's scores of each system, of the same rows in the same order; arrays hold scores from 0 to 1.
+    audit : ScoreAudit, or mapping of str to array-like of shape (n,), optional
+        Human scores of some rows, of each system by name; arrays hold NaN where nobody judged. Without it, the result
+        says how many wrong scores would change it.
     gate : float, optional
         Mean score that each system should exceed.
     level : float
@@ -218,9 +218,12 @@ def judge_scores(
     (0.9, 0.88, '[0.815, 0.927]', 'above', 0.45)
     """
     checked_confidence(level)
-    held = {"system": scores} if isinstance(scores, RowScores) else dict(scores)
-    if not held or not all(isinstance(one, RowScores) for one in held.values()):
-        raise InputTypeError("scores", "expected RowScores, or a mapping of names to these")
+    named = {"system": scores} if isinstance(scores, RowScores) else scores
+    if not isinstance(named, Mapping) or not named:
+        raise InputTypeError("scores", "expected RowScores, or a mapping of names to these or to arrays")
+    held = {name: one if isinstance(one, RowScores) else RowScores(one) for name, one in named.items()}
+    if isinstance(audit, Mapping):
+        audit = ScoreAudit.of_columns(audit)
     if noise is not None and audit is not None:
         raise InputError(("noise", "audit"), "human scores say how many scores are wrong; leave one of them out")
     human = {"gate": gate is not None and noise is None, "exact": exact, "human_error": bool(human_error)}

@@ -15,6 +15,7 @@ from demele.core.checked_numbers import checked_number
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.names import checked_name
 from demele.core.row_blocks import numbered_rows
+from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, number_column
 from demele.noise.audit import read_rows
 from demele.noise.square_tables import digest, set_fields
@@ -287,6 +288,22 @@ class ScoreAudit:
     def k(self) -> int:
         """Number of audited rows."""
         return int(self.rows.size)
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, object], seed: int = 0) -> "ScoreAudit":
+        """Return the audit of columns with a score per row of the data, NaN where nobody judged.
+
+        Columns do not say in which order rows were drawn: it is drawn by the seed.
+
+        Examples
+        --------
+        >>> sorted(ScoreAudit.of_columns({"A": [1, np.nan, 0], "B": [np.nan, np.nan, 1]}).rows.tolist())
+        [0, 2]
+        """
+        read = {name: read_scores(values, "true", -np.inf, np.inf) for name, values in columns.items()}
+        judged = np.flatnonzero(~np.all([np.isnan(one) for one in read.values()], axis=0))
+        rows = rng_for(seed, "order of human scores").permutation(judged)
+        return cls(rows, {name: one[rows] for name, one in read.items()})
 
     def of(self, name: str) -> "ScoreAudit":
         """Return the audit of one system.

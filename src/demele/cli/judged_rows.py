@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.errors import DemeleWarning, warn_user
 from demele.core.kinds import Kind
-from demele.core.seeds import rng_for
 from demele.files.score_files import Scale, Words, read_human, read_scores, systems_of
 
 
@@ -84,8 +81,4 @@ def read_judged(
         for name, values in found.scores.items()
     }
     slices = None if slice is None else found.values_of(slice)
-    if people is None:
-        return scores, None, slices
-    judged = np.flatnonzero(~np.all([np.isnan(one) for one in people.scores.values()], axis=0))
-    rows = rng_for(seed, "order of human scores").permutation(judged)
-    return scores, ScoreAudit(rows, {name: one[rows] for name, one in people.scores.items()}), slices
+    return scores, None if people is None else ScoreAudit.of_columns(people.scores, seed), slices

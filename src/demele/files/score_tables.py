@@ -116,10 +116,10 @@ def read_score_table(
         usual = column_of(path, names, SCORE)
         held = named or ([usual] if usual else [])
         if not held:
-            held = [name for name in free if name in systems]
+            held = chosen = [name for name in free if {name, name.rpartition("/")[2]} & {*systems}]
             if not held:
                 held = [name for name in free if name in scored or name in of_people]
-            if notes is not None and system is None and not {*held} <= {*systems, *of_people}:
+            if notes is not None and system is None and not {*held} <= {*chosen, *of_people}:
                 notes.append(f"{path}: columns read as systems: {listed(held)}; pick others as {path}::A,B")
         if not held:
             hint = "name one with `score`, or give the `scale` of ratings"
