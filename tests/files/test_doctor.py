@@ -82,6 +82,10 @@ def test_tables_of_experts_annotators_and_people_are_recognised(tmp_path: Path) 
     rows = "".join(f"{row},{row % 2},{row // 3 % 2}\n" for row in range(12))
     assert commands(examined(tmp_path / "r.csv", f"id,A,B\n{rows}"), tmp_path) == ["demele judge r.csv --human HUMAN"]
     assert commands(examined(tmp_path / "h.csv", f"id,A,human_A\n{rows}"), tmp_path) == ["demele judge h.csv"]
+    (tmp_path / "people.csv").write_text("id,human_A,human_B\n1,1,0\n2,0,1\n")
+    both = doctor([tmp_path / "r.csv", tmp_path / "people.csv"])
+    wanted = f"demele judge {tmp_path / 'r.csv'} --human {tmp_path / 'people.csv'}"
+    assert [command for one in both.files for _, command in one.commands] == [wanted, wanted]
     stars = "".join(f"{row},S,{row % 5 + 1}\n" for row in range(12))
     likert = examined(tmp_path / "stars.csv", f"id,sys,stars\n{stars}")
     assert commands(likert, tmp_path) == ["demele judge stars.csv --scale 1,5 --human HUMAN"]
