@@ -130,7 +130,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "probabilities": (
         np.array([1.0, 0.9, 0.2]),
         InputError,
-        r"got 2 numbers that are not whole, first 0\.9 at row 1; these look like probabilities: .*>= 0\.5",
+        r"got 2 numbers that are not whole, first 0\.9 at row 1; these look like probabilities: .*0\.5 or more",
     ),
     "scores": (np.array([-1.5, 3.0]), InputError, r"got 1 number that is not whole, first -1\.5 at row 0$"),
     "probabilities of classes": (

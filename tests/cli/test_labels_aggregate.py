@@ -194,8 +194,8 @@ def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
     assert content["unlike_majority"] == float((given != found.majority).mean())
     again = json.loads(demele("labels", "corrupt", "gold.csv::label", "--noise", "crowd.noise.csv").out)
     shares = [(given == name).mean() for name in ("no", "yes")]
-    assert_close(again["versions"][0]["wanted"], found.noise(given).rate(shares), ROUNDING)
-    assert again["versions"][0]["counts"]["classes"] == ["no", "yes"]
+    assert_close(again["wanted"], found.noise(given).rate(shares), ROUNDING)
+    assert again["counts"]["classes"] == ["no", "yes"]
 
 
 def test_agreement(demele: Program, crowd: pd.DataFrame) -> None:

@@ -72,8 +72,8 @@ def number_hint(value: object, column: Iterable[object]) -> str:
 
     Examples
     --------
-    >>>     >>> str(sentence(number_hint("0,5", ["0,5", "1"])))
-    "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
+    >>> number_hint("0,5", ["0,5", "1"])
+    "; write numbers with a decimal point and no other separator, or read the file with `decimal=','`"
     >>> number_hint("1,234", ["1,234", "500"])
     '; write numbers with a decimal point and no other separator'
     >>> number_hint("cat", ["cat"])
@@ -93,7 +93,7 @@ def notation_doubt(texts: Iterable[object], what: str) -> str | None:
 
     Examples
     --------
-    >>>     >>> print(notation_doubt(["cat", "1_00"], "the labels"))
+    >>> print(notation_doubt(["cat", "1_00"], "the labels"))
     the labels hold numbers in another notation, such as '1_00', which were read as names of classes
     >>> notation_doubt(["cat", "007", "1e5"], "the labels")
     """

@@ -168,7 +168,8 @@ def register_metric(metric: Metric) -> Metric:
     Examples
     --------
     >>> import numpy as np, demele
-    >>>     >>> def spread(codes, factors, *, power: Positive = 1.0):
+    >>> from demele.core.kinds import Positive
+    >>> def spread(codes, factors, *, power: Positive = 1.0):
     ...     return float(np.abs(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1]) ** power)
     >>> guards = demele.metrics.Guards(outliers="move it", bins=False, fewest_rows=50)
     >>> metric = demele.register_metric(demele.metrics.Metric("first_pair", spread, guards=guards, source="an example"))
