@@ -125,7 +125,7 @@ def test_rows_of_one_scenario_take_the_place_of_their_own_only(folder: Path) -> 
     path = folder / "sap.json.gz"
     before = held(path)
 
-    def checked(scenario: str, **given: int) -> Any:
+    def checked(scenario: str, **given: Any) -> Any:
         return replace(bench.check_metrics("sap", scenario, seeds=1, **given), version=before["demele"])
 
     assert write_rows(checked("mixing"), folder, keep=True) == [path]
