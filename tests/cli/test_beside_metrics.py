@@ -33,10 +33,12 @@ def test_codes_alone(demele: Program, folder: Path) -> None:
     )
     table = pd.read_csv(
         io.StringIO(demele("score", "codes.npy", "--unsupervised", "--bins", "5", "--format", "csv").out),
-        float_precision="round_trip",
+        dtype={"value": str},
     )
     assert table.columns.tolist() == ["score", "value", "chance"]
-    assert table["value"][3] == library.probes.unsupervised_scores(np.load("codes.npy"), bins=5).mutual_info_score
+    assert (
+        float(table["value"][3]) == library.probes.unsupervised_scores(np.load("codes.npy"), bins=5).mutual_info_score
+    )
 
 
 def test_models_are_ranked(demele: Program, models: list[str]) -> None:
