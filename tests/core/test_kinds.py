@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import demele
+from demele.classifiers import RowScores
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.kinds import (
     Amount,
@@ -139,3 +140,16 @@ def test_every_default_of_a_public_function_passes_its_kind() -> None:
                     count += 1
     assert count > 50
     assert demele.__all__
+
+
+def test_objects_of_other_classes_are_refused_by_their_names() -> None:
+    @checked
+    def shown(found: RowScores, other: RowScores | None = None) -> RowScores:
+        return found if other is None else other
+
+    scores = RowScores([0, 1])
+    assert shown(scores, other=None) is scores
+    with pytest.raises(InputTypeError, match="found: expected demele's RowScores, got float"):
+        shown(3.5)  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match="other: expected demele's RowScores, got str"):
+        shown(scores, other="FILE")  # type: ignore[arg-type]

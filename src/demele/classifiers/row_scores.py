@@ -52,6 +52,8 @@ class RowScores:
     (4, 4.0)
     """
 
+    checked_by_kind = True
+
     given: Floats
     low: float
     high: float
@@ -257,6 +259,8 @@ class ScoreAudit:
     >>> audit.k
     3
     """
+
+    checked_by_kind = True
 
     rows: Rows
     true: Mapping[str, Floats]

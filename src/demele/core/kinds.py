@@ -27,7 +27,7 @@ from demele.core.checked_numbers import (
     checked_share,
     checked_size,
 )
-from demele.core.errors import InputError, quoted
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.names import checked_name
 
 #: One name, perhaps between double quotes, and an item of a list: what begins with such a name, or has no commas.
@@ -354,6 +354,25 @@ def annotation_of(function: Callable[..., Any], name: str) -> Any:
         return object
 
 
+def _of_class(annotation: Any) -> Callable[[Any, str], Any] | None:
+    """Return the check that a value is an object of classes that ask for it; None for any other annotation.
+
+    A class asks by an attribute ``checked_by_kind``; others have messages of their own, with a remedy.
+    """
+    union = get_origin(annotation) in (Union, types.UnionType)
+    classes = tuple(one for one in (get_args(annotation) if union else (annotation,)) if one is not type(None))
+    if not all(isinstance(one, type) and hasattr(one, "checked_by_kind") for one in classes):
+        return None
+    named = " or ".join(f"demele's {one.__name__}" for one in classes)
+
+    def check(value: Any, argument: str) -> Any:
+        if not isinstance(value, classes) and not (value is None and union):
+            raise InputTypeError(argument, f"expected {named}, got {type(value).__name__}")
+        return value
+
+    return check
+
+
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Check the arguments that are given to a function by their kinds, before it computes anything.
 
@@ -373,8 +392,12 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.cache
     def checks() -> dict[str, Callable[[Any, str], Any]]:  # at the first call: annotations may name what comes later
-        kinds = {name: kind_of(annotation_of(function, name)) for name in names}
-        return {name: kind.check for name, kind in kinds.items() if kind is not None and kind.check is not None}
+        found = {}
+        for name in names:
+            annotation = annotation_of(function, name)
+            kind = kind_of(annotation)
+            found[name] = _of_class(annotation) if kind is None else kind.check
+        return {name: check for name, check in found.items() if check is not None}
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:

@@ -256,7 +256,7 @@ class FactorSpace(TableResult):
         import pandas as pd
 
         columns: dict[str, NDArray[Any]] = {}
-        if not isinstance(factors, Mapping) and not hasattr(factors, "columns"):
+        if not isinstance(factors, Mapping) and not (hasattr(factors, "columns") and hasattr(factors, "__len__")):
             raise InputTypeError("factors", f"expected a table of factors by name, got {type(factors).__name__}")
         for name in self.names:
             if name not in factors:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.given_arrays import items_of
-from demele.core.kinds import Kind, number, pairs_in
+from demele.core.kinds import Kind, checked, number, pairs_in
 from demele.core.labelled import shown
 from demele.core.reading import parsing, path_of
 from demele.files.harness_logs import is_harness_log, read_harness_scores
@@ -96,6 +96,8 @@ class ScoreSet:
     notes : tuple of str
         What their reader must know.
     """
+
+    checked_by_kind = True
 
     ids: tuple[str, ...]
     scores: dict[str, NDArray[np.float64]]
@@ -219,6 +221,7 @@ def read_scores(
     )
 
 
+@checked
 def read_human(
     file: str | Path,
     found: ScoreSet,

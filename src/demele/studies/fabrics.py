@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import DemeleWarning, InputError, warn_user
-from demele.core.kinds import FILE, Kind, number_or_name
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
+from demele.core.kinds import FILE, Kind, checked, number_or_name
 from demele.core.labelled import read_labels
 from demele.core.names import suggestion
 from demele.core.reading import path_of
@@ -64,6 +64,7 @@ class Parts(NamedTuple):
     classes: int
 
 
+@checked
 def divide_images(
     fabric: Fabric | None = None,
     *,
@@ -219,6 +220,7 @@ def _numbered(values: Any, argument: str, n: int) -> Labels:
     return np.unique(given.astype(str), return_inverse=True)[1].astype(np.int64)
 
 
+@checked
 def train_fabric(
     parts: Parts,
     *,
@@ -343,6 +345,7 @@ def train_fabric(
     return fabric.report(errors=errors, images=None if held is None else len(held.images))
 
 
+@checked
 def prune_fabric(
     fabric: Fabric,
     parts: Parts | None = None,
@@ -483,6 +486,7 @@ def _check_known(fabric: Fabric, parts: Parts, fine_tune: int | None) -> None:
         warn_user(f"these images were trained on with other labels; {which}", DemeleWarning)
 
 
+@checked
 def show_fabric(fabric: Fabric, *, benchmark: bool = False, batch: int = 64, name: str = "") -> FabricReport:
     """Show a fabric: counts, prunings, training, and times.
 
@@ -510,6 +514,8 @@ def show_fabric(fabric: Fabric, *, benchmark: bool = False, batch: int = 64, nam
     >>> lab.show_fabric(lab.Fabric(layers=3, scales=3, channels=4, image_channels=1, classes=10)).sentence
     'The fabric is not trained.'
     """
+    if not isinstance(fabric, Fabric):
+        raise InputTypeError("fabric", f"expected a Fabric, got {type(fabric).__name__}")
     whole = Fabric(**fabric.spec.to_dict())
     timings = benchmarked({"whole": whole, "this": fabric}, batch=batch) if benchmark else None
     return fabric.report(timings=timings, name=name)

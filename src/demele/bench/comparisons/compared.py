@@ -11,7 +11,7 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decided, decisions
 from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName, Reference
-from demele.core.checked_numbers import checked_confidence
+from demele.core.checked_numbers import checked_confidence, is_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.kinds import Classes, Data, Kind, Seed, StorePath, checked, outside_parentheses
@@ -420,7 +420,7 @@ def checked_at(at: Any, rates: Sequence[float]) -> float | None:
     ------
     InputError
     """
-    if at is None or any(abs(at - rate) < 1e-12 for rate in rates):
+    if at is None or (is_number(at) and any(abs(at - rate) < 1e-12 for rate in rates)):
         return None if at is None else float(at)
     raise InputError("at", f"expected one of the noise rates {', '.join(f'{r:g}' for r in rates)}, got {quoted(at)}")
 

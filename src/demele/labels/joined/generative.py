@@ -14,6 +14,7 @@ from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.table_columns import as_column
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
@@ -330,6 +331,7 @@ def _few_draws(effective: dict[str, Floats], n_draws: int) -> tuple[Note, ...]:
 def _prior_proportions(given: Any, k: int) -> Floats:
     if np.ndim(given) == 0:
         return np.full(k, checked_size(given, "prior_proportions"))
-    if len(given) != k:
-        raise InputError("prior_proportions", f"expected {k} numbers, one per class, or one for all, got {len(given)}")
-    return np.array([checked_size(value, f"prior_proportions, class {index}") for index, value in enumerate(given)])
+    values = as_column(given, "prior_proportions").tolist()
+    if len(values) != k:
+        raise InputError("prior_proportions", f"expected {k} numbers, one per class, or one for all, got {len(values)}")
+    return np.array([checked_size(value, f"prior_proportions, class {index}") for index, value in enumerate(values)])

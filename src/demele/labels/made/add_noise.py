@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from demele.core.errors import InputError
-from demele.core.kinds import Classes, Data, Noise
+from demele.core.kinds import Classes, Data, Noise, checked
 from demele.core.labelled import read_labels
 from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import (
@@ -28,6 +28,7 @@ _MADE_FROM: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@checked
 def add_noise(
     labels: object,
     noise: Noise = None,

@@ -1,13 +1,13 @@
 """Figures of documents as pictures of matplotlib, in the colours of the pages."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, OutputError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, OutputError, quoted
 from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Strips
@@ -45,7 +45,7 @@ def draw(document: Document, figure: int | str = 0, ax: Any = None) -> Any:
     elif isinstance(figure, int) and not isinstance(figure, bool) and 0 <= figure < len(known):
         chosen = known[figure]
     else:
-        raise InputError("figure", f"expected a number below {len(known)} or one of {captions}, got {figure!r}")
+        raise InputError("figure", f"expected a number below {len(known)} or one of {captions}, got {quoted(figure)}")
     if ax is None:
         pyplot = require("matplotlib.pyplot", purpose=_PURPOSE)  # notebooks show its figures
         ax = pyplot.subplots(figsize=_size(chosen), layout="constrained")[1]
@@ -66,9 +66,9 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
     OutputError
         If the folder cannot be made.
     """
-    listed = (formats,) if isinstance(formats, str) else tuple(formats)
+    listed = tuple(formats) if isinstance(formats, Iterable) and not isinstance(formats, str) else (formats,)
     if not listed or not all(isinstance(form, str) and form in _METADATA for form in listed):
-        raise InputError("formats", f"expected some of {', '.join(_METADATA)}, got {formats!r}")
+        raise InputError("formats", f"expected some of {', '.join(_METADATA)}, got {quoted(formats)}")
     where, drawn = Path(folder), {}
     for place, figure in enumerate(figures_of(document)):
         for form in dict.fromkeys(listed):
