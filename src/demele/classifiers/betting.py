@@ -358,7 +358,7 @@ def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: ArrayLike, tail: 
     return found
 
 
-# Bounded scores with given scores beside ------------------------------------------------------------------------------
+# Bounded scores, where all rows have a given score --------------------------------------------------------------------
 
 #: The slope of true on given scores before the first draw, and how many draws it counts as.
 FIRST_SLOPE, FIRST_DRAWS = 0.8, 10

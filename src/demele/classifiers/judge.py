@@ -14,7 +14,7 @@ import numpy as np
 
 from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
-from demele.classifiers.mean_scores import MeanScore, Stratum, audited_mean, bounded_mean, breakdown, trusted_mean
+from demele.classifiers.mean_scores import MeanScore, Stratum, breakdown, known_mean
 from demele.classifiers.pooled_strata import TINY
 from demele.classifiers.results import NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
@@ -232,21 +232,18 @@ def judge_scores(
             raise InputError(option, "needs human scores; give `audit`, or leave it out")
     rate = None if noise is None else checked_rate(noise, "noise", of="the scores")
     first = next(iter(held.values()))
+    audited_by = {"exact": exact, "expert_error": human_error}
 
     def mean_of(
         name: str, one: RowScores, own: ScoreAudit | None, at: float | None, confidence: float = level
     ) -> MeanScore:
         """Return a mean by what is known of the scores."""
-        if own is not None:
-            try:
-                return audited_mean(
-                    one, own, level=confidence, inference=inference, gate=at, exact=exact, expert_error=human_error
-                )
-            except NotEnoughData as error:
-                raise NotEnoughData("audit", f"{name}: {error.problem}", error.remedy) from error
-        if rate:
-            return bounded_mean(one, rate, level=confidence, inference=inference)
-        return trusted_mean(one, level=confidence, gate=at)
+        try:
+            return known_mean(one, own, rate=rate, level=confidence, inference=inference, gate=at, **audited_by)
+        except NotEnoughData as error:
+            if own is None:
+                raise
+            raise NotEnoughData("audit", f"{name}: {error.problem}", error.remedy) from error
 
     known = audit is not None or rate is not None
     systems: list[Judged] = []
@@ -328,7 +325,7 @@ def _judged(name: str, mean: MeanScore, gate: float | None, away: int | None, *,
         name=name,
         judge=mean.given,
         value=mean.value,
-        corrected=Interval(low=mean.low, high=mean.high, level=mean.level, method=mean.method, kind=mean.kind),
+        corrected=mean.interval,
         asymptotic=mean.asymptotic,
         p_value=mean.p_value,
         verdict=verdict,

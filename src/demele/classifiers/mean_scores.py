@@ -86,6 +86,11 @@ class MeanScore:
     degrees: float = float("inf")
     notes: tuple[Note, ...] = ()
 
+    @property
+    def interval(self) -> Interval:
+        """The interval as that of other results."""
+        return Interval(low=self.low, high=self.high, level=self.level, method=self.method, kind=self.kind)
+
 
 # The given scores are taken as right ----------------------------------------------------------------------------------
 
@@ -399,16 +404,14 @@ def audited_mean(
     (0.88, 0.814841, 0.926612, 0.009399)
     """
     tail = (1 - level) / 2
-    rows, true, inclusion = audit.judged(scores)
+    held, rows, true, inclusion = _scored(scores, audit)
     notes = _unscored(scores) + audit_alarms(scores, audit)
-    scored = np.flatnonzero(scores.scored)
-    held, rows = scores.take(scored), np.searchsorted(scored, rows)
     population = inference == "population"
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
     if rows.size == held.n:
         return replace(_all_audited(held, rows, true, level, population, gate, expert_error), notes=notes)
-    unit, answers = (held.given - held.low) / held.width, (true - held.low) / held.width
+    unit, answers = (_on_unit(values, held) for values in (held.given, true))
     groups = held.group if population else None
     if groups is not None:
         notes += _group_notes(held)
@@ -439,7 +442,7 @@ def audited_mean(
     moved = 0.0 if kept < 1 else expert_error
     p_value = room = None
     if gate is not None:
-        limit = centre + kept * ((_gate(scores, gate) - held.low) / held.width - centre)
+        limit = centre + kept * (_on_unit(_gate(scores, gate), held) - centre)
         room = max(ends[0] - limit, 0.0) if kept == 1 else None
         if not exact:
             p_value = smallest_tail(lambda error: reach(0, error), value - moved - limit)
@@ -466,6 +469,39 @@ def audited_mean(
         slope=fits[0].slope,
         notes=notes,
     )
+
+
+def known_mean(
+    scores: RowScores,
+    audit: ScoreAudit | None,
+    *,
+    rate: float | None,
+    level: float,
+    inference: Literal["population", "test_set"] = "population",
+    gate: float | None = None,
+    **audited: Any,
+) -> MeanScore:
+    """Return the mean by what is known of the scores: an audit, the largest share of wrong ones, or that all are right.
+
+    ``audited``: further arguments of :func:`audited_mean`.
+    """
+    if audit is not None:
+        return audited_mean(scores, audit, level=level, inference=inference, gate=gate, **audited)
+    if rate:
+        return bounded_mean(scores, rate, level=level, inference=inference)
+    return trusted_mean(scores, level=level, gate=gate)
+
+
+def _scored(scores: RowScores, audit: ScoreAudit) -> tuple[RowScores, Rows, Floats, Floats | None]:
+    """Return the rows with a given score, and which of these were audited, their true scores and probabilities."""
+    rows, true, inclusion = audit.judged(scores)
+    scored = np.flatnonzero(scores.scored)
+    return scores.take(scored), np.searchsorted(scored, rows), true, inclusion
+
+
+def _on_unit(values: Any, scores: RowScores) -> Any:
+    """Return scores, or a gate, on the scale from 0 to 1."""
+    return (values - scores.low) / scores.width
 
 
 def _all_audited(
@@ -603,17 +639,15 @@ def sequential_mean(
     """
     tail = (1 - checked_level(level)) / 2
     checked_name(inference, "inference", ("population", "test_set"))
-    rows, true, inclusion = audit.judged(scores)
+    held, rows, true, inclusion = _scored(scores, audit)
     if inclusion is not None or scores.weight is not None or scores.task is not None:
         raise InputError("audit", "labels one at a time are for rows drawn uniformly, without tasks and weights")
-    scored = np.flatnonzero(scores.scored)
-    held, rows = scores.take(scored), np.searchsorted(scored, rows)
     shift, error = 0.0, tail
     if inference == "population":
         error = tail / 2
         shift = normal_quantile(1 - error) / (2 * float(np.sqrt(held.n)))
-    at = (_gate(scores, gate) - held.low) / held.width
-    unit, answers = (held.given - held.low) / held.width, (true - held.low) / held.width
+    at = _on_unit(_gate(scores, gate), held)
+    unit, answers = (_on_unit(values, held) for values in (held.given, true))
     above = score_wealth(unit, rows, answers, at + shift)
     below = score_wealth(1 - unit, rows, 1 - answers, 1 - at + shift)
     needed = enough(error)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from demele.classifiers.comparison.ranking import implied, rank_ranges, tiers
-from demele.classifiers.mean_scores import MeanScore, audited_mean, bounded_mean, sampling_terms, trusted_mean
+from demele.classifiers.mean_scores import MeanScore, known_mean, sampling_terms
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
@@ -128,9 +128,7 @@ def rank_scores(
         raise InputError("rate", "is for scores without an audit; leave one of them out")
 
     def mean_of(one: RowScores, own: ScoreAudit | None, level: float, gate: float | None = None) -> MeanScore:
-        if own is not None:
-            return audited_mean(one, own, level=level, gate=gate)
-        return bounded_mean(one, rate, level=level, inference="population") if rate else trusted_mean(one, level=level)
+        return known_mean(one, own, rate=rate, level=level, gate=gate)
 
     means = {key: mean_of(one, None if audit is None else audit.of(key), level) for key, one in scores.items()}
     names = tuple(sorted(scores, key=lambda key: -means[key].value))
@@ -160,10 +158,8 @@ def rank_scores(
     rows = []
     for key, low, high in zip(names, best.tolist(), worst.tolist(), strict=True):
         one = means[key]
-        interval = Interval(low=one.low, high=one.high, level=level, method=one.method, kind=one.kind)
-        rows.append(
-            RankedScore(name=key, value=one.value, interval=interval, best_rank=low, worst_rank=high, tier=tier[key])
-        )
+        ranks = {"best_rank": low, "worst_rank": high, "tier": tier[key]}
+        rows.append(RankedScore(name=key, value=one.value, interval=one.interval, **ranks))
     wrong = f"At most {rate:.2%} of the rows have wrong scores." if rate else "All scores are right."
     return ScoreRanking(
         systems=tuple(rows),
