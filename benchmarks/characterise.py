@@ -1,8 +1,8 @@
 """The bench of metrics: the stored rows that come with demele, of one metric or all, and the time of the review's run.
 
 ``python -m benchmarks.characterise --only NAME`` computes the rows of one metric (or of ``dci_forest`` and the like)
-and writes ``src/demele/bench/reference/NAME.json.gz``: some minutes for a fast one. ``--scenario NAME`` computes one
-scenario, and leaves the rows of the others in the files as they are. Metrics that take seconds a call get fewer seeds,
+and writes them into ``src/demele/bench/reference.xz``: some minutes for a fast one. ``--scenario NAME`` computes one
+scenario, and leaves the rows of the others in the file as they are. Metrics that take seconds a call get fewer seeds,
 of fewer rows: ``FEWER`` in ``demele.bench.stored`` names them. Without either option, those of all metrics and
 ``results/characterise.csv``: about two hours on two cores. Killed, it goes on where it was, from a store beside it that
 is removed when the rows are written; the time is only written if it ran in one go.
@@ -88,8 +88,7 @@ def main() -> None:
         runs.append(bench.check_metrics(usual, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, store=store, **how))
     runs += [of_fewer(name, asked.scenario, store, how) for name in fewer]
     for found in runs:
-        for path in stored.write_rows(found, stored.FOLDER, keep=asked.scenario is not None):
-            print(path)
+        stored.write_rows(found, stored.FILE, keep=asked.scenario is not None)
     # rows of code that is changed afterwards must not be taken for those of the change
     for kept in (store, *(store.with_name(f"{store.name}-{rows}") for rows in (FEWER_SAMPLES, N_SAMPLES))):
         kept.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Rows of slow metrics, of fewer seeds and fewer rows: where that is declared, how they are made, where it is said."""
 
-import gzip
 import json
+import lzma
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
 
     whole = bench.check_metrics
     monkeypatch.setattr(bench, "check_metrics", small)
-    monkeypatch.setattr(stored, "FOLDER", tmp_path)
+    monkeypatch.setattr(stored, "FILE", tmp_path / "reference.xz")
     monkeypatch.setattr(
         "sys.argv", ["check_metrics", "--only", "tmex", "--jobs", "1", "--store", str(tmp_path / "a.store")]
     )
@@ -66,8 +66,8 @@ def test_the_benchmark_measures_declared_metrics_on_fewer_rows(tmp_path: Path, m
     assert calls[0][2] == calls[0][3] == fewer_seeds("tmex")
     # no scenario may be named there that is not of the run
     assert calls[1][2] == calls[1][3] == dict.fromkeys(("source", "added"), FEWER["tmex"])
-    assert [path.name for path in tmp_path.iterdir()] == ["tmex.json.gz"]  # and no store
-    content = json.loads(gzip.decompress((tmp_path / "tmex.json.gz").read_bytes()))
+    assert [path.name for path in tmp_path.iterdir()] == ["reference.xz"]  # and no store
+    content = json.loads(lzma.decompress((tmp_path / "reference.xz").read_bytes()))
     assert content["n_samples"] == FEWER_SAMPLES
     assert [one["name"] for one in content["scenarios"]] == ["mixing", "sample_size"]
 
@@ -125,8 +125,7 @@ def test_fewer_seeds_leave_verdicts_inconclusive_and_turn_none_round(number: int
     assert 0 < inconclusive < 0.1 * len(decided)
 
 
-def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows(tmp_path: Path) -> None:
+def test_stored_rows_of_other_metrics_may_not_be_of_fewer_rows() -> None:
     few = bench.check_metrics("sap", "mixing", seeds=1, n_rows=FEWER_SAMPLES)
-    stored.write_rows(few, tmp_path)
-    with pytest.raises(FormatError, match=r"sap\.json\.gz: expected rows of n_samples 20000, got 5000"):
-        stored.referred(bench.Characterisation, ["sap"], tmp_path)
+    with pytest.raises(FormatError, match="expected rows of sap of n_samples 20000, got 5000"):
+        stored.referred(bench.Characterisation, ["sap"], {"sap": few})

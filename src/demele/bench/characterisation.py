@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from demele.bench.dictionary import to_dictionary
 from demele.bench.metric_documents import characterisation_document
-from demele.bench.stored import ENDING, FOLDER, packed, referred, unpacked
+from demele.bench.stored import FILE, packed, read_rows, referred, unpacked
 from demele.bench.verdicts import Findings, Verdict
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.names import renamed, suggestion
@@ -261,8 +261,8 @@ def reference() -> Characterisation:
     >>> bench.reference().verdict("modularity", "calibrated").status
     'fails'
     """
-    if not any(FOLDER.glob(f"*{ENDING}")):
-        raise FileNotFoundError(f"no rows of metrics are stored in {FOLDER}")
+    rows = read_rows(FILE)
+    if not rows:
+        raise FileNotFoundError(f"no rows of metrics are stored in {FILE}")
     usual = names_of_all()
-    names = [name for name in list_metrics() if name in usual or (FOLDER / f"{name}{ENDING}").exists()]
-    return referred(Characterisation, names, FOLDER)
+    return referred(Characterisation, [name for name in list_metrics() if name in usual or name in rows], rows)

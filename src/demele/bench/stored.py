@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import lzma
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -55,6 +56,10 @@ _SHAPE = {
 
 def packed(found: Findings) -> bytes:
     """Write a characterisation; the same one gives the same bytes."""
+    return gzip.compress(_text(found), mtime=0)
+
+
+def _text(found: Findings) -> bytes:
     content = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
@@ -78,8 +83,7 @@ def packed(found: Findings) -> bytes:
             for (group, scenario), times in found.seconds.items()
         ],
     }
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    return gzip.compress(text.encode(), mtime=0)
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
 def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
@@ -97,7 +101,11 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
                 size += len(piece)
                 check_unpacked(name, size, stored=len(content))
                 pieces.append(piece)
-        text = b"".join(pieces)
+    return _of_text(b"".join(pieces), name, kind)
+
+
+def _of_text(text: bytes, name: str, kind: type[Found]) -> Found:
+    with parsing(f"{name} is not a saved characterisation"):
         check_nesting(name, text)
         found = json.loads(text)
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
@@ -217,8 +225,8 @@ def _not_in_the_file(*_: Any) -> Any:
 # Rows of demele's metrics ---------------------------------------------------------------------------------------------
 
 
-#: Where the files are; a metric whose file is not there was not yet characterised.
-FOLDER = Path(__file__).with_name("reference")
+#: The rows, a line for each metric; a metric without one was not yet characterised.
+FILE = Path(__file__).with_name("reference.xz")
 #: Scores that are corrected or aligned take as long as many, and hardly vary.
 _MENDED = [item.name for item in MENDED_SCENARIOS]
 #: How rows are made, but of the metrics below: fewer seeds where predictors are trained, and on the scenarios that are
@@ -230,7 +238,6 @@ SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5, **dict.fromkeys(_MEND
 #: but where the number of rows itself is varied. Wherever their rows are shown, that is said.
 FEWER: Mapping[str, int] = {"capacity_explicitness": 5, "nk": 3, "tmex": 5, "unique_information": 5}
 FEWER_SAMPLES = 5_000
-ENDING = ".json.gz"
 
 
 def samples_of(metric: str) -> int:
@@ -263,24 +270,36 @@ def rounded(curve: Curve) -> Curve:
     return Curve.of(curve.metric, curve.scenario, outcomes, curve.declined)
 
 
-def write_rows(found: Findings, folder: Path, *, keep: bool = False) -> list[Path]:
-    """Write one file for each metric of a run, its values :func:`rounded`; the same rows give the same bytes.
+def read_rows(path: Path) -> dict[str, Findings]:
+    """Return the rows of each metric that has some.
+
+    Raises
+    ------
+    FormatError
+        If the file is not what :func:`write_rows` writes.
+    """
+    lines = lzma.decompress(path.read_bytes()).splitlines() if path.exists() else []
+    rows = [_of_text(line, f"{path.name}, line {number}", Findings) for number, line in enumerate(lines, 1)]
+    return {own.candidates[0].name: own for own in rows}
+
+
+def write_rows(found: Findings, path: Path, *, keep: bool = False) -> None:
+    """Write the rows of each metric of a run, its values :func:`rounded`; those of other metrics stay as they are.
 
     Parameters
     ----------
     found : Findings
-    folder : Path
+    path : Path
     keep : bool
-        Keep what the files hold of other scenarios.
+        Keep what the file holds of other scenarios.
 
     Raises
     ------
     FormatError
         If rows that are kept were made in another way.
     """
-    written = []
+    rows = read_rows(path)
     for item in found.candidates:
-        path = folder / f"{item.name}{ENDING}"
         of_item = {name: curve for (metric, name), curve in found.curves.items() if metric == item.name}
         held = [name for name, curve in of_item.items() if curve.declined is None and curve.characterised]
         own = Findings(
@@ -295,34 +314,31 @@ def write_rows(found: Findings, folder: Path, *, keep: bool = False) -> list[Pat
             seconds={key: own for key, own in found.seconds.items() if key[0] == item.group},
             version=found.version,
         )
-        if keep and path.exists():
-            before = unpacked(path.read_bytes(), path.name, Findings)
+        if keep and item.name in rows:
+            before = rows[item.name]
             if any(getattr(before, what) != getattr(own, what) for what in ("version", "protocol", "n_samples")):
-                raise FormatError(f"{path.name}: its rows were made in another way; compute all of them")
+                raise FormatError(f"the rows of {item.name} were made in another way; compute all of them")
             own = in_one(before, own)
-        written.append(write_whole(path, packed(own)))
-    return written
+        rows[item.name] = own
+    write_whole(path, lzma.compress(b"\n".join(_text(rows[name]) for name in sorted(rows)), preset=9))
 
 
-def referred(kind: type[Found], metrics: Sequence[str], folder: Path) -> Found:
-    """Return what the files hold of these metrics, on all scenarios.
+def referred(kind: type[Found], metrics: Sequence[str], rows: Mapping[str, Findings]) -> Found:
+    """Return what the rows hold of these metrics, on all scenarios.
 
     Raises
     ------
     FormatError
-        If a file is not what :func:`write_rows` writes, or its rows were made in another way than those of the others.
+        If rows were made in another way than those of the others.
     """
     candidates = chosen_candidates(metrics)
     scenarios = tuple(SCENARIOS.values())
-    rows: dict[str, Findings] = {}
-    for path, metric in ((folder / f"{item.name}{ENDING}", item.name) for item in candidates):
-        if path.exists():
-            held = rows[metric] = unpacked(path.read_bytes(), path.name, Findings)
-            own = {"metric": held.candidates[0].name, "protocol": held.protocol, "n_samples": held.n_samples}
-            made = {"metric": metric, "protocol": PROTOCOL, "n_samples": samples_of(metric)}
-            for what, expected in made.items():
-                if own[what] != expected:
-                    raise FormatError(f"{path.name}: expected rows of {what} {expected!r}, got {own[what]!r}")
+    rows = {item.name: rows[item.name] for item in candidates if item.name in rows}
+    for metric, held in rows.items():
+        for what, expected in (("protocol", PROTOCOL), ("n_samples", samples_of(metric))):
+            if getattr(held, what) != expected:
+                own = getattr(held, what)
+                raise FormatError(f"expected rows of {metric} of {what} {expected!r}, got {own!r}")
     curves: dict[tuple[str, str], Curve] = {}
     seconds: dict[tuple[str, str], tuple[NDArray[np.float64], ...]] = {}
     for scenario in scenarios:
