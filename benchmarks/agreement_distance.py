@@ -210,7 +210,7 @@ def main() -> None:
     given = parser.parse_args()
     study = lab.load_study(given.study)
     identity = {"demele": demele.__version__, "distance": study.settings["images"], "seed": _SEED}
-    with Sweep(identity, store=given.study / "distance.jsonl", n_jobs=given.jobs, progress=True) as sweep:
+    with demele.progress(), Sweep(identity, store=given.study / "distance.jsonl", n_jobs=given.jobs) as sweep:
         sweep.run(worked, tasks(study, given.study))
         scores = {(str(key[1]), str(key[2])): sweep.records[key] for key in sweep.records}
     collapsed = [model.flag == COLLAPSED for model in study.models]

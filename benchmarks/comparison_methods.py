@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
+import demele
 from benchmarks.loop import Row, Table, main
 from demele import bench
 from demele.data.label_sets import LABEL_SETS, label_example
@@ -33,7 +34,8 @@ def measured(cell: tuple[str, str]) -> dict[str, Any]:
         decisions = label_example(name)
         found = bench.check_methods(decisions.predictions, decisions.labels, kind=noise, n_jobs=2)
     else:
-        found = bench.noise_experiment(n_jobs=2, progress=True)
+        with demele.progress():
+            found = bench.noise_experiment(n_jobs=2)
     m = len(found.names)
     time = {
         "run": f"{name}, {noise} noise" if noise else "digits, training included",

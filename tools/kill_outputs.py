@@ -109,7 +109,7 @@ def inputs(folder: Path) -> None:
     )
     write_whole(folder / "answers.csv", long.to_csv(index=False))
     write_whole(folder / "given.csv", pd.DataFrame({"item": np.arange(n), "label": labels}).to_csv(index=False))
-    demele.bench.check_metrics("mig", "mixing", seeds=2, n_rows=200, progress=False).save(folder / "saved.json.gz")
+    demele.bench.check_metrics("mig", "mixing", seeds=2, n_rows=200).save(folder / "saved.json.gz")
 
     digits = rng.integers(0, 256, (n, 28, 28), dtype=np.uint8)
     for name, held in (("images-idx3", digits), ("labels-idx1", labels.astype(np.uint8))):

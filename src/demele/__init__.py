@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation as SparseEvaluation
     from demele.outofcore.tables import scan_parquet as scan_parquet
     from demele.report.citations import cite as cite
+    from demele.runtime.progress import progress as progress
     from demele.scoring.evaluate import evaluate as evaluate
     from demele.scoring.replay import replay as replay
     from demele.scoring.several import compare_representations as compare_representations
@@ -66,6 +67,7 @@ _found, __dir__, __all__ = lazily(
         "demele.metrics.sparse_results": "SparseEvaluation",
         "demele.outofcore.tables": "scan_parquet",
         "demele.report.citations": "cite",
+        "demele.runtime.progress": "progress",
         "demele.scoring.evaluate": "evaluate",
         "demele.scoring.replay": "replay",
         "demele.scoring.several": "compare_representations",

@@ -13,6 +13,7 @@ import pytest
 from demele import bench
 from demele.cli import bench_methods
 from demele.core.kinds import outside_parentheses
+from demele.runtime.progress import reporting
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import WORDS, Program
 
@@ -159,7 +160,8 @@ def test_what_is_asked_of_the_library_by_default(
     def kept(name: str) -> Any:
         @functools.wraps(getattr(bench, name))
         def called(*data: Any, **options: Any) -> bench.MethodComparison:
-            seen[name] = options
+            with reporting() as report:
+                seen[name] = options | {"report": report}
             return made
 
         return called
@@ -171,8 +173,8 @@ def test_what_is_asked_of_the_library_by_default(
     assert demele(*GIVEN, *extra, "--quiet").status == 0
     whole, given = seen["noise_experiment"], seen["check_methods"]
     assert whole.pop("measures") == [("precision", 3)]
-    assert callable(whole.pop("progress"))
-    assert given["progress"] is False
+    assert callable(whole.pop("report"))
+    assert given.pop("report") is None
     assert not {"annotations", "classes"} & set(given)
     expected: dict[str, Any] = {}
     if quick:

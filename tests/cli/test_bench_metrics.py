@@ -18,6 +18,7 @@ from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
 from demele.bench.stored import FEWER
 from demele.cli import bench_metrics
 from demele.core.store import Store
+from demele.runtime.progress import reporting
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import Program, replaced
 from tests.tolerances import assert_exact
@@ -172,7 +173,8 @@ def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPat
 
     @functools.wraps(whole)
     def watched(**options: Any) -> Any:
-        seen.append(options)
+        with reporting() as report:
+            seen.append(options | {"report": report})
         return whole(["mig"], ["mixing"], seeds=1, n_rows=200)
 
     monkeypatch.setattr(bench_metrics, "check_metrics", watched)
@@ -184,8 +186,8 @@ def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPat
     ):
         assert demele("bench", "metrics", *arguments).status == 0
     plain, quick, overridden, mapping = seen
-    assert set(plain) == {"progress"}
-    assert set(quick) == {"metrics", "seeds", "n_rows", "progress"}
+    assert set(plain) == {"report"}
+    assert set(quick) == {"metrics", "seeds", "n_rows", "report"}
     assert {"mig", "sap", "rmig"} < set(quick["metrics"])
     assert not {"dci_forest_modularity", "dci_lasso_modularity", "explicitness"} & set(quick["metrics"])
     assert (quick["n_rows"], quick["seeds"]) == (QUICK_ROWS, QUICK_SEEDS)
@@ -194,7 +196,7 @@ def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPat
     assert overridden["seeds"] == {**QUICK_SEEDS, "added": 2}
     assert overridden["slow_seeds"] == {"source": 1}
     assert mapping["seeds"] == {"source": 30}
-    assert (mapping["slow_seeds"], mapping["progress"]) == (3, False)
+    assert (mapping["slow_seeds"], mapping["report"]) == (3, None)
 
 
 def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,10 @@ import time
 
 import pytest
 
-from demele.runtime import progress
-from demele.runtime.progress import progress_bar
+import demele
+from demele.core.errors import InputTypeError
+from demele.runtime import progress as module
+from demele.runtime.progress import progress, reporting
 
 
 class Terminal(io.StringIO):
@@ -16,16 +18,40 @@ class Terminal(io.StringIO):
 
 
 def test_nothing_is_written_where_nobody_sees_it(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_bar(delay=0) as report:
-        report(1, 2, "work")
+    with progress(), reporting() as report:
+        assert report is None
     assert capsys.readouterr().err == ""
+
+
+def test_only_the_outermost_computation_reports() -> None:
+    told: list[str] = []
+    with progress(lambda done, total, label: told.append(label)):
+        for label in ("first", "second"):
+            with reporting() as report, reporting() as inner:
+                assert inner is None
+                assert report is not None
+                report(1, 2, label)
+    with reporting() as report:
+        assert report is None
+    assert told == ["first", "second"]
+
+
+def test_the_old_argument_says_the_new_form() -> None:
+    with pytest.raises(InputTypeError, match=r"progress: .* use `with demele.progress\(\):`"):
+        demele.evaluate([[0.0], [1.0]], [0, 1], progress=True)  # type: ignore[call-arg]
+    with pytest.raises(InputTypeError, match=r"progress: .* use `with demele.progress\(\):`"):
+        demele.evaluate_sparse([[0.0], [1.0]], [0, 1], progress=True)  # type: ignore[call-arg]
+    with pytest.raises(InputTypeError, match="report: expected a callable"), progress(True):  # type: ignore[arg-type]
+        pass
 
 
 def test_the_bar_says_what_is_being_done_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    with progress_bar(delay=0) as report:
+    monkeypatch.setattr(module, "SECONDS_UNTIL_SHOWN", 0.0)
+    with progress(), reporting() as report:
+        assert report is not None
         for _ in range(100):
             report(1, 2, "[b]forest")
             if "[b]forest" in terminal.getvalue():
@@ -43,8 +69,9 @@ def test_the_time_left_is_said_of_parts_that_take_as_long(
 ) -> None:
     labels: list[str] = []
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress._Bar, "report", lambda bar, done, total, label: labels.append(label))
-    with progress_bar(delay=60, even=even) as report, monkeypatch.context() as later:
+    monkeypatch.setattr(module._Bar, "report", lambda bar, done, total, label: labels.append(label))
+    with progress(), reporting(even=even) as report, monkeypatch.context() as later:
+        assert report is not None
         start = time.monotonic()
         later.setattr(time, "monotonic", lambda: start + 20.0)
         report(1, 100, "part")

@@ -19,6 +19,7 @@ from demele.data import (
     squares,
 )
 from demele.data import own_files as module
+from demele.runtime.progress import progress
 from tests.tolerances import assert_exact
 
 SETS = [
@@ -65,7 +66,8 @@ def test_the_same_set_gives_the_same_bytes_however_it_is_cut(tmp_path: Path, mon
     first = save_images(SETS[0], tmp_path / "first.npz").read_bytes()
     seen: list[tuple[float, float]] = []
     monkeypatch.setattr(module, "BLOCK", 1000)
-    second = save_images(SETS[0], tmp_path / "second.npz", progress=lambda done, total, _: seen.append((done, total)))
+    with progress(lambda done, total, _: seen.append((done, total))):
+        second = save_images(SETS[0], tmp_path / "second.npz")
     assert second.read_bytes() == first
     assert seen[0] == (3, 96)
     assert seen[-1] == (96, 96)

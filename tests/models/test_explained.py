@@ -9,6 +9,7 @@ import pytest
 from demele.core.errors import DemeleError, InputError
 from demele.explain import importance_maps, perturbation_test, predictor
 from demele.lab import Fabric
+from demele.runtime.progress import progress
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
 torch = pytest.importorskip("torch")
@@ -115,7 +116,8 @@ def test_a_fabric_is_explained_as_it_sees_images() -> None:
         pixels = (torch.from_numpy(images[:, None].astype(np.float32)) - 128) / 64
         assert_close(said, fabric.network(pixels).numpy(), SINGLE)
     told: list[float] = []
-    maps = importance_maps(fabric, images, method="integrated_gradients", progress=lambda done, *_: told.append(done))
+    with progress(lambda done, *_: told.append(done)):
+        maps = importance_maps(fabric, images, method="integrated_gradients")
     assert maps.shape == (3, 4, 4)
     assert told == [3]
     shares = predictor(fabric)(images)

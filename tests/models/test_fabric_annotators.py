@@ -13,6 +13,7 @@ from demele.data import ArrayImages, clutter
 from demele.lab import FabricAnnotator, FabricAnnotators, annotator_recipe, fabric_annotators
 from demele.labels.made.noise import add_feature_noise
 from demele.models.fabric.annotators import FEWEST
+from demele.runtime.progress import progress
 from tests.models.fabrics import images, labels
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -80,7 +81,8 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     assert len(lines) == 1 + pool().n_fabrics
     path.write_bytes(b"".join([lines[0], lines[2], lines[1][:20]]))  # killed while a record was written
     told: list[str] = []
-    assert_same(made(store=path, progress=lambda done, total, label: told.append(label)), pool())
+    with progress(lambda done, total, label: told.append(label)):
+        assert_same(made(store=path), pool())
     assert told == ["1 fabrics to train", "fabric 0"]
     assert len(made(5, store=path).annotators) == 5
     with pytest.raises(InputError, match="seed"):

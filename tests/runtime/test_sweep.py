@@ -11,6 +11,7 @@ import pytest
 
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
+from demele.runtime.progress import progress
 from demele.runtime.sweep import Record, Sweep, Task
 
 IDENTITY: dict[str, str | int] = {"demele": "0.1.0", "run": "toy"}
@@ -137,7 +138,7 @@ def test_a_task_that_fails_ends_the_run_and_keeps_what_is_finished(tmp_path: Pat
 def test_progress_is_by_weight_and_in_shares() -> None:
     told: list[tuple[float, float, str]] = []
     given = [Task(key=(name,), about=(name, 0), weight=weight, label=name) for name, weight in (("a", 3), ("b", 1))]
-    with Sweep(IDENTITY, progress=lambda *what: told.append(what)) as sweep:
+    with progress(lambda *what: told.append(what)), Sweep(IDENTITY) as sweep:
         sweep.run(drawn, given, what="things to draw")
         assert told == [(0.0, 4, "2 things to draw"), (3, 4, "a"), (4, 4, "b")]
         sweep.run(drawn, given, what="things to draw")

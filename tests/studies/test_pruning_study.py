@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from demele.core.errors import NotEnoughData
+from demele.runtime.progress import progress
 
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 
@@ -133,8 +134,8 @@ def test_stopped_and_gone_on_with_it_is_the_same_and_more_seeds_add_to_it(folder
             raise Stopped
 
     where = tmp_path / "study"
-    with pytest.raises(Stopped):
-        run_pruning_plan(tiny_plan(), store=where, progress=stop)
+    with pytest.raises(Stopped), progress(stop):
+        run_pruning_plan(tiny_plan(), store=where)
     part = lab.load_pruning(where)
     assert 0 < sum(part.to_frame().status == "done") < 10
     assert part.document().scope[0] != "10 of 10 fabrics"

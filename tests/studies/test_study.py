@@ -12,6 +12,7 @@ import pytest
 from demele import lab
 from demele.core.errors import FormatError, InputError, InputTypeError, OutputError, UnknownNameError
 from demele.core.store import Store
+from demele.runtime.progress import progress
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
 from demele.studies.jobs import Configuration, read_codes, write_codes
@@ -221,8 +222,8 @@ def test_what_is_stopped_is_kept(tmp_path: Path, folder: Path) -> None:
         if len(done) == 3:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        run_plan(plan(), store=path, progress=report)
+    with pytest.raises(KeyboardInterrupt), progress(report):
+        run_plan(plan(), store=path)
     kept = lab.load_study(path)
     assert [model.status for model in kept.models].count("missing") == 4
     assert "4 not trained yet" in kept.document().scope

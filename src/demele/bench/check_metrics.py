@@ -26,7 +26,6 @@ from demele.core.names import renamed
 from demele.core.reading import path_of
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.runtime.progress import Report
 from demele.runtime.sweep import Record, Sweep
 
 __all__ = ["check_metrics"]
@@ -48,7 +47,6 @@ def check_metrics(
     n_jobs: int = 1,
     executor: Executor | None = None,
     store: StorePath = None,
-    progress: bool | Report = False,
 ) -> Characterisation:
     """Measure metrics on representations whose properties are known.
 
@@ -80,8 +78,6 @@ def check_metrics(
         File that keeps every row; the same run continues there. A run that was killed continues where it was; a later
         call with more metrics, scenarios or seeds computes only those. Rows of a function of yours are found again by
         its code; what it calls, and global variables, are not looked at: after a change there, use another file.
-    progress : bool or callable(done, total, label), default False
-        Show a progress bar.
 
     Returns
     -------
@@ -118,7 +114,7 @@ def check_metrics(
     """
     plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol, level, n_jobs, executor)
     path = None if store is None else path_of(store, "store")
-    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
         drifting = try_functions(plan, sweep)
         sweep.run(measured, plan.tasks(), what="representations to measure")
         return _characterised(plan, sweep.records, float(level), drifting)

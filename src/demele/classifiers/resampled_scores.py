@@ -16,7 +16,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.core.given_arrays import items_of, real_numbers, whole_array
 from demele.core.kinds import Level, Seed, Several, checked
 from demele.core.labelled import read_labels
-from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.names import checked_name
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
@@ -332,7 +332,6 @@ SEEN = 0.632
 DRAWS = 100
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def bootstrap_632(
     estimator: Any,
@@ -419,7 +418,6 @@ def bootstrap_632(
     )
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def repeated_scores(
     estimator: Any,

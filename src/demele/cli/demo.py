@@ -7,7 +7,6 @@ from demele.data.digits import DIGITS, digits_example
 from demele.data.examples import load_example
 from demele.labels.joined.aggregate import AggregatedLabels, aggregate
 from demele.metrics.request import Metrics
-from demele.runtime.progress import Report
 from demele.scoring.several import compare_representations
 
 
@@ -58,7 +57,6 @@ def demo_score(
     n_permutations: int | None = None,
     seed: int = 0,
     n_jobs: int = 1,
-    progress: bool | Report = False,
 ) -> RepresentationComparison:
     """Score four bundled representations of images of digits.
 
@@ -84,7 +82,6 @@ def demo_score(
         n_permutations=n_permutations,
         seed=seed,
         n_jobs=n_jobs,
-        progress=progress,
     )
 
 

@@ -18,7 +18,7 @@ How to write one::
 and one line in :data:`demele.cli.main.COMMANDS`. Nothing is declared twice: a parameter is an option if its annotation
 has a kind (:mod:`demele.core.kinds`); ``audit_design`` is ``--audit-design``, ``n_jobs`` is ``--jobs``; its help is the
 first sentence of its text under ``Parameters`` in the docstring, its default is that of the signature. Text options of
-one class or file are read by ``run``. What is bound is then checked, called with progress, and delivered as
+one class or file are read by ``run``. What is bound is then checked, called, and delivered as
 :class:`demele.cli.results.Output` says: its return annotation names the class of the result. A command computes
 nothing: what it does beyond calling one function is a function of the library first.
 """
@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 from demele.cli.old_names import new_option
-from demele.cli.progress import reporting, resuming
+from demele.cli.progress import resuming, shown
 from demele.cli.results import Output, Warned, check_writable, warnings_in_one_line
 from demele.cli.standard_input import Format, is_stream, on_disk
 from demele.core.errors import DemeleError, InputError
@@ -402,12 +402,8 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
             store = given.options.get(kept)
             if store is not None and options[kept].kind.metavar != "FOLDER":
                 check_writable(store, force=True, inputs=[*inputs, *output.output])
-            with resuming(store, given.quiet, records=kept == "store"):
-                if "progress" in parameters:
-                    with reporting(given.quiet, even=False) as report:
-                        result = bound(progress=report or False)
-                else:
-                    result = bound()
+            with resuming(store, given.quiet, records=kept == "store"), shown(given.quiet):
+                result = bound()
             return output.deliver(result, given.warn, say, show, typed)
     except DemeleError as error:
         raise InputError(say(error)) from error

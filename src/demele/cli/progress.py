@@ -3,11 +3,11 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from demele.core.errors import short_words
-from demele.runtime.progress import Report, progress_bar, with_time_left
+from demele.runtime.progress import Report, progress
 
 #: Seconds between two lines of progress where no bar can be shown.
 _SECONDS_BETWEEN_LINES = 30.0
@@ -18,16 +18,9 @@ def log(message: str) -> None:
     print(short_words(" ".join(message.split())), file=sys.stderr)  # noqa: T201
 
 
-@contextmanager
-def reporting(quiet: bool, *, even: bool = True) -> Iterator[Report | None]:
-    """Yield where progress goes; None if nobody wants to know. The time left is said of parts that take as long."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with progress_bar(even=even) as bar:
-            yield bar
-    else:
-        yield with_time_left(_in_lines()) if even else _in_lines()
+def shown(quiet: bool) -> AbstractContextManager[None]:
+    """Show within a block how far long computations are; with ``quiet`` show nothing."""
+    return nullcontext() if quiet else progress(None if sys.stderr.isatty() else _in_lines())
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from demele.cli.progress import log, reporting
+from demele.cli.progress import log, shown
 from demele.core.errors import DemeleWarning, InputError, quoted
 from demele.core.extras import require
 from demele.core.kinds import Kind
@@ -184,10 +184,9 @@ class Output:
             result.methods(path, format=_METHODS[ending])
         elif ending in parts:
             held = getattr(result, parts[ending])
-            taken = signature(held).parameters
-            if taken:  # it writes the file itself
-                with reporting(self.quiet) as report:
-                    held(path, **({"progress": report or False} if "progress" in taken else {}))
+            if signature(held).parameters:  # it writes the file itself
+                with shown(self.quiet):
+                    held(path)
             else:
                 made = held()
                 write_whole(path, made if isinstance(made, str) else csv_text(made))

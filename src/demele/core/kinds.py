@@ -28,7 +28,7 @@ from demele.core.checked_numbers import (
     checked_size,
 )
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.names import checked_name
+from demele.core.names import NEW_ARGUMENTS, checked_name, refuse_old
 
 #: One name, perhaps between double quotes, and an item of a list: what begins with such a name, or has no commas.
 NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'
@@ -397,7 +397,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             annotation = annotation_of(function, name)
             kind = kind_of(annotation)
             found[name] = _of_class(annotation) if kind is None else kind.check
-        return {name: check for name, check in found.items() if check is not None}
+        old = {one: partial(refuse_old, new) for one, new in NEW_ARGUMENTS.items() if one not in names}
+        return old | {name: check for name, check in found.items() if check is not None}
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:

@@ -3,7 +3,7 @@
 import difflib
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from demele.core.errors import InputTypeError, UnknownNameError, quoted
 
@@ -28,7 +28,12 @@ NEW_NAMES = {
 }
 
 #: Arguments of many functions that have a new name.
-NEW_ARGUMENTS = {"bootstrap": "n_bootstrap", "chance": "n_permutations", "repeats": "n_repeats"}
+NEW_ARGUMENTS = {
+    "bootstrap": "n_bootstrap",
+    "chance": "n_permutations",
+    "repeats": "n_repeats",
+    "progress": "with demele.progress():",
+}
 
 
 def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -54,12 +59,22 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(function)
         def call(*args: P.args, **options: P.kwargs) -> R:
             for old in options.keys() & names.keys():
-                raise InputTypeError(old, "this argument has a new name", f"use `{names[old]}`")
+                refuse_old(names[old], options[old], old)
             return function(*args, **options)
 
         return call
 
     return refusing
+
+
+def refuse_old(new: str, value: object, old: str) -> NoReturn:
+    """Refuse an old name of an argument with the new one.
+
+    Raises
+    ------
+    InputTypeError
+    """
+    raise InputTypeError(old, "this argument has a new name", f"use `{new}`")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

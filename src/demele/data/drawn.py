@@ -14,7 +14,6 @@ from demele.core.names import checked_name, suggestion
 from demele.data.catalogue import DRAWN, ImageSetFacts, facts_of_drawn, image_set_names
 from demele.data.images import ImageSet
 from demele.data.own_files import open_images, save_images
-from demele.runtime.progress import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -25,9 +24,9 @@ class DrawnImages(ImageSetFacts):
 
     images: ImageSet = field(metadata={"json": False})
 
-    def save(self, path: str | Path, *, progress: bool | Report = False) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the images as :func:`save_images` does."""
-        return save_images(self.images, path, progress=progress)
+        return save_images(self.images, path)
 
 
 def draw_images(

@@ -37,7 +37,7 @@ from demele.data.pictures import PictureArray, picture_names
 from demele.data.pixels import BLOCK, check_type, checked_shape
 from demele.data.space import FactorSpace
 from demele.files.named import read_table
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import reporting
 
 _PUBLISHED = "demele.data.load reads published sets"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -237,7 +237,7 @@ def _from_folder(folder: Path, factors: object, kinds: object) -> ImageSet:
     return _made(folder, PictureArray(folder, names), factors, kinds, {})
 
 
-def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, progress: bool | Report = False) -> Path:
+def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> Path:
     """Write a set of images with its factors to an ``.npz``, a few MB at a time.
 
     Parameters
@@ -248,8 +248,6 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
         compressed, so that :func:`demele.data.open_images` maps them.
     replace : bool
         False never replaces a file.
-    progress : bool or callable(done, total, label)
-        Show a progress bar on anything that takes over a second.
 
     Returns
     -------
@@ -289,7 +287,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
         arrays["space"] = np.array(images.space.to_json())
     check_room(path, len(images) * int(np.prod(images.shape)))
     with (
-        reporting(progress) as report,
+        reporting() as report,
         writing_whole(path, replace=replace) as whole,
         zipfile.ZipFile(cast("IO[bytes]", whole), "w") as archive,
     ):

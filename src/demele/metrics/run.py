@@ -1,7 +1,7 @@
 """The engine: metrics and a source in, scores out. Shared work is done once; guards and draws ask the same source."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -311,7 +311,6 @@ def evaluation(
     kinds: object,
     name: str,
     named: bool,
-    progress: bool | Callable[[float, float, str], None] = False,
 ) -> Evaluation:
     """Score one source with several metrics.
 
@@ -324,13 +323,12 @@ def evaluation(
         As signatures and results say them.
     named : bool
         Whether a metric that does not apply is an error; else it is left out, with the reason.
-    progress : bool or callable
 
     Raises
     ------
     NotEnoughData
     """
-    with reporting(progress, even=False) as report:
+    with reporting(even=False) as report:
         found = computed(asked, source, run, report=report, named=named)
     for one in asked:
         if one.metric.is_plain and one.name in found.failed:

@@ -24,7 +24,7 @@ from demele.models.callers import (
     read_output,
     telling_of_shapes,
 )
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import reporting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,6 @@ def encode(
     value_range: tuple[float, float] = (0.0, 1.0),
     rows: ArrayLike | None = None,
     batch: Count = 64,
-    progress: bool | Report = False,
 ) -> Sample:
     """Encode images with a trained model of any framework, for the metrics.
 
@@ -73,8 +72,6 @@ def encode(
         Which images; all by default.
     batch : int, default 64
         Images that are encoded at once, which bounds the memory.
-    progress : bool or callable(done, total, label), default False
-        True shows a bar on terminals.
 
     Returns
     -------
@@ -116,7 +113,7 @@ def encode(
         drawn = images.images(part).astype(np.float32) * np.float32((high - low) / 255) + np.float32(low)
         return np.ascontiguousarray(drawn.transpose(0, 3, 1, 2)) if axes == "NCHW" else drawn
 
-    with called(model) as call, reporting(progress) as report:
+    with called(model) as call, reporting() as report:
         first = pixels(wanted[: max(batch, _TRIED)])
         with telling_of_shapes("model", first[:_TRIED].shape, _remedy(layout, axes)):
             _check_calls(call, first, known, moved=_moved(model))

@@ -18,7 +18,7 @@ from demele.core.names import checked_name
 from demele.models.callers import telling_of_shapes
 from demele.models.encode import LAYOUTS, checked_range
 from demele.models.fabric.model import Fabric
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import reporting
 
 if TYPE_CHECKING:
     import torch
@@ -42,7 +42,6 @@ def importance_maps(
     window: int | None = None,
     steps: Count = 50,
     batch: Count = 64,
-    progress: bool | Report = False,
     threads: int | None = 1,
 ) -> Floats:
     """Compute the importance of each pixel for a network, by one of four methods of captum.
@@ -69,8 +68,6 @@ def importance_maps(
         Number of steps of integrated gradients: points between baseline and image.
     batch : int, default 64
         Images that the network is given at once.
-    progress : bool or callable(done, total, label), default False
-        True shows a bar on terminals.
     threads : int or None, default 1
         Of PyTorch on the CPU, restored afterwards; None leaves them as they are.
 
@@ -124,7 +121,7 @@ def importance_maps(
         wanted = _checked_targets(targets, network, shown, batch)
         how = {"baseline": ground, "window": side, "steps": steps, "batch": batch}
         found = []
-        with reporting(progress) as report:
+        with reporting() as report:
             for start in range(0, len(shown), batch):
                 part = network.tensor(shown[start : start + batch])
                 found.append(_by_pixel(attr, method, network, part, wanted[start : start + batch], **how))

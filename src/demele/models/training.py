@@ -86,7 +86,7 @@ class KeptTraining(ABC):
         """Write the file for the last time."""
         return self._save("diverged" if problem else "done", problem)
 
-    def run(self, until: int, *, progress: bool | Report, on_row: OnRow | None) -> dict[str, Any]:
+    def run(self, until: int, *, on_row: OnRow | None) -> dict[str, Any]:
         """Train up to ``until``; return the content of the file, written or not.
 
         Raises
@@ -96,7 +96,7 @@ class KeptTraining(ABC):
         """
         alone = nullcontext() if self._path is None else locked(self._path, "checkpoint")
         computed = computing(threads=self._threads, device=self._device, gradients=True)
-        with alone, computed, reporting(progress) as report:
+        with alone, computed, reporting() as report:
             content = self._stored()
             self._open(content, until)
             status = "" if content is None else content["status"]

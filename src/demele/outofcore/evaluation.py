@@ -12,7 +12,7 @@ merging or on draws that cannot be seeded.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,14 +29,12 @@ from demele.metrics.request import Request, applies
 from demele.metrics.run import computed, evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.source import WholeRows, whole_rows
-from demele.runtime.progress import reporting
+from demele.runtime.progress import reported_to, reporting
 from demele.streaming.sample import SampledRows, of_sample, table_of_columns, with_context
 from demele.streaming.states import key_of
 
 #: Notes on how few rows there are: of a sample they say nothing of all rows.
 OF_ROWS = ("few-rows", "many-codes")
-
-Progress = bool | Callable[[float, float, str], None]
 
 
 def evaluation_in_pieces(
@@ -50,7 +48,6 @@ def evaluation_in_pieces(
     codes_std: object,
     name: str,
     named: bool,
-    progress: Progress,
     sample: int,
 ) -> Evaluation:
     """Score rows that are read a piece at a time.
@@ -63,7 +60,7 @@ def evaluation_in_pieces(
     run : Run
         Dask collections are worked on by the active scheduler, whatever its ``n_jobs``. Bootstrap and chance are
         refused: what they need is drawn from all rows at once.
-    protocol, kinds, name, progress, sample
+    protocol, kinds, name, sample
         As :func:`demele.evaluate` documents.
     codes_std
         Refused.
@@ -91,7 +88,7 @@ def evaluation_in_pieces(
             )
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 4:
         raise InputError("sample", f"expected a number of rows of at least 4, got {quoted(sample)}")
-    with reporting(progress, even=False) as report:
+    with reporting(even=False) as report:
         rows = whole_rows(
             codes,
             factors,
@@ -122,7 +119,8 @@ def evaluation_in_pieces(
         asked = [one for one in asked if one.name not in whole.refused]
         left_out += whole.left_out
         scores = {score.metric: score for score in whole.scores(protocol, kinds, warn=False)}
-        about, reason = _of_sample(rows, kept, asked, run, protocol, False if report is None else report)
+        with reported_to(report):
+            about, reason = _of_sample(rows, kept, asked, run, protocol)
     if about is None and named and len(counted) < len(asked):
         raise NotEnoughData(reason)
     drawn = {} if about is None else {score.metric: score for score in about}
@@ -153,7 +151,6 @@ def _of_sample(
     asked: Sequence[Request],
     run: Run,
     protocol: str,
-    progress: Progress,
 ) -> tuple[Evaluation | None, str]:
     """Score the sample: with every metric, since it also shows what makes counted ones fragile."""
     import pandas as pd
@@ -178,7 +175,6 @@ def _of_sample(
                 kinds=kinds,
                 name="codes",
                 named=True,
-                progress=progress,
             )
     except NotEnoughData as error:
         return None, f"on a random sample of {len(kept.keys):,} rows: {error}"

@@ -4,83 +4,97 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from demele.core.checked_numbers import checked_flag
+from demele.core.errors import InputTypeError, quoted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 #: Work done, work in all (any unit), and what is being done.
 Report = Callable[[float, float, str], None]
-
+#: Where the next long computation reports, and whether the time left is added; None: nowhere.
+_REPORT: ContextVar[tuple[Report, bool] | None] = ContextVar("report", default=None)
 
 SECONDS_UNTIL_SHOWN = 1.0
 _SECONDS_BEFORE_FORECAST = 10.0
 
 
 @contextmanager
-def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN, even: bool = True) -> Iterator[Report]:
-    """Show a progress bar on stderr, if stderr is a terminal, for anything that takes longer than ``delay``.
+def progress(report: Report | None = None) -> Iterator[None]:
+    """Show how far long computations are within a ``with`` block.
 
     Parameters
     ----------
-    delay : float, default 1
-        Seconds before the bar appears.
-    even : bool, default True
-        Whether all parts of the work take about as long: from ten seconds on the bar then says how much time is left.
+    report : callable(done, total, label), optional
+        Called as work proceeds. By default a progress bar on stderr, if stderr is a terminal, for anything that takes
+        longer than a second. If the parts of the work take about as long, the bar says after ten seconds how much time
+        is left.
 
-    Yields
+    Returns
+    -------
+    context manager
+
+    Raises
     ------
-    callable(done, total, label)
-        To be called as work proceeds; does nothing where no bar can be shown.
+    InputTypeError
 
     Examples
     --------
-    >>> with progress_bar() as report:
-    ...     for done in range(3):
-    ...         report(done, 3, "counting")
+    >>> import demele
+    >>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
+    >>> with demele.progress():
+    ...     scores = demele.evaluate(factors, factors, ["mig"])
     """
-    if not sys.stderr.isatty():
-        yield lambda done, total, label: None
+    if report is not None and not callable(report):
+        raise InputTypeError("report", f"expected a callable (done, total, label), got {quoted(report)}")
+    if report is not None or not sys.stderr.isatty():
+        with reported_to(report):
+            yield
         return
     bar = _Bar()
     # A timer, because the first report may be the last for long: the bar must not wait for a second one.
-    timer = threading.Timer(delay, bar.show)
+    timer = threading.Timer(SECONDS_UNTIL_SHOWN, bar.show)
     timer.daemon = True
     timer.start()
     try:
-        yield with_time_left(bar.report) if even else bar.report
+        with reported_to(bar.report, forecast=True):
+            yield
     finally:
         timer.cancel()
         bar.close()
 
 
-def reporting(progress: bool | Report, *, even: bool = True) -> AbstractContextManager[Report | None]:
-    """Return where progress goes, for the argument ``progress`` of long computations.
+@contextmanager
+def reported_to(report: Report | None, *, forecast: bool = False) -> Iterator[None]:
+    """Let a computation within another one report; None: let it report nothing."""
+    outer = _REPORT.get()
+    _REPORT.set(None if report is None else (report, forecast))
+    try:
+        yield
+    finally:
+        _REPORT.set(outer)
+
+
+@contextmanager
+def reporting(*, even: bool = True) -> Iterator[Report | None]:
+    """Yield where a long computation reports; None if nobody wants to know. What it calls reports nothing.
 
     Parameters
     ----------
-    progress : bool or callable(done, total, label)
-        True: a bar. False: nowhere.
     even : bool, default True
-        As for :func:`progress_bar`.
-
-    Returns
-    -------
-    context manager
-        That yields what to call, or None.
+        Whether all parts of the work take about as long, so that the time left can be said.
 
     Examples
     --------
-    >>> with reporting(print) as report:
+    >>> with progress(print), reporting() as report:
     ...     report(1, 2, "half")
     1 2 half
     """
-    if callable(progress):
-        return nullcontext(progress)
-    shown = progress is not None and checked_flag(progress, "progress")
-    return progress_bar(even=even) if shown else nullcontext(None)
+    report, forecast = _REPORT.get() or (None, False)
+    with reported_to(None):
+        yield with_time_left(report) if report is not None and forecast and even else report
 
 
 def with_time_left(report: Report) -> Report:
@@ -141,8 +155,10 @@ class _Bar:
             self._progress.update(self._progress.task_ids[0], completed=done, total=total, description=label)
 
 
-def part_of(report: Report, index: int, parts: int, prefix: str) -> Report:
+def part_of(report: Report | None, index: int, parts: int, prefix: str) -> Report | None:
     """Return what reports one of several pieces of work as its share of all; ``prefix`` names it."""
+    if report is None:
+        return None
 
     def scaled(done: float, total: float, label: str) -> None:
         report(index + (done / total if total else 1.0), parts, prefix + label)

@@ -72,8 +72,6 @@ class Sweep:
         Processes; -1 for all processors.
     executor : concurrent.futures.Executor, optional
         Where to work instead.
-    progress : bool or callable(done, total, label), default False
-        Show how far it is, and about how long it still takes.
 
     Raises
     ------
@@ -97,13 +95,12 @@ class Sweep:
         store: Path | None = None,
         n_jobs: int = 1,
         executor: Executor | None = None,
-        progress: bool | Report = False,
     ) -> None:
         self.n_jobs = checked_whole(n_jobs, "n_jobs", "a number of processes, or -1 for all", inside=bool)
         self.executor = executor
         with contextlib.ExitStack() as opened:
             self.records = opened.enter_context(Store(store, identity))
-            self._report = opened.enter_context(reporting(progress))
+            self._report = opened.enter_context(reporting())
             self._ending = opened.pop_all()
 
     def __enter__(self) -> "Sweep":

@@ -1,6 +1,6 @@
 """Raw, aligned, gap: every score once more, of codes that are turned towards the factors, on rows not used for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import NormalDist
@@ -97,7 +97,6 @@ def with_alignment(
     run: Run,
     *,
     whiten: bool = False,
-    progress: bool | Callable[[float, float, str], None] = False,
 ) -> Evaluation:
     """Return an evaluation whose scores carry their alignment, where they can be aligned, or a note why not.
 
@@ -112,13 +111,12 @@ def with_alignment(
         ``n_bootstrap`` gives gaps an interval, ``n_permutations`` a chance level.
     whiten : bool
         Whether codes may be made uncorrelated, of equal variance, before they are turned.
-    progress : bool or callable
     """
     subject = source.subject("rows")
     by_name = {one.name: one for one in asked}
     refused = {score.metric: _refusal(by_name[score.metric], score, subject) for score in evaluation.scores}
     groups = _groups([by_name[name] for name, reason in refused.items() if not reason], evaluation.protocol)
-    with reporting(progress, even=False) as report:
+    with reporting(even=False) as report:
         runs: list[_Crossed] = []
         alone = replace(run, n_bootstrap=0, n_jobs=1)
         calls = ((groups, subject, alone, whiten, index) for index in range(run.n_permutations))

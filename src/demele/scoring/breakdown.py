@@ -124,7 +124,6 @@ def breakdown(
     kinds: Kinds = None,
     missing: Missing = "raise",
     names: tuple[str, str] = ("A", "B"),
-    progress: bool | Report = False,
 ) -> Breakdown:
     """Return the rate of wrong annotations that the order of two representations holds up to.
 
@@ -145,8 +144,6 @@ def breakdown(
         then are shares of the annotations that a factor has.
     names : tuple of two str
         What the result calls them.
-    progress : bool or callable(done, total, label), default False
-        True: a bar on the terminal.
 
     Returns
     -------
@@ -192,7 +189,7 @@ def breakdown(
     guaranteed, attained = 0.0, 0.0
     if ahead.value > behind.value:
         n_values = [table.shape[-1] for table in ahead.counts]
-        with reporting(progress, even=False) as report:
+        with reporting(even=False) as report:
             attained = attained_share(
                 ahead.codes,
                 behind.codes,

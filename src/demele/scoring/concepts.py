@@ -12,7 +12,7 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
 from demele.core.kinds import FILE, Count, CountOrNone, Data, Kinds, Seed, at_least, between, checked
-from demele.core.names import NEW_ARGUMENTS, renamed
+from demele.core.names import renamed
 from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -233,7 +233,7 @@ def by_factor(concepts: Sequence[Concept], values: Array, m: int) -> Array:
 AT_A_TIME = 64
 
 
-@renamed(**NEW_ARGUMENTS, k="top")
+@renamed(k="top")
 @checked
 def sparse_probing(
     codes: object,

@@ -1,6 +1,6 @@
 """Many metrics of one representation in one call: shared work done once, with uncertainty, chance levels and notes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -54,7 +54,6 @@ def evaluate(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "codes",
     n_jobs: int = 1,
-    progress: bool | Callable[[float, float, str], None] = False,
     sample: int = SAMPLE,
     ignore_index: bool = False,
     factor_noise: FactorNoise = None,
@@ -124,8 +123,6 @@ def evaluate(
         What tables and reports call this representation.
     n_jobs : int
         Processes, -1 for all processors.
-    progress : bool or callable(done, total, label)
-        Show a progress bar on anything that takes over a second.
     sample : int >= 4, default 100 000
         Rows to sample, for data read a piece at a time. Metrics of histograms count all rows, and have the bits that
         they have in memory; SAP and MCC of continuous factors, IRS and OMES sum over all rows, equal to rounding; all
@@ -226,16 +223,14 @@ def evaluate(
     data = call.read(codes, factors, codes_std)
     rows = alignable(data) if aligned else None
     if factor_noise is None:
-        scored = call.evaluation(data, name, progress)
+        scored = call.evaluation(data, name)
     else:
         from demele.scoring.noisy.correct import checked_noise, corrected
 
         memory, noise = checked_noise(factor_noise, factor_noise_method, data)
-        scored = corrected(
-            call.evaluation(data, name, progress), call.asked, memory, call.run, noise, factor_noise_method
-        )
+        scored = corrected(call.evaluation(data, name), call.asked, memory, call.run, noise, factor_noise_method)
     if rows is not None:
-        return with_alignment(scored, rows, call.asked, call.run, whiten=whiten, progress=progress)
+        return with_alignment(scored, rows, call.asked, call.run, whiten=whiten)
     return scored
 
 
@@ -302,12 +297,10 @@ class Call:
             blocks=self.blocks,
         )
 
-    def evaluation(
-        self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None] = False
-    ) -> Evaluation:
+    def evaluation(self, data: InMemory | Pieces, name: str) -> Evaluation:
         """Score what was read."""
         how: dict[str, Any] = {"protocol": self.protocol, "kinds": self.kinds, "named": self.named}
-        how |= {"name": name, "progress": progress}
+        how |= {"name": name}
         if isinstance(data, Pieces):
             from demele.outofcore.evaluation import evaluation_in_pieces
 

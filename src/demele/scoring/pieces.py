@@ -44,7 +44,6 @@ def scores_in_pieces(
         codes_std=codes_std,
         name="codes",
         named=True,
-        progress=False,
         sample=SAMPLE,
     )
     if evaluation.left_out:

@@ -1,7 +1,7 @@
 """Several representations of the same rows in one call: scores side by side, paired differences, runs of models."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
@@ -19,7 +19,7 @@ from demele.core.version import __version__
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Metrics, draws_of
-from demele.runtime.progress import part_of, reporting
+from demele.runtime.progress import part_of, reported_to, reporting
 from demele.scoring.evaluate import Call, checked_call, refuse_method
 from demele.scoring.score_differences import Compared
 
@@ -49,7 +49,6 @@ def compare_representations(
     bins: Bins = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     n_jobs: int = 1,
-    progress: bool | Callable[[float, float, str], None] = False,
     sample: int = SAMPLE,
     ignore_index: bool = False,
     factor_noise: FactorNoise = None,
@@ -91,7 +90,7 @@ def compare_representations(
         scores, by their values on the same resamples of the rows. Of a rate alone they are the certified bounds,
         widened by the interval over rows (``n_bootstrap``).
     metrics, protocol, seed, n_repeats, n_permutations, missing, kinds, reg_dim, reduce_groups, bins, options, \
-n_jobs, progress, sample, ignore_index
+n_jobs, sample, ignore_index
         As in :func:`demele.evaluate`, for all representations.
 
     Returns
@@ -181,7 +180,7 @@ n_jobs, progress, sample, ignore_index
     for name in chosen:
         if name not in known:
             raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), known)}")
-    evaluations = _evaluations(calls, given, factors, codes_std, (factor_noise, factor_noise_method), progress)
+    evaluations = _evaluations(calls, given, factors, codes_std, (factor_noise, factor_noise_method))
     compared = Compared(
         call=call,
         evaluations=evaluations,
@@ -259,7 +258,6 @@ def _evaluations(
     factors: object,
     codes_std: Mapping[str, object] | None,
     factor_noise: tuple[object, str | None],
-    progress: bool | Callable[[float, float, str], None],
 ) -> dict[str, Evaluation]:
     """Read all representations before the first is scored."""
     given, method = factor_noise
@@ -278,12 +276,12 @@ def _evaluations(
             read[name] = calls[name].read(own, factors, std.get(name))
             noise[name] = None if given is None else checked_noise(given, method, read[name])[1]
     found: dict[str, Evaluation] = {}
-    with reporting(progress, even=False) as report:
+    with reporting(even=False) as report:
         for index, name in enumerate(codes):
-            part = False if report is None else part_of(report, index, len(codes), f"{name}: ")
-            with said.of(name), _naming(name):
+            part = part_of(report, index, len(codes), f"{name}: ")
+            with said.of(name), _naming(name), reported_to(part):
                 one, data, known = calls[name], read.pop(name), noise[name]
-                found[name] = one.evaluation(data, name, part)
+                found[name] = one.evaluation(data, name)
                 if known is not None:
                     found[name] = corrected(found[name], one.asked, data, one.run, known, method)
     said.repeat()

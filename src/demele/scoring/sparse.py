@@ -1,6 +1,6 @@
 """Sparse codes, such as the activations of a sparse dictionary, scored from their non-zeros alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -54,7 +54,6 @@ def evaluate_sparse(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "codes",
     n_jobs: int = 1,
-    progress: bool | Callable[[float, float, str], None] = False,
 ) -> SparseEvaluation:
     """Score sparse codes with up to 1e5 dimensions, and name the codes that hold each factor.
 
@@ -96,8 +95,6 @@ def evaluate_sparse(
         What tables call this representation.
     n_jobs : int
         Threads for counting, processes for predictors; -1 for all processors.
-    progress : bool or callable(done, total, label)
-        Show a progress bar on anything that takes over a second.
 
     Returns
     -------
@@ -178,7 +175,7 @@ def evaluate_sparse(
         raise NotEnoughData(next(iter(left_out.values())).reason)
     wanted = [one for one in asked if one.name not in left_out]
     screened: tuple[str, ...] = ()
-    with reporting(progress, even=False) as report:
+    with reporting(even=False) as report:
         source = SparseRows(
             read,
             subject,

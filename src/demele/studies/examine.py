@@ -17,7 +17,7 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEno
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Missing
 from demele.core.kinds import Seed, at_least, checked
-from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.names import checked_name
 from demele.core.reading import path_of
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import rng_for
@@ -64,7 +64,6 @@ _TREES, _FOREST_ROWS = 10, 1000
 _WORSE = 0.05
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def examine(
     sample: Sample | str | Path,

@@ -25,7 +25,6 @@ from demele.models.fabric.model import Fabric
 from demele.models.fabric.planning import CAP
 from demele.models.fabric.presets import fabric_preset
 from demele.models.fabric.results import FabricReport
-from demele.runtime.progress import Report
 from demele.studies.pruning.configurations import LabelNoise
 
 Labels = NDArray[np.int64]
@@ -239,7 +238,6 @@ def train_fabric(
     device: str = "auto",
     threads: int = 1,
     checkpoint: Annotated[str | Path | None, Kind("FILE", Path)] = None,
-    progress: bool | Report = False,
 ) -> FabricReport:
     """Train a convolutional fabric on images and their classes, and keep it in a file.
 
@@ -280,7 +278,6 @@ def train_fabric(
         Threads on the CPU.
     checkpoint : str or Path
         File that keeps the training. If it exists, the training continues.
-    progress : bool or callable(done, total, label)
 
     Returns
     -------
@@ -338,7 +335,6 @@ def train_fabric(
         device=device,
         threads=threads,
         checkpoint=path_of(checkpoint, "checkpoint"),
-        progress=progress,
     )
     held = parts.held_out
     errors = {"held out": fabric.error(*held)} if held is not None and fabric.run.epochs else {}
@@ -364,7 +360,6 @@ def prune_fabric(
     rate: float = 0.01,
     batch: int = 64,
     name: str = "",
-    progress: bool | Report = False,
 ) -> FabricReport:
     """Prune links, channels or weights of a copy of a trained fabric, and count errors on the way.
 
@@ -403,7 +398,6 @@ def prune_fabric(
         Images at a time.
     name : str
         Title of the report.
-    progress : bool or callable(done, total, label)
 
     Returns
     -------
@@ -455,7 +449,7 @@ def prune_fabric(
         counted("recalibrated")
     if parts is not None and fine_tune is not None:
         epochs = pruned.run.epochs + checked_count(fine_tune, "fine_tune", 1)
-        pruned.fit(*parts.training, epochs=epochs, rate=rate, batch=batch, milestones=(), seed=seed, progress=progress)
+        pruned.fit(*parts.training, epochs=epochs, rate=rate, batch=batch, milestones=(), seed=seed)
         counted("fine-tuned")
     timings = benchmarked({"before": fabric, "pruned": pruned}, batch=batch) if benchmark else None
     held = None if parts is None else parts.held_out

@@ -11,7 +11,6 @@ from demele.core.kinds import Kind
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.runtime.progress import Report
 from demele.studies.files import FILE, RUNS, about_study, study_of
 from demele.studies.folders import StudyFolder, study_folder
 from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
@@ -19,7 +18,7 @@ from demele.studies.study import Study
 from demele.studies.work import worked
 
 #: Arguments of :func:`model_family` that say where and how to work.
-_WHERE = ("store", "n_jobs", "executor", "progress")
+_WHERE = ("store", "n_jobs", "executor")
 
 
 def model_family(
@@ -45,7 +44,6 @@ def model_family(
     store: StudyFolder = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    progress: bool | Report = False,
 ) -> Study:
     """Train a family of models, score them with many metrics, and measure the agreement of the metrics.
 
@@ -100,7 +98,6 @@ def model_family(
         Processes, -1 for all processors. Rows are the same bits for any number.
     executor : concurrent.futures.Executor, optional
         Where to work instead; it must see the folder.
-    progress : bool or callable(done, total, label), default False
 
     Returns
     -------
@@ -167,7 +164,6 @@ def run_plan(
     store: str | Path | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    progress: bool | Report = False,
 ) -> Study:
     """Train and score what a plan holds and the folder does not; see :func:`model_family`.
 
@@ -175,8 +171,7 @@ def run_plan(
     ------
     InputError, OutputError
     """
-    how: dict[str, Any] = {"n_jobs": n_jobs, "executor": executor, "progress": progress}
-    with study_folder(store, plan.identity, **how) as (folder, sweep):
+    with study_folder(store, plan.identity, n_jobs=n_jobs, executor=executor) as (folder, sweep):
         about = about_study(plan, folder)
         write_whole(folder / FILE, json.dumps(about, indent=1) + "\n")
         sweep.run(worked, plan.tasks(folder / RUNS), what="models to train")

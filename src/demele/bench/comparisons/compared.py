@@ -22,7 +22,6 @@ from demele.core.results import Note
 from demele.core.store import Store
 from demele.core.version import __version__
 from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_uniform_noise
-from demele.runtime.progress import Report
 from demele.runtime.sweep import Sweep
 
 __all__ = [
@@ -81,7 +80,6 @@ def check_methods(
     n_jobs: int = 1,
     executor: Executor | None = None,
     store: StorePath = None,
-    progress: bool | Report = False,
 ) -> MethodComparison:
     """Measure the errors of comparison methods on noisy labels, against comparisons on true labels.
 
@@ -134,7 +132,6 @@ def check_methods(
         Where to work instead.
     store : path, optional
         File that keeps every decision; the same run continues there.
-    progress : bool or callable(done, total, label), default False
 
     Returns
     -------
@@ -184,7 +181,7 @@ def check_methods(
     )
     at = checked_at(at, [version.wanted for version in plan.versions])
     path = None if store is None else path_of(store, "store")
-    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
         return concluded(plan, sweep.records, title=title, at=at)
 

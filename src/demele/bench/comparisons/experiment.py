@@ -40,7 +40,7 @@ from demele.labels.cleaned.filter_methods import dealt
 from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise
 from demele.noise.square_tables import digest
-from demele.runtime.progress import Report
+from demele.runtime.progress import reported_to
 from demele.runtime.sweep import Record, Sweep, Task
 
 __all__ = ["FIRST_LOOK", "TRAINING_RATES", "noise_experiment"]
@@ -86,7 +86,6 @@ def noise_experiment(
     n_jobs: int = 1,
     executor: Executor | None = None,
     store: StorePath = None,
-    progress: bool | Report = False,
 ) -> MethodComparison:
     """Run the whole experiment on a data set: make realistic noise and varied classifiers, and compare them by all.
 
@@ -122,7 +121,6 @@ def noise_experiment(
         Processes, -1 for all processors. Results do not depend on it.
     store : path, optional
         File that keeps what is finished; the same run continues there.
-    progress : bool or callable(done, total, label), default False
 
     Returns
     -------
@@ -182,7 +180,7 @@ def noise_experiment(
     checked_reference(reference, read_measures(wanted, about.words))
     path = None if store is None else path_of(store, "store")
     identity = settings.identity(about)
-    with Sweep(identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+    with Sweep(identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
         annotators = _annotators(about, settings, sweep)
         versions, notes = _training_versions(about, settings, annotators, rates)
         models = _classifiers(about, settings, versions, sweep)
@@ -266,14 +264,14 @@ class _Classifier:
 def _annotators(about: _Data, settings: _Settings, sweep: Sweep) -> _Annotators:
     key: Key = ("annotators",)
     if key not in sweep.records:
-        found = artificial_annotators(
-            about.features,
-            about.coded,
-            n_annotators=settings.n_annotators,
-            seed=settings.seed,
-            n_jobs=sweep.n_jobs,
-            progress=sweep.reporter(ANNOTATORS),
-        )
+        with reported_to(sweep.reporter(ANNOTATORS)):
+            found = artificial_annotators(
+                about.features,
+                about.coded,
+                n_annotators=settings.n_annotators,
+                seed=settings.seed,
+                n_jobs=sweep.n_jobs,
+            )
         record = {
             "predictions": [packed_classes(row.astype(np.int32)) for row in found.predictions],
             "errors": found.errors.tolist(),

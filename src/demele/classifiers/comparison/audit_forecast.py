@@ -35,7 +35,7 @@ from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
 from demele.noise.square_tables import digest
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import reporting
 
 #: Of each pair: 1 the candidate is better, -1 the other, 0 neither; and the half width of the interval.
 Shown = tuple[Counts, Floats]
@@ -121,7 +121,6 @@ def plan_audit(
     classes: Classes = None,
     draws: Several = 40,
     seed: Seed = 0,
-    progress: bool | Report = False,
 ) -> AuditForecast:
     """Forecast the results of an audit before it, and the number of further rows after one.
 
@@ -154,7 +153,6 @@ def plan_audit(
         Simulated audits for each assumption. The standard error of a share of 50% is 8 points at 40 draws.
     seed : int >= 0
         Random seed.
-    progress : bool or callable(done, total, label)
 
     Returns
     -------
@@ -241,7 +239,7 @@ def plan_audit(
     verdicts = np.zeros((len(worlds), 3, len(sizes), *shape[1:]), np.int64)
     half_widths = np.full(verdicts.shape, np.nan)
     asked, at_most = np.full(shape, np.nan), np.zeros(shape, np.int64)
-    with reporting(progress) as report:
+    with reporting() as report:
         for done, (place, draw) in enumerate(itertools.product(range(len(worlds)), range(draws)), start=1):
             of_truth, of_audit = (
                 rng_for(seed, "forecast_audits", what, str(place), str(draw)) for what in ("truth", "audit")

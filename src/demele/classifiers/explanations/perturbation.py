@@ -42,7 +42,7 @@ from demele.core.checked_numbers import checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Confidence, Count, CountOrNone, Seed, checked
 from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
-from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.names import checked_name
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
@@ -50,7 +50,7 @@ from demele.core.version import __version__
 from demele.noise.audit import Audit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import reporting
 
 if TYPE_CHECKING:
     pass
@@ -504,7 +504,6 @@ def _tied(name: str, importance: Floats) -> Note | None:
 # The perturbation test of importance maps: what they call important is destroyed, and predictions watched -------------
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def perturbation_test(
     predict: Callable[[Any], Any],
@@ -524,7 +523,6 @@ def perturbation_test(
     worst: CountOrNone = 12,
     batch: Count = 256,
     seed: Seed = 0,
-    progress: bool | Report = False,
 ) -> PerturbationTest:
     """Test whether the regions that importance maps mark as important matter to the classifier.
 
@@ -569,8 +567,6 @@ def perturbation_test(
     batch : int, default 256
         Images per call of ``predict``; it bounds the memory in addition to the set and the answers.
     seed : int, default 0
-    progress : bool or callable(done, total, label), default False
-        True shows a bar on terminals.
 
     Returns
     -------
@@ -667,7 +663,7 @@ def perturbation_test(
     passes = followed.runs("random") + sum(followed.runs(order) for _, order in orders)
     total, done = passes * followed.steps * n, 0
     courses: dict[tuple[str, Order], Course] = {}
-    with reporting(progress) as report:
+    with reporting() as report:
 
         def looked_at(more: int) -> None:
             nonlocal done

@@ -66,7 +66,6 @@ def load(
     resample: Resample = "area",
     check: Literal["shape", "digest"] = "shape",
     cache: str | Path | None = None,
-    progress: bool | Report = False,
     **options: Any,
 ) -> ImageSet:
     """Return a published set of images from files that you have: nothing is downloaded, and no pickle is run.
@@ -91,8 +90,6 @@ def load(
         An ``.npy``, written on first use and mapped from then on; or ``"packed"``: black and white pixels of dSprites
         in memory, 8 in a byte. By default files are read where they are; those that can be read from front to back
         only are held in memory, up to 1 GiB.
-    progress : bool or callable(done, total, label)
-        Show a progress bar on anything that takes over a second.
     **options
         Of dSprites ``drop_duplicates`` (False); of SmallNORB ``split`` ("both", "training" or "testing"), ``camera``
         (0 or 1) and ``instance`` ("hidden" or "factor"); of Morpho-MNIST ``split`` ("train", "t10k" or "both"); of
@@ -138,7 +135,7 @@ def load(
                 held = quoted(made_from.get(what))
                 raise InputError(what, f"{path} was converted from {held}, got {quoted(value)}")
         return _of_size(found, size, resample)
-    with reporting(progress) as report:
+    with reporting() as report:
         whole = _opened(request, report)
         target = _of_size(whole, size, resample)
         if cache is not None and cache != PACKED:
@@ -228,7 +225,7 @@ class PublishedFiles(Result):
 
         return pd.DataFrame(list(map(asdict, self.files)), columns=["file", "found", "expected", "verdict"])
 
-    def save(self, path: str | Path, *, progress: bool | Report = False) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the images to one ``.npy`` in the order of their grid, which is mapped from then on.
 
         Raises
@@ -242,7 +239,7 @@ class PublishedFiles(Result):
         output = path_of(path)
         if output.suffix != ".npy":
             raise InputError("path", f"expected a file that ends in .npy, got {quoted(str(output))}")
-        with reporting(progress) as report:
+        with reporting() as report:
             convert(self.images, output, self.made_from, report=report)
         return output
 
@@ -256,7 +253,6 @@ def check_files(
     check: Literal["shape", "digest"] = "shape",
     image_size: int | None = None,
     resample: Resample = "area",
-    progress: bool | Report = False,
 ) -> PublishedFiles:
     """Check whether the files of a published set are what was published.
 
@@ -276,7 +272,6 @@ def check_files(
         Height and width of the written images (default: as published).
     resample : {"area", "lanczos"}
         How images are resized; publications use lanczos.
-    progress : bool or callable(done, total, label)
 
     Returns
     -------
@@ -296,7 +291,7 @@ def check_files(
     request = requested(published, place, variant, check, asked)
     images, failure = None, None
     try:
-        with reporting(progress) as report:
+        with reporting() as report:
             images = _opened(request, report)
     except InputError as error:
         failure = error

@@ -17,7 +17,6 @@ from demele.labels.made.noise import (
     symmetric_transition,
 )
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-from demele.runtime.progress import Report
 
 NoiseKind = Literal["uniform", "class", "feature", "model"]
 #: What each kind of noise is made from.
@@ -44,7 +43,6 @@ def add_noise(
     classes: Classes = None,
     seed: int = 0,
     n_jobs: int = 1,
-    progress: bool | Report = False,
 ) -> NoisyLabels:
     """Make labels wrong, with known truth: at random, per class, per features, or as models predict.
 
@@ -77,7 +75,6 @@ def add_noise(
         Random seed.
     n_jobs : int
         Processes, -1 for all processors.
-    progress : bool or callable(done, total, label)
 
     Returns
     -------
@@ -136,9 +133,7 @@ def add_noise(
     else:
         answers: Any = annotations
         if features is not None:
-            annotators = artificial_annotators(
-                features, labels, n_annotators=n_annotators, seed=seed, n_jobs=n_jobs, progress=progress
-            )
+            annotators = artificial_annotators(features, labels, n_annotators=n_annotators, seed=seed, n_jobs=n_jobs)
             answers = annotators.predictions
         versions = [add_feature_noise(labels, answers, rate, legitimacy=legitimacy) for rate in rates]
     first, *others = (replace(one, noise=found) for one in versions)

@@ -24,7 +24,7 @@ from demele.core.table_columns import check_rows
 from demele.core.version import __version__
 from demele.labels.cleaned.filter_methods import seeded
 from demele.report.words import count, written
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import reporting
 from demele.runtime.threads import one_thread
 from demele.runtime.work import ordered
 
@@ -304,7 +304,6 @@ def artificial_annotators(
     models: object = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
-    progress: bool | Report = False,
 ) -> ArtificialAnnotators:
     """Train varied classifiers on all instances, and keep those whose errors are spread from few to many.
 
@@ -329,8 +328,6 @@ def artificial_annotators(
         Candidate i depends on the seed and on i only.
     n_jobs : int, default 1
         Processes, -1 for all processors. The result does not depend on it.
-    progress : bool or callable(done, total, label), default False
-        Show a progress bar.
 
     Returns
     -------
@@ -375,7 +372,7 @@ def artificial_annotators(
         near: dict[str, Any] = {"highest_error": aims.highest, "step": aims.step, "tolerance": aims.tolerance}
         work = partial(candidate_annotator, table, truth, seed, **near)
     group = _Group(aims, n_annotators, truth)
-    with reporting(progress) as report:
+    with reporting() as report:
         for start in range(0, len(jobs), AT_ONCE):
             for found in ordered(work, jobs[start : start + AT_ONCE], n_jobs=n_jobs):
                 group.consider(*found)

@@ -13,7 +13,6 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
 from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked
-from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.signature import Signature
@@ -115,7 +114,6 @@ class DownstreamScores(TableResult):
         return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def downstream(
     codes: object,

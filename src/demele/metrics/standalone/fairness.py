@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from demele.core.inputs import Factor, Missing
 from demele.core.kinds import Bins, CountOrNone, Kinds, Positive, Seed, Several, checked
-from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -185,7 +184,6 @@ class FairnessScores(TableResult):
         return pd.DataFrame(rows)
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def fairness(
     codes: object,

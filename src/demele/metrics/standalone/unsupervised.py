@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.kinds import Bins, CountOrNone, Seed, checked
-from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
@@ -131,7 +130,6 @@ class UnsupervisedScores(TableResult):
         return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "chance"]).rename_axis("score")
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def unsupervised_scores(
     codes: object, *, bins: Bins = 20, n_permutations: CountOrNone = 0, seed: Seed = 0

@@ -27,7 +27,6 @@ from demele.data.images import ImageSet, digest_of
 from demele.models.encode import check_images
 from demele.models.fabric.lattice import scales_of
 from demele.models.fabric.presets import AnnotatorRecipe, checked_recipe
-from demele.runtime.progress import Report
 from demele.runtime.sweep import Record, Sweep, Task
 
 if TYPE_CHECKING:
@@ -194,7 +193,6 @@ def fabric_annotators(
     n_jobs: Jobs = 1,
     executor: Executor | None = None,
     store: str | Path | None = None,
-    progress: bool | Report = False,
     device: str = "cpu",
 ) -> FabricAnnotators:
     """Train random fabrics on all images, and keep their labels while their errors fall from many to few.
@@ -228,7 +226,6 @@ def fabric_annotators(
     store : path, optional
         File that keeps what became of each fabric: after a kill the same call goes on from there, to the same result.
         More annotators may be asked of it later.
-    progress : bool or callable(done, total, label), default False
     device : str, default "cpu"
         As of :meth:`Fabric.fit`.
 
@@ -310,7 +307,7 @@ def fabric_annotators(
         "seed": common.seed,
         "device": common.device,
     }
-    with Sweep(identity, store=where, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+    with Sweep(identity, store=where, n_jobs=n_jobs, executor=executor) as sweep:
         records = _trained(sweep, common, n_annotators, most)
     states = _states(records, common)
     groups: list[list[int]] = [[] for _ in range(len(common.aims))]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Count, Seed, Several, checked
-from demele.core.names import NEW_ARGUMENTS, renamed
 from demele.core.seeds import rng_for
 from demele.models.fabric.model import Fabric
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 TIMED = ("forward_ms", "exported_ms", "training_ms")
 
 
-@renamed(**NEW_ARGUMENTS)
 @checked
 def benchmark(
     fabrics: Mapping[str, Fabric], *, batch: Several = 64, n_repeats: Count = 5, threads: Count = 1, seed: Seed = 0

@@ -35,7 +35,6 @@ from demele.models.fabric.lattice import (
 )
 from demele.models.fabric.planning import CAP, Pruning
 from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows, run_of, stage_error
-from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -334,7 +333,6 @@ class Fabric:
         milestones: Sequence[int] = (80, 120),
         seed: Seed = 0,
         checkpoint: str | Path | None = None,
-        progress: bool | Report = False,
         device: str = "auto",
         threads: Count | None = 1,
         on_epoch: OnRow | None = None,
@@ -360,7 +358,6 @@ class Fabric:
         checkpoint : str or Path, optional
             One file, written after each epoch. If it is there already, the training goes on from it to the bits that it
             would have had without a stop, or returns at once.
-        progress : bool or callable(done, total, label), default False
         device : str, default "auto"
             "auto" takes CUDA if there is one.
         threads : int or None, default 1
@@ -412,7 +409,7 @@ class Fabric:
             checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
             device=where,
             threads=threads,
-        ).run(epochs, progress=progress, on_row=on_epoch)
+        ).run(epochs, on_row=on_epoch)
         self._take(content, where)
         return self.run
 

@@ -20,7 +20,6 @@ from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.models.encode import check_images
 from demele.models.vae.run import Run, TrainingSpec, run_of
-from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
     from torch import nn
@@ -167,7 +166,6 @@ class VAE:
         lr: float = 1e-3,
         seed: int = 0,
         checkpoint: str | Path | None = None,
-        progress: bool | Report = False,
         device: str = "auto",
         threads: Count | None = 1,
         on_event: Callable[[dict[str, float]], object] | None = None,
@@ -190,8 +188,6 @@ class VAE:
         checkpoint : str or Path, optional
             One file, written every ``min(1000, steps / 5)`` steps, at the end, and on Ctrl-C. If it is there already,
             the training goes on from it to the bits that it would have had without a stop, or returns at once.
-        progress : bool or callable(done, total, label), default False
-            True shows a bar on terminals.
         device : str, default "auto"
             "auto" takes CUDA if there is one.
         threads : int or None, default 1
@@ -229,7 +225,7 @@ class VAE:
             device=device,
             threads=threads,
         )
-        content = fitting.run(steps, progress=progress, on_row=on_event)
+        content = fitting.run(steps, on_row=on_event)
         self._take(fitting.pair, content)
         return cast(Run, self.run)
 

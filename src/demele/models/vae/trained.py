@@ -20,7 +20,6 @@ from demele.models.presets import PRESETS
 from demele.models.presets import preset as preset_named
 from demele.models.vae.model import VAE, load_vae
 from demele.models.vae.run import Run
-from demele.runtime.progress import Report
 
 
 def _bounds(text: str) -> tuple[float, ...]:
@@ -58,7 +57,6 @@ def train_vae(
     beta_scale: Literal["raw", "per_pixel"] | None = None,
     init: Literal["torch", "glorot"] | None = None,
     logvar_bounds: Annotated[tuple[float, float] | None, Kind("LOW,HIGH", _bounds)] = None,
-    progress: bool | Report = False,
 ) -> Run:
     """Train a VAE on images, and keep it in a file.
 
@@ -126,7 +124,6 @@ def train_vae(
         Initial weights.
     logvar_bounds : (float, float), optional
         Bounds of the log-variances (default: none).
-    progress : bool or callable(done, total, label)
 
     Returns
     -------
@@ -159,7 +156,7 @@ def train_vae(
     vae = chosen.model(objective, latents=latents, **options)
     training = {**chosen.training, **_given(steps=steps, batch=batch, lr=lr)}
     shown = named_images(chosen.images() if images is None else images, image_size)
-    return vae.fit(shown, **training, seed=seed, device=device, threads=threads, checkpoint=file, progress=progress)
+    return vae.fit(shown, **training, seed=seed, device=device, threads=threads, checkpoint=file)
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import Any, Literal
+from typing import Literal
 
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
-from demele.runtime.progress import Report
 from demele.studies.folders import StudyFolder, study_folder
 from demele.studies.pruning.configurations import WHOLE, PruningConfiguration
 from demele.studies.pruning.files import FILE, header, study_of
@@ -31,7 +30,6 @@ def pruning_study(
     store: StudyFolder = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    progress: bool | Report = False,
 ) -> PruningStudy:
     """Prune fabrics in many ways, with true and wrong labels, and test which way is better.
 
@@ -61,7 +59,6 @@ def pruning_study(
         Processes, -1 for all processors. Each has one thread. Rows are the same bits for any number.
     executor : concurrent.futures.Executor, optional
         Where to work instead; it must see the folder.
-    progress : bool or callable(done, total, label), default False
 
     Returns
     -------
@@ -95,7 +92,7 @@ def pruning_study(
     True
     """
     plan = checked_plan(data, preset=preset, configurations=configurations, noises=noises, seeds=seeds)
-    return run_pruning_plan(plan, store=store, n_jobs=n_jobs, executor=executor, progress=progress)
+    return run_pruning_plan(plan, store=store, n_jobs=n_jobs, executor=executor)
 
 
 def run_pruning_plan(
@@ -104,7 +101,6 @@ def run_pruning_plan(
     store: StudyFolder = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    progress: bool | Report = False,
 ) -> PruningStudy:
     """Train, prune and decide what a plan holds and the folder does not; see :func:`pruning_study`.
 
@@ -112,8 +108,7 @@ def run_pruning_plan(
     ------
     InputError, OutputError
     """
-    how: dict[str, Any] = {"n_jobs": n_jobs, "executor": executor, "progress": progress}
-    with study_folder(store, plan.identity, **how) as (folder, sweep):
+    with study_folder(store, plan.identity, n_jobs=n_jobs, executor=executor) as (folder, sweep):
         about = header(plan.settings(), folder)
         write_whole(folder / FILE, json.dumps(about, indent=1) + "\n")
         whole, pruned = plan.fabrics(folder, WHOLE), plan.fabrics(folder, *plan.configurations)
