@@ -300,9 +300,9 @@ MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
         ),
         (
             (*MODELS, "--noise", "5"),
-            "--noise: expected shares of the labels in [0, 1), got 5.0; for 5% write 0.05",
+            "--noise: expected a share of the labels in [0, 1], got 5.0; for 5% write 0.05",
         ),
-        ((*MODELS, "--noise", "0.01,1"), "--noise: expected shares of the labels in [0, 1), got 1.0"),
+        ((*MODELS, "--noise", "0.01,1"), "--noise: expected a number in [0, 1), got 1.0"),
         ((*MODELS, "--noise", ","), "--noise: expected items separated by commas"),
         (
             (*MODELS, "--noise", "0.9", "--annotations", "data.csv::old,new"),
@@ -315,7 +315,10 @@ MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
         ((*MODELS, "--methods", ","), "--methods: expected names, separated by commas"),
         ((*MODELS, "--methods", "classic"), "--methods: expected one of overlap"),
         ((*MODELS, "--methods", "classic"), "its new name is 'overlap'"),
-        ((*MODELS, "--methods", "audit(labels=1)"), "--methods: labels is a whole number of at least 2, got 1"),
+        (
+            (*MODELS, "--methods", "audit(labels=1)"),
+            "--methods, audit(labels=1): labels: expected a whole number >= 2, got 1",
+        ),
         ((*MODELS, "--methods", "audit(label=9)"), "--methods: 'audit' takes the options labels, design"),
         ((*MODELS, "--methods", "audit(9)"), "--methods: expected options such as audit(labels=250)"),
         ((*MODELS, "--methods", "none.py::f"), "--methods: none.py: no such file"),

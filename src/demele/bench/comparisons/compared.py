@@ -1,51 +1,79 @@
-"""The call that measures comparison methods on labels whose noise is known."""
+"""Comparison methods measured on labels whose noise is known: the plan, its rounds, and the call."""
 
+import itertools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.contenders import chosen_contenders
+from demele.bench.comparisons.contenders import (
+    REFERENCES,
+    Asked,
+    Contender,
+    Decided,
+    MeasureName,
+    Reference,
+    Setting,
+    chosen_contenders,
+    reference_choice,
+)
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
-from demele.bench.comparisons.run import Plan, Version, decided, decisions
-from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName, Reference
-from demele.core.checked_numbers import checked_confidence, is_number
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.arrays import Floats
+from demele.core.checked_numbers import checked_rate, checked_share, is_number
+from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
+from demele.core.fingerprint import fingerprint
 from demele.core.given_arrays import items_of
-from demele.core.kinds import Classes, Data, Kind, Seed, StorePath, checked, outside_parentheses
+from demele.core.kinds import (
+    Classes,
+    Confidence,
+    Data,
+    Kind,
+    Seed,
+    StorePath,
+    checked,
+    names_in,
+    number,
+    outside_parentheses,
+)
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.names import checked_name, renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
-from demele.core.store import Store
+from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
 from demele.core.version import __version__
-from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_uniform_noise
-from demele.runtime.sweep import Sweep
-
-__all__ = [
-    "NOISE_RATES",
-    "check_methods",
-    "checked_at",
-    "checked_rates",
-    "checked_reference",
-    "concluded",
-    "planned",
-    "read_measures",
-]
+from demele.labels.made.noise import add_feature_noise, add_uniform_noise
+from demele.noise.square_tables import digest
+from demele.runtime.sweep import Record, Sweep, Task
 
 #: Those of the source's figure 6.7.
 NOISE_RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
-
 #: What lets a function of the user's be asked for more than accuracy.
 _TO_BE_ASKED = (
     "a function compares accuracy only, unless it has a parameter known, which gets the measure, or an "
     "attribute measures"
 )
-#: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
-NoiseMaker = Callable[[NDArray[Any], float, int], object]
-Methods = Annotated[object, Kind("A,B(x=1)", outside_parentheses)]
+
+
+# Arguments ------------------------------------------------------------------------------------------------------------
+
+
+def checked_rates(rates: Any, argument: str = "noise") -> tuple[float, ...]:
+    """Return sorted shares of wrong labels, each once.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    listed = [rates] if is_number(rates) else items_of(rates, argument, "rates in [0, 1)")
+    if not listed:
+        raise InputError(argument, "expected at least one rate, got none")
+    known = (checked_rate(rate, argument, "the labels") for rate in listed)
+    return tuple(sorted({checked_share(rate, argument, 0, 1, "[)") for rate in known}))
 
 
 def _measures(word: str) -> list[str | tuple[str, str]]:
@@ -56,7 +84,59 @@ def _measures(word: str) -> list[str | tuple[str, str]]:
     return [(name.strip(), of.strip()) if mark else name.strip() for name, mark, of in pairs]
 
 
+#: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
+NoiseMaker = Callable[[NDArray[Any], float, int], object]
+Methods = Annotated[object, Kind("A,B(x=1)", outside_parentheses)]
 Measures = Annotated[str | Sequence[str | tuple[str, object]], Kind("M,M:CLASS", _measures)]
+Rates = Annotated[Sequence[float], Kind("X,X", lambda word: list(map(number, names_in(word))), check=checked_rates)]
+
+
+def checked_at(at: Any, rates: Sequence[float]) -> float | None:
+    """Return the noise rate that the table shows, if it was made.
+
+    Raises
+    ------
+    InputError
+    """
+    if at is None or (is_number(at) and any(abs(at - rate) < 1e-12 for rate in rates)):
+        return None if at is None else float(at)
+    raise InputError("at", f"expected one of the noise rates {', '.join(f'{r:g}' for r in rates)}, got {quoted(at)}")
+
+
+def read_measures(measures: Any, words: Vocabulary, reference: str) -> tuple[Asked, ...]:
+    """Return what is compared, each once, if the reference can compare it.
+
+    Raises
+    ------
+    InputError
+    """
+    every = get_args(MeasureName)
+    single = isinstance(measures, str) or (
+        isinstance(measures, tuple) and len(measures) == 2 and measures[0] in every[1:]
+    )
+    asked: dict[str, Asked] = {}
+    for one in [measures] if single else items_of(measures, "measures", "names of measures"):
+        name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
+        if checked_name(name, "measures", every) == "accuracy":
+            if of is not None:
+                raise InputError("measures", "accuracy is of all classes; leave the class out")
+            found = Asked("accuracy", None, "accuracy")
+        elif of is None:
+            how = f"write ({name!r}, CLASS), in a command {name}:CLASS, with CLASS one of {shown(words.classes)}"
+            raise InputError("measures", f"{name} is of one class; {how}")
+        else:
+            index = words.index(of, "measures")
+            found = Asked(name, index, f"{name} of {words.classes[index]}")
+        asked[found.text] = found
+    if not asked:
+        raise InputError("measures", "expected at least one, got none")
+    other = [text for text in asked if text != "accuracy"]
+    if reference == "paired" and other:
+        raise InputError("reference", f"'paired' compares accuracies, got {other[0]}; use 'overlap' or 'sample'")
+    return tuple(asked.values())
+
+
+# The call -------------------------------------------------------------------------------------------------------------
 
 
 @renamed(noise_rates="noise")
@@ -64,7 +144,7 @@ Measures = Annotated[str | Sequence[str | tuple[str, object]], Kind("M,M:CLASS",
 def check_methods(
     predictions: object,
     true_labels: object,
-    noise: Sequence[float] = NOISE_RATES,
+    noise: Rates = NOISE_RATES,
     methods: Methods = None,
     *,
     kind: Annotated[str | NoiseMaker, Kind("feature|uniform", words=("feature", "uniform"))] = "feature",
@@ -72,7 +152,7 @@ def check_methods(
     legitimacy: object = None,
     measures: Measures = "accuracy",
     reference: Reference = "overlap",
-    level: float = 0.95,
+    level: Confidence = 0.95,
     classes: Classes = None,
     at: float | None = None,
     title: str | None = None,
@@ -165,93 +245,243 @@ def check_methods(
     >>> found.tally("worst-case-overlap", 0.05).type_1
     0.0
     """
-    plan = planned(
-        predictions,
-        true_labels,
-        noise,
-        methods,
-        kind=kind,
-        annotations=annotations,
-        legitimacy=legitimacy,
-        measures=measures,
-        reference=reference,
-        level=level,
-        classes=classes,
-        seed=seed,
-    )
-    at = checked_at(at, [version.wanted for version in plan.versions])
-    path = None if store is None else path_of(store, "store")
-    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
-        sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
-        return concluded(plan, sweep.records, title=title, at=at)
-
-
-def planned(
-    predictions: object,
-    true_labels: object,
-    noise: Sequence[float],
-    methods: object,
-    *,
-    kind: str | NoiseMaker,
-    annotations: object,
-    legitimacy: object,
-    measures: str | Sequence[str | tuple[str, object]],
-    reference: str,
-    level: float,
-    classes: Sequence[object] | None,
-    seed: int,
-) -> Plan:
-    """Check everything and make the noisy versions."""
     models = read_models(predictions)
     data = read_labelled(models, true_labels, classes=classes, argument="true_labels")
     if data.k < 2:
         raise NotEnoughData(
             "true_labels", f"expected at least 2 classes, got only {data.vocabulary.classes[0]!r}; give classes=[...]"
         )
-    rates = checked_rates(noise)
-    contenders, left_out = _able(chosen_contenders(methods), len(data.names), named=methods is not None)
-    asked = read_measures(measures, data.vocabulary)
+    plan = planned(
+        data,
+        read_labels(true_labels, "true_labels"),
+        noise,
+        methods,
+        kind=kind,
+        annotations=annotations,
+        legitimacy=legitimacy,
+        asked=read_measures(measures, data.vocabulary, reference),
+        reference=reference,
+        level=level,
+        seed=seed,
+    )
+    at = checked_at(at, noise)
+    path = None if store is None else path_of(store, "store")
+    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
+        sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
+        return concluded(plan, sweep.records, title=title or "Error rates of comparison methods", at=at)
+
+
+# The plan -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Version:
+    """One noisy version of the labels.
+
+    ``wanted`` is the rate asked for, ``rate`` the share of wrong labels.
+    """
+
+    wanted: float
+    rate: float
+    labels: Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Plan:
+    """Everything that a run is to decide."""
+
+    clean: Labelled
+    versions: tuple[Version, ...]
+    contenders: tuple[Contender, ...]
+    asked: tuple[Asked, ...]
+    level: float
+    difficulty: Floats | None
+    seed: int
+    reference: str
+    noise: str
+    notes: tuple[Note, ...]
+
+    def setting(self, version: Version, asked: Asked) -> Setting:
+        """Return one noisy version, asked for one measure."""
+        return Setting(
+            data=self.clean.relabelled(version.labels),
+            true_labels=self.clean.labels,
+            rate=version.rate,
+            asked=asked,
+            level=self.level,
+            difficulty=self.difficulty,
+            seed=self.seed,
+        )
+
+    def rounds(self) -> list[tuple[Version, Asked, Contender]]:
+        """Return the rounds of the run: one method, asked about all pairs, on one noisy version, for one measure."""
+        every = itertools.product(self.versions, self.asked, self.contenders)
+        return [
+            (version, asked, contender) for version, asked, contender in every if asked.measure in contender.measures
+        ]
+
+    def tasks(self) -> list[Task[tuple[Setting, Contender]]]:
+        """Return the rounds as tasks; those on one version, for one measure, share a setting."""
+        every = itertools.product(self.versions, self.asked)
+        settings = {(version.wanted, asked): self.setting(version, asked) for version, asked in every}
+        return [
+            Task(
+                key=decision_key(version, asked, contender),
+                about=(settings[version.wanted, asked], contender),
+                label=f"{contender.name} at {version.wanted:.3g} noise",
+            )
+            for version, asked, contender in self.rounds()
+        ]
+
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """What all records of the run have in common: a store of another identity is not of this run.
+
+        What verdicts are held against is not part of it: no verdict depends on that.
+        """
+        difficulty = np.empty(0) if self.difficulty is None else self.difficulty
+        return {
+            "demele": __version__,
+            "run": "comparisons",
+            "predictions": digest(self.clean.predictions),
+            "true_labels": digest(self.clean.labels),
+            "noise": digest(*(version.labels for version in self.versions), difficulty),
+            "level": repr(self.level),
+            "seed": self.seed,
+        }
+
+
+def planned(
+    data: Labelled,
+    true_labels: NDArray[Any],
+    rates: Sequence[float],
+    methods: object,
+    *,
+    kind: str | NoiseMaker,
+    annotations: object,
+    legitimacy: object,
+    asked: tuple[Asked, ...],
+    reference: str,
+    level: float,
+    seed: int,
+) -> Plan:
+    """Choose the methods and make the noisy versions; notes say what is left out."""
+    contenders, notes = chosen_contenders(methods), list[Note]()
+    if len(data.names) == 2 and any(contender.family == "agreement" for contender in contenders):
+        if methods is not None:
+            problem = f"'agreement' judges each pair by a third classifier, and there are {len(data.names)}"
+            raise NotEnoughData("methods", f"{problem}; give at least 3 in predictions, or leave the method out")
+        message = "The method agreement is left out: it judges a pair by a third classifier, and there is none."
+        notes.append(Note(code="method-left-out", message=message, subject=("agreement",)))
+        contenders = tuple(contender for contender in contenders if contender.family != "agreement")
+    own = [contender for contender in contenders if contender.function]
     for one in asked:
         if not any(one.measure in contender.measures for contender in contenders):
-            hint = f"; {_TO_BE_ASKED}" if any(contender.own for contender in contenders) else ""
+            hint = f"; {_TO_BE_ASKED}" if own else ""
             raise InputError("measures", f"none of the methods compares {one.text}{hint}")
-    checked_reference(reference, asked)
-    versions, difficulty, notes, told = _versions(data, true_labels, rates, kind, annotations, legitimacy, seed)
+    for contender in own:
+        if left := [one.text for one in asked if one.measure not in contender.measures]:
+            message = f"The function {contender.name} is not asked for {', '.join(left)}: {_TO_BE_ASKED}."
+            notes.append(Note(code="measures-left-out", message=message, subject=(contender.name,)))
+    if kind == "feature" and annotations is None:
+        annotations = np.array(data.vocabulary.classes, dtype=object)[data.predictions]
+        message = (
+            "The classifiers themselves made the noise, without annotations: labels are wrong where many of the "
+            "classifiers err."
+        )
+        notes.append(Note(code="classifiers-annotate", message=message, severity="warning"))
+    make = _maker(kind, true_labels, annotations, legitimacy, data.vocabulary, seed)
+    made = {rate: make(rate=rate) for rate in rates}
     return Plan(
         clean=data,
-        versions=versions,
+        versions=tuple(_version(rate, one, data) for rate, one in made.items()),
         contenders=contenders,
         asked=asked,
-        level=checked_confidence(level),
-        difficulty=difficulty,
+        level=level,
+        difficulty=made[rates[-1]].difficulty if kind == "feature" else None,
         seed=seed,
         reference=reference,
-        noise=told,
-        notes=left_out + _not_asked(contenders, asked) + notes,
+        noise=f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind,
+        notes=tuple(notes),
     )
+
+
+def _maker(
+    kind: object, truth: NDArray[Any], annotations: object, legitimacy: object, words: Vocabulary, seed: int
+) -> Callable[..., Any]:
+    """Return what makes labels of a rate."""
+    if callable(kind):
+        return lambda rate: kind(truth.copy(), rate, seed)
+    if not isinstance(kind, str) or kind not in ("feature", "uniform"):
+        raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
+    if kind == "feature":
+        return partial(add_feature_noise, truth, annotations, legitimacy=legitimacy)
+    if annotations is not None:
+        raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
+    return partial(add_uniform_noise, truth, classes=words.classes, seed=seed)
+
+
+def _version(wanted: float, made: Any, data: Labelled) -> Version:
+    labels = read_labels(getattr(made, "labels", made), "kind")
+    if labels.size != data.n:
+        raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
+    coded = data.vocabulary.encode(labels, "kind")
+    return Version(wanted, float((coded != data.labels).mean()), coded)
+
+
+# Its rounds -----------------------------------------------------------------------------------------------------------
+
+
+def decision_key(version: Version, asked: Asked, contender: Contender) -> Key:
+    """Return what a decision is kept under; that of a user's method changes with its code."""
+    own = f"@{fingerprint(contender.function)}" if contender.function else ""
+    return ("decided", repr(version.wanted), asked.text, f"{contender.name}{own}")
+
+
+def decided(rounds: tuple[tuple[Setting, Contender], ...]) -> list[Record]:
+    """Ask methods about all pairs, and return what is kept of what they say."""
+    records = []
+    for setting, contender in rounds:
+        started = time.perf_counter()
+        found = contender.decide(setting)
+        better = np.select([found.candidate, found.baseline], [1, 2])
+        seconds = round(time.perf_counter() - started, 3)
+        records.append({"better": packed_classes(better), "labels_asked": found.labels_asked, "seconds": seconds})
+    return records
+
+
+def decisions(plan: Plan, records: Store) -> dict[tuple[float, str, str], Decided]:
+    """Return all decisions of a finished run by noise rate, measure and method."""
+    n_pairs = len(plan.clean.names) * (len(plan.clean.names) - 1)
+    found = {}
+    for version, asked, contender in plan.rounds():
+        key = decision_key(version, asked, contender)
+        record = records[key]
+        with reading_record(key):
+            labels, better = record["labels_asked"], unpacked_classes(record["better"], n_pairs)
+            if not is_number(labels) or not np.isin(better, (0, 1, 2)).all():
+                raise FormatError(f"its labels_asked are {quoted(labels)}, or a pair has another verdict than three")
+        found[version.wanted, asked.text, contender.name] = Decided(better == 1, better == 2, labels)
+    return found
 
 
 def concluded(
     plan: Plan,
     records: Store,
     *,
-    title: str | None,
+    title: str,
     at: float | None,
     notes: tuple[Note, ...] = (),
     details: Mapping[str, Any] | None = None,
 ) -> MethodComparison:
     """Count the errors of a finished run; ``notes`` stand before those of the plan."""
-    decided, references = decisions(plan, records), plan.references()
+    clean, decided = Version(0.0, 0.0, plan.clean.labels), decisions(plan, records)
+    references = {asked.text: reference_choice(plan.setting(clean, asked), plan.reference) for asked in plan.asked}
     columns = {version.wanted: Column(wanted=version.wanted, rate=version.rate) for version in plan.versions}
-    measures = tuple(asked.text for asked in plan.asked)
+    measures = tuple(references)
     tallies = [
         tallied(
-            found,
-            references[measure],
-            len(plan.clean.names),
-            method=method,
-            measure=measure,
-            column=columns[wanted],
+            found, references[measure], len(plan.clean.names), method=method, measure=measure, column=columns[wanted]
         )
         for (wanted, measure, method), found in sorted(decided.items(), key=lambda item: measures.index(item[0][1]))
     ]
@@ -274,185 +504,10 @@ def concluded(
         level=plan.level,
         seed=plan.seed,
         noise=plan.noise,
-        title="Error rates of comparison methods" if title is None else str(title),
+        title=title,
         at=at,
         reference=plan.reference,
         version=__version__,
         notes=notes,
         details=details or {},
     )
-
-
-def _able(
-    contenders: tuple[Contender, ...], n_models: int, *, named: bool
-) -> tuple[tuple[Contender, ...], tuple[Note, ...]]:
-    """Leave out what needs a third classifier where there are two; refuse it if it was asked for by name."""
-    if n_models > 2 or all(contender.family != "agreement" for contender in contenders):
-        return contenders, ()
-    if named:
-        raise NotEnoughData(
-            "methods",
-            f"'agreement' judges each pair by a third classifier, and there are {n_models}; give at least 3 "
-            "in predictions, or leave the method out",
-        )
-    message = "The method agreement is left out: it judges a pair by a third classifier, and there is none."
-    kept = tuple(contender for contender in contenders if contender.family != "agreement")
-    return kept, (Note(code="method-left-out", message=message, subject=("agreement",)),)
-
-
-def _not_asked(contenders: tuple[Contender, ...], asked: tuple[Asked, ...]) -> tuple[Note, ...]:
-    """Say which functions of the user's are not asked for every measure: they may look at accuracies only."""
-    notes = []
-    for contender in contenders:
-        left = [one.text for one in asked if one.measure not in contender.measures]
-        if contender.own and left:
-            message = f"The function {contender.name} is not asked for {', '.join(left)}: {_TO_BE_ASKED}."
-            notes.append(Note(code="measures-left-out", message=message, subject=(contender.name,)))
-    return tuple(notes)
-
-
-# The noisy versions --------------------------------------------------------------------------------------------------
-
-
-def _versions(
-    data: Labelled,
-    true_labels: object,
-    rates: tuple[float, ...],
-    kind: str | NoiseMaker,
-    annotations: object,
-    legitimacy: object,
-    seed: int,
-) -> tuple[tuple[Version, ...], NDArray[np.float64] | None, tuple[Note, ...], str]:
-    names = np.array(data.vocabulary.classes, dtype=object)
-    truth = read_labels(true_labels, "true_labels")
-    if callable(kind):
-        made = [_own_noise(kind, truth, rate, seed, data) for rate in rates]
-        return tuple(made), None, (), f"own ({getattr(kind, '__name__', 'function')})"
-    if not isinstance(kind, str) or kind not in ("feature", "uniform"):
-        raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
-    if kind == "uniform":
-        if annotations is not None:
-            raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
-        versions = [
-            _version(add_uniform_noise(truth, rate, classes=data.vocabulary.classes, seed=seed), rate, data)
-            for rate in rates
-        ]
-        return tuple(versions), None, (), "uniform"
-    notes: tuple[Note, ...] = ()
-    own = annotations is None
-    votes = names[data.predictions] if own else annotations
-    if own:
-        message = (
-            "The classifiers themselves made the noise, without annotations: labels are wrong where many of the "
-            "classifiers err."
-        )
-        notes = (Note(code="classifiers-annotate", message=message, severity="warning"),)
-    largest = add_feature_noise(truth, votes, max(rates), legitimacy=legitimacy)
-    versions = [
-        _version(
-            largest if rate == max(rates) else add_feature_noise(truth, votes, rate, legitimacy=legitimacy), rate, data
-        )
-        for rate in rates
-    ]
-    return tuple(versions), largest.difficulty, notes, "feature"
-
-
-def _version(made: NoisyLabels, rate: float, data: Labelled) -> Version:
-    coded = data.vocabulary.encode(read_labels(made.labels, "annotations"), "annotations")
-    return Version(rate, made.rate, coded)
-
-
-def _own_noise(kind: NoiseMaker, truth: NDArray[Any], rate: float, seed: int, data: Labelled) -> Version:
-    made = kind(truth.copy(), rate, seed)
-    labels = read_labels(getattr(made, "labels", made), "kind")
-    if labels.size != data.n:
-        raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
-    coded: Indices = data.vocabulary.encode(labels, "kind")
-    return Version(rate, float((coded != data.labels).mean()), coded)
-
-
-# Arguments -----------------------------------------------------------------------------------------------------------
-
-
-def checked_reference(reference: Any, asked: Sequence[Asked]) -> None:
-    """Refuse another reference than those that there are, or one that cannot compare what is asked.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-    """
-    checked_name(reference, "reference", REFERENCES)
-    other = [one.text for one in asked if one.measure != "accuracy"]
-    if reference == "paired" and other:
-        raise InputError("reference", f"'paired' compares accuracies, got {other[0]}; use 'overlap' or 'sample'")
-
-
-def checked_rates(rates: Any, argument: str = "noise") -> tuple[float, ...]:
-    """Return sorted shares of wrong labels, each once.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
-    if isinstance(rates, bool | str) or not (isinstance(rates, int | float | np.number) or hasattr(rates, "__iter__")):
-        raise InputTypeError(argument, f"expected rates in [0, 1), got {quoted(rates)}")
-    listed = [rates] if isinstance(rates, int | float | np.number) else list(rates)
-    if not listed:
-        raise InputError(argument, "expected at least one rate, got none")
-    for rate in listed:
-        if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0 <= rate < 1:
-            number = isinstance(rate, int | float) and not isinstance(rate, bool) and 1 <= rate <= 100
-            raise InputError(
-                argument,
-                f"expected shares of the labels in [0, 1), got {quoted(rate)}"
-                + (f"; for {rate:g}% write {rate / 100:g}" if number else ""),
-            )
-    return tuple(sorted({float(rate) for rate in listed}))
-
-
-def checked_at(at: Any, rates: Sequence[float]) -> float | None:
-    """Return the noise rate that the table shows, if it was made.
-
-    Raises
-    ------
-    InputError
-    """
-    if at is None or (is_number(at) and any(abs(at - rate) < 1e-12 for rate in rates)):
-        return None if at is None else float(at)
-    raise InputError("at", f"expected one of the noise rates {', '.join(f'{r:g}' for r in rates)}, got {quoted(at)}")
-
-
-def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:
-    """Return what is compared, each once.
-
-    Raises
-    ------
-    InputError
-    """
-    single = isinstance(measures, str) or (
-        isinstance(measures, tuple)
-        and len(measures) == 2
-        and isinstance(measures[0], str)
-        and measures[0] in get_args(MeasureName)[1:]
-    )
-    asked: dict[str, Asked] = {}
-    for one in [measures] if single else items_of(measures, "measures", "names of measures"):
-        name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
-        checked_name(name, "measures", get_args(MeasureName))
-        if name == "accuracy":
-            if of is not None:
-                raise InputError("measures", "accuracy is of all classes; leave the class out")
-            found = Asked("accuracy", None, "accuracy")
-        elif of is None:
-            raise InputError(
-                "measures",
-                f"{name} is of one class; write ({name!r}, CLASS), in a command {name}:CLASS, with CLASS one of "
-                f"{shown(words.classes)}",
-            )
-        else:
-            index = words.index(of, "measures")
-            found = Asked(name, index, f"{name} of {words.classes[index]}")
-        asked[found.text] = found
-    if not asked:
-        raise InputError("measures", "expected at least one, got none")
-    return tuple(asked.values())

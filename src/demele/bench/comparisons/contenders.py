@@ -1,22 +1,141 @@
-"""Methods that are compared: demele's, and your own."""
+"""Methods that are compared, demele's and your own, and the pairs that each of them is asked about."""
 
 import ast
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Any, get_args
+from functools import cached_property, partial
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
 from demele.classifiers.comparison.methods import METHODS
-from demele.classifiers.question import Outcomes, Question
+from demele.classifiers.question import Question
+from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.given_arrays import items_of
+from demele.core.kinds import Fraction, Share, at_least, between, kind_of
+from demele.core.labelled import Indices, Labelled
 from demele.core.names import checked_name
 from demele.noise.transition import TransitionCounts
+
+MeasureName = Literal["accuracy", "precision", "recall", "f1"]
+Reference = Literal["overlap", "paired", "sample"]
+#: What verdicts can be held against, and how texts call it.
+REFERENCES = {
+    "overlap": "the overlap of the two score intervals on true labels",
+    "paired": "McNemar's exact test on true labels",
+    "sample": "the larger value on the true labels of these instances",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A measure, and the class (by index) that a precision, recall or f1 is of."""
+
+    measure: MeasureName
+    of: int | None
+    #: As users and tables write it, such as ``recall of cat``.
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a method says of every ordered pair: which is shown to be better; never both.
+
+    ``labels_asked`` is how many expert labels a pair cost on average, those shared by all pairs included.
+    """
+
+    candidate: Flags
+    baseline: Flags
+    labels_asked: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One noisy version of a test set with all ordered pairs of its classifiers.
+
+    Attributes
+    ----------
+    data : Labelled
+        Noisy labels and predictions, shape (n_models, n).
+    true_labels : array of int of shape (n,)
+        Used only by simulated experts and cleanings; methods do not see them.
+    rate : float
+        Share of wrong labels, as realised.
+    difficulty : array of shape (n,) or None
+        The ranking of instances that artificial annotators gave, if they made the noise: larger is harder.
+    """
+
+    data: Labelled
+    true_labels: Indices
+    rate: float
+    asked: Asked
+    level: float
+    difficulty: Floats | None
+    seed: int
+
+    @cached_property
+    def pairs(self) -> NDArray[np.intp]:
+        """All ordered pairs (baseline, candidate), shape (n_pairs, 2)."""
+        return ordered_pairs(len(self.data.names))
+
+    @cached_property
+    def transition(self) -> TransitionCounts:
+        """The noise of these very labels, counted."""
+        k = self.data.k
+        flat = np.bincount(self.true_labels.astype(np.int64) * k + self.data.labels, minlength=k * k)
+        return TransitionCounts(flat.reshape(k, k), self.data.vocabulary.classes, sample_of="labels")
+
+    def question(self, **known: Any) -> Question:
+        """Ask about all pairs, telling a method what is given."""
+        options = {"level": self.level, "measure": self.asked.measure, "of": self.asked.of, "seed": self.seed, **known}
+        return Question(data=self.data, baseline=self.pairs[:, 0], candidate=self.pairs[:, 1], **options)
+
+    def decided(self, method: str, **known: Any) -> Decided:
+        """Return what one of demele's methods says of all pairs."""
+        outcomes = METHODS[method](self.question(**known))
+        return Decided(outcomes.candidate, outcomes.baseline)
+
+
+def ordered_pairs(n_models: int) -> NDArray[np.intp]:
+    """Return all ordered pairs (baseline, candidate), row by row of the square of models without its diagonal."""
+    return np.argwhere(~np.eye(n_models, dtype=np.bool_))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A comparison method with its options, as it takes part.
+
+    Attributes
+    ----------
+    name : str
+        As it is asked for, and what results are kept under, such as ``audit(labels=500)``.
+    family : str
+        The method without its options.
+    decide : callable
+        Setting -> Decided.
+    inputs : str
+        Its inputs in addition to predictions and noisy labels.
+    measures : tuple of str
+        What it can compare.
+    function : callable, optional
+        Of the user's, if it is none of demele's.
+    """
+
+    name: str
+    family: str
+    decide: Callable[[Setting], Decided]
+    inputs: str = "nothing"
+    measures: tuple[str, ...] = get_args(MeasureName)
+    function: Callable[..., Any] | None = None
+
+    @property
+    def title(self) -> str:
+        """What tables and pictures call it."""
+        return self.name if self.function else self.name.replace("(", " (").replace("'", "")
+
 
 # Your own methods -----------------------------------------------------------------------------------------------------
 
@@ -70,105 +189,20 @@ def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequ
         if name is not None:
             raise InputError("methods", f"{free!r} is the name of another method of this run; give yours another name")
         free = next(f"{free} {number}" for number in range(2, 10_000) if f"{free} {number}" not in taken)
+    every = get_args(MeasureName)
+    measures = getattr(function, "measures", every if wants_known else ("accuracy",))
+    listed = (measures,) if isinstance(measures, str) else measures
+    if not isinstance(listed, list | tuple) or not listed or any(one not in every for one in listed):
+        problem = f"the attribute measures of {free!r} must list some of {', '.join(every)}; got {quoted(measures)}"
+        raise InputError("methods", problem)
     return Contender(
         name=free,
-        title=free,
         family="own",
-        decide=_Own(function, free, wants_known),
+        decide=partial(_of_every_pair, function, free, wants_known),
         inputs="its parameters" if wants_known else "nothing",
-        measures=_measures(function, free, wants_known=wants_known),
-        own=True,
+        measures=tuple(listed),
+        function=function,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """A function asked about every pair in turn."""
-
-    function: Callable[..., Any]
-    name: str
-    wants_known: bool
-
-    def __call__(self, setting: Setting) -> Decided:
-        words = np.array(setting.data.vocabulary.classes)
-        labels, truth = words[setting.data.labels], words[setting.true_labels]
-        predictions = words[setting.data.predictions]
-        for array in (labels, predictions):
-            array.setflags(write=False)  # a method that writes into its input would spoil the next pair's
-        verdicts = []
-        asked = _Expert(truth)
-        known = Known(
-            rate=setting.rate,
-            transition=setting.transition,
-            measure=setting.asked.measure,
-            of=None if setting.asked.of is None else setting.data.vocabulary.classes[setting.asked.of],
-            level=setting.level,
-            seed=setting.seed,
-            predictions=predictions,
-            expert=asked,
-        )
-        extra = {"known": known} if self.wants_known else {}
-        for first, second in setting.pairs:
-            asked.start()
-            try:
-                said = self.function(predictions[first], predictions[second], labels, **extra)
-            except Exception as error:
-                names = setting.data.names
-                raise InputError(
-                    "methods",
-                    f"{self.name!r} raised {type(error).__name__}: {error} (baseline {names[first]!r}, "
-                    f"candidate {names[second]!r}, noise rate {setting.rate:g})",
-                ) from error
-            verdicts.append(_verdict(said, self.name))
-        found = np.array(verdicts)
-        return Decided(found == "candidate", found == "baseline", asked.total / max(1, len(verdicts)))
-
-
-class _Expert:
-    """Answers with true labels, and counts the distinct rows that each pair asked for."""
-
-    def __init__(self, truth: NDArray[Any]) -> None:
-        self._truth = truth
-        self._rows: set[int] = set()
-        self.total = 0
-
-    def start(self) -> None:
-        self._rows = set()
-
-    def __call__(self, rows: Any) -> NDArray[Any]:
-        chosen = np.atleast_1d(np.asarray(rows))
-        if chosen.dtype == bool:
-            chosen = np.flatnonzero(chosen)
-        before = len(self._rows)
-        self._rows.update(int(row) for row in chosen)
-        self.total += len(self._rows) - before
-        return np.asarray(self._truth[chosen])
-
-
-def _verdict(said: Any, name: str) -> str:
-    said = getattr(said, "verdict", said)
-    if isinstance(said, bool | np.bool_):  # whether the candidate is taken
-        return "candidate" if said else "inconclusive"
-    if said not in _VERDICTS:
-        raise InputError(
-            "methods",
-            f"{name!r} must return one of {', '.join(_VERDICTS)}, True, or a Decision; got {quoted(said)}",
-        )
-    return str(said)
-
-
-def _measures(function: Callable[..., Any], name: str, *, wants_known: bool) -> tuple[str, ...]:
-    """Return the measures of a function: those that it declares, else all if it gets the measure, else accuracy."""
-    every = get_args(MeasureName)
-    said = getattr(function, "measures", None)
-    if said is None:
-        return every if wants_known else ("accuracy",)
-    listed = (said,) if isinstance(said, str) else said
-    if not isinstance(listed, list | tuple) or not listed or any(one not in every for one in listed):
-        raise InputError(
-            "methods", f"the attribute measures of {name!r} must list some of {', '.join(every)}; got {quoted(said)}"
-        )
-    return tuple(listed)
 
 
 def _wants_known(function: Callable[..., Any]) -> bool:
@@ -180,67 +214,106 @@ def _wants_known(function: Callable[..., Any]) -> bool:
     try:
         signature.bind(None, None, None, **({"known": None} if wants else {}))
     except TypeError as error:
-        raise InputTypeError(
-            "methods",
-            f"{getattr(function, '__name__', function)!r} cannot be called with (baseline, candidate, labels): {error}",
-        ) from error
+        name = getattr(function, "__name__", function)
+        problem = f"{name!r} cannot be called with (baseline, candidate, labels): {error}"
+        raise InputTypeError("methods", problem) from error
     return wants
+
+
+def _of_every_pair(function: Callable[..., Any], name: str, wants_known: bool, setting: Setting) -> Decided:
+    """Ask a function about every pair in turn, and count the rows that each pair asked the expert for."""
+    data = setting.data
+    words = np.array(data.vocabulary.classes)
+    labels, truth, predictions = words[data.labels], words[setting.true_labels], words[data.predictions]
+    for array in (labels, predictions):
+        array.setflags(write=False)  # a method that writes into its input would spoil the next pair's
+    place, seen = 0, set[tuple[int, int]]()
+
+    def expert(rows: Any) -> NDArray[Any]:
+        chosen = np.arange(truth.size)[np.atleast_1d(np.asarray(rows))]
+        seen.update((place, row) for row in chosen.tolist())
+        return np.asarray(truth[chosen])
+
+    known = Known(
+        rate=setting.rate,
+        transition=setting.transition,
+        measure=setting.asked.measure,
+        of=None if setting.asked.of is None else data.vocabulary.classes[setting.asked.of],
+        level=setting.level,
+        seed=setting.seed,
+        predictions=predictions,
+        expert=expert,
+    )
+    verdicts = []
+    for place, (first, second) in enumerate(setting.pairs):  # noqa: B007 the expert counts by it
+        try:
+            said = function(
+                predictions[first], predictions[second], labels, **({"known": known} if wants_known else {})
+            )
+        except Exception as error:
+            pair = f"baseline {data.names[first]!r}, candidate {data.names[second]!r}, noise rate {setting.rate:g}"
+            raise InputError("methods", f"{name!r} raised {type(error).__name__}: {error} ({pair})") from error
+        verdicts.append(_verdict(said, name))
+    found = np.array(verdicts)
+    return Decided(found == "candidate", found == "baseline", len(seen) / max(1, len(verdicts)))
+
+
+def _verdict(said: Any, name: str) -> str:
+    said = getattr(said, "verdict", said)
+    if isinstance(said, bool | np.bool_):  # whether the candidate is taken
+        return "candidate" if said else "inconclusive"
+    if said not in _VERDICTS:
+        expected = f"one of {', '.join(_VERDICTS)}, True, or a Decision"
+        raise InputError("methods", f"{name!r} must return {expected}; got {quoted(said)}")
+    return str(said)
 
 
 # demele's methods -----------------------------------------------------------------------------------------------------
 
 
-#: Simulated cleanings of the source's table 6.3: detected, false alarms.
-_CLEANINGS = ((0.75, 0.25), (0.6, 0.1), (0.9, 0.4), (0.6, 0.4), (0.9, 0.6), (0.4, 0.1))
-_CORRECTIONS = (None, 0.25, 0.5, 0.75)
+Inference = Literal["overlap", "sample", "population"]
+Noise = Literal["rate", "transition"]
+Labels = Annotated[int, at_least(2)]
+Error = Annotated[float, between(0, 0.5, "()")]
 
 
-def _said(outcomes: Outcomes, labels_asked: float = 0.0) -> Decided:
-    return Decided(outcomes.candidate, outcomes.baseline, labels_asked)
-
-
-def _classic(setting: Setting) -> Decided:
-    return _said(METHODS["overlap"](setting.question()))
-
-
-def _noise(setting: Setting, noise: str) -> Any:
+def _noise(setting: Setting, noise: Noise) -> Any:
     """Return the noise that a method gets: a precision or a recall needs more than the rate."""
     return setting.transition if noise == "transition" or setting.asked.measure != "accuracy" else setting.rate
 
 
-def _prudent_v1(setting: Setting, noise: str = "rate") -> Decided:
-    return _said(METHODS["worst-case-overlap"](setting.question(noise=_noise(setting, noise))))
+def _overlap(setting: Setting) -> Decided:
+    return setting.decided("overlap")
 
 
-def _prudent_v2(setting: Setting, prudence: float = 0.1, difficulty: str = "annotators") -> Decided:
-    ranking = setting.difficulty
-    if ranking is None or difficulty == "disagreement":
-        from demele.noise.audit import disagreement
-
-        ranking = disagreement(setting.data.predictions)
-    return _said(METHODS["hard-rows"](setting.question(difficulty=ranking, prudence=prudence)))
+def _worst_case_overlap(setting: Setting, noise: Noise = "rate") -> Decided:
+    return setting.decided("worst-case-overlap", noise=_noise(setting, noise))
 
 
-def _cleaned(setting: Setting, s: float = 0.6, e: float = 0.1, c: float | None = None) -> Decided:
+def _hard_rows(
+    setting: Setting, prudence: Fraction = 0.1, difficulty: Literal["annotators", "disagreement"] = "annotators"
+) -> Decided:
+    from demele.noise.audit import disagreement
+
+    given = None if difficulty == "disagreement" else setting.difficulty
+    ranking = disagreement(setting.data.predictions) if given is None else given
+    return setting.decided("hard-rows", difficulty=ranking, prudence=prudence)
+
+
+def _cleaned(setting: Setting, s: Share = 0.6, e: Share = 0.1, c: Share | None = None) -> Decided:
     from demele.labels.cleaned.cleaning import simulated_cleaning
 
-    found = simulated_cleaning(
-        setting.data.labels,
-        setting.true_labels,
-        detected=s,
-        false_alarms=e,
-        corrected=c,
-        seed=setting.seed,
-    )
+    rates: dict[str, Any] = {"detected": s, "false_alarms": e, "corrected": c, "seed": setting.seed}
+    found = simulated_cleaning(setting.data.labels, setting.true_labels, **rates)
     suggested = None if found.suggested is None else found.suggested.astype(np.int32)
-    return _said(METHODS["cleaned"](setting.question(suspects=found.suspect, suggested=suggested)))
+    return setting.decided("cleaned", suspects=found.suspect, suggested=suggested)
 
 
-def _bounded(setting: Setting, noise: str = "rate", inference: str = "overlap") -> Decided:
-    return _said(METHODS["worst-case"](setting.question(noise=_noise(setting, noise), inference=inference)))
+def _worst_case(setting: Setting, noise: Noise = "rate", inference: Inference = "overlap") -> Decided:
+    return setting.decided("worst-case", noise=_noise(setting, noise), inference=inference)
 
 
-def _label_free(setting: Setting) -> Decided:
+def _agreement(setting: Setting) -> Decided:
     """Each pair is judged by a third classifier: the next one in the order of the models."""
     pairs, m = setting.pairs, len(setting.data.names)
     third = (pairs.max(axis=1) + 1) % m
@@ -249,14 +322,9 @@ def _label_free(setting: Setting) -> Decided:
     for model in np.unique(third):
         here = np.flatnonzero(third == model)
         asked = setting.question(reference=setting.data.predictions[model])
-        asked = _of_pairs(asked, here)
-        outcomes = METHODS["agreement"](asked)
+        outcomes = METHODS["agreement"](replace(asked, baseline=asked.baseline[here], candidate=asked.candidate[here]))
         candidate[here], baseline[here] = outcomes.candidate, outcomes.baseline
     return Decided(candidate, baseline)
-
-
-def _of_pairs(question: Question, here: Any) -> Question:
-    return replace(question, baseline=question.baseline[here], candidate=question.candidate[here])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,8 +339,12 @@ class _Cautious(Question):
         return self.error
 
 
-def _audited(
-    setting: Setting, labels: int = 500, design: str = "weighted", error: float = 0.001, inference: str = "overlap"
+def _audit(
+    setting: Setting,
+    labels: Labels = 500,
+    design: Literal["weighted", "uniform"] = "weighted",
+    error: Error = 0.001,
+    inference: Inference = "overlap",
 ) -> Decided:
     from demele.noise.audit import disagreement, draw_audit
 
@@ -284,10 +356,13 @@ def _audited(
     coded = expert.coded(type(setting.data.vocabulary)(tuple(range(setting.data.k))), n)
     asked = setting.question(audit=coded, inference=inference)
     known = {field.name: getattr(asked, field.name) for field in fields(asked)}
-    return _said(METHODS["audit"](_Cautious(**known, error=error)), float(size))
+    outcomes = METHODS["audit"](_Cautious(**known, error=error))
+    return Decided(outcomes.candidate, outcomes.baseline, float(size))
 
 
-def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, inference: str = "overlap") -> Decided:
+def _sequential(
+    setting: Setting, cap: Labels = 1000, error: Error = 0.001, inference: Inference = "overlap"
+) -> Decided:
     from demele.classifiers.comparison.sequential_plan import sequential_many
 
     options: dict[str, Any] = {"alpha": error, "inference": inference, "level": setting.level, "cap": int(cap)}
@@ -307,30 +382,22 @@ def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, inferen
     return Decided(found, square.T[setting.pairs[:, 0], setting.pairs[:, 1]] & ~found, float(asked.mean()))
 
 
-#: The methods that can take part, and the inputs of each; their options, and the usual values, are those of a function.
+#: The methods that can take part, and the inputs of each; their options, what these can be and their usual values are
+#: those of a function.
 _FAMILIES: dict[str, tuple[Callable[..., Decided], str]] = {
-    "overlap": (_classic, "nothing"),
-    "worst-case-overlap": (_prudent_v1, "the noise"),
-    "hard-rows": (_prudent_v2, "a ranking of the instances"),
+    "overlap": (_overlap, "nothing"),
+    "worst-case-overlap": (_worst_case_overlap, "the noise"),
+    "hard-rows": (_hard_rows, "a ranking of the instances"),
     "cleaned": (_cleaned, "a simulated cleaning"),
-    "agreement": (_label_free, "a third classifier"),
-    "worst-case": (_bounded, "the noise"),
-    "audit": (_audited, "expert labels of one sample"),
+    "agreement": (_agreement, "a third classifier"),
+    "worst-case": (_worst_case, "the noise"),
+    "audit": (_audit, "expert labels of one sample"),
     "sequential": (_sequential, "expert labels, one at a time; the noise rate"),
 }
-_CHOICES = {
-    "noise": ("rate", "transition"),
-    "difficulty": ("annotators", "disagreement"),
-    "design": ("weighted", "uniform"),
-    "inference": ("overlap", "sample", "population"),
-}
-
-
-def _named(family: str, **options: Any) -> str:
-    told = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    return f"{family}({told})" if told else family
-
-
+#: Simulated cleanings of the source's table 6.3: detected, false alarms.
+CLEANINGS = ("s=0.75, e=0.25", "s=0.6, e=0.1", "s=0.9, e=0.4", "s=0.6, e=0.4", "s=0.9, e=0.6", "s=0.4, e=0.1")
+#: Each without correction, then corrected with these probabilities.
+CORRECTIONS = ("", ", c=0.25", ", c=0.5", ", c=0.75")
 #: What takes part where nothing is named: every method of the library, with the cleanings of the source.
 USUAL: tuple[str, ...] = (
     "overlap",
@@ -343,7 +410,7 @@ USUAL: tuple[str, ...] = (
     "audit(labels=250)",
     "sequential",
     "agreement",
-    *(_named("cleaned", s=s, e=e, **({} if c is None else {"c": c})) for s, e in _CLEANINGS for c in _CORRECTIONS),
+    *(f"cleaned({rates}{corrected})" for rates in CLEANINGS for corrected in CORRECTIONS),
 )
 
 
@@ -371,29 +438,41 @@ def contender(name: str) -> Contender:
     UnknownNameError, InputError
         If there is no such method or option, or an option has no such value.
     """
-    matched = re.fullmatch(r"\s*([a-z0-9-]+)\s*(?:\((.*)\))?\s*", name, flags=re.DOTALL)
-    family = checked_name(matched.group(1) if matched else name, "methods", _FAMILIES)
-    decide, inputs = _FAMILIES[family]
-    _, *parameters = inspect.signature(decide).parameters.values()
-    usual, options = {one.name: one.default for one in parameters}, _options(name, (matched and matched.group(2)) or "")
-    unknown = set(options) - set(usual)
-    if unknown:
-        known = ", ".join(usual) or "none"
-        raise InputError("methods", f"{family!r} takes the options {known}; got {sorted(unknown)[0]!r} in {name!r}")
-    for option, value in options.items():
-        _check_option(name, option, value)
-    given = {**usual, **options}
-    changed = {option: value for option, value in given.items() if value != usual[option]}
-    if family == "cleaned":  # a cleaning is known by its rates
-        changed = {option: value for option, value in given.items() if value is not None}
+    family, _, inside = name.strip().partition("(")
+    decide, inputs = _FAMILIES[checked_name(family := family.strip(), "methods", _FAMILIES)]
+    _, *known = inspect.signature(decide).parameters.values()
+    given = _options(name, inside or ")")
+    for option, value in given.items():
+        found = next((one for one in known if one.name == option), None)
+        if found is None:
+            names = ", ".join(one.name for one in known) or "none"
+            raise InputError("methods", f"{family!r} takes the options {names}; got {option!r} in {name!r}")
+        kind = kind_of(found.annotation)
+        if kind is not None and kind.check is not None:
+            kind.check(value, f"methods, {name}: {option}")
+    options: dict[str, Any] = {one.name: given.get(one.name, one.default) for one in known}
+    # a cleaning is known by its rates, the usual ones too
+    told = [
+        f"{one.name}={options[one.name]!r}"
+        for one in known
+        if options[one.name] != (None if family == "cleaned" else one.default)
+    ]
     return Contender(
-        name=_named(family, **changed),
-        title=_title(family, changed),
+        name=f"{family}({', '.join(told)})" if told else family,
         family=family,
-        decide=partial(decide, **given),
+        decide=partial(decide, **options),
         inputs=inputs,
         measures=tuple(one for one in METHODS[family].measures if one in get_args(MeasureName)),
     )
+
+
+def _options(name: str, text: str) -> dict[str, Any]:
+    try:
+        call = ast.parse(f"dict({text}", mode="eval").body
+        words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
+        return {str(word.arg): ast.literal_eval(word.value) for word in words}
+    except (SyntaxError, ValueError) as error:
+        raise InputError("methods", f"expected options such as audit(labels=250), got {quoted(name)}") from error
 
 
 def chosen_contenders(methods: object) -> tuple[Contender, ...]:
@@ -407,25 +486,21 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
         methods = USUAL
     if isinstance(methods, str | Contender) or callable(methods):
         methods = [methods]
-    named: list[tuple[str | None, object]]
-    if isinstance(methods, Mapping):
-        named = [(str(name), method) for name, method in methods.items()]
-    elif isinstance(methods, Sequence):
-        named = [(None, method) for method in methods]
-    else:
-        raise InputTypeError("methods", f"expected names or functions, got {type(methods).__name__}")
+    named = (
+        methods if isinstance(methods, Mapping) else dict(enumerate(items_of(methods, "methods", "names or functions")))
+    )
     chosen: dict[str, Contender] = {}
-    for name, method in named:
-        if isinstance(method, str):
-            found = contender(method)
-        elif isinstance(method, Contender):
+    for name, method in named.items():
+        if isinstance(method, Contender):
             found = method
+        elif isinstance(method, str):
+            found = contender(method)
         elif callable(method):
-            found = own_contender(method, name=name, taken=[*_FAMILIES, *chosen])
+            own = str(name) if isinstance(methods, Mapping) else None
+            found = own_contender(method, name=own, taken=[*_FAMILIES, *chosen])
         else:
-            raise InputTypeError(
-                "methods", f"expected a name or a function (baseline, candidate, labels), got {quoted(method)}"
-            )
+            problem = f"expected a name or a function (baseline, candidate, labels), got {quoted(method)}"
+            raise InputTypeError("methods", problem)
         chosen.setdefault(found.name, found)
     if not chosen:
         raise InputError("methods", "expected at least one name or function, got none")
@@ -438,38 +513,10 @@ def reference_choice(setting: Setting, reference: str = "overlap") -> Decided:
     ``"overlap"``: the two score intervals are apart. ``"paired"``: McNemar's exact test, one-sided at half of what the
     level leaves, as the paired worst case without noise; of accuracy alone. ``"sample"``: the value is larger.
     """
-    clean = setting.on_true_labels()
+    clean = replace(setting, data=setting.data.relabelled(setting.true_labels), rate=0.0)
     if reference == "paired":
-        return _said(METHODS["worst-case"](clean.question(noise=0.0, inference="population")))
+        return clean.decided("worst-case", noise=0.0, inference="population")
     if reference == "sample":
         first, second = (side.proportion for side in clean.question().sides())
         return Decided(second > first, first > second)  # a value that is undefined is neither
-    return _classic(clean)
-
-
-def _options(name: str, text: str) -> dict[str, Any]:
-    try:
-        call = ast.parse(f"dict({text})", mode="eval").body
-        words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
-        return {str(word.arg): ast.literal_eval(word.value) for word in words}
-    except (SyntaxError, ValueError) as error:
-        raise InputError("methods", f"expected options such as audit(labels=250), got {quoted(name)}") from error
-
-
-def _check_option(name: str, option: str, value: Any) -> None:
-    if option in _CHOICES:
-        checked_name(value, f"methods, {name}: {option}", _CHOICES[option])
-    elif option in ("labels", "cap"):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise InputError("methods", f"{option} is a whole number of at least 2, got {quoted(value)} in {name!r}")
-    elif not (option == "c" and value is None):
-        least = 0 if option in ("s", "e", "c") else 1e-12
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
-            raise InputError("methods", f"{option} is a share in [0, 1], got {quoted(value)} in {name!r}")
-        if option == "error" and value >= 0.5:
-            raise InputError("methods", f"error is a probability below 0.5, got {quoted(value)} in {name!r}")
-
-
-def _title(family: str, changed: Mapping[str, Any]) -> str:
-    told = ", ".join(f"{name}={value}" for name, value in changed.items())
-    return f"{family} ({told})" if told else family
+    return clean.decided("overlap")

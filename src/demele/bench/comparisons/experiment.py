@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,21 +14,22 @@ from demele.bench.comparisons.compared import (
     NOISE_RATES,
     Measures,
     Methods,
+    Rates,
     checked_at,
     checked_rates,
-    checked_reference,
     concluded,
+    decided,
     planned,
     read_measures,
 )
-from demele.bench.comparisons.contenders import chosen_contenders
+from demele.bench.comparisons.contenders import Reference, chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
-from demele.bench.comparisons.run import decided
-from demele.bench.comparisons.setting import Reference
-from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
+from demele.core.arrays import Floats, Rows
+from demele.core.checked_numbers import checked_pair
+from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked
-from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.labelled import Indices, Labelled, Vocabulary, read_labels, vocabulary
 from demele.core.names import renamed
 from demele.core.reading import path_of
 from demele.core.results import Note
@@ -42,8 +43,6 @@ from demele.labels.made.noise import add_feature_noise
 from demele.noise.square_tables import digest
 from demele.runtime.progress import reported_to
 from demele.runtime.sweep import Record, Sweep, Task
-
-__all__ = ["FIRST_LOOK", "TRAINING_RATES", "noise_experiment"]
 
 #: A first look, of less than a minute on digits: arguments of this, and of :func:`check_methods`.
 FIRST_LOOK: Mapping[str, Any] = {
@@ -59,8 +58,6 @@ TRAINING_RATES = (0.01, 0.05, 0.1, 0.2, 0.3)
 #: Parts of the whole progress, about.
 ANNOTATORS, CLASSIFIERS, DECISIONS = (0.0, 0.1), (0.1, 0.75), (0.75, 1.0)
 
-Floats = NDArray[np.float64]
-
 
 @renamed(noise_rates="noise")
 @checked
@@ -68,7 +65,7 @@ def noise_experiment(
     features: Data = None,
     y: object = None,
     *,
-    noise: Sequence[float] = NOISE_RATES,
+    noise: Rates = NOISE_RATES,
     methods: Methods = None,
     measures: Measures | None = None,
     reference: Reference = "overlap",
@@ -76,7 +73,7 @@ def noise_experiment(
     n_candidates: Several = 400,
     n_annotators: Count = 100,
     accuracies: tuple[float, float] = (0.55, 0.9),
-    training_rates: Sequence[float] = TRAINING_RATES,
+    training_rates: Rates = TRAINING_RATES,
     selection_rate: float = 0.05,
     folds: Several = 5,
     level: Confidence = 0.95,
@@ -151,80 +148,115 @@ def noise_experiment(
     >>> len(found.names), found.tally("worst-case-overlap", 0.05).n_type_1
     (4, 0)
     """
-    about = _read(features, y)
-    settings = _Settings(
+    name, table, labels = _read(features, y)
+    words = vocabulary(labels)
+    if len(words) < 2:
+        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
+    low, high = checked_pair(accuracies, "accuracies", "a share in [0, 1]", inside=lambda one: 0 <= one <= 1)
+    if low >= high:
+        raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {(low, high)}")
+    if n_candidates < n_classifiers:
+        raise InputError("n_candidates", f"expected at least `n_classifiers`, {n_classifiers}, got {n_candidates}")
+    if folds > labels.size:
+        raise InputError("folds", f"expected at most one per instance, {labels.size}, got {folds}")
+    at = checked_at(at, noise)
+    contenders = chosen_contenders(methods)
+    first = words.classes[0]
+    usual = ["accuracy"] if reference == "paired" else ["accuracy", ("precision", first), ("recall", first)]
+    asked = read_measures(usual if measures is None else measures, words, reference)
+    experiment = _Experiment(
+        features=table,
+        labels=labels,
+        coded=words.encode(labels, "y"),
+        words=words,
         n_classifiers=n_classifiers,
         n_candidates=n_candidates,
         n_annotators=n_annotators,
-        training_rates=checked_rates(training_rates, "training_rates"),
+        training_rates=tuple(training_rates),
         selection_rate=checked_rates(selection_rate, "selection_rate")[0],
         folds=folds,
-        accuracies=_range(accuracies),
+        accuracies=(low, high),
         level=level,
         seed=seed,
     )
-    if settings.n_candidates < settings.n_classifiers:
-        raise InputError(
-            "n_candidates",
-            f"expected at least `n_classifiers`, {settings.n_classifiers}, got {settings.n_candidates}",
-        )
-    if settings.folds > about.coded.size:
-        raise InputError("folds", f"expected at most one per instance, {about.coded.size}, got {settings.folds}")
-    rates = checked_rates(noise)
-    at = checked_at(at, rates)
-    contenders = chosen_contenders(methods)
-    first = about.words.classes[0]
-    usual: list[str | tuple[str, object]] = ["accuracy", ("precision", first), ("recall", first)]
-    paired = isinstance(reference, str) and reference == "paired"
-    wanted = measures if measures is not None else usual[:1] if paired else usual
-    checked_reference(reference, read_measures(wanted, about.words))
     path = None if store is None else path_of(store, "store")
-    identity = settings.identity(about)
-    with Sweep(identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
-        annotators = _annotators(about, settings, sweep)
-        versions, notes = _training_versions(about, settings, annotators, rates)
-        models = _classifiers(about, settings, versions, sweep)
-        chosen, filled = _chosen(about, settings, annotators, models)
-        named = {f"{index}: {models[index].name}": about.named(models[index].predictions) for index in chosen}
+    with Sweep(experiment.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
+        annotations, errors = experiment.annotations(sweep)
+        versions, left_out = experiment.training_versions(annotations, max(noise))
+        models = experiment.classifiers(versions, sweep)
+        chosen, notes = experiment.chosen(annotations, models)
+        predictions = np.stack([models[index].predictions for index in chosen])
+        names = tuple(f"{index}: {models[index].name}" for index in chosen)
         plan = planned(
-            named,
-            about.true_labels,
-            rates,
+            Labelled(names=names, vocabulary=words, labels=experiment.coded, predictions=predictions),
+            labels,
+            noise,
             contenders,
             kind="feature",
-            annotations=annotators.predictions,
+            annotations=annotations,
             legitimacy=None,
-            measures=wanted,
+            asked=asked,
             reference=reference,
-            level=settings.level,
-            classes=about.words.classes,
-            seed=settings.seed,
+            level=level,
+            seed=seed,
         )
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide", share=DECISIONS)
-        return concluded(
-            plan,
-            sweep.records,
-            at=at,
-            notes=notes + filled,
-            title=title or f"Which comparison methods can be believed? {about.name}",
-            details=_details(about, settings, annotators, models, chosen),
-        )
+        trained = [models[index].trained_on for index in chosen]
+        details = {
+            "data": name,
+            "instances": labels.size,
+            "features": table.shape[1],
+            "annotators": len(errors),
+            "errors of the annotators": f"{min(errors):.3f} to {max(errors):.3f}",
+            "classifiers trained": len(models),
+            "classifiers chosen": len(chosen),
+            "chosen, by the noise they were trained on": {
+                f"{rate:g}": trained.count(rate) for rate in sorted({model.trained_on for model in models})
+            },
+            "folds": folds,
+            "noise of the labels that the choice looked at": experiment.selection_rate,
+        }
+        title = title or f"Which comparison methods can be believed? {name}"
+        return concluded(plan, sweep.records, at=at, notes=left_out + notes, title=title, details=details)
+
+
+def _read(features: object, y: object) -> tuple[str, Floats, NDArray[Any]]:
+    """Return the name of the data, the features and the true classes."""
+    if (features is None) != (y is None):
+        missing, given = ("features", "y") if features is None else ("y", "features")
+        raise InputError(missing, f"expected with `{given}`; without both, the experiment is run on digits")
+    name = "Your data"
+    if features is None:
+        from sklearn.datasets import load_digits
+
+        features, y = load_digits(return_X_y=True)
+        name = "scikit-learn's digits"
+    table, labels = read_codes(features, "features"), read_labels(y, "y")
+    if table.n != labels.size:
+        problem = f"expected the same number of rows, got {table.n} and {labels.size}"
+        raise InputError(("features", "y"), f"{problem}; row r of both must be the same instance")
+    check_same_order(features, y, ("features", "y"))
+    return name, table.dense(), labels
+
+
+# Stages --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Data:
+class _Classifier:
     name: str
+    trained_on: float
+    predictions: Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Experiment:
+    """The data and settings of an experiment; ``labels`` are the true classes, ``coded`` their numbers."""
+
     features: Floats
-    true_labels: NDArray[Any]
+    labels: NDArray[Any]
     coded: Indices
     words: Vocabulary
-
-    def named(self, coded: Indices) -> NDArray[Any]:
-        return np.array(self.words.classes, dtype=self.true_labels.dtype)[coded]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settings:
     n_classifiers: int
     n_candidates: int
     n_annotators: int
@@ -235,106 +267,108 @@ class _Settings:
     level: float
     seed: int
 
-    def identity(self, about: _Data) -> dict[str, str | int]:
-        """Return what all records have in common; methods, measures and noise rates may be added to a run later."""
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """What all records have in common; methods, measures and noise rates may be added to a run later."""
+        settings = {name: getattr(self, name) for name in self.__slots__[4:]}
         return {
             "demele": __version__,
             "run": "noise experiment",
-            "data": digest(about.features, about.coded, [*about.words.classes]),
-            **{name: value if isinstance(value, int) else repr(value) for name, value in asdict(self).items()},
+            "data": digest(self.features, self.coded, [*self.words.classes]),
+            **{name: value if isinstance(value, int) else repr(value) for name, value in settings.items()},
         }
 
+    def annotations(self, sweep: Sweep) -> tuple[NDArray[Any], list[float]]:
+        """Return the predicted classes of the artificial annotators, and their errors."""
+        key: Key = ("annotators",)
+        if key not in sweep.records:
+            drawn: dict[str, Any] = {"n_annotators": self.n_annotators, "seed": self.seed, "n_jobs": sweep.n_jobs}
+            with reported_to(sweep.reporter(ANNOTATORS)):
+                found = artificial_annotators(self.features, self.coded, **drawn)
+            predictions = [packed_classes(row.astype(np.int32)) for row in found.predictions]
+            sweep.records.append([(key, {"predictions": predictions, "errors": found.errors.tolist()})])
+        stored = sweep.records[key]
+        with reading_record(key):
+            coded = np.stack([self._unpacked(text) for text in stored["predictions"]])
+            errors = np.asarray(stored["errors"], dtype=np.float64).tolist()
+        return np.array(self.words.classes, dtype=self.labels.dtype)[coded], errors
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Annotators:
-    predictions: NDArray[Any]
-    errors: list[float]
+    def _unpacked(self, text: str) -> Indices:
+        """Return predictions of a record."""
+        found = unpacked_classes(text, self.coded.size)
+        if not ((found >= 0) & (found < len(self.words))).all():
+            raise FormatError("predictions are none of the classes")
+        return found
 
+    def _noisy(self, annotations: NDArray[Any], rate: float) -> Indices:
+        """Return the class numbers of labels that are wrong at a rate."""
+        made = add_feature_noise(self.labels, annotations, rate)
+        return self.words.encode(read_labels(made.labels, "labels"), "labels")
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Classifier:
-    name: str
-    trained_on: float
-    predictions: Indices
+    def training_versions(
+        self, annotations: NDArray[Any], largest: float
+    ) -> tuple[dict[float, Indices], tuple[Note, ...]]:
+        """Return the labels of each training rate that the annotators reach; refuse others that they do not reach."""
+        reachable = float((annotations != self.labels).any(axis=0).mean())
+        for argument, asked in (("noise", largest), ("selection_rate", self.selection_rate)):
+            if round(asked * self.coded.size) > round(reachable * self.coded.size):
+                highest = f"expected at most {reachable:g}, the highest rate that these annotators reach"
+                raise InputError(argument, f"{highest}, got {asked:g}")
+        versions = {rate: self._noisy(annotations, rate) for rate in self.training_rates if rate <= reachable}
+        if not versions:
+            lowest = f"the lowest is {min(self.training_rates):g}, and the annotators reach {reachable:g}"
+            raise InputError("training_rates", lowest)
+        beyond = ", ".join(f"{rate:g}" for rate in self.training_rates if rate > reachable)
+        message = f"No classifier was trained at a noise rate of {beyond}: the annotators reach {reachable:.4g}."
+        note = Note(code="training-rates-left-out", message=message, severity="warning")
+        return versions, (note,) if beyond else ()
 
-
-# Stages --------------------------------------------------------------------------------------------------------------
-
-
-def _annotators(about: _Data, settings: _Settings, sweep: Sweep) -> _Annotators:
-    key: Key = ("annotators",)
-    if key not in sweep.records:
-        with reported_to(sweep.reporter(ANNOTATORS)):
-            found = artificial_annotators(
-                about.features,
-                about.coded,
-                n_annotators=settings.n_annotators,
-                seed=settings.seed,
-                n_jobs=sweep.n_jobs,
+    def classifiers(self, versions: Mapping[float, Indices], sweep: Sweep) -> list[_Classifier]:
+        """Train what the store does not hold yet; every classifier is stored as it finishes."""
+        rates = list(versions)
+        tasks = [
+            Task(
+                key=("classifier", index), about=(index, rates[index % len(rates)]), label=f"classifier {index} trained"
             )
-        record = {
-            "predictions": [packed_classes(row.astype(np.int32)) for row in found.predictions],
-            "errors": found.errors.tolist(),
-        }
-        sweep.records.append([(key, record)])
-    stored = sweep.records[key]
-    with reading_record(key):
-        predictions = np.stack([unpacked_classes(text, about.coded.size) for text in stored["predictions"]])
-        if not ((predictions >= 0) & (predictions < len(about.words))).all():
-            raise FormatError("their predictions are none of the classes")
-        errors = np.asarray(stored["errors"], dtype=np.float64).tolist()
-        return _Annotators(about.named(predictions), errors)
+            for index in range(self.n_candidates)
+        ]
+        folds = dealt(self.coded, self.folds, rng_for(self.seed, "experiment", "folds"))
+        train = partial(_trained, self.features, dict(versions), folds, self.seed)
+        sweep.run(train, tasks, what="classifiers to train", share=CLASSIFIERS)
+        found = []
+        for task in tasks:
+            record = sweep.records[task.key]
+            with reading_record(task.key):
+                predictions = self._unpacked(record["predictions"])
+                found.append(_Classifier(str(record["name"]), float(record["trained_on"]), predictions))
+        return found
 
-
-def _training_versions(
-    about: _Data, settings: _Settings, annotators: _Annotators, rates: Sequence[float]
-) -> tuple[dict[float, Indices], tuple[Note, ...]]:
-    """Return the labels of each training rate that the annotators reach; refuse other rates that they do not reach."""
-    reachable = float((annotators.predictions != about.true_labels).any(axis=0).mean())
-    for argument, asked in (("noise", max(rates)), ("selection_rate", settings.selection_rate)):
-        if round(asked * about.coded.size) > round(reachable * about.coded.size):
-            raise InputError(
-                argument, f"expected at most {reachable:g}, the highest rate that these annotators reach, got {asked:g}"
+    def chosen(self, annotations: NDArray[Any], models: Sequence[_Classifier]) -> tuple[Rows, tuple[Note, ...]]:
+        """Choose classifiers of the accuracies wanted whose indicators are spread wide."""
+        predictions = np.stack([model.predictions for model in models])
+        accuracy = (predictions == self.coded).mean(axis=1)
+        low, high = self.accuracies
+        outside = np.maximum(low - accuracy, accuracy - high)
+        order = np.argsort(np.maximum(outside, 0.0), kind="stable")
+        within = int(np.count_nonzero(outside <= 0))
+        eligible = np.sort(order[: max(within, self.n_classifiers)])
+        noisy = self._noisy(annotations, self.selection_rate)
+        found = indicators(predictions[eligible], noisy, self.coded, len(self.words))
+        number = min(self.n_classifiers, apart(found).size)
+        chosen = eligible[np.sort(select_varied(found, number, seed=self.seed))]
+        if chosen.size < 2:
+            raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
+        notes = []
+        if within < self.n_classifiers:
+            message = (
+                f"Only {within} of {len(models)} classifiers have an accuracy from {low:g} to {high:g}; those nearest "
+                "to it take part too."
             )
-    within = [rate for rate in settings.training_rates if rate <= reachable]
-    if not within:
-        raise InputError(
-            "training_rates", f"the lowest is {min(settings.training_rates):g}, and the annotators reach {reachable:g}"
-        )
-    versions = {
-        rate: about.words.encode(
-            read_labels(add_feature_noise(about.true_labels, annotators.predictions, rate).labels, "labels"), "labels"
-        )
-        for rate in within
-    }
-    beyond = [f"{rate:g}" for rate in settings.training_rates if rate > reachable]
-    if not beyond:
-        return versions, ()
-    message = f"No classifier was trained at a noise rate of {', '.join(beyond)}: the annotators reach {reachable:.4g}."
-    return versions, (Note(code="training-rates-left-out", message=message, severity="warning"),)
-
-
-def _classifiers(
-    about: _Data, settings: _Settings, versions: Mapping[float, Indices], sweep: Sweep
-) -> list[_Classifier]:
-    """Train what the store does not hold yet; every classifier is stored as it finishes."""
-    rates = list(versions)
-    tasks = [
-        Task(key=("classifier", index), about=(index, rates[index % len(rates)]), label=f"classifier {index} trained")
-        for index in range(settings.n_candidates)
-    ]
-    folds = dealt(about.coded, settings.folds, rng_for(settings.seed, "experiment", "folds"))
-    train = partial(_trained, about.features, dict(versions), folds, settings.seed)
-    sweep.run(train, tasks, what="classifiers to train", share=CLASSIFIERS)
-    return [_stored_classifier(task.key, sweep.records[task.key], about) for task in tasks]
-
-
-def _stored_classifier(key: Key, record: Mapping[str, Any], about: _Data) -> "_Classifier":
-    with reading_record(key):
-        predictions = unpacked_classes(record["predictions"], about.coded.size)
-        if not ((predictions >= 0) & (predictions < len(about.words))).all():
-            raise FormatError("its predictions are none of the classes")
-        return _Classifier(str(record["name"]), float(record["trained_on"]), predictions)
+            notes.append(Note(code="accuracies-outside", message=message))
+        if chosen.size < self.n_classifiers:
+            message = f"{chosen.size} of {self.n_classifiers} classifiers: the others do as one of these does."
+            notes.append(Note(code="few-classifiers", message=message, severity="warning"))
+        return chosen, tuple(notes)
 
 
 def _trained(
@@ -349,95 +383,3 @@ def _trained(
         name, predictions = candidate_classifier(features, versions[rate], folds, seed, index)
         records.append({"name": name, "trained_on": rate, "predictions": packed_classes(predictions)})
     return records
-
-
-def _chosen(
-    about: _Data, settings: _Settings, annotators: _Annotators, models: Sequence[_Classifier]
-) -> tuple[NDArray[np.intp], tuple[Note, ...]]:
-    """Choose classifiers of the accuracies wanted whose indicators are spread wide."""
-    predictions = np.stack([model.predictions for model in models])
-    accuracy = (predictions == about.coded).mean(axis=1)
-    low, high = settings.accuracies
-    outside = np.maximum(low - accuracy, accuracy - high)
-    order = np.argsort(np.maximum(outside, 0.0), kind="stable")
-    within = int(np.count_nonzero(outside <= 0))
-    eligible = np.sort(order[: max(within, settings.n_classifiers)])
-    noisy = add_feature_noise(about.true_labels, annotators.predictions, settings.selection_rate).labels
-    labels = about.words.encode(read_labels(noisy, "labels"), "labels")
-    found = indicators(predictions[eligible], labels, about.coded, len(about.words))
-    number = min(settings.n_classifiers, apart(found).size)
-    chosen = eligible[np.sort(select_varied(found, number, seed=settings.seed))]
-    if chosen.size < 2:
-        raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
-    notes = []
-    if within < settings.n_classifiers:
-        message = (
-            f"Only {within} of {len(models)} classifiers have an accuracy from {low:g} to {high:g}; those nearest "
-            "to it take part too."
-        )
-        notes.append(Note(code="accuracies-outside", message=message))
-    if chosen.size < settings.n_classifiers:
-        message = f"{chosen.size} of {settings.n_classifiers} classifiers: the others do as one of these does."
-        notes.append(Note(code="few-classifiers", message=message, severity="warning"))
-    return chosen, tuple(notes)
-
-
-def _details(
-    about: _Data,
-    settings: _Settings,
-    annotators: _Annotators,
-    models: Sequence[_Classifier],
-    chosen: NDArray[np.intp],
-) -> dict[str, Any]:
-    trained = [models[index].trained_on for index in chosen]
-    return {
-        "data": about.name,
-        "instances": about.coded.size,
-        "features": about.features.shape[1],
-        "annotators": len(annotators.errors),
-        "errors of the annotators": f"{min(annotators.errors):.3f} to {max(annotators.errors):.3f}",
-        "classifiers trained": len(models),
-        "classifiers chosen": int(chosen.size),
-        "chosen, by the noise they were trained on": {
-            f"{rate:g}": trained.count(rate) for rate in sorted({model.trained_on for model in models})
-        },
-        "folds": settings.folds,
-        "noise of the labels that the choice looked at": settings.selection_rate,
-    }
-
-
-# Parts ---------------------------------------------------------------------------------------------------------------
-
-
-def _read(features: object, y: object) -> _Data:
-    if (features is None) != (y is None):
-        missing, given = ("features", "y") if features is None else ("y", "features")
-        raise InputError(missing, f"expected with `{given}`; without both, the experiment is run on digits")
-    name = "Your data"
-    if features is None:
-        from sklearn.datasets import load_digits
-
-        features, y = load_digits(return_X_y=True)
-        name = "scikit-learn's digits"
-    table, labels = read_codes(features, "features"), read_labels(y, "y")
-    if table.n != labels.size:
-        raise InputError(
-            ("features", "y"),
-            f"expected the same number of rows, got {table.n} and {labels.size}; row r of both must be "
-            "the same instance",
-        )
-    check_same_order(features, y, ("features", "y"))
-    words = vocabulary(labels)
-    if len(words) < 2:
-        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
-    return _Data(name, table.dense(), labels, words.encode(labels, "y"), words)
-
-
-def _range(value: Any) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in value)
-    except (TypeError, ValueError) as error:
-        raise InputError("accuracies", f"expected (low, high), got {quoted(value)}") from error
-    if not 0 <= low < high <= 1:
-        raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {quoted(value)}")
-    return low, high

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.bench.comparisons.contenders import Decided, ordered_pairs
 from demele.bench.comparisons.method_documents import methods_document
-from demele.bench.comparisons.setting import Decided, Flags, ordered_pairs
+from demele.core.arrays import Flags, Floats
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.names import checked_name
@@ -200,23 +201,20 @@ def square(values: NDArray[np.int8], m: int) -> NDArray[np.int8]:
 def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str, column: Column) -> Tally:
     """Count the errors of one method on one noisy version."""
     cells = square(outcomes(found.candidate, truth.candidate), m)
-    counts = {number: _left_out(cells == number) for number in (1, 2, 3, 4)}
-    all_counts = {number: int((cells == number).sum()) for number in (1, 2, 3, 4)}
+    counts = np.bincount(cells.ravel(), minlength=len(OUTCOMES)).tolist()
+    # what is left of each outcome without each model's row and column, shape (n_outcomes, n_models)
+    each = [cells == number for number in range(len(OUTCOMES))]
+    left = np.array([own.sum() - own.sum(axis=0) - own.sum(axis=1) for own in each], dtype=np.float64)
 
-    def share(number: int, of: tuple[int, ...]) -> tuple[float, float]:
-        whole = sum(all_counts[other] for other in of)
-        value = 100 * all_counts[number] / whole if whole else float("nan")
-        parts = np.sum([counts[other] for other in of], axis=0)
+    def share(hits: list[int], among: list[int]) -> tuple[float, float]:
+        whole = sum(counts[number] for number in among)
+        value = 100 * sum(counts[number] for number in hits) / whole if whole else float("nan")
         with np.errstate(divide="ignore", invalid="ignore"):
-            without = 100 * counts[number] / parts
-        return value, _jackknife(without)
+            return value, _jackknife(100 * left[hits].sum(axis=0) / left[among].sum(axis=0))
 
-    type_1, type_1_se = share(3, (1, 3))
-    type_2, type_2_se = share(4, (2, 4))
-    agreement = 100 * (all_counts[1] + all_counts[2]) / max(1, sum(all_counts.values()))
-    right = counts[1] + counts[2]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        agreement_se = _jackknife(100 * right / (right + counts[3] + counts[4]))
+    type_1, type_1_se = share([3], [1, 3])
+    type_2, type_2_se = share([4], [2, 4])
+    agreement, agreement_se = share([1, 2], [1, 2, 3, 4])
     reversed_pairs = (found.candidate & truth.baseline) | (found.baseline & truth.candidate)
     return Tally(
         method=method,
@@ -229,22 +227,17 @@ def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str
         type_1_se=type_1_se,
         type_2_se=type_2_se,
         agreement_se=agreement_se,
-        n_type_1=all_counts[3],
-        n_type_2=all_counts[4],
-        n_kept=all_counts[1] + all_counts[3],
-        n_taken=all_counts[2] + all_counts[4],
+        n_type_1=counts[3],
+        n_type_2=counts[4],
+        n_kept=counts[1] + counts[3],
+        n_taken=counts[2] + counts[4],
         inconclusive=100 * float(np.mean(~found.candidate & ~found.baseline)),
         reversed=int(np.count_nonzero(reversed_pairs)),
         labels_asked=found.labels_asked,
     )
 
 
-def _left_out(cells: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Count the cells that are left without each model's row and column, shape (n_models,)."""
-    return np.asarray(cells.sum() - cells.sum(axis=0) - cells.sum(axis=1), dtype=np.float64)
-
-
-def _jackknife(without: NDArray[np.float64]) -> float:
+def _jackknife(without: Floats) -> float:
     """Return the standard error of a figure from its values without each of m models (Efron and Tibshirani 1993)."""
     m = without.size
     if m < 3 or not np.isfinite(without).all():
