@@ -14,7 +14,9 @@ BUNDLED = importlib.resources.files("demele.data") / "bundled"
 
 
 def test_every_file_has_a_name_and_every_name_a_file() -> None:
-    files = {item.name.removesuffix(".npz") for item in (BUNDLED / "crowd").iterdir() if item.name.endswith(".npz")}
+    files = {
+        item.name.removesuffix(".npz.xz") for item in (BUNDLED / "crowd").iterdir() if item.name.endswith(".npz.xz")
+    }
     assert files == set(CROWDS) == set(make_label_demo.CROWDS)
 
 

@@ -225,7 +225,7 @@ def test_unknown_name() -> None:
 
 def test_bundle_is_small_and_licensed() -> None:
     folder = importlib.resources.files("demele.data")
-    assert len((folder / "digits_demo.npz").read_bytes()) < 400_000
+    assert len((folder / "bundled" / "digits" / "demo.npz.xz").read_bytes()) < 120_000
     licence = (folder / "DIGITS_LICENSE.md").read_text(encoding="utf-8")
     assert "Alpaydin" in licence
     assert "https://creativecommons.org/licenses/by/4.0/" in licence

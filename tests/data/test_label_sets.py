@@ -21,7 +21,7 @@ def questions() -> LabelSet:
 
 
 def test_every_file_has_a_name_and_every_name_a_file() -> None:
-    files = {item.name.removesuffix(".npz") for item in BUNDLED.iterdir() if item.name.endswith(".npz")}
+    files = {item.name.removesuffix(".npz.xz") for item in BUNDLED.iterdir() if item.name.endswith(".npz.xz")}
     assert files == set(LABEL_SETS)
 
 

@@ -21,7 +21,7 @@ LICENCES = {
 def notices() -> dict[Path, str]:
     """For each bundled array file, what its notice says of it."""
     parts = (DATA / "bundled" / "LICENSES.md").read_text(encoding="utf-8").split("\n## ")
-    said = {DATA / "digits_demo.npz": (DATA / "DIGITS_LICENSE.md").read_text(encoding="utf-8")}
+    said = {DATA / "bundled" / "digits" / "demo.npz.xz": (DATA / "DIGITS_LICENSE.md").read_text(encoding="utf-8")}
     for part in parts[1:]:
         heading, _, text = part.partition("\n")
         for pattern in re.findall(r"`([^`]+)`", heading):
@@ -39,7 +39,7 @@ def licences_of(text: str) -> set[str]:
 
 def test_every_bundled_file_has_a_notice_that_names_its_licence() -> None:
     said = notices()
-    assert set(said) == set(DATA.rglob("*.npz"))
+    assert set(said) == set(DATA.rglob("*.xz"))
     for file, text in said.items():
         assert len(licences_of(text)) == 1, file
 

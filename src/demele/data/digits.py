@@ -7,7 +7,6 @@ hide: the factors depend on each other (a longer stroke is a thinner one), and n
 
 from __future__ import annotations
 
-import importlib.resources
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
+from demele.data.label_sets import bundled_arrays
 from demele.data.sample import Sample
 
 if TYPE_CHECKING:
@@ -51,20 +51,25 @@ CHUNK = 64  # images thinned together: their masks fit in a processor's cache
 def digits_example(name: str) -> Sample:
     """Return ten learned codes and nine factors of 1797 real handwritten digits."""
     import pandas as pd
+    from sklearn.datasets import load_digits
 
-    bundle = importlib.resources.files(__package__) / "digits_demo.npz"
-    with bundle.open("rb") as file, np.load(file) as arrays:
-        codes = arrays[name].astype(float)
-        measured = arrays["factors"].astype(float)
-        classes = arrays["class"].astype(int)
-        provenance = str(arrays[f"{name}_provenance"])
-    factors = pd.DataFrame(
-        {
-            "class": pd.Categorical(classes, categories=range(10)),
-            **dict(zip(FACTOR_UNITS, measured.T, strict=True)),
-        }
+    digits, arrays = load_digits(), bundled_arrays("digits/demo")
+    ink = digits.images / FULL_INK
+    measured = {**_moments(ink), "length": arrays["length"], "thickness": arrays["thickness"]}
+    codes = arrays["nmf_codes"] if name == "nmf" else ink.reshape(-1, 64)
+    for layer in (arrays[key] for key in sorted(arrays) if key.startswith(f"{name}_layer")):
+        codes = codes @ layer[:-1] + layer[-1]
+        codes = np.tanh(codes) if name == "autoencoder" else codes
+    # Single precision is the same on every machine.
+    numbers = {key: values.astype(np.float32).astype(float) for key, values in {**measured, "codes": codes}.items()}
+    factors = {
+        "class": pd.Categorical(digits.target, categories=range(10)),
+        **{key: numbers[key] for key in FACTOR_UNITS},
+    }
+    columns = [f"z{j + 1}" for j in range(codes.shape[1])]
+    return Sample(
+        pd.DataFrame(numbers["codes"], columns=columns), pd.DataFrame(factors), str(arrays[f"{name}_provenance"])
     )
-    return Sample(pd.DataFrame(codes, columns=[f"z{j + 1}" for j in range(codes.shape[1])]), factors, provenance)
 
 
 def digit_factors(images: ArrayLike) -> pd.DataFrame:

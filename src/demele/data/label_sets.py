@@ -7,6 +7,8 @@ and changes.
 from __future__ import annotations
 
 import importlib.resources
+import io
+import lzma
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -162,13 +164,18 @@ class LabelSet:
         return f"LabelSet({self.name}: {self.n} rows, {models}, {len(self.classes)} classes{known}{reviewed})"
 
 
+def bundled_arrays(name: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a bundled file. It is packed as a whole, since its arrays resemble each other."""
+    packed = (importlib.resources.files(__package__) / "bundled" / f"{name}.npz.xz").read_bytes()
+    with np.load(io.BytesIO(lzma.decompress(packed))) as arrays:
+        return dict(arrays)
+
+
 def label_example(name: str) -> LabelSet:
     """Return a test set with real label errors, or with real models."""
     import pandas as pd
 
-    bundle = importlib.resources.files(__package__) / "bundled" / f"{name}.npz"
-    with bundle.open("rb") as file, np.load(file) as stored:
-        arrays = {key: stored[key] for key in stored.files}
+    arrays = bundled_arrays(name)
     classes = arrays["classes"]
     # Names as Python strings, which data frames of every version hold without converting.
     words = classes.astype(object) if classes.dtype.kind == "U" else classes.astype(np.int64)
@@ -240,9 +247,7 @@ class CrowdSet:
 
 def crowd_example(name: str) -> CrowdSet:
     """Return answers of a crowd of annotators."""
-    bundle = importlib.resources.files(__package__) / "bundled" / "crowd" / f"{name}.npz"
-    with bundle.open("rb") as file, np.load(file) as stored:
-        arrays = {key: stored[key] for key in stored.files}
+    arrays = bundled_arrays(f"crowd/{name}")
     per_item = arrays["answers_per_item"]
     words = arrays["classes"].astype(object)
     return CrowdSet(
