@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from demele.classifiers import RowScores, ScoreAudit
 from demele.classifiers.betting import exact_mean_ends, score_wealth
 from demele.classifiers.mean_scores import (
-    audit_alarms,
     audited_mean,
     bounded_mean,
     breakdown,
-    item_means,
     sequential_mean,
     trusted_mean,
 )
 from demele.classifiers.pooled_strata import pooled_strata
+from demele.classifiers.row_scores import audit_alarms
+from demele.classifiers.score_kinds import item_means
 from demele.core.errors import DemeleError, InputError, NotEnoughData
 from tests.classifiers.test_pooled_strata import binary, counted
 
@@ -113,7 +113,7 @@ def test_a_lead_breaks_down_with_so_many_wrong_rows_or_verdicts() -> None:
 def test_a_known_reach_bounds_more() -> None:
     scores = RowScores([1, 1, 0, 0.5], reach=([0.5, 1, 0, 0.1], [0, 0, 0.2, 0.1]))
     assert (bounded_mean(scores, 0.25).low, bounded_mean(scores, 0.25).high) == pytest.approx((0.375, 0.675))
-    assert breakdown(scores, gate=0.05) is None
+    assert breakdown(scores, gate=0.05) == 0
 
 
 @settings(max_examples=40, deadline=None)

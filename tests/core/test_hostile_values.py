@@ -53,7 +53,7 @@ def test_a_list_that_holds_itself_is_refused() -> None:
         lambda: demele.metrics.mig(CODES, own),
         lambda: demele.evaluate(CODES, FACTOR, own),
         lambda: classifiers.compare(own, FACTOR, FACTOR),
-        lambda: classifiers.compare(FACTOR, FACTOR, FACTOR, names=own),  # type: ignore[arg-type]
+        lambda: classifiers.compare(FACTOR, FACTOR, FACTOR, names=own),
     ):
         with pytest.raises(InputError):
             call()

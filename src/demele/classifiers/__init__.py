@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.methods import method_names as method_names
     from demele.classifiers.comparison.ranking import Ranking as Ranking
     from demele.classifiers.comparison.ranking import rank as rank
-    from demele.classifiers.comparison.score_ranking import ScoreRanking as ScoreRanking
-    from demele.classifiers.comparison.score_ranking import rank_scores as rank_scores
     from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
     from demele.classifiers.comparison.task_ranks import TaskRanks as TaskRanks
     from demele.classifiers.comparison.task_ranks import task_ranks as task_ranks
     from demele.classifiers.judge import Judgement as Judgement
-    from demele.classifiers.judge import judge_scores as judge_scores
     from demele.classifiers.judge_bias import judge_errors as judge_errors
     from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.judge_bias import slices as slices
@@ -56,10 +53,9 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.forecast_result": "AuditForecast",
         "demele.classifiers.comparison.methods": "method_names",
         "demele.classifiers.comparison.ranking": "Ranking rank",
-        "demele.classifiers.comparison.score_ranking": "ScoreRanking rank_scores",
         "demele.classifiers.comparison.sequential": "SequentialComparison",
         "demele.classifiers.comparison.task_ranks": "TaskRanks task_ranks",
-        "demele.classifiers.judge": "Judgement judge_scores",
+        "demele.classifiers.judge": "Judgement",
         "demele.classifiers.judge_bias": "judge_errors position_bias slices",
         "demele.classifiers.measures.assess": "assess",
         "demele.classifiers.measures.assessment": "Assessment",
@@ -71,4 +67,5 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.score_kinds": "loss_scores pass_at_k",
         "demele.classifiers.stats": "stats",
     },
+    {"rank_scores": "rank", "judge_scores": "rank, compare or assess", "ScoreRanking": "Judgement"},
 )

@@ -5,32 +5,38 @@ difference is corrected by them, never by errors that the judge made on another 
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
+from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
-from demele.classifiers.mean_scores import MeanScore, Stratum, breakdown, known_mean
+from demele.classifiers.mean_scores import MeanScore, Stratum, breakdown
 from demele.classifiers.pooled_strata import TINY
-from demele.classifiers.results import NamedEstimates
+from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
+from demele.classifiers.results import NamedEstimates, Verdict
 from demele.classifiers.row_scores import RowScores, ScoreAudit
-from demele.core.arrays import Floats
+from demele.classifiers.score_knowledge import Knowledge
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_confidence, checked_rate
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.holm import holm
 from demele.core.names import checked_name
 from demele.core.proportions import normal_quantile
-from demele.core.result import Result
+from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
 from demele.noise.square_tables import digest
 
 Against = Literal["above", "below", "inconclusive", ""]
+#: What the sign of a difference shows: where it is, and which system is better.
+_VERDICTS: dict[int, Against] = {1: "above", -1: "below", 0: "inconclusive"}
+_BETTER: dict[int, Verdict] = {1: "candidate", -1: "baseline", 0: "inconclusive"}
 #: Rows to score to begin with.
 FIRST_LABELS = 100
 
@@ -76,17 +82,20 @@ class Judged:
     ----------
     name : str
     judge : float
-        Mean score by the judge.
+        Mean of the given scores, such as those by a judge.
     value : float
-        Corrected by the human scores; NaN without any.
+        Corrected by the human scores; NaN if nothing is known of the given ones.
     corrected, asymptotic : Interval or None
         Its interval, and that of PPI++.
     p_value : float or None
-        One-sided, for "not above the gate", or "the second system is not better".
+        One-sided, for "not above the gate"; of a difference two-sided, by itself.
     verdict : {"above", "below", "inconclusive", ""}
         Where the corrected mean is shown to be, seen from the gate, or from 0 for a difference.
     breakdown : int or None
         Wrong rows that take the judge's mean to the gate, or its lead to 0.
+    best_rank, worst_rank, tier : int
+        Of a system among several: its rank lies between them, for all systems together with the level. A tier ends
+        before the first system that is shown to be worse than its first.
     quality : JudgeQuality or None
     strata : tuple of Stratum
     """
@@ -99,19 +108,69 @@ class Judged:
     p_value: float | None = None
     verdict: Against = ""
     breakdown: int | None = None
+    best_rank: int = 1
+    worst_rank: int = 1
+    tier: int = 1
     quality: JudgeQuality | None = None
     strata: tuple[Stratum, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """All pairs of systems: baselines and candidates, their differences, which are shown, and of which sign."""
+
+    systems: Mapping[str, RowScores]
+    places: tuple[Rows, Rows]
+    means: MeanScore
+    signs: Rows
+    known: Knowledge | None
+
+    @classmethod
+    def of(cls, systems: Mapping[str, RowScores], known: Knowledge | None, level: float) -> "_Pairs":
+        """Compare all pairs; verdicts on them share one error."""
+        m = len(systems)
+        places = np.triu_indices(m, 1)
+        means = (known or Knowledge()).differences(systems, places, level=level)
+        if known is None:
+            shown = np.zeros(len(means.value), dtype=np.bool_)
+        elif means.tested is not None or means.statistic is not None:
+            shown = means.significant(1 - level)
+        else:  # proved and worst-case intervals have no p-value: the level is divided instead
+            claims = max(len(means.value), 1)
+            narrow = means if claims == 1 else known.differences(systems, places, level=1 - (1 - level) / claims)
+            shown = (narrow.low > TINY) | (narrow.high < -TINY)
+        return cls(systems, places, means, np.where(shown, np.sign(means.value), 0).astype(np.intp), known)
+
+    def better(self) -> Flags:
+        """Return who is shown to be better than whom, with what follows: [i, j], j is better than i."""
+        first, second = self.places
+        better = np.zeros((len(self.systems),) * 2, dtype=np.bool_)
+        better[first, second], better[second, first] = self.signs > 0, self.signs < 0
+        return implied(better)
+
+    def judged(self) -> tuple[Judged, ...]:
+        """Return all differences."""
+        names, blocks = tuple(self.systems), (self.known or Knowledge()).blocks(self.systems, self.places)
+        away = [breakdown(every.apart(second, first)) for every, _, (first, second) in blocks]
+        pairs = zip(*(side.tolist() for side in self.places), strict=True)
+        rows = zip(pairs, self.means.parts(), np.concatenate(away).tolist(), self.signs.tolist(), strict=True)
+        return tuple(
+            _judged(f"{names[j]} - {names[i]}", mean, _VERDICTS[sign], wrong, known=self.known is not None)
+            for (i, j), mean, wrong, sign in rows
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Judgement(Result):
-    """Scores by a judge, corrected by human scores.
+    """Mean scores of systems, and their differences, as far as the given scores are right or corrected.
 
     Attributes
     ----------
-    systems, differences : tuple of Judged
-        A difference is that of a system from one before it. Verdicts on several pairs share one error, by Holm's
-        procedure; intervals are of each pair by itself.
+    systems : tuple of Judged
+        As they came; those of a ranking begin with the best estimate.
+    differences : tuple of Judged
+        That of each system from each one before it. Verdicts on several pairs share one error, by Holm's procedure;
+        intervals are of each pair by itself.
     n, audited : int
         Rows, and those with human scores.
     noise : float or None
@@ -132,7 +191,6 @@ class Judgement(Result):
     _kind, _rows = "judgement", "systems"
 
     systems: tuple[Judged, ...]
-    differences: tuple[Judged, ...]
     n: int
     audited: int
     noise: float | None
@@ -144,12 +202,41 @@ class Judgement(Result):
     assumptions: tuple[str, ...]
     notes: tuple[Note, ...]
     signature: Signature
+    pairs: _Pairs | None = field(metadata={"json": False})
 
     document = judged_document
+
+    @cached_property
+    def differences(self) -> tuple[Judged, ...]:
+        """The differences of all pairs."""
+        return () if self.pairs is None else self.pairs.judged()
 
     def __getitem__(self, name: str) -> Judged:
         held = {one.name: one for one in (*self.systems, *self.differences)}
         return held[checked_name(name, "system", held)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The systems."""
+        return tuple(one.name for one in self.systems)
+
+    @property
+    def best_rank(self) -> tuple[int, ...]:
+        """The best rank of each system that remains possible."""
+        return tuple(one.best_rank for one in self.systems)
+
+    @property
+    def worst_rank(self) -> tuple[int, ...]:
+        """The worst rank of each that remains possible."""
+        return tuple(one.worst_rank for one in self.systems)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which of two systems is shown to be better."""
+        signs = [] if self.pairs is None else self.pairs.signs.tolist()
+        if len(signs) != 1:
+            raise InputError("verdict", f"is of two systems, got {len(self.systems)}; see `differences`")
+        return _BETTER[signs[0]]
 
     @property
     def unmet(self) -> str:
@@ -159,11 +246,19 @@ class Judgement(Result):
         if self.gate is not None:
             open_ = [one.name for one in self.systems if one.verdict != "above"]
             return f"not shown to be above {self.gate:g}: {', '.join(open_)}" if open_ else ""
-        still_open = len(self.systems) == 2 and self.differences[0].verdict == "inconclusive"
+        still_open = len(self.systems) == 2 and self.verdict == "inconclusive"
         return "neither system is shown to be better" if still_open else ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        return {**super().to_dict(), "differences": plain(self.differences)}
 
-def judge_scores(
+    def _page_data(self) -> dict[str, Any]:
+        """Return what a page offers to download: without differences, if these are more than a page can hold."""
+        return self.to_dict() if len(self.systems) <= MOST_MODELS else super().to_dict()
+
+
+def judge(
     scores: Mapping[str, Any] | RowScores,
     audit: ScoreAudit | Mapping[str, Any] | None = None,
     *,
@@ -172,15 +267,18 @@ def judge_scores(
     inference: Literal["population", "test_set"] = "population",
     noise: float | None = None,
     exact: bool = False,
-    human_error: float = 0.0,
+    expert_error: float = 0.0,
+    expert_errors: ExpertErrors = "adversarial",
     slices: object = None,
+    ranked: bool = False,
 ) -> Judgement:
-    """Correct a judge's scores of one or several systems by human scores of some rows.
+    """Say what is known of the mean scores of systems, and of their differences.
 
     Parameters
     ----------
     scores : mapping of str to RowScores or array-like of shape (n,)
-        The judge's scores of each system, of the same rows in the same order; arrays hold scores from 0 to 1.
+        The given scores of each system, such as those by a judge, of the same rows in the same order; arrays hold
+        scores from 0 to 1.
     audit : ScoreAudit, or mapping of str to array-like of shape (n,), optional
         Human scores of some rows, of each system by name; arrays hold NaN where nobody judged. Without it, the result
         says how many wrong scores would change it.
@@ -195,10 +293,14 @@ def judge_scores(
         case.
     exact : bool
         Proved intervals, for any number of human scores. They are about these rows, and wider.
-    human_error : float
+    expert_error : float
         Largest share of human scores that are wrong.
+    expert_errors : {"adversarial", "random"}
+        Where humans err: in the worst case, or at random; the latter for one system.
     slices : array-like of shape (n,), optional
         The slice of each row, such as its language: see :func:`demele.classifiers.slices`.
+    ranked : bool
+        Whether systems are sorted, best estimate first.
 
     Returns
     -------
@@ -208,119 +310,104 @@ def judge_scores(
     ------
     InputError, InputTypeError, NotEnoughData
 
+    Notes
+    -----
+    The rank of a system lies between 1 + the number of systems shown to be better and the number of those not shown to
+    be worse.
+
     Examples
     --------
     >>> given = RowScores([1] * 1800 + [0] * 200)
     >>> rows = [*range(90), *range(1800, 1810)]
     >>> human = ScoreAudit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, inclusion=[0.05] * 100)
-    >>> judged = judge_scores(given, human, gate=0.8)["system"]
+    >>> judged = judge(given, human, gate=0.8)["system"]
     >>> judged.judge, round(judged.value, 3), str(judged.corrected), judged.verdict, round(judged.quality.j, 2)
     (0.9, 0.88, '[0.815, 0.927]', 'above', 0.45)
     """
     checked_confidence(level)
+    checked_name(inference, "inference", ("population", "test_set"))
     named = {"system": scores} if isinstance(scores, RowScores) else scores
     if not isinstance(named, Mapping) or not named:
         raise InputTypeError("scores", "expected RowScores, or a mapping of names to these or to arrays")
     held = {name: one if isinstance(one, RowScores) else RowScores(one) for name, one in named.items()}
+    if ranked and len(held) < 2:
+        raise NotEnoughData("scores", f"expected at least 2 systems, got {len(held)}")
     if isinstance(audit, Mapping):
         audit = ScoreAudit.of_columns(audit)
     if noise is not None and audit is not None:
         raise InputError(("noise", "audit"), "human scores say how many scores are wrong; leave one of them out")
-    human = {"gate": gate is not None and noise is None, "exact": exact, "human_error": bool(human_error)}
-    for option, asked in (human | {"slices": slices is not None}).items():
-        if asked and audit is None:
+    human = {"gate": gate is not None and noise is None, "exact": exact, "expert_error": bool(expert_error)}
+    for option, needs in (human | {"slices": slices is not None}).items():
+        if needs and audit is None:
             raise InputError(option, "needs human scores; give `audit`, or leave it out")
     rate = None if noise is None else checked_rate(noise, "noise", of="the scores")
+    share = checked_rate(expert_error, "expert_error", of="the human scores")
+    known = None
+    if audit is not None or rate is not None:
+        known = Knowledge(audit, rate or 0.0, inference, exact, share, expert_errors)
+    means = dict(zip(held, (known or Knowledge()).means(held, level=level, gate=gate), strict=True))
+    if ranked:
+        held = {name: held[name] for name in sorted(held, key=lambda name: -means[name].value)}
     first = next(iter(held.values()))
-    audited_by = {"exact": exact, "expert_error": human_error}
-
-    def mean_of(
-        name: str, one: RowScores, own: ScoreAudit | None, at: float | None, confidence: float = level
-    ) -> MeanScore:
-        """Return a mean by what is known of the scores."""
-        try:
-            return known_mean(one, own, rate=rate, level=confidence, inference=inference, gate=at, **audited_by)
-        except NotEnoughData as error:
-            if own is None:
-                raise
-            raise NotEnoughData("audit", f"{name}: {error.problem}", error.remedy) from error
-
-    known = audit is not None or rate is not None
-    systems: list[Judged] = []
-    notes: list[tuple[str, Note]] = []
-    for name, one in held.items():
-        own = None if audit is None else audit.of(name)
-        mean = mean_of(name, one, own, gate)
-        judged = _judged(name, mean, gate, None if gate is None else breakdown(one, gate=gate), known=known)
-        systems.append(judged if own is None else replace(judged, quality=judge_quality(one, own, level=level)))
-        notes += [(name, note) for note in mean.notes]
-    differences = _differences(held, audit, mean_of, level, known=known)
+    away = {} if gate is None else {name: int(breakdown(one, gate=gate)) for name, one in held.items()}
+    pairs = _Pairs.of(held, known, level) if len(held) > 1 else None
+    ranks = {} if pairs is None else _ranks([means[name].value for name in held], pairs.better())
+    systems = []
+    for place, name in enumerate(held):
+        more: dict[str, Any] = {key: column[place] for key, column in ranks.items()}
+        if audit is not None:
+            more["quality"] = judge_quality(held[name], audit.of(name), level=level)
+        verdict, wrong = _against(means[name], gate), away.get(name, 0)
+        systems.append(_judged(name, means[name], verdict, wrong, known=known is not None, **more))
     audited = 0 if audit is None else audit.k
+    notes = [(name, note) for name in held for note in means[name].notes]
     sliced = {}
     if audit is not None and slices is not None:
         sliced = {name: slice_means(one, audit.of(name), slices, level=level) for name, one in held.items()}
         notes += [(name, note) for name, one in sliced.items() for note in one.notes if note.code == "slice-thin"]
+    labels = min(FIRST_LABELS, first.n)
+    if audit is not None and gate is not None:
+        labels = max(
+            _next_labels(one, _against(one, gate) == "inconclusive", gate, audited, first.n) for one in means.values()
+        )
+    elif audit is not None:
+        labels = 0 if pairs is None else _next_labels(pairs.means, pairs.signs == 0, 0.0, audited, first.n)
     return Judgement(
         systems=tuple(systems),
-        differences=tuple(differences),
         n=first.n,
         audited=audited,
         noise=rate,
         scale=(first.low, first.high),
         gate=gate,
         level=level,
-        next_labels=_next_labels(systems if gate is not None else differences, gate or 0.0, audited, first.n)
-        if audit is not None
-        else min(FIRST_LABELS, first.n),
+        next_labels=labels,
         slices=sliced,
-        assumptions=_assumptions(audit, human_error, rate),
-        notes=_notes(notes, systems, first, audit),
+        assumptions=_assumptions(audit, share, rate),
+        notes=_notes(notes, systems),
         signature=Signature.of(
-            "judge_scores",
+            "judge",
             {"gate": gate, "level": level, "inference": inference, "noise": rate, "exact": exact}
-            | {"human_error": human_error},
+            | {"expert_error": share, "expert_errors": expert_errors},
             n=first.n,
             **({} if slices is None else {"slices": digest(as_column(slices, "slices"))}),
             digest=digest(
                 *(one.given for one in held.values()), *([] if audit is None else [audit.rows, *audit.true.values()])
             ),
         ),
+        pairs=pairs,
     )
 
 
-def _differences(
-    held: Mapping[str, RowScores], audit: ScoreAudit | None, mean_of: Any, level: float, *, known: bool
-) -> list[Judged]:
-    """Compare all pairs; verdicts on several of them share one error."""
-    found, p_values = [], []
-    pairs = list(combinations(held.items(), 2))
-    for (before, baseline), (name, candidate) in pairs:
-        difference = candidate.minus(baseline)
-        own = None if audit is None else audit.minus(name, before)
-        mean = mean_of(f"{name} - {before}", difference, own, 0.0)
-        found.append(_judged(f"{name} - {before}", mean, 0.0, breakdown(difference), known=known))
-        if len(pairs) > 1 and known:
-            p = mean.p_value
-            if p is None:  # proved and worst-case intervals have no p-value: the level is divided instead
-                narrow = mean_of(f"{name} - {before}", difference, own, 0.0, 1 - (1 - level) / len(pairs))
-                p = float(narrow.low <= TINY and narrow.high >= -TINY)
-            elif p > 0.5:  # the other side
-                back = None if audit is None else audit.minus(before, name)
-                p = mean_of(f"{before} - {name}", baseline.minus(candidate), back, 0.0).p_value
-            p_values.append(min(1.0, 2 * p))
-    if p_values:
-        shown = holm(np.array(p_values), 1 - level)
-        found = [one if kept else replace(one, verdict="inconclusive") for one, kept in zip(found, shown, strict=True)]
-    return found
+def _against(mean: MeanScore, gate: float | None) -> Against:
+    if gate is None:
+        return ""
+    return "above" if mean.low > gate + TINY else "below" if mean.high < gate - TINY else "inconclusive"
 
 
-def _judged(name: str, mean: MeanScore, gate: float | None, away: int | None, *, known: bool) -> Judged:
+def _judged(name: str, mean: MeanScore, verdict: Against, away: int, *, known: bool, **more: Any) -> Judged:
     """Return a mean with its verdict; nothing is concluded where nothing is known of the scores."""
     if not known:
-        return Judged(name=name, judge=mean.given, breakdown=away)
-    verdict: Against = ""
-    if gate is not None:
-        verdict = "above" if mean.low > gate + TINY else "below" if mean.high < gate - TINY else "inconclusive"
+        return Judged(name=name, judge=mean.given, breakdown=away or None)
     return Judged(
         name=name,
         judge=mean.given,
@@ -329,9 +416,19 @@ def _judged(name: str, mean: MeanScore, gate: float | None, away: int | None, *,
         asymptotic=mean.asymptotic,
         p_value=mean.p_value,
         verdict=verdict,
-        breakdown=away,
+        breakdown=away or None,
         strata=mean.strata,
+        **more,
     )
+
+
+def _ranks(values: list[float], better: Flags) -> dict[str, list[int]]:
+    """Return the ranks that remain possible, and tiers in the order of the estimates."""
+    best, worst = rank_ranges(better)
+    order = np.argsort(-np.array(values), kind="stable")
+    parts = tiers(tuple(order.tolist()), better[np.ix_(order, order)])
+    tier = {place: number for number, part in enumerate(parts, start=1) for place in part}
+    return {"best_rank": best.tolist(), "worst_rank": worst.tolist(), "tier": [tier[i] for i in range(len(values))]}
 
 
 # The judge ------------------------------------------------------------------------------------------------------------
@@ -495,32 +592,29 @@ def rogan_gladen(
 # What else to say -----------------------------------------------------------------------------------------------------
 
 
-def _next_labels(asked: Sequence[Judged], gate: float, audited: int, n: int) -> int:
+def _next_labels(means: MeanScore, undecided: Any, gate: float, audited: int, n: int) -> int:
     """Return the rows with human scores that would decide, if estimates stay and intervals shrink as their root."""
-    most = 0.0
-    for one in asked:
-        if one.verdict == "inconclusive" and one.corrected is not None:
-            away = one.value - gate
-            reach = one.value - one.corrected.low if away > 0 else one.corrected.high - one.value
-            most = max(most, audited * (reach / away) ** 2 if away else math.inf)
+    away = np.asarray(means.value - gate)
+    reach = np.where(away > 0, means.value - means.low, means.high - means.value)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(undecided, np.where(away == 0, math.inf, audited * (reach / away) ** 2), 0.0)
+    most = float(needed.max())
     return math.ceil(min(most, n + 1)) if audited < min(most, n) else 0
 
 
-def _assumptions(audit: ScoreAudit | None, human_error: float, rate: float | None) -> tuple[str, ...]:
+def _assumptions(audit: ScoreAudit | None, expert_error: float, rate: float | None) -> tuple[str, ...]:
     if audit is None and rate is not None:
         return (f"At most a share of {rate:g} of the scores is wrong." if rate else "All scores are right.",)
     if audit is None:
         return ("Nothing is known of the judge's errors.",)
     drawn = "uniformly at random" if audit.inclusion is None else "at random, with the probabilities supplied"
     right = "The human scores are right."
-    if human_error:
-        right = f"At most a share of {human_error:g} of the human scores is wrong."
+    if expert_error:
+        right = f"At most a share of {expert_error:g} of the human scores is wrong."
     return (f"The rows with human scores were drawn {drawn}.", right)
 
 
-def _notes(
-    own: list[tuple[str, Note]], systems: list[Judged], first: RowScores, audit: ScoreAudit | None
-) -> tuple[Note, ...]:
+def _notes(own: list[tuple[str, Note]], systems: list[Judged]) -> tuple[Note, ...]:
     """Join the notes of all systems, each once; and say where the judge tells nothing, or differs between systems."""
     found: dict[str, Note] = {}
     for name, note in own:

@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.mean_scores import audit_alarms
 from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
-from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.classifiers.row_scores import RowScores, ScoreAudit, audit_alarms
 from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_confidence
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
@@ -115,7 +114,7 @@ def slices(
         if own is None or rest is None:
             continue
         gap, apart = float(own.value - rest.value), partial(_apart, own, rest)
-        p_values.append(min(2 * smallest_tail(partial(apart, below=gap > 0), abs(gap)), 1.0))
+        p_values.append(min(2 * float(smallest_tail(partial(apart, below=gap > 0), abs(gap))), 1.0))
         ends = np.clip([gap - apart(tail, below=True), gap + apart(tail, below=False)], -1, 1)
         differences.append(
             NamedEstimate(
@@ -149,8 +148,7 @@ def _mean(scores: RowScores, part: Flags) -> float:
 
 def _apart(own: PooledStrata, rest: PooledStrata, tail: Any, *, below: bool) -> Floats:
     """Return how far the true difference may lie below, or above, that of two fits to disjoint rows."""
-    first, second = own.distances(tail), rest.distances(tail)
-    return np.asarray(np.hypot(first[0], second[1]) if below else np.hypot(first[1], second[0]))
+    return np.asarray(np.hypot(own.distance(tail, below=below), rest.distance(tail, below=not below)))
 
 
 @checked

@@ -1,8 +1,10 @@
 """What corrected scores by a judge say: their document."""
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from demele.classifiers.rank_sets import MOST_MODELS, rank_text
 from demele.core.result import about
 from demele.report.document import Document, Mark, Pill, Section, Strip, Strips, Table, Tone
 from demele.report.listing import listed
@@ -25,7 +27,7 @@ def judged_document(result: "Judgement") -> Document:
         sentences=[_shared(result), _breakdowns(result), _overruled(result), _lenient(result), _reference(result)],
         figure=_strips(result),
         table=_systems(result),
-        below=[*([_differences(result)] if result.differences else []), *([_slices(result)] if result.slices else [])],
+        below=[*_differences(result), *([_slices(result)] if result.slices else [])],
         scope=[
             count(result.n, "row"),
             count(len(result.systems), "system"),
@@ -33,13 +35,18 @@ def judged_document(result: "Judgement") -> Document:
         ],
         next=[(step, "") for step in [_next(result)] if step],
         sections=[
-            Section("Systems", [_systems(result), *([_differences(result)] if result.differences else [])]),
+            Section("Systems", [_systems(result), *_differences(result)]),
             Section("Slices", [_slices(result)] if result.slices else []),
             Section("Strata", [_strata(result)] if result.audited else []),
         ],
         methods=_methods(result),
         **about(result),
     )
+
+
+def _pairs(result: "Judgement") -> "tuple[Judged, ...]":
+    """Return the differences, if they are not too many to be listed."""
+    return result.differences if len(result.systems) <= MOST_MODELS else ()
 
 
 def _form(result: "Judgement") -> str:
@@ -72,7 +79,7 @@ def _headline(result: "Judgement") -> str:
             return f"Above {gate}: {scores}."
         below = joined(name(one.name) for one in result.systems if one.verdict == "below")
         return f"Not all shown to be above {gate}: {scores}{f'; below it: {below}' if below else ''}."
-    if len(result.differences) == 1:
+    if len(result.systems) == 2:
         (one,) = result.differences
         after = _after(result)
         gap = f"{written(one.value, _gap(result))}{_PP[_gap(result)]} {written(ends(one.corrected), _gap(result))}"
@@ -80,7 +87,15 @@ def _headline(result: "Judgement") -> str:
             return f"Inconclusive {after}: {name(one.name)} is {gap}."
         better, worse = result.systems[::-1] if one.verdict == "above" else result.systems
         return f"{name(better.name)} is better than {name(worse.name)} {after}: {name(one.name)} is {gap}."
-    return f"{sentence_of(_after(result)).rstrip('.')}: {scores}."
+    after = sentence_of(_after(result)).rstrip(".")
+    if len(result.systems) == 1:
+        return f"{after}: {scores}."
+    first = [name(one.name) for one in result.systems if one.best_rank == 1]
+    of = count(len(result.systems), "system")
+    if len(first) == 1:
+        return f"{after}, {first[0]} is the best of {of}."
+    best = f"any of {of}" if len(first) == len(result.systems) else joined(first, "or", most=4)
+    return f"{after}, {best} may be the best."
 
 
 def _after(result: "Judgement") -> str:
@@ -90,7 +105,7 @@ def _after(result: "Judgement") -> str:
 
 
 def _tone(result: "Judgement") -> Tone:
-    asked = result.systems if result.gate is not None else result.differences
+    asked = result.systems if result.gate is not None else _pairs(result)
     verdicts = {one.verdict for one in asked} - {""}
     return "" if not verdicts else "open" if len(verdicts) > 1 else _TONES[verdicts.pop()]
 
@@ -100,11 +115,13 @@ def _systems(result: "Judgement") -> Table:
     binary = any(one.quality is not None and one.quality.j == one.quality.j for one in result.systems)
     error = "" if binary or not result.audited else "Mean error of the judge"
     gate = "" if result.gate is None else f"Gate {written(result.gate, form)}"
+    several = len(result.systems) > 2 and not math.isnan(result.systems[0].value)
     return listed(
         "Systems",
         result.systems,
         [
             ("System", "text", "name"),
+            ("Rank", "text", lambda one: rank_text(one.best_rank, one.worst_rank) if several else None),
             ("Judge", form, "judge"),
             ("Corrected", form, "value"),
             (f"{rate(result.level)} interval", form, "corrected"),
@@ -120,20 +137,20 @@ def _systems(result: "Judgement") -> Table:
     )
 
 
-def _differences(result: "Judgement") -> Table:
-    form = _gap(result)
+def _differences(result: "Judgement") -> list[Table]:
+    form, pairs = _gap(result), _pairs(result)
     better = {
         one.name: {"above": f"{name(candidate.name)} better", "below": f"{name(baseline.name)} better"}
-        for one, (baseline, candidate) in zip(result.differences, combinations(result.systems, 2), strict=True)
+        for one, (baseline, candidate) in zip(pairs, combinations(result.systems, 2), strict=False)
     }
 
     def verdict(one: "Judged") -> Pill | None:
         """Name the better system."""
         return Pill(better[one.name].get(one.verdict, one.verdict), _TONES[one.verdict]) if one.verdict else None
 
-    return listed(
+    table = listed(
         "Differences",
-        result.differences,
+        pairs,
         [
             (f"Difference{_PP[form] and ' (pp)'}", "text", "name"),
             ("Judge", form, "judge"),
@@ -144,6 +161,7 @@ def _differences(result: "Judgement") -> Table:
             ("Wrong rows that undo it", "count", "breakdown"),
         ],
     )
+    return [table] if pairs else []
 
 
 def _strips(result: "Judgement") -> Strips:
@@ -198,7 +216,7 @@ def _strata(result: "Judgement") -> Table:
 def _breakdowns(result: "Judgement") -> str:
     """Say how many wrong rows undo what the judge's scores say."""
     parts = []
-    for one in result.differences:
+    for one in _pairs(result):
         if one.breakdown:
             share = written(one.breakdown / result.n, "percent")
             parts.append(
@@ -213,9 +231,10 @@ def _breakdowns(result: "Judgement") -> str:
 
 
 def _shared(result: "Judgement") -> str:
-    if len(result.differences) < 2 or not any(one.verdict for one in result.differences):
+    m = len(result.systems)
+    if m < 3 or math.isnan(result.systems[0].value):
         return ""
-    pairs = count(len(result.differences), "pair")
+    pairs = count(m * (m - 1) // 2, "pair")
     return f"Verdicts on {pairs} share an error of {rate(1 - result.level)}; each interval is by itself."
 
 

@@ -1,26 +1,31 @@
 """Means of row scores and of their differences: with given scores that are right, partly wrong, or audited."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from demele.classifiers.betting import enough, exact_mean_ends, score_wealth
 from demele.classifiers.expert_errors import ExpertErrors
-from demele.classifiers.intervals import drawn_p_value, place_p_value
-from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, prediction_powered, smallest_tail, strata_of
+from demele.classifiers.pooled_strata import (
+    TINY,
+    PooledStrata,
+    pooled_strata,
+    prediction_powered,
+    smallest_tail,
+    strata_of,
+)
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
-from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores
-from demele.core.arrays import Floats, Rows
+from demele.classifiers.row_scores import RowScores, ScoreAudit, audit_alarms
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_level, checked_number
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.holm import holm
 from demele.core.kinds import Level, Rate, checked
 from demele.core.names import checked_name
 from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Interval, Note
-from demele.core.row_blocks import numbered_rows
-from demele.core.table_columns import as_column
 
 #: Of fewer audited rows, a note says so; of fewer in a task, strata are pooled over tasks.
 FEW_AUDITED = 20
@@ -28,8 +33,6 @@ FEW_AUDITED = 20
 MANY_UNSCORED = 0.05
 #: Rows of uneven weights that are worth a smaller share of the audited rows are named.
 UNEVEN = 0.7
-#: Error of all checks of a random draw together, and of one claim.
-ALARM = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanScore:
-    """The mean score of a system, or a mean difference, with its interval.
+    """The mean score of a system, or a mean difference, with its interval; of several, numbers are arrays.
 
     Attributes
     ----------
@@ -56,34 +59,40 @@ class MeanScore:
         What it covers: ``"sampling"`` (other rows), ``"design"`` (an audit), ``"identified"`` (wrong scores).
     given : float
         The mean given score.
-    p_value : float or None
-        One-sided, for "the mean is not above the gate"; None without a gate.
+    tested : float or None
+        The p-value by the interval: one-sided, for "the mean is not above the gate", or two-sided, for "it is the
+        gate"; None without a gate.
+    statistic, sides : float, int
+        Student's t, if the p-value is of this.
     expert_breakdown : float or None
         Largest share of wrong true scores with which the mean would still be shown to be above the gate.
-    asymptotic : Interval or None
-        Of PPI++, which needs many labels.
+    asymptotic_low, asymptotic_high : float or None
+        Interval of PPI++, which needs many labels.
     strata : tuple of Stratum
     slope : float
         Of true on given scores within strata.
-    degrees : float
-        Degrees of freedom of the quantile; infinite for a normal one.
+    error, degrees : float
+        Standard error, and the degrees of freedom of its quantile; NaN where the interval is another.
     notes : tuple of Note
     """
 
-    value: float
-    low: float
-    high: float
+    value: Any
+    low: Any
+    high: Any
     level: float
-    method: str
+    method: Any
     kind: str = "sampling"
-    given: float = float("nan")
-    p_value: float | None = None
-    expert_breakdown: float | None = None
-    asymptotic: Interval | None = None
+    given: Any
+    tested: Any = None
+    statistic: Any = None
+    sides: int = 1
+    expert_breakdown: Any = None
+    asymptotic_low: Any = None
+    asymptotic_high: Any = None
     strata: tuple[Stratum, ...] = ()
-    slope: float = 0.0
-    error: float = float("nan")
-    degrees: float = float("inf")
+    slope: Any = 0.0
+    error: Any = np.nan
+    degrees: Any = np.nan
     notes: tuple[Note, ...] = ()
 
     @property
@@ -91,20 +100,74 @@ class MeanScore:
         """The interval as that of other results."""
         return Interval(low=self.low, high=self.high, level=self.level, method=self.method, kind=self.kind)
 
+    @property
+    def asymptotic(self) -> Interval | None:
+        """The interval of PPI++."""
+        if self.asymptotic_low is None:
+            return None
+        ends = {"low": self.asymptotic_low, "high": self.asymptotic_high}
+        return Interval(**ends, level=self.level, method="PPI++ (asymptotic)", kind="design")
+
+    @property
+    def p_value(self) -> Any:
+        """The p-value; None without a gate."""
+        from scipy.special import stdtr
+
+        if self.statistic is None:
+            return self.tested
+        return np.minimum(self.sides * stdtr(self.degrees, -self.statistic), 1.0)
+
+    def significant(self, error: float) -> Flags:
+        """Return which of several means are shown not to be at the gate, by Holm's procedure on two-sided p-values."""
+        from scipy.special import stdtr, stdtrit
+
+        if self.statistic is None or np.ndim(self.degrees):
+            return holm(self.p_value, error)
+        # Only p-values near the limits decide: larger statistics count in any case, smaller ones in none.
+        t, limits = self.statistic, error / 2 / np.array([max(self.statistic.size, 1), 1 - 1e-6])
+        strict, loose = -stdtrit(self.degrees, limits)
+        p_values, middle = np.where(t >= strict, 0.0, 1.0), (t >= loose) & (t < strict)
+        p_values[middle] = 2 * stdtr(self.degrees, -t[middle])
+        return holm(p_values, error)
+
+    def parts(self) -> "list[MeanScore]":
+        """Return the means of several systems, or differences, one by one."""
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        arrays = {name: value.tolist() for name, value in held.items() if isinstance(value, np.ndarray)}
+        return [MeanScore(**held | dict(zip(arrays, row, strict=True))) for row in zip(*arrays.values(), strict=True)]
+
+    @staticmethod
+    def joined(parts: "Sequence[MeanScore]") -> "MeanScore":
+        """Put means of several together."""
+        held = [{one.name: getattr(part, one.name) for one in fields(part)} for part in parts]
+        arrays = [name for name, value in held[0].items() if isinstance(value, np.ndarray)]
+        return MeanScore(**held[0] | {name: np.concatenate([one[name] for one in held]) for name in arrays})
+
 
 # The given scores are taken as right ----------------------------------------------------------------------------------
 
 
-def trusted_mean(scores: RowScores, *, level: float = 0.95, gate: float | None = None) -> MeanScore:
+def trusted_mean(
+    scores: RowScores,
+    *,
+    level: float = 0.95,
+    gate: float | None = None,
+    pairs: tuple[Rows, Rows] | None = None,
+    two_sided: bool = False,
+) -> MeanScore:
     """Mean of the given scores, taken as right, with the sampling of rows, of groups or of rows in tasks.
 
     Parameters
     ----------
     scores : RowScores
-        Of one system, or the difference of two.
+        Of one system, of several that are stacked, or their differences.
     level : float
     gate : float, optional
         What the mean should exceed.
+    pairs : (array, array), optional
+        Baselines and candidates among stacked systems, whose differences are asked for: from one product of matrices.
+    two_sided : bool
+        Of the p-value.
 
     Returns
     -------
@@ -118,50 +181,72 @@ def trusted_mean(scores: RowScores, *, level: float = 0.95, gate: float | None =
     Examples
     --------
     >>> mean = trusted_mean(RowScores([1, 0, 1, 1, 0, 1, 0.5, 1, 0, 1, 1, 0.5]))
-    >>> round(mean.value, 6), round(mean.low, 6), round(mean.high, 6)
-    (0.666667, 0.384682, 0.948652)
+    >>> print(f"{mean.value:.6f} [{mean.low:.6f}, {mean.high:.6f}]")
+    0.666667 [0.384682, 0.948652]
     """
+    from scipy.special import stdtrit
+
     tail = (1 - checked_level(level)) / 2
     notes = _unscored(scores)
     held = scores.take(scores.scored)
-    value, variance, degrees = _sampled(held, held.given)
+    value, variance, degrees = _sampled(held, held.given, pairs)
     notes += _group_notes(held)
-    error = float(np.sqrt(variance))
-    binary = bool(np.isin(held.given, (held.low, held.high)).all()) and (held.low, held.high) != (-held.high, held.high)
-    from scipy.special import stdtr
-
-    if binary and held.group is None and held.task is None and held.weight is None:
-        hits = float(np.count_nonzero(held.given == held.high))
-        ends = [held.low + held.width * float(end) for end in score_interval(hits, held.n, level=level)]
-        method = "score"
-    else:
-        reach = _quantile(tail, degrees) * error
-        ends, method = [value - reach, value + reach], "t" if held.group is None else "t of groups"
-    p_value = None
+    error = np.sqrt(variance)
+    reach = -stdtrit(degrees, tail) * error
+    low, high = value - reach, value + reach
+    method: Any = "t" if held.group is None else "t of groups"
+    bottom, top = (held.low, held.high) if pairs is None else (-held.width, held.width)
+    plain = pairs is None and held.group is None and held.task is None and held.weight is None
+    if plain and held.low != -held.high:
+        binary = ((held.given == held.low) | (held.given == held.high)).all(axis=-1)
+        hits = np.count_nonzero(held.given == held.high, axis=-1)
+        ends = [held.low + held.width * end for end in score_interval(hits, held.n, level=level)]
+        low, high = (np.where(binary, ours, other)[()] for ours, other in zip(ends, (low, high), strict=True))
+        method = np.where(binary, "score", method)[()]
+    statistic = None
     if gate is not None:
-        excess = value - _gate(scores, gate)
-        p_value = float(stdtr(degrees, -excess / error)) if error > 0 else float(excess <= 0)
+        excess = value - checked_gate(gate, bottom, top)
+        excess = np.abs(excess) if two_sided else excess
+        sure = np.where(excess > TINY, np.inf, 0.0 if two_sided else -np.inf)
+        statistic = np.where(error > 0, excess / np.where(error > 0, error, 1.0), sure)[()]
     return MeanScore(
         value=value,
-        low=max(ends[0], scores.low),
-        high=min(ends[1], scores.high),
+        low=np.maximum(low, bottom),
+        high=np.minimum(high, top),
         level=level,
         method=method,
         given=value,
-        p_value=p_value,
+        statistic=statistic,
+        sides=2 if two_sided else 1,
         error=error,
         degrees=degrees,
         notes=notes,
     )
 
 
-def _sampled(scores: RowScores, values: Floats) -> tuple[float, float, float]:
-    """Return the mean of values, its variance and the degrees of freedom; of tasks, weighted rows and groups."""
-    parts = list(sampling_terms(scores, values))
-    variances = [count / (count - 1) * float(terms @ terms) for terms, count in parts]
-    variance, squares = sum(variances), sum(v**2 / (count - 1) for v, (_, count) in zip(variances, parts, strict=True))
-    degrees = variance**2 / squares if len(parts) > 1 and squares > 0 else float(parts[-1][1] - 1)
-    return float(scores.shares() @ values), variance, degrees
+def _sampled(scores: RowScores, values: Floats, pairs: tuple[Rows, Rows] | None = None) -> tuple[Any, Any, Any]:
+    """Return means of values of shape (..., n), or of differences of pairs, their variances and degrees of freedom.
+
+    Of tasks, weighted rows and groups.
+    """
+    parts = []
+    for terms, count in sampling_terms(scores, values):
+        if pairs is None:
+            squares = np.einsum("...i,...i->...", terms, terms)
+        else:
+            first, second = pairs
+            products = terms @ terms.T
+            alone = products.diagonal()[first] + products.diagonal()[second]
+            squares = alone - 2 * products[first, second]
+            squares = np.where(squares > TINY * alone, squares, 0.0)  # beyond it, rounding
+        parts.append((count / (count - 1) * squares, count - 1))
+    variance = np.sum([one for one, _ in parts], axis=0)
+    squares = np.sum([one**2 / count for one, count in parts], axis=0)
+    degrees: Any = float(parts[-1][1])
+    if len(parts) > 1:
+        degrees = np.where(squares > 0, variance**2 / np.where(squares > 0, squares, 1.0), degrees)[()]
+    means = values @ scores.shares()
+    return means if pairs is None else means[pairs[1]] - means[pairs[0]], variance, degrees
 
 
 def sampling_terms(scores: RowScores, values: Floats) -> Iterator[tuple[Floats, int]]:
@@ -186,78 +271,6 @@ def sampling_terms(scores: RowScores, values: Floats) -> Iterator[tuple[Floats, 
 
 def _parts(codes: Rows) -> list[Rows]:
     return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-
-
-def _quantile(tail: float, degrees: float) -> float:
-    from scipy.special import stdtrit
-
-    return normal_quantile(1 - tail) if np.isinf(degrees) else -float(stdtrit(degrees, tail))
-
-
-def item_means(
-    values: object, item: object, *, low: float = 0, high: float = 1
-) -> tuple[RowScores, tuple[Any, ...], "EpochSpread"]:
-    """Average repeated scores of each item: epochs are no rows.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        A score per item and epoch.
-    item : array-like of shape (n,)
-        Item of each.
-    low, high : float
-
-    Returns
-    -------
-    RowScores
-        One row per item, in order of appearance.
-    tuple
-        The items.
-    EpochSpread
-        Variances within and between items.
-
-    Examples
-    --------
-    >>> scores, items, spread = item_means([1, 1, 0, 1, 0, 0, 0, 1], ["a"] * 4 + ["b"] * 4)
-    >>> scores.given, items, round(spread.within, 4)
-    (array([0.75, 0.25]), ('a', 'b'), 0.25)
-    """
-    read = read_scores(values, "values", low, high)
-    codes, count = numbered_rows(item, "item", read.size, "values")
-    kept = ~np.isnan(read)
-    repeats = np.bincount(codes[kept], minlength=count)
-    with np.errstate(invalid="ignore"):
-        means = np.bincount(codes[kept], read[kept], minlength=count) / repeats
-    squares = np.bincount(codes[kept], (read[kept] - means[codes[kept]]) ** 2, minlength=count)
-    several = repeats > 1
-    within = float((squares[several] / (repeats[several] - 1)).mean()) if several.any() else float("nan")
-    scored = repeats > 0
-    between = (
-        max(float(means[scored].var(ddof=1)) - within * float((1 / repeats[scored]).mean()), 0.0)
-        if scored.sum() > 1
-        else float("nan")
-    )
-    column = as_column(item, "item")
-    names = tuple(column[row] for row in np.unique(codes, return_index=True)[1].tolist())
-    return RowScores(means, low, high), names, EpochSpread(within, between, int(scored.sum()))
-
-
-@dataclass(frozen=True, slots=True)
-class EpochSpread:
-    """Variance of scores within items and between them, and the number of items."""
-
-    within: float
-    between: float
-    items: int
-
-    @property
-    def correlation(self) -> float:
-        """Correlation of two epochs of an item."""
-        return self.between / (self.between + self.within)
-
-    def error(self, epochs: float) -> float:
-        """Return the standard error of the mean with so many epochs of each item."""
-        return float(np.sqrt((self.between + self.within / epochs) / self.items))
 
 
 # At most a share of the rows is wrong ---------------------------------------------------------------------------------
@@ -298,57 +311,62 @@ def bounded_mean(
     >>> round(bound.low, 6), round(bound.high, 6)
     (0.6, 0.925)
     """
+    from scipy.special import stdtrit
+
     held = scores.take(scores.scored)
     shares = held.shares()
     ends = []
     for sign, moved in zip((-1, 1), held.reaches(unit), strict=True):
-        count = int(rate * moved.size + 1e-9)
-        worth = moved * np.tile(shares, moved.size // held.n)
-        rows = np.argsort(-worth, kind="stable")[:count]
-        change = np.bincount(rows % held.n, moved[rows], minlength=held.n)
-        pattern = held.given + sign * change
-        value, variance, degrees = _sampled(held, pattern)
-        sampling = _quantile((1 - level) / 2, degrees) * np.sqrt(variance) if inference == "population" else 0.0
+        count = int(rate * moved.shape[-1] + 1e-9)
+        worth = moved * np.tile(shares, moved.shape[-1] // held.n)
+        wrong = np.zeros(moved.shape, dtype=np.bool_)
+        np.put_along_axis(wrong, np.argsort(-worth, axis=-1, kind="stable")[..., :count], True, axis=-1)
+        change = np.where(wrong, moved, 0.0).reshape(*moved.shape[:-1], -1, held.n).sum(axis=-2)
+        value, variance, degrees = _sampled(held, held.given + sign * change)
+        sampling = -stdtrit(degrees, (1 - level) / 2) * np.sqrt(variance) if inference == "population" else 0.0
         ends.append(value + sign * sampling)
+    value = held.given @ shares
     return MeanScore(
-        value=held.mean,
-        low=max(ends[0], scores.low),
-        high=min(ends[1], scores.high),
+        value=value,
+        low=np.maximum(ends[0], scores.low),
+        high=np.minimum(ends[1], scores.high),
         level=level,
         method="bounded",
         kind="identified",
-        given=held.mean,
+        given=value,
         notes=_unscored(scores),
     )
 
 
-def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "verdict"] = "row") -> int | None:
+def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "verdict"] = "row") -> Any:
     """Return the least number of wrong rows that takes the mean from its side of the gate to it; a tie is no lead.
 
     Parameters
     ----------
     scores : RowScores
-        The difference of two systems; or one system, with a gate.
+        The difference of two systems; or one system, with a gate; or several of either.
     gate : float
     unit : {"row", "verdict"}
 
     Returns
     -------
-    int or None
-        None if no number does.
+    int, or array of int
+        0 if no number does, or none is needed.
 
     Examples
     --------
     >>> first, second = RowScores([1, 1, 1, 1, 0, 1, 1, 0, 1, 1]), RowScores([1, 0, 1, 0, 0, 1, 0, 0, 1, 1])
-    >>> breakdown(first.minus(second)), breakdown(first.minus(second), unit="verdict")
-    (2, 3)
+    >>> print(breakdown(first.minus(second)), breakdown(first.minus(second), unit="verdict"))
+    2 3
     """
     held = scores.take(scores.scored)
-    lead = held.mean - _gate(scores, gate)
-    moved = held.reaches(unit)[0 if lead > 0 else 1]
-    worth = -np.sort(-moved * np.tile(held.shares(), moved.size // held.n))
-    enough = np.flatnonzero(np.cumsum(worth) >= abs(lead) - 1e-12)
-    return 0 if abs(lead) <= 1e-12 else int(enough[0]) + 1 if enough.size else None
+    shares = held.shares()
+    lead = held.given @ shares - checked_gate(gate, scores.low, scores.high)
+    down, up = held.reaches(unit)
+    moved = np.where((lead > 0)[..., None], down, up)
+    worth = -np.sort(-moved * np.tile(shares, moved.shape[-1] // held.n), axis=-1)
+    needed = np.count_nonzero(np.cumsum(worth, axis=-1) < np.abs(lead)[..., None] - TINY, axis=-1) + 1
+    return np.where((np.abs(lead) <= TINY) | (needed > moved.shape[-1]), 0, needed)[()]
 
 
 # True scores of a random sample of rows -------------------------------------------------------------------------------
@@ -400,32 +418,64 @@ def audited_mean(
     >>> given = [1] * 1800 + [0] * 200
     >>> rows = [*range(90), *range(1800, 1810)]
     >>> mean = audited_mean(RowScores(given), ScoreAudit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6), gate=0.8)
-    >>> round(mean.value, 6), round(mean.low, 6), round(mean.high, 6), round(mean.p_value, 6)
-    (0.88, 0.814841, 0.926612, 0.009399)
+    >>> print(f"{mean.value:.6f} [{mean.low:.6f}, {mean.high:.6f}], p = {mean.p_value:.6f}")
+    0.880000 [0.814841, 0.926612], p = 0.009399
     """
-    tail = (1 - level) / 2
-    held, rows, true, inclusion = _scored(scores, audit)
+    held, rows, true, inclusion = scored_rows(scores, audit)
     notes = _unscored(scores) + audit_alarms(scores, audit)
-    population = inference == "population"
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
-    if rows.size == held.n:
-        return replace(_all_audited(held, rows, true, level, population, gate, expert_error), notes=notes)
-    unit, answers = (_on_unit(values, held) for values in (held.given, true))
-    groups = held.group if population else None
-    if groups is not None:
+    found, fits = audited_means(
+        held,
+        (rows, true, inclusion),
+        level=level,
+        inference=inference,
+        gate=gate,
+        exact=exact,
+        expert_error=expert_error,
+        expert_errors=expert_errors,
+    )
+    if not fits:
+        return replace(found, notes=notes)
+    if inference == "population":
         notes += _group_notes(held)
-    fits, weights = _fits(held, unit, rows, answers, inclusion, population, groups)
     if len(fits) == 1 and held.task is not None:
         message = (
             f"some task has fewer than {FEW_AUDITED} audited rows, so rows of all tasks are pooled by their scores"
         )
         notes += (Note(code="few-per-task", message=message),)
-    value = float(sum(a * float(fit.value) for a, fit in zip(weights, fits, strict=True)))
+    strata = _strata(fits, held, rows) if len(fits) == 1 else ()
+    return replace(found, strata=strata, notes=notes + _audited_notes(fits, held, rows, true, inclusion))
 
-    def reach(side: int, error: Any) -> Floats:
+
+def audited_means(
+    held: RowScores,
+    audit: tuple[Rows, Floats, Floats | None],
+    *,
+    level: float,
+    inference: str,
+    gate: float | None,
+    exact: bool = False,
+    expert_error: float = 0.0,
+    expert_errors: ExpertErrors = "adversarial",
+    two_sided: bool = False,
+) -> tuple[MeanScore, list[PooledStrata]]:
+    """Return means of rows that have given scores, of shape (..., n), and the fits to strata that they come from.
+
+    ``audit`` holds rows, their true scores of shape (..., k), and their probabilities to be drawn.
+    """
+    (rows, true, inclusion), tail, population = audit, (1 - level) / 2, inference == "population"
+    limit = None if gate is None else checked_gate(gate, held.low, held.high)
+    if rows.size == held.n:
+        moved = expert_error * held.width
+        return _all_audited(held, rows, true, level, population, limit, moved, two_sided=two_sided), []
+    unit, answers = (_on_unit(values, held) for values in (held.given, true))
+    fits, weights = _fits(held, unit, rows, answers, inclusion, held.group if population else None, population)
+    value = np.sum([a * fit.value for a, fit in zip(weights, fits, strict=True)], axis=0)
+
+    def reach(error: Any, *, below: bool) -> Floats:
         """Distance of all tasks, on the scale [0, 1]."""
-        squared = [(a * fit.distances(error)[side]) ** 2 for a, fit in zip(weights, fits, strict=True)]
+        squared = [(a * fit.distance(error, below=below)) ** 2 for a, fit in zip(weights, fits, strict=True)]
         return np.asarray(np.sqrt(np.sum(squared, axis=0)))
 
     if exact:
@@ -435,66 +485,50 @@ def audited_mean(
                 "is proved for rows that were drawn uniformly, one after the other, and about these rows",
                 "use `inference='test_set'` without tasks and weights",
             )
-        ends = exact_mean_ends(unit, rows, answers, tail)
+        found = [
+            exact_mean_ends(own, rows, known, tail)
+            for own, known in zip(unit.reshape(-1, held.n), answers.reshape(-1, rows.size), strict=True)
+        ]
+        ends = tuple(np.reshape(found, (*np.shape(value), 2)).T)
     else:
-        ends = value - float(reach(0, tail)), value + float(reach(1, tail))
-    centre, kept = _random_errors(held, np.concatenate([unit, answers]), expert_error, expert_errors)
+        ends = value - reach(tail, below=True), value + reach(tail, below=False)
+    centre, kept = _random_errors(held, unit, answers, expert_error, expert_errors)
     moved = 0.0 if kept < 1 else expert_error
     p_value = room = None
-    if gate is not None:
-        limit = centre + kept * (_on_unit(_gate(scores, gate), held) - centre)
-        room = max(ends[0] - limit, 0.0) if kept == 1 else None
-        if not exact:
-            p_value = smallest_tail(lambda error: reach(0, error), value - moved - limit)
-    low, high = (float(np.clip(centre + (end - centre) / kept, 0, 1)) for end in (ends[0] - moved, ends[1] + moved))
-    estimate = float(np.clip(centre + (value - centre) / kept, 0, 1))
-    strata = _strata(fits, held, rows, unit) if len(fits) == 1 else ()
-    notes += _audited_notes(fits, strata, held, rows, true, inclusion)
-    asymptotic = None
+    if limit is not None:
+        at = centre + kept * (_on_unit(limit, held) - centre)
+        room = np.maximum(ends[0] - at, 0.0) if kept == 1 else None
+        if two_sided and not exact:
+            above = value > at
+            p_value = 2 * smallest_tail(
+                lambda error: np.where(above, reach(error, below=True), reach(error, below=False)),
+                np.abs(value - at) - moved,
+            )
+        elif not exact:
+            p_value = smallest_tail(lambda error: reach(error, below=True), value - moved - at)
+    low, high = (np.clip(centre + (end - centre) / kept, 0, 1) for end in (ends[0] - moved, ends[1] + moved))
+    bottom = top = None
     if inclusion is None and held.weight is None and held.task is None:
         _, bottom, top, _ = prediction_powered(held.given, rows, true, tail=tail)
-        asymptotic = Interval(low=bottom, high=top, level=level, method="PPI++ (asymptotic)", kind="design")
     return MeanScore(
-        value=held.low + held.width * estimate,
+        value=held.low + held.width * np.clip(centre + (value - centre) / kept, 0, 1),
         low=held.low + held.width * low,
         high=held.low + held.width * high,
         level=level,
         method="betting" if exact else "pooled strata",
         kind="design",
-        given=held.mean,
-        p_value=p_value,
+        given=held.given @ held.shares(),
+        tested=None if p_value is None else np.minimum(p_value, 1.0),
         expert_breakdown=room,
-        asymptotic=asymptotic,
-        strata=strata,
+        asymptotic_low=bottom,
+        asymptotic_high=top,
         slope=fits[0].slope,
-        notes=notes,
-    )
+    ), fits
 
 
-def known_mean(
-    scores: RowScores,
-    audit: ScoreAudit | None,
-    *,
-    rate: float | None,
-    level: float,
-    inference: Literal["population", "test_set"] = "population",
-    gate: float | None = None,
-    **audited: Any,
-) -> MeanScore:
-    """Return the mean by what is known of the scores: an audit, the largest share of wrong ones, or that all are right.
-
-    ``audited``: further arguments of :func:`audited_mean`.
-    """
-    if audit is not None:
-        return audited_mean(scores, audit, level=level, inference=inference, gate=gate, **audited)
-    if rate:
-        return bounded_mean(scores, rate, level=level, inference=inference)
-    return trusted_mean(scores, level=level, gate=gate)
-
-
-def _scored(scores: RowScores, audit: ScoreAudit) -> tuple[RowScores, Rows, Floats, Floats | None]:
+def scored_rows(scores: RowScores, audit: ScoreAudit, names: Sequence[str] | None = None) -> Any:
     """Return the rows with a given score, and which of these were audited, their true scores and probabilities."""
-    rows, true, inclusion = audit.judged(scores)
+    rows, true, inclusion = audit.judged(scores, names)
     scored = np.flatnonzero(scores.scored)
     return scores.take(scored), np.searchsorted(scored, rows), true, inclusion
 
@@ -505,19 +539,30 @@ def _on_unit(values: Any, scores: RowScores) -> Any:
 
 
 def _all_audited(
-    held: RowScores, rows: Rows, true: Floats, level: float, population: bool, gate: float | None, share: float
+    held: RowScores,
+    rows: Rows,
+    true: Floats,
+    level: float,
+    population: bool,
+    gate: float | None,
+    moved: float,
+    *,
+    two_sided: bool,
 ) -> MeanScore:
     """Return the mean of true scores of all rows."""
-    whole = np.empty(held.n)
-    whole[rows] = true
-    moved = share * held.width
-    beyond = None if gate is None else min(_gate(held, gate) + moved, held.high)
-    found = trusted_mean(held.with_given(whole), level=level, gate=beyond)
+    whole = np.empty(held.given.shape)
+    whole[..., rows] = true
+    beyond = None if gate is None else min(gate + moved, held.high)
+    found = trusted_mean(held.with_given(whole), level=level, gate=beyond, two_sided=two_sided)
     if not population:
-        sure = None if beyond is None else float(found.value <= beyond)
-        found = replace(found, low=found.value, high=found.value, p_value=sure)
-    low, high = max(found.low - moved, held.low), min(found.high + moved, held.high)
-    return replace(found, low=low, high=high, method="all rows audited", kind="design", given=held.mean)
+        sure = None
+        if beyond is not None:
+            shown = np.abs(found.value - beyond) > TINY if two_sided else found.value > beyond
+            sure = np.where(shown, 0.0, 1.0)[()]
+        found = replace(found, low=found.value, high=found.value, tested=sure, statistic=None)
+    low, high = np.maximum(found.low - moved, held.low), np.minimum(found.high + moved, held.high)
+    given = held.given @ held.shares()
+    return replace(found, low=low, high=high, method="all rows audited", kind="design", given=given)
 
 
 def _fits(
@@ -526,35 +571,35 @@ def _fits(
     rows: Rows,
     true: Floats,
     inclusion: Floats | None,
-    population: bool,
     groups: Rows | None,
+    population: bool,
 ) -> tuple[list[PooledStrata], Floats]:
     """Fit each task with enough audited rows, else all rows together; and what each fit counts."""
-    shares = held.shares()
-    weighted = held.weight is not None
-    if held.task is not None and np.bincount(held.task[rows], minlength=held.task.max() + 1).min() >= FEW_AUDITED:
-        fits = []
-        for own in _parts(held.task):
-            here = np.flatnonzero(np.isin(rows, own))
-            fits.append(
-                pooled_strata(
-                    unit[own],
-                    np.searchsorted(own, rows[here]),
-                    true[here],
-                    inclusion=None if inclusion is None else inclusion[here],
-                    weight=shares[own] if weighted else None,
-                    population=population,
-                    groups=None if groups is None else np.unique(groups[own], return_inverse=True)[1],
-                )
+    shares, task = held.shares(), held.task
+    parts, counts = [np.arange(held.n)], np.ones(1)
+    weighted = held.weight is not None or task is not None
+    if task is not None and np.bincount(task[rows], minlength=task.max() + 1).min() >= FEW_AUDITED:
+        parts, counts = _parts(task), np.bincount(task, shares).astype(np.float64)
+        weighted = held.weight is not None
+    fits = []
+    for own in parts:
+        here = np.flatnonzero(np.isin(rows, own))
+        fits.append(
+            pooled_strata(
+                unit[..., own],
+                np.searchsorted(own, rows[here]),
+                true[..., here],
+                inclusion=None if inclusion is None else inclusion[here],
+                weight=shares[own] if weighted else None,
+                population=population,
+                groups=None if groups is None else np.unique(groups[own], return_inverse=True)[1],
             )
-        return fits, np.bincount(held.task, shares).astype(np.float64)
-    weight = shares if weighted or held.task is not None else None
-    fit = pooled_strata(unit, rows, true, inclusion=inclusion, weight=weight, population=population, groups=groups)
-    return [fit], np.ones(1)
+        )
+    return fits, counts
 
 
-def _strata(fits: list[PooledStrata], held: RowScores, rows: Rows, unit: Floats) -> tuple[Stratum, ...]:
-    codes, sums = strata_of(unit, rows.size), fits[0].sums
+def _strata(fits: list[PooledStrata], held: RowScores, rows: Rows) -> tuple[Stratum, ...]:
+    codes, sums = strata_of(_on_unit(held.given, held), rows.size), fits[0].sums
     parts = [held.given[own] for own in _parts(codes)]
     return tuple(
         Stratum(float(own.min()), float(own.max()), own.size, int(k), held.low + held.width * float(mean))
@@ -562,14 +607,16 @@ def _strata(fits: list[PooledStrata], held: RowScores, rows: Rows, unit: Floats)
     )
 
 
-def _random_errors(scores: RowScores, values: Floats, share: float, errors: ExpertErrors) -> tuple[float, float]:
+def _random_errors(
+    scores: RowScores, given: Floats, true: Floats, share: float, errors: ExpertErrors
+) -> tuple[float, float]:
     """Return the mean of the levels and what random errors leave of the distance from it; (0, 1) for other errors."""
     checked_name(errors, "expert_errors", ("adversarial", "random"))
     if errors == "adversarial":
         return 0.0, 1.0
     if scores.verdicts is not None:
         raise InputError("expert_errors", "'random' is for the mean of one system; use 'adversarial' for a difference")
-    levels = np.unique(np.round(values, 12))
+    levels = np.unique(np.round(np.concatenate([given, true]), 12))
     kept = 1 - share * levels.size / (levels.size - 1)
     if kept <= 0:
         raise InputError(
@@ -639,14 +686,14 @@ def sequential_mean(
     """
     tail = (1 - checked_level(level)) / 2
     checked_name(inference, "inference", ("population", "test_set"))
-    held, rows, true, inclusion = _scored(scores, audit)
+    held, rows, true, inclusion = scored_rows(scores, audit)
     if inclusion is not None or scores.weight is not None or scores.task is not None:
         raise InputError("audit", "labels one at a time are for rows drawn uniformly, without tasks and weights")
     shift, error = 0.0, tail
     if inference == "population":
         error = tail / 2
         shift = normal_quantile(1 - error) / (2 * float(np.sqrt(held.n)))
-    at = _on_unit(_gate(scores, gate), held)
+    at = _on_unit(checked_gate(gate, held.low, held.high), held)
     unit, answers = (_on_unit(values, held) for values in (held.given, true))
     above = score_wealth(unit, rows, answers, at + shift)
     below = score_wealth(1 - unit, rows, 1 - answers, 1 - at + shift)
@@ -662,13 +709,10 @@ def sequential_mean(
 # Notes ----------------------------------------------------------------------------------------------------------------
 
 
-def _gate(scores: RowScores, gate: Any) -> float:
-    return checked_number(
-        gate,
-        "gate",
-        f"a number in [{scores.low:g}, {scores.high:g}]",
-        inside=lambda value: scores.low <= value <= scores.high,
-    )
+def checked_gate(gate: Any, low: float, high: float) -> float:
+    """Check that a gate lies on the scale of the scores."""
+    wanted = f"a number in [{low:g}, {high:g}]"
+    return checked_number(gate, "gate", wanted, inside=lambda value: low <= value <= high)
 
 
 def _unscored(scores: RowScores) -> tuple[Note, ...]:
@@ -702,12 +746,7 @@ def _group_notes(scores: RowScores) -> tuple[Note, ...]:
 
 
 def _audited_notes(
-    fits: list[PooledStrata],
-    strata: tuple[Stratum, ...],
-    held: RowScores,
-    rows: Rows,
-    true: Floats,
-    inclusion: Floats | None,
+    fits: list[PooledStrata], held: RowScores, rows: Rows, true: Floats, inclusion: Floats | None
 ) -> tuple[Note, ...]:
     notes = []
     if held.given.min() == held.given.max():
@@ -727,37 +766,3 @@ def _audited_notes(
         message = f"no audited score is wrong; {rows.size} rows leave {rest:.1%} of wrong scores open, to either side"
         notes.append(Note(code="judge-nearly-perfect", message=message))
     return tuple(notes)
-
-
-def audit_alarms(scores: RowScores, audit: ScoreAudit) -> tuple[Note, ...]:
-    """Say whether an audit that is declared uniform looks like one: by given score, place, task and group.
-
-    The true scores are never looked at. A choice by what neither the scores nor the order shows is not seen.
-
-    Examples
-    --------
-    >>> given = [0] * 215 + [1] * 985
-    >>> len(audit_alarms(RowScores(given), ScoreAudit([*range(40), *range(215, 295)], [1] * 120)))
-    1
-    """
-    if audit.inclusion is not None or audit.selective:
-        return ()
-    scored = np.flatnonzero(scores.scored)
-    held, rows = scores.take(scored), np.searchsorted(scored, audit.rows[scores.scored[audit.rows]])
-    n, k = held.n, rows.size
-    found = [(place_p_value(rows, n), f"their mean row number is {rows.mean():.1f}, {(n - 1) / 2:.1f} expected", True)]
-    columns = {"given score": strata_of(held.given, k), "task": held.task, "group": held.group}
-    for name, codes in columns.items():
-        if codes is None:
-            continue
-        sizes, drawn = np.bincount(codes), np.bincount(codes[rows], minlength=int(codes.max()) + 1)
-        which = np.arange(sizes.size) if name == "given score" else np.array([sizes.argmax()])
-        for code, p in zip(which, drawn_p_value(sizes[which], drawn[which], n, k).tolist(), strict=True):
-            words = f"{drawn[code]} of {k} audited rows are of one {name}, {sizes[code] * k / n:.3g} expected"
-            found.append((p, words, name != "given score"))
-    p, words, harmful = min(found, key=lambda one: one[0])
-    if p * len(found) > ALARM:
-        return ()
-    effect = "the estimate may be wrong" if harmful else "the estimate allows for this"
-    message = f"the audited rows do not look like a uniform draw: {words} (p = {p:.1e}); {effect}"
-    return (Note(code="audit-not-uniform", message=message, severity="warning"),)

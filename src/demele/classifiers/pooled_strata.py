@@ -7,7 +7,6 @@ fitted to each of the two sums, with half a row more that stands for the event t
 All scores are on [0, 1] here. Arrays are of shape (..., n_strata): leading axes are separate problems, such as pairs.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,8 @@ from demele.core.arrays import Floats, Rows
 TINY = 1e-12
 #: Normal quantiles between which a p-value is looked for.
 NEAREST, FARTHEST = 1e-6, 8.0
+#: Steps in which it is found at most.
+STEPS = 60
 #: A stratum with fewer audited rows stands on the side of most rows.
 FEW_IN_STRATUM = 4
 #: Audited rows for each stratum, and the least and the largest number of strata.
@@ -117,7 +118,7 @@ class PooledStrata:
         Design effect of rows in groups; 1 for rows apart.
     groups : int or None
         Number of groups, if rows come in groups.
-    slope : float
+    slope : array
         Of true on given scores within strata.
     """
 
@@ -125,8 +126,8 @@ class PooledStrata:
     between: Floats
     left: Floats
     effect: Floats
-    groups: int | None = None
-    slope: float = 0.0
+    groups: int | None
+    slope: Floats
 
     @property
     def value(self) -> Floats:
@@ -147,79 +148,93 @@ class PooledStrata:
         likely = np.clip((sums.effective * sums.mean + 0.5) / (sums.effective + 1), 0, 1)
         return np.where(sums.audited > 0, likely, 0.5)
 
-    def distances(self, tail: Any) -> tuple[Floats, Floats]:
-        """How far the true mean may lie below and above the estimate, at an error of ``tail`` on each side."""
+    def distance(self, tail: Any, *, below: bool) -> Floats:
+        """How far the true mean may lie below, or above, the estimate, at an error of ``tail``."""
         from scipy.special import ndtri, stdtrit
 
         sums, upper, likely = self.sums, self.upper, self._likely
         tail = np.asarray(tail, dtype=np.float64)
-        top_low, top_high = _reaches(sums.mirrored(), upper, 1 - likely, self.left, tail)
-        low, high = _reaches(sums, ~upper, likely, self.left, tail)
         z = -ndtri(tail)
-        sampling = z**2 * self.between
+        squared = _reach(sums.mirrored(), upper, 1 - likely, self.left, tail, up=below) ** 2
+        squared = squared + _reach(sums, ~upper, likely, self.left, tail, up=not below) ** 2 + z**2 * self.between
         used = np.count_nonzero(sums.share > 0, axis=-1)
         degrees = np.maximum(sums.audited.sum(axis=-1) - used, 1)
         wider = -stdtrit(degrees, tail) / z * np.sqrt(self.effect)
         if self.groups is not None:
             wider = wider * -stdtrit(self.groups - 1, tail) / z
-        return np.sqrt(top_high**2 + low**2 + sampling) * wider, np.sqrt(top_low**2 + high**2 + sampling) * wider
+        return np.asarray(np.sqrt(squared) * wider)
 
-    def ends(self, tail: Any, moved: float = 0.0) -> tuple[Floats, Floats]:
-        """Return the interval, both of whose ends move out by ``moved``."""
-        below, above = self.distances(tail)
-        return np.clip(self.value - below - moved, 0, 1), np.clip(self.value + above + moved, 0, 1)
+    def ends(self, tail: Any) -> tuple[Floats, Floats]:
+        """Return the interval."""
+        low, high = self.value - self.distance(tail, below=True), self.value + self.distance(tail, below=False)
+        return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
-    def p_value(self, gate: Any, moved: float = 0.0) -> float:
+    def p_value(self, gate: Any) -> Floats:
         """Smallest error at which the mean is shown to be above the gate; 1 if the estimate is not above it."""
-        return smallest_tail(lambda tail: self.distances(tail)[0], self.value - moved - gate)
+        return smallest_tail(lambda tail: self.distance(tail, below=True), self.value - gate)
 
 
-def smallest_tail(distance: Callable[[float], Any], excess: Any) -> float:
-    """Return the error at which a distance, which grows as the error falls, is the excess; 1 where there is none."""
-    from scipy.optimize import brentq
+def smallest_tail(distance: Callable[[Floats], Floats], excess: Any) -> Floats:
+    """Return the error at which a distance, which grows as the error falls, is the excess; 1 where there is none.
+
+    By the rule of false position, as Dowell and Jarratt (1971) improved it, for all problems at once.
+
+    Examples
+    --------
+    >>> from scipy.special import ndtri
+    >>> smallest_tail(lambda tail: -ndtri(tail), np.array([1.959964, -1.0])).round(6)
+    array([0.025, 1.   ])
+    """
     from scipy.special import ndtr
 
-    if excess <= 0:
-        return 1.0
+    excess = np.asarray(excess, dtype=np.float64)
 
-    def short(z: float) -> float:
+    def short(z: Floats) -> Floats:
         """By how much the distance at a normal quantile exceeds the excess."""
-        return float(distance(float(ndtr(-z)))) - float(excess)
+        return np.asarray(distance(ndtr(-z)) - excess)
 
-    z = NEAREST if short(NEAREST) >= 0 else FARTHEST if short(FARTHEST) < 0 else brentq(short, NEAREST, FARTHEST)
-    return float(ndtr(-z))
+    z, other = np.full(excess.shape, FARTHEST), np.full(excess.shape, NEAREST)
+    now, before = short(z), short(other)
+    left = (excess > 0) & (now > 0) & (before < 0)
+    z = np.where(before >= 0, NEAREST, z)
+    for _ in range(STEPS):
+        if not left.any():
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            next_z = np.where(left, z - now * (z - other) / (now - before), z)
+        found = short(next_z)
+        turned = (found > 0) != (now > 0)
+        other, before = np.where(turned, z, other), np.where(turned, now, before / 2)
+        left = left & (np.abs(next_z - z) > TINY) & (found != 0)
+        z, now = next_z, found
+    return np.where(excess > 0, ndtr(-z), 1.0)
 
 
-def _reaches(sums: StratumSums, inside: Any, likely: Floats, left: Floats, tail: Floats) -> tuple[Floats, Floats]:
-    """How far the sum of shares times means of some strata may lie below and above its estimate."""
+def _reach(sums: StratumSums, inside: Any, likely: Floats, left: Floats, tail: Floats, *, up: bool) -> Floats:
+    """How far the sum of shares times means of some strata may lie above its estimate, or below."""
     share = np.where(inside, sums.share, 0.0)
     size = share.sum(axis=-1)
     several = np.count_nonzero(share > 0, axis=-1, keepdims=True) >= 2
-    room = _shares(share * (1 - likely), share)
-    less = _shares(share * likely, share)
-    nothing = ~(((sums.most > TINY) | (sums.least < -TINY)) & (share > 0) & (sums.audited > 0)).any(axis=-1)
+    known = sums.audited > 0
+    # Half a row at either end; a whole one at the top, if no event was met.
+    met = ((sums.most > TINY) | (sums.least < -TINY)) & (share > 0) & known
+    whole = np.asarray(up & ~met.any(axis=-1, keepdims=True))
+    more = np.where(whole, 1.0, 0.5) * _shares(share * (1 - likely), share)
+    fewer = np.where(whole, 0.0, 0.5) * _shares(share * likely, share)
+    rows = sums.effective + more + fewer
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (sums.effective * sums.mean + more) / rows
+        squared = sums.spread + sums.squares * (sums.centre - mean) ** 2
+        squared += more * (1 - mean) ** 2 + fewer * mean**2
+        variance = squared / rows / np.where(several, np.maximum(rows - 1, 1), rows + 1)
+    mean = np.where(known, mean, 0.5)
+    variance = np.where(known, variance, 1 / 12) * left
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = np.where(size > 0, (share * mean).sum(axis=-1) / size, 0.0)
+        spread = np.where(size > 0, (share**2 * variance).sum(axis=-1) / size**2, 0.0)
+    end = size * beta_quantile(middle, spread, 1 - tail if up else tail)
     centre = (share * sums.mean).sum(axis=-1)
-
-    def end(more: float, fewer: Any, probability: Floats) -> Floats:
-        """Quantile of the beta distribution, with half rows of these masses at the two ends."""
-        fewer = np.asarray(fewer)[..., None]
-        rows = sums.effective + more * room + fewer * less
-        known = sums.audited > 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = (sums.effective * sums.mean + more * room) / rows
-            squared = sums.spread + sums.squares * (sums.centre - mean) ** 2
-            squared += more * room * (1 - mean) ** 2 + fewer * less * mean**2
-            variance = squared / rows / np.where(several, np.maximum(rows - 1, 1), rows + 1)
-        mean = np.where(known, mean, 0.5)
-        variance = np.where(known, variance, 1 / 12) * left
-        with np.errstate(divide="ignore", invalid="ignore"):
-            whole = np.where(size > 0, (share * mean).sum(axis=-1) / size, 0.0)
-            spread = np.where(size > 0, (share**2 * variance).sum(axis=-1) / size**2, 0.0)
-        return np.asarray(size * beta_quantile(whole, spread, probability))
-
-    low = end(0.5, np.full(size.shape, 0.5), tail)
-    high = np.where(nothing, end(1.0, np.zeros(size.shape), 1 - tail), end(0.5, np.full(size.shape, 0.5), 1 - tail))
-    return np.maximum(centre - low, 0), np.maximum(high - centre, 0)
+    return np.asarray(np.maximum(end - centre if up else centre - end, 0))
 
 
 def _shares(weights: Floats, otherwise: Floats) -> Floats:
@@ -264,10 +279,12 @@ def pooled_strata(
 
     Parameters
     ----------
-    given : array of shape (n,)
-        Given scores in [0, 1].
-    rows, true : arrays of shape (k,)
-        Audited rows and their true scores in [0, 1].
+    given : array of shape (..., n)
+        Given scores in [0, 1]; leading axes are separate problems, which share the rows.
+    rows : array of shape (k,)
+        Audited rows.
+    true : array of shape (..., k)
+        Their true scores in [0, 1].
     inclusion : array of shape (k,), optional
         Probability that each was to be drawn (default: the same for all).
     weight : array of shape (n,), optional
@@ -276,81 +293,89 @@ def pooled_strata(
         Whether the result is about new rows; else about these.
     groups : array of shape (n,), optional
         Group of each row, from 0.
-    strata : array of shape (n,), optional
+    strata : array of shape (..., n), optional
         Stratum of each row, from 0 (default: :func:`strata_of`).
 
     Notes
     -----
     Source: the interval was chosen by simulation of 144 worlds; Fay and Feuer 1997 for the pooling of strata.
     """
-    n, k = given.size, rows.size
-    stratum = strata_of(given, k) if strata is None else strata
-    count = int(stratum.max()) + 1
+    lead, n, k = given.shape[:-1], given.shape[-1], rows.size
+    scores, known = given.reshape(-1, n), true.reshape(-1, k)
     own = np.full(n, 1 / n) if weight is None else weight / weight.sum()
-    size_of = np.bincount(stratum, minlength=count)
-    here = stratum[rows]
     drawn = np.ones(k) if inclusion is None else 1 / inclusion
     if weight is not None:
         drawn = drawn * own[rows] * n
+    stratum = np.array([strata_of(one, k) for one in scores]) if strata is None else strata.reshape(-1, n)
+    count, m = int(stratum.max()) + 1, len(scores)
+    cells = stratum + count * np.arange(m)[:, None]
+    here = cells[:, rows]
 
     def total(values: Floats, among: Rows = here) -> Floats:
-        return np.bincount(among, values, minlength=count).astype(np.float64)
+        summed = np.bincount(among.ravel(), np.broadcast_to(values, among.shape).ravel(), minlength=m * count)
+        return summed.reshape(m, count).astype(np.float64)
 
-    share = size_of / n if weight is None else total(own, stratum)
-    mean_given = total(own * given, stratum) / total(own, stratum)
+    def at(values: Floats, among: Rows = here) -> Floats:
+        return values.ravel()[among]
+
+    size_of = total(np.ones(n), cells)
+    held = size_of if weight is None else total(own, cells)
+    share = size_of / n if weight is None else held
+    mean_given = total(own * scores, cells) / np.where(held > 0, total(own, cells), 1.0)
     audited, sums = total(np.ones(k)), total(drawn)
     divisor = np.where(audited > 0, sums, 1.0)
-    scores = given[rows]
-    mean_scores, mean_true = total(drawn * scores) / divisor, total(drawn * true) / divisor
-    moved = scores - mean_scores[here]
-    size = float(drawn @ moved**2)
-    slope = float(np.clip(drawn @ (moved * (true - mean_true[here])) / size, 0, 1)) if size >= TINY else 0.0
-    x = true - slope * (scores - mean_given[here])
-    mean = np.where(audited > 0, mean_true - slope * (mean_scores - mean_given), mean_given)
+    judged = scores[:, rows]
+    mean_judged, mean_true = total(drawn * judged) / divisor, total(drawn * known) / divisor
+    moved = judged - at(mean_judged)
+    size = (drawn * moved**2).sum(axis=1, keepdims=True)
+    shared = (drawn * moved * (known - at(mean_true))).sum(axis=1, keepdims=True)
+    slope = np.where(size >= TINY, np.clip(shared / np.maximum(size, TINY), 0, 1), 0.0)
+    x = known - slope * (judged - at(mean_given))
+    mean = np.where(audited > 0, mean_true - slope * (mean_judged - mean_given), mean_given)
     unseen = np.where(audited > 0, total(drawn**2) / divisor, 1.0)
-    squared = (drawn / unseen[here]) ** 2
+    squared = (drawn / at(unseen)) ** 2
     squares = total(squared)
     centre = total(squared * x) / np.where(audited > 0, squares, 1.0)
-    least, most = np.full(count, np.inf), np.full(count, -np.inf)
+    least, most = np.full(m * count, np.inf), np.full(m * count, -np.inf)
     np.minimum.at(least, here, x)
     np.maximum.at(most, here, x)
-    value = float(share @ mean)
-    within = float(own @ given**2 - share @ mean_given**2)
-    between = max(float(share @ (mean - value) ** 2) + slope**2 * within, 0.0) * float(own @ own)
-    effect, n_groups = 1.0, None
+    value = (share * mean).sum(axis=1, keepdims=True)
+    within = (own * scores**2).sum(axis=1, keepdims=True) - (share * mean_given**2).sum(axis=1, keepdims=True)
+    between = (share * (mean - value) ** 2).sum(axis=1, keepdims=True) + slope**2 * within
+    effect, n_groups = np.ones(m), None
     if groups is not None and population:
-        error = mean[stratum] + slope * (given - mean_given[stratum]) - value
+        error = at(mean, cells) + slope * (scores - at(mean_given, cells)) - value
         if weight is not None:
             error = error * own * n
-        np.add.at(error, rows, (share * n / divisor)[here] * drawn * (x - mean[here]))
+        error[:, rows] += at(share * n / divisor) * drawn * (x - at(mean))
         n_groups = int(groups.max()) + 1
-        summed, alone = np.bincount(groups, error, minlength=n_groups), float(error @ error)
-        effect = max(1.0, n_groups / (n_groups - 1) * float(summed @ summed) / alone) if alone > 0 else 1.0
+        places = groups + n_groups * np.arange(m)[:, None]
+        summed = np.bincount(places.ravel(), error.ravel(), minlength=m * n_groups).reshape(m, n_groups)
+        together, alone = (summed**2).sum(axis=1), (error**2).sum(axis=1)
+        wider = n_groups / (n_groups - 1) * together / np.where(alone > 0, alone, 1.0)
+        effect = np.where(alone > 0, np.maximum(wider, 1.0), 1.0)
+
+    def shaped(*tables: Floats) -> list[Floats]:
+        return [table.reshape(*lead, -1) for table in tables]
+
+    parts = (share, mean_given, audited, sums / unseen, mean, squares, centre, total(squared * (x - at(centre)) ** 2))
+    left = np.ones((m, count)) if population else 1 - audited / np.maximum(size_of, 1)
     return PooledStrata(
-        sums=StratumSums(
-            share,
-            mean_given,
-            audited,
-            sums / unseen,
-            mean,
-            squares,
-            centre,
-            total(squared * (x - centre[here]) ** 2),
-            least,
-            most,
-        ),
-        between=np.asarray(between if population else 0.0),
-        left=np.ones(count) if population else 1 - audited / size_of,
-        effect=np.asarray(effect),
+        sums=StratumSums(*shaped(*parts, least, most)),
+        between=(np.maximum(between, 0.0) * float(own @ own) * population).reshape(lead),
+        left=left.reshape(*lead, -1),
+        effect=effect.reshape(lead),
         groups=n_groups,
-        slope=slope,
+        slope=slope.reshape(lead),
     )
 
 
 def prediction_powered(
     given: Floats, rows: Rows, true: Floats, *, tail: float = 0.025
-) -> tuple[float, float, float, float]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the estimate, both ends and the coefficient of PPI++ for a uniform draw; scores on any scale.
+
+    Arrays are of shape (..., n) and (..., k), as those of :func:`pooled_strata`.
 
     Notes
     -----
@@ -361,20 +386,21 @@ def prediction_powered(
     Examples
     --------
     >>> given, true = np.tile([1.0, 1, 0, 1], 5), np.tile([1.0, 0, 0, 1], 2)
-    >>> [round(number, 4) for number in prediction_powered(given, np.arange(8), true)]
+    >>> [round(float(number), 4) for number in prediction_powered(given, np.arange(8), true)]
     [0.5, 0.19, 0.81, 0.38]
     """
     from scipy.special import ndtri
 
-    k, others = rows.size, given.size - rows.size
-    f, u = given[rows], np.delete(given, rows)
-    if others == 0:
-        value, variance, coefficient = float(true.mean()), float(true.var()) / k, 0.0
-    else:
-        spread = float(given.var(ddof=1)) * (1 + k / others)
-        covariance = float(np.cov(true, f, ddof=0)[0, 1])
-        coefficient = float(np.clip(covariance / spread, 0, 1)) if spread > 0 else 0.0
-        value = coefficient * float(u.mean()) + float((true - coefficient * f).mean())
-        variance = coefficient**2 * float(u.var()) / others + float((true - coefficient * f).var()) / k
-    reach = -float(ndtri(tail)) * math.sqrt(variance)
+    k, others = rows.size, given.shape[-1] - rows.size
+    f, u = given[..., rows], np.delete(given, rows, axis=-1)
+    coefficient = np.zeros(given.shape[:-1])
+    value, variance = true.mean(axis=-1), 0.0
+    if others:
+        spread = given.var(axis=-1, ddof=1) * (1 + k / others)
+        covariance = ((true - value[..., None]) * (f - f.mean(axis=-1, keepdims=True))).mean(axis=-1)
+        coefficient = np.where(spread > 0, np.clip(covariance / np.where(spread > 0, spread, 1.0), 0, 1), 0.0)
+        value = coefficient * u.mean(axis=-1) + (true - coefficient[..., None] * f).mean(axis=-1)
+        variance = coefficient**2 * u.var(axis=-1) / others
+    variance = variance + (true - coefficient[..., None] * f).var(axis=-1) / k
+    reach = -ndtri(tail) * np.sqrt(variance)
     return value, value - reach, value + reach, coefficient

@@ -4,21 +4,27 @@ Each row has two scores in [low, high]: the *given* one, by a judge, a metric or
 *true* one, which a careful human would give, known for the audited rows. A right or wrong class is the case of 0 and 1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from demele.classifiers.intervals import drawn_p_value, place_p_value
+from demele.classifiers.pooled_strata import strata_of
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_number
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.names import checked_name
+from demele.core.results import Note
 from demele.core.row_blocks import numbered_rows
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, number_column
 from demele.noise.audit import read_rows
 from demele.noise.square_tables import digest, set_fields
+
+#: Error of all checks of a random draw together.
+ALARM = 0.001
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -115,7 +121,7 @@ class RowScores:
     @property
     def n(self) -> int:
         """Number of rows, also of those without a score."""
-        return int(self.given.size)
+        return int(self.given.shape[-1])
 
     @property
     def width(self) -> float:
@@ -124,8 +130,9 @@ class RowScores:
 
     @property
     def scored(self) -> Flags:
-        """Which rows have a score."""
-        return ~np.isnan(self.given)
+        """Which rows have a score; of several systems, a score of each."""
+        missing = np.isnan(self.given)
+        return np.asarray(~missing.reshape(-1, self.n).any(axis=0))
 
     @property
     def mean(self) -> float:
@@ -159,49 +166,71 @@ class RowScores:
         >>> RowScores([1, 0, 1]).minus(RowScores([1, 1, 0])).given
         array([ 0., -1.,  1.])
         """
-        if (self.n, self.low, self.high) != (baseline.n, baseline.low, baseline.high):
-            raise InputError(
-                "scores",
-                f"two systems have {self.n} rows in [{self.low:g}, {self.high:g}] and {baseline.n} rows in "
-                f"[{baseline.low:g}, {baseline.high:g}]; give the same rows on the same scale",
-            )
-        for name in ("task", "group", "weight"):
-            own, other = getattr(self, name), getattr(baseline, name)
-            if (own is None) != (other is None) or (own is not None and not np.array_equal(own, other)):
-                raise InputError(
-                    "scores", f"two systems have another `{name}` per row; give the same rows in the same order"
-                )
+        return stacked([baseline, self]).apart(1, 0)
+
+    def apart(self, candidate: Any, baseline: Any) -> "RowScores":
+        """Return differences of systems that are stacked, by their places."""
+        (down, other_down), (up, other_up) = ((side[candidate], side[baseline]) for side in (self.down, self.up))
         return _changed(
             self,
-            given=self.given - baseline.given,
+            given=self.given[candidate] - self.given[baseline],
             low=-self.width,
             high=self.width,
-            down=self.down + baseline.up,
-            up=self.up + baseline.down,
-            verdicts=(np.concatenate([self.down, baseline.up]), np.concatenate([self.up, baseline.down])),
+            down=down + other_up,
+            up=up + other_down,
+            verdicts=(np.concatenate([down, other_up], axis=-1), np.concatenate([up, other_down], axis=-1)),
         )
 
     def take(self, rows: Any) -> "RowScores":
         """Return some rows (indices or a mask)."""
         fields = ("given", "down", "up", "task", "group", "weight")
         held: dict[str, Any] = {name: getattr(self, name) for name in fields}
-        parts: dict[str, Any] = {name: None if column is None else column[rows] for name, column in held.items()}
+        parts: dict[str, Any] = {name: None if column is None else column[..., rows] for name, column in held.items()}
         for name in ("task", "group"):
             if parts[name] is not None:
                 parts[name] = np.unique(parts[name], return_inverse=True)[1].astype(np.intp)
         if self.verdicts is not None:
-            parts["verdicts"] = tuple(side.reshape(2, -1)[:, rows].ravel() for side in self.verdicts)
+            parts["verdicts"] = tuple(
+                np.concatenate([part[..., rows] for part in np.split(side, 2, axis=-1)], axis=-1)
+                for side in self.verdicts
+            )
         return _changed(self, **parts)
 
     def with_given(self, given: Floats) -> "RowScores":
         """Return the same rows with other scores, which are taken as right."""
-        nothing = np.zeros(self.n)
+        nothing = np.zeros(given.shape)
         return _changed(self, given=given, down=nothing, up=nothing, verdicts=None)
 
     def reaches(self, unit: str) -> tuple[Floats, Floats]:
         """Return how far each wrong row, or verdict, moves a row down and up; a difference has two verdicts per row."""
         checked_name(unit, "unit", ("row", "verdict"))
         return (self.down, self.up) if unit == "row" or self.verdicts is None else self.verdicts
+
+
+def stacked(systems: Sequence[RowScores]) -> RowScores:
+    """Put the scores of systems on the same rows together; arrays are of shape (n_systems, n) then.
+
+    Raises
+    ------
+    InputError
+        If two have other rows, another scale, or other tasks, groups or weights.
+    """
+    first = systems[0]
+    for one in systems[1:]:
+        if (one.n, one.low, one.high) != (first.n, first.low, first.high):
+            raise InputError(
+                "scores",
+                f"two systems have {one.n} rows in [{one.low:g}, {one.high:g}] and {first.n} rows in "
+                f"[{first.low:g}, {first.high:g}]; give the same rows on the same scale",
+            )
+        for name in ("task", "group", "weight"):
+            own, other = getattr(one, name), getattr(first, name)
+            if (own is None) != (other is None) or (own is not None and not np.array_equal(own, other)):
+                raise InputError(
+                    "scores", f"two systems have another `{name}` per row; give the same rows in the same order"
+                )
+    together = {name: np.array([getattr(one, name) for one in systems]) for name in ("given", "down", "up")}
+    return _changed(first, **together)
 
 
 def _changed(scores: RowScores, **values: Any) -> RowScores:
@@ -309,25 +338,31 @@ class ScoreAudit:
         rows = rng_for(seed, "order of human scores").permutation(judged)
         return cls(rows, {name: one[rows] for name, one in read.items()})
 
-    def of(self, name: str) -> "ScoreAudit":
-        """Return the audit of one system.
+    def true_of(self, name: str) -> Floats:
+        """Return the true scores of one system.
 
         Raises
         ------
         InputError
-            If it has no true scores of it.
+            If it has none of it.
         """
         if name not in self.true and set(self.true) != {""}:
             raise InputError("audit", f"has no true scores of {name!r}; it has those of {', '.join(self.true)}")
-        return ScoreAudit(self.rows, self.true.get(name, self.true.get("")), self.inclusion, selective=self.selective)
+        return self.true[name if name in self.true else ""]
+
+    def of(self, name: str) -> "ScoreAudit":
+        """Return the audit of one system."""
+        return ScoreAudit(self.rows, self.true_of(name), self.inclusion, selective=self.selective)
 
     def minus(self, candidate: str, baseline: str) -> "ScoreAudit":
         """Return the true differences of two systems."""
-        true = next(iter(self.of(candidate).true.values())) - next(iter(self.of(baseline).true.values()))
+        true = self.true_of(candidate) - self.true_of(baseline)
         return ScoreAudit(self.rows, true, self.inclusion, selective=self.selective)
 
-    def judged(self, scores: RowScores) -> tuple[Rows, Floats, Floats | None]:
+    def judged(self, scores: RowScores, names: Sequence[str] | None = None) -> tuple[Rows, Floats, Floats | None]:
         """Return rows, true scores and inclusion where both the row's given score and its true score are known.
+
+        ``names`` are those of systems that are stacked; without them, the audit is of one system.
 
         Raises
         ------
@@ -338,23 +373,58 @@ class ScoreAudit:
             raise InputError(
                 "audit",
                 "its rows were chosen for a reason (`selective`), so they say nothing of the other rows; draw rows at "
-                "random, or bound the wrong scores with `rate`",
+                "random, or bound the wrong scores with `noise`",
             )
-        if len(self.true) != 1:
+        if names is None and len(self.true) != 1:
             raise InputError("audit", f"has true scores of {len(self.true)} systems; take one with audit.of(name)")
         if self.rows.max() >= scores.n:
             raise InputError("audit", f"names row {self.rows.max()}; {scores.n} rows are counted from 0")
-        true = next(iter(self.true.values()))
-        known = ~np.isnan(true) & scores.scored[self.rows]
-        beyond = np.flatnonzero(known & ((true < scores.low) | (true > scores.high)))
+        columns = list(self.true.values()) if names is None else [self.true_of(name) for name in names]
+        true = columns[0] if names is None else np.array(columns)
+        known = ~np.isnan(columns).any(axis=0) & scores.scored[self.rows]
+        beyond = np.argwhere(known & ((true < scores.low) | (true > scores.high)))
         if beyond.size:
-            place = beyond[0]
+            place = tuple(beyond[0])
             raise InputError(
                 "audit",
-                f"true scores reach {true[place]:g} (row {self.rows[place]}), given ones are in [{scores.low:g}, "
+                f"true scores reach {true[place]:g} (row {self.rows[place[-1]]}), given ones are in [{scores.low:g}, "
                 f"{scores.high:g}]",
                 "give both on the same scale",
             )
         if known.sum() < 2:
             raise NotEnoughData("audit", f"expected at least 2 rows with a given and a true score, got {known.sum()}")
-        return self.rows[known], true[known], None if self.inclusion is None else self.inclusion[known]
+        return self.rows[known], true[..., known], None if self.inclusion is None else self.inclusion[known]
+
+
+def audit_alarms(scores: RowScores, audit: ScoreAudit) -> tuple[Note, ...]:
+    """Say whether an audit that is declared uniform looks like one: by given score, place, task and group.
+
+    The true scores are never looked at. A choice by what neither the scores nor the order shows is not seen.
+
+    Examples
+    --------
+    >>> given = [0] * 215 + [1] * 985
+    >>> len(audit_alarms(RowScores(given), ScoreAudit([*range(40), *range(215, 295)], [1] * 120)))
+    1
+    """
+    if audit.inclusion is not None or audit.selective:
+        return ()
+    scored = np.flatnonzero(scores.scored)
+    held, rows = scores.take(scored), np.searchsorted(scored, audit.rows[scores.scored[audit.rows]])
+    n, k = held.n, rows.size
+    found = [(place_p_value(rows, n), f"their mean row number is {rows.mean():.1f}, {(n - 1) / 2:.1f} expected", True)]
+    columns = {"given score": strata_of(held.given, k), "task": held.task, "group": held.group}
+    for name, codes in columns.items():
+        if codes is None:
+            continue
+        sizes, drawn = np.bincount(codes), np.bincount(codes[rows], minlength=int(codes.max()) + 1)
+        which = np.arange(sizes.size) if name == "given score" else np.array([sizes.argmax()])
+        for code, p in zip(which, drawn_p_value(sizes[which], drawn[which], n, k).tolist(), strict=True):
+            words = f"{drawn[code]} of {k} audited rows are of one {name}, {sizes[code] * k / n:.3g} expected"
+            found.append((p, words, name != "given score"))
+    p, words, harmful = min(found, key=lambda one: one[0])
+    if p * len(found) > ALARM:
+        return ()
+    effect = "the estimate may be wrong" if harmful else "the estimate allows for this"
+    message = f"the audited rows do not look like a uniform draw: {words} (p = {p:.1e}); {effect}"
+    return (Note(code="audit-not-uniform", message=message, severity="warning"),)

@@ -1,14 +1,19 @@
 """Row scores of problems with several samples, and of predicted probabilities."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from demele.classifiers.probabilities import Loss, losses
-from demele.classifiers.row_scores import RowScores
+from demele.classifiers.row_scores import RowScores, read_scores
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError
 from demele.core.given_arrays import whole_array
 from demele.core.kinds import Classes, Count, CountOrNone, Data, checked
 from demele.core.labelled import read_labels, vocabulary
+from demele.core.row_blocks import numbered_rows
+from demele.core.table_columns import as_column
 
 
 @checked
@@ -89,3 +94,69 @@ def loss_scores(
     held = table[np.arange(given.size), words.encode(given, "labels")]
     top = most or (1 if len(words) == 2 else 2)
     return RowScores(held, 0, top, reach=(held - table.min(axis=1), table.max(axis=1) - held))
+
+
+def item_means(
+    values: object, item: object, *, low: float = 0, high: float = 1
+) -> tuple[RowScores, tuple[Any, ...], "EpochSpread"]:
+    """Average repeated scores of each item: epochs are no rows.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        A score per item and epoch.
+    item : array-like of shape (n,)
+        Item of each.
+    low, high : float
+
+    Returns
+    -------
+    RowScores
+        One row per item, in order of appearance.
+    tuple
+        The items.
+    EpochSpread
+        Variances within and between items.
+
+    Examples
+    --------
+    >>> scores, items, spread = item_means([1, 1, 0, 1, 0, 0, 0, 1], ["a"] * 4 + ["b"] * 4)
+    >>> scores.given, items, round(spread.within, 4)
+    (array([0.75, 0.25]), ('a', 'b'), 0.25)
+    """
+    read = read_scores(values, "values", low, high)
+    codes, count = numbered_rows(item, "item", read.size, "values")
+    kept = ~np.isnan(read)
+    repeats = np.bincount(codes[kept], minlength=count)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(codes[kept], read[kept], minlength=count) / repeats
+    squares = np.bincount(codes[kept], (read[kept] - means[codes[kept]]) ** 2, minlength=count)
+    several = repeats > 1
+    within = float((squares[several] / (repeats[several] - 1)).mean()) if several.any() else float("nan")
+    scored = repeats > 0
+    between = (
+        max(float(means[scored].var(ddof=1)) - within * float((1 / repeats[scored]).mean()), 0.0)
+        if scored.sum() > 1
+        else float("nan")
+    )
+    column = as_column(item, "item")
+    names = tuple(column[row] for row in np.unique(codes, return_index=True)[1].tolist())
+    return RowScores(means, low, high), names, EpochSpread(within, between, int(scored.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class EpochSpread:
+    """Variance of scores within items and between them, and the number of items."""
+
+    within: float
+    between: float
+    items: int
+
+    @property
+    def correlation(self) -> float:
+        """Correlation of two epochs of an item."""
+        return self.between / (self.between + self.within)
+
+    def error(self, epochs: float) -> float:
+        """Return the standard error of the mean with so many epochs of each item."""
+        return float(np.sqrt((self.between + self.within / epochs) / self.items))

@@ -1,20 +1,20 @@
 """``demele judge``: scores by a judge, corrected by human scores of some rows."""
 
-from demele.classifiers.judge import judge_scores
+from demele.classifiers.judge import judge
 from demele.cli.engine import Call, Command, Given
 from demele.cli.judged_rows import read_judged
 
 
 def _run(given: Given) -> Call:
     scores, audit, slices = given.call(read_judged, given.files)
-    return given.bind(judge_scores, scores, audit, slices=slices)
+    return given.bind(judge, scores, audit, slices=slices)
 
 
 JUDGE = Command(
-    {"": judge_scores},
+    {"": judge},
     ("RESULTS...",),
     _run,
-    short="human gate noise score id group scale human_error level exact",
+    short="human gate noise score id group scale expert_error level exact",
     readers=(read_judged,),
     called={"audit": "--human", "slices": "--slice"},
     details="""\

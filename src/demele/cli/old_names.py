@@ -43,6 +43,7 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--each-annotator": ("-o NAME.annotators.csv",),
     "--save-annotations": ("-o NAME.annotations.csv",),
     "--doubt": ("--disagreement",),
+    "--human-error": ("--expert-error",),
     "--suspects": ("--cleaning FILE", "-o NAME.suspects.csv"),
     "--common": ("--ids common",),
     "--ask": ("demele audit next --answers FILE",),

@@ -24,7 +24,7 @@ def adjusted(p_values: NDArray[np.float64], method: Literal["holm", "bh"] = "hol
         from scipy.stats import false_discovery_control
 
         return np.asarray(false_discovery_control(p))
-    order = np.argsort(p, kind="stable")
+    order = np.argsort(p)
     found = np.empty(p.size)
     found[order] = np.minimum(np.maximum.accumulate(p[order] * (p.size - np.arange(p.size))), 1.0)
     return found

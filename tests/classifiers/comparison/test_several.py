@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.classifiers.comparison.compare import compare
-from demele.classifiers.comparison.ranking import rank, rank_ranges
+from demele.classifiers.comparison.ranking import rank
+from demele.classifiers.rank_sets import implied, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.holm import holm
 from demele.labels import draw_audit
@@ -66,7 +67,7 @@ def test_ranges_by_hand() -> None:
     # Model 0 shown better than 1 and 2; nothing else.
     better = np.zeros((3, 3), dtype=bool)
     better[1, 0] = better[2, 0] = True
-    best, worst = rank_ranges(better)
+    best, worst = rank_ranges(implied(better))
     assert_exact(best, [1, 2, 2])
     assert_exact(worst, [1, 3, 3])
 
@@ -75,11 +76,11 @@ def test_what_follows_from_claims_counts_as_shown() -> None:
     # 2 over 1 and 1 over 0, nothing said of 2 and 0; 3 is free.
     better = np.zeros((4, 4), dtype=bool)
     better[1, 2] = better[0, 1] = True
-    best, worst = rank_ranges(better)
+    best, worst = rank_ranges(implied(better))
     assert_exact(best, [3, 2, 1, 1])
     assert_exact(worst, [4, 3, 2, 4])
     better[2, 0] = True  # a circle: something is wrong, so nothing follows
-    best, worst = rank_ranges(better)
+    best, worst = rank_ranges(implied(better))
     assert_exact(best, [1, 1, 1, 1])
     assert_exact(worst, [4, 4, 4, 4])
 
@@ -95,7 +96,7 @@ def test_ranges_are_those_of_all_orders_that_fit_the_claims(order: list[int], ma
         for ranks in itertools.permutations(range(1, 6))
         if all(ranks[j] < ranks[i] for i, j in zip(*np.nonzero(better), strict=True))
     ]
-    best, worst = rank_ranges(better)
+    best, worst = rank_ranges(implied(better))
     assert_exact(best, np.min(fitting, axis=0))
     assert_exact(worst, np.max(fitting, axis=0))
 
@@ -244,7 +245,7 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(NotEnoughData, match="at least 2 models, got 1"):
         rank({"a": models["a"]}, labels)
     with pytest.raises(InputError, match="correction: expected one of holm, bonferroni, none, got 'bonf'"):
-        rank(models, labels, correction="bonf")  # type: ignore[arg-type]
+        rank(models, labels, correction="bonf")  # type: ignore[call-overload]
     with pytest.raises(InputError, match="a and labels: expected the same number of rows"):
         rank({"a": models["a"][:-1], "b": models["b"]}, labels)
     with pytest.raises(InputError, match="distinct names"):

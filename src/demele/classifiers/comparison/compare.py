@@ -10,13 +10,13 @@ from demele.classifiers.comparison.decision import Decision, decision
 from demele.classifiers.comparison.methods import METHODS, MethodSpec, resolved
 from demele.classifiers.expert_errors import ExpertErrors, read_expert_error, refuse_without_expert
 from demele.classifiers.measures.assess import CLASS_MEASURES
+from demele.classifiers.of_scores import also_of_scores, two_names
 from demele.classifiers.question import OF_NEGATIVE, Inference, Noise, Question, classes_of, coded_like, read_knowledge
 from demele.classifiers.results import OF_POSITIVE, Measure
 from demele.classifiers.row_groups import Groups, read_groups, refuse_whole_groups
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.core.arrays import Rows
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.given_arrays import items_of
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Classes, Confidence, Data, OneClass, Rate, Seed, checked
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.names import checked_name, renamed
@@ -234,24 +234,10 @@ def refuse_groups(spec: MethodSpec, inference: str, groups: Groups | None, *, ex
         )
 
 
-def two_names(names: Any) -> tuple[str, str]:
-    """Check what the baseline classifier and the candidate are called.
-
-    Raises
-    ------
-    InputError
-        If these are not two different names.
-    """
-    unordered = isinstance(names, set | frozenset | Mapping)
-    found = [] if unordered else [str(name) for name in items_of(names, "names", "two different names")]
-    if len(found) != 2 or found[0] == found[1]:
-        raise InputError("names", f"expected two different names, got {quoted(names)}")
-    return found[0], found[1]
-
-
 # Whether a candidate classifier is better than the baseline -----------------------------------------------------------
 
 
+@also_of_scores
 @renamed(established="baseline", target="inference")
 def compare(
     baseline: object,
@@ -281,6 +267,9 @@ def compare(
     seed: int = 0,
 ) -> Decision:
     """Decide whether a candidate classifier is better than the baseline, on labels that may be wrong.
+
+    ``compare(baseline, candidate, audit=..., ...)`` of two :class:`demele.classifiers.RowScores`, without labels, takes
+    the options of :func:`demele.classifiers.judge.judge` and returns a :class:`demele.classifiers.Judgement`.
 
     Parameters
     ----------
@@ -381,6 +370,12 @@ def compare(
     'candidate'
     >>> compare(old, new, labels, noise=0.10).verdict
     'inconclusive'
+
+    Scores of rows:
+
+    >>> from demele.classifiers import RowScores
+    >>> compare(RowScores([4, 2, 3, 4] * 20, 1, 5), RowScores([4, 5, 3, 5] * 20, 1, 5)).verdict
+    'candidate'
     """
     options = dict(locals())
     for name in ("baseline", "candidate", "labels", "measure", "names"):

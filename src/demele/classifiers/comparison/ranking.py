@@ -1,6 +1,5 @@
 """What ranking several classifiers returns."""
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -21,11 +20,13 @@ from demele.classifiers.comparison.decision import (
     signature,
 )
 from demele.classifiers.comparison.methods import METHODS, MethodSpec
-from demele.classifiers.comparison.ranking_documents import MOST_MODELS, ranking_document
+from demele.classifiers.comparison.ranking_documents import ranking_document
 from demele.classifiers.expert_errors import ExpertErrors
+from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, Outcomes, Question, coded_like
+from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
 from demele.classifiers.results import Estimate, Measure
-from demele.core.arrays import Flags, Rows
+from demele.core.arrays import Flags
 from demele.core.errors import InputError, quoted
 from demele.core.holm import holm
 from demele.core.kinds import Classes, Data, OneClass, checked
@@ -228,39 +229,6 @@ def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
     )
 
 
-def rank_ranges(better: Flags) -> tuple[Rows, Rows]:
-    """Return the best and the worst rank of each model, from who is shown to be better, and what follows from it.
-
-    Parameters
-    ----------
-    better : array of bool, shape (n_models, n_models)
-        ``better[i, j]``: j is shown to be better than i.
-    """
-    known = implied(better)
-    return 1 + known.sum(axis=1), known.shape[0] - known.sum(axis=0)
-
-
-def tiers(names: tuple[str, ...], better: Flags) -> tuple[tuple[str, ...], ...]:
-    """Cut an order into parts: one ends before the first model that is shown to be worse than the part's first."""
-    starts = [0]
-    for place in range(1, len(names)):
-        if better[place, starts[-1]]:
-            starts.append(place)
-    return tuple(names[start:end] for start, end in itertools.pairwise([*starts, len(names)]))
-
-
-def implied(better: Flags) -> Flags:
-    """Add what claims imply: if j is better than i and k better than j, then k is better than i (Warshall 1962).
-
-    The true order is transitive, so what follows from true claims is true: nothing is paid for it. Claims that
-    contradict each other, in a circle, are dropped.
-    """
-    known = better.copy()
-    for middle in range(known.shape[0]):
-        known |= known[:, [middle]] & known[[middle], :]
-    return np.asarray(known & ~known.T)
-
-
 def square(values: NDArray[Any], m: int) -> NDArray[Any]:
     """Per-pair values as a square (baseline, candidate), with zeros on its diagonal."""
     square = np.zeros((m, m), dtype=values.dtype)
@@ -271,6 +239,7 @@ def square(values: NDArray[Any], m: int) -> NDArray[Any]:
 # Several classifiers on one test set: which are shown to be better than which, and so between which ranks each lies ---
 
 
+@also_of_scores
 @renamed(target="inference")
 @checked
 def rank(
@@ -300,6 +269,9 @@ def rank(
     seed: int = 0,
 ) -> Ranking:
     """Compare all classifiers with each other on labels that may be wrong, with an interval of each rank.
+
+    ``rank({name: scores, ...}, audit=..., ...)`` of :class:`demele.classifiers.RowScores`, without labels, takes the
+    options of :func:`demele.classifiers.judge.judge` and returns a :class:`demele.classifiers.Judgement`.
 
     Parameters
     ----------
@@ -354,6 +326,13 @@ def rank(
     [('large', 1, 1), ('small', 2, 3), ('tiny', 2, 3)]
     >>> ranking.decision("small", "large").verdict
     'candidate'
+
+    Scores of rows:
+
+    >>> from demele.classifiers import RowScores
+    >>> scores = {name: RowScores(rng.random(400) < share) for name, share in shares.items()}
+    >>> [(one.name, one.best_rank, one.worst_rank) for one in rank(scores).systems]
+    [('large', 1, 1), ('small', 2, 3), ('tiny', 2, 3)]
     """
     options = dict(locals())
     for name in ("predictions", "labels", "correction", "title"):
@@ -364,7 +343,7 @@ def rank(
     spec, question = ask(models, labels, pairs, **options)
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)
-    best, worst = rank_ranges(wins)
+    best, worst = rank_ranges(implied(wins))
     # Sum of the estimated differences of each model to the others; one that is undefined counts as none.
     leads = np.nan_to_num(square(asked.outcomes.difference, m), nan=0.0).sum(axis=0)
     observed = np.full(m, -math.inf)

@@ -9,6 +9,7 @@ import numpy as np
 
 from demele.classifiers.comparison.documents import how_compared
 from demele.classifiers.documents import estimate_columns, estimate_strips, measure_of, rests_on
+from demele.classifiers.rank_sets import MOST_MODELS, rank_text
 from demele.core.png import png
 from demele.core.result import about
 from demele.report.document import NOTHING, Document, Images, Mark, Matrix, Pill, Section, Strip, Strips, Table
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.ranking import Ranking
     from demele.classifiers.results import Estimate
 
-#: Up to so many models, each pair has a cell in a matrix and a row in a table; of more, a pixel. Rows of the table.
-MOST_MODELS, _LISTED = 50, 300
+#: Rows of the table of pairs. Of more than MOST_MODELS models, a pair is a pixel.
+_LISTED = 300
 _CORRECTIONS = {
     "holm": "The comparisons share the error by Holm's procedure [@holm1979simple]",
     "bonferroni": "The comparisons share the error equally (Bonferroni)",
@@ -54,7 +55,7 @@ def ranking_document(result: "Ranking") -> Document:
     measure = measure_of(result.measure, result.of, method=result.method)
     together = "for each pair" if result.correction == "none" else "for all pairs together"
     strips = [
-        Strip(model, [Mark("span", low - 0.4, high + 0.4), Mark("dot", place)], _ranks(low, high))
+        Strip(model, [Mark("span", low - 0.4, high + 0.4), Mark("dot", place)], rank_text(low, high))
         for place, model, low, high in zip(itertools.count(1), models, result.best_rank, result.worst_rank)
     ]
     series = {0: "ranks that are possible; the dot is the place by the estimate"}
@@ -98,10 +99,6 @@ def _headline(result: "Ranking") -> str:
     return f"{best} may be the best; {significant}."
 
 
-def _ranks(best: int, worst: int) -> str:
-    return str(best) if best == worst else f"{best}-{worst}"
-
-
 def _better(pairs: "pd.DataFrame", names: Sequence[str]) -> Any:
     """Return which model of a column is significantly better than that of a row, shape (n_models, n_models)."""
     place = {model: position for position, model in enumerate(names)}
@@ -116,7 +113,7 @@ def _table(result: "Ranking") -> Table:
     truly = None if result.reference is None else _better(result.reference, result.names).sum(axis=0)
     estimated: Callable[[int], Estimate] = result.estimates.__getitem__
     columns: list[Column[int]] = [
-        ("Rank", "text", lambda place: _ranks(result.best_rank[place], result.worst_rank[place])),
+        ("Rank", "text", lambda place: rank_text(result.best_rank[place], result.worst_rank[place])),
         ("Model", "text", lambda place: name(result.names[place])),
         *estimate_columns(result.estimates, result.level, estimated),
         ("Lead (pp)", "points.2?", lambda place: result.leads[place]),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.betting import Draws, Stakes, enough
-from demele.classifiers.comparison.compare import refuse_groups, two_names
+from demele.classifiers.comparison.compare import refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
 from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, read_rows, signs, terms, unclear_note
@@ -20,6 +20,7 @@ from demele.classifiers.expert_errors import (
     read_expert_error,
     with_expert_errors,
 )
+from demele.classifiers.of_scores import two_names
 from demele.classifiers.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
 from demele.classifiers.row_groups import read_groups
 from demele.core.arrays import Rows

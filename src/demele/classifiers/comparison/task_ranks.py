@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from demele.classifiers.comparison.ranking import Ranking
-from demele.classifiers.comparison.score_ranking import ScoreRanking
+from demele.classifiers.judge import Judgement
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Confidence, checked
@@ -77,12 +77,12 @@ class TaskRanks(TableResult):
 
 
 @checked
-def task_ranks(rankings: Mapping[str, Ranking | ScoreRanking], *, level: Confidence = 0.9) -> TaskRanks:
+def task_ranks(rankings: Mapping[str, Ranking | Judgement], *, level: Confidence = 0.9) -> TaskRanks:
     """Put rankings of the same models on several tasks together.
 
     Parameters
     ----------
-    rankings : mapping of str to Ranking or ScoreRanking
+    rankings : mapping of str to Ranking or Judgement
         By the name of the task.
     level : float in [0.5, 1)
         Of the rank on a new task, for each model by itself.
@@ -117,9 +117,7 @@ def task_ranks(rankings: Mapping[str, Ranking | ScoreRanking], *, level: Confide
     >>> classifiers.task_ranks(rankings).sentence
     'x has mean rank 1.00 to 1.00 over 3 tasks; on a new task, rank 1 to 2.'
     """
-    if not isinstance(rankings, Mapping) or not all(
-        isinstance(one, Ranking | ScoreRanking) for one in rankings.values()
-    ):
+    if not isinstance(rankings, Mapping) or not all(isinstance(one, Ranking | Judgement) for one in rankings.values()):
         raise InputTypeError("rankings", f"expected rankings by the names of tasks, got {type(rankings).__name__}")
     if not rankings:
         raise InputError("rankings", "expected at least one task, got none")

@@ -15,6 +15,7 @@ from demele.classifiers.measures.bias import BiasCounts, accuracy_bias, f1_bias,
 from demele.classifiers.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
 from demele.classifiers.measures.correction import average_bounds, correct_bounds, union_interval, worst_case_interval
 from demele.classifiers.measures.largest_class import always_predicting, class_notes, tells_nothing
+from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, as_value, classes_of, coded_like, read_knowledge, trials_of
 from demele.classifiers.results import Estimate
 from demele.classifiers.row_groups import (
@@ -381,6 +382,7 @@ SMALL_CLASS = 20
 _GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
 
 
+@also_of_scores
 @checked
 def assess(
     predictions: object,
@@ -398,6 +400,9 @@ def assess(
     groups: Data = None,
 ) -> Assessment:
     """Measure a classifier on labels that may be wrong, with corrected measures.
+
+    ``assess(scores, audit=..., ...)`` of :class:`demele.classifiers.RowScores`, or of several by name, without labels,
+    takes the options of :func:`demele.classifiers.judge.judge` and returns a :class:`demele.classifiers.Judgement`.
 
     Parameters
     ----------
