@@ -127,7 +127,7 @@ def explicitness() -> list[Row]:
 
 def interventions() -> list[Row]:
     """Z-diff, Z-min and Z-max with the review's sizes; IRS."""
-    from demele.estimation.extremes import crossed_deviations
+    from demele.estimation.irs import crossed_deviations
 
     codes, factors = mixing(N, 8, 0.2)
     labels, coarse = levels(factors), levels(factors, 3)

@@ -10,19 +10,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation.cells import FactorCells, summarise_cells
-from demele.estimation.dependency import dependency_picture
-from demele.estimation.extremes import (
+from demele.estimation.cells import FactorCells, dependency_picture, summarise_cells
+from demele.estimation.irs import (
     CellExtremes,
     crossed_deviations,
     crossed_from_extremes,
-    irs_score,
-    summarise_extremes,
-)
-from demele.estimation.general_irs import (
     disentanglement_scores,
     general_irs,
     general_irs_from_cells,
+    irs_score,
+    summarise_extremes,
 )
 from tests.oracles import cells as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -9,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demele.core.errors import NotEnoughData
-from demele.estimation import group_votes
 from demele.estimation import groups as module
-from demele.estimation.group_votes import majority_vote_accuracy, z_max_votes, z_min_votes
 from demele.estimation.groups import (
     ValueGroups,
     complement_groups,
+    majority_vote_accuracy,
     value_groups,
     z_diff_accuracy,
     z_diff_points,
+    z_max_votes,
+    z_min_votes,
 )
 from tests.oracles import groups as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -134,7 +135,7 @@ def test_batch_variances_equal_the_oracle(monkeypatch: pytest.MonkeyPatch) -> No
         seen.append(ratios)
         return original(ratios)
 
-    monkeypatch.setattr(group_votes, "first_extreme", recording)
+    monkeypatch.setattr(module, "first_extreme", recording)
     z_min_votes(codes, np.zeros((12, 1), int), n_votes=200, batch_size=11, rng=np.random.default_rng(0))
     expected = np.array([oracle.relative_variances(codes, [r for r in range(12) if r != out]) for out in range(12)])
     distance = np.abs(seen[0][:, None, :] - expected[None]).max(axis=2)

@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.estimation import forest_importance as forest_module
-from demele.estimation import lasso_importance as lasso_module
-from demele.estimation.binned_trees import MAX_BINS, Bins, boosted_stage
+from demele.estimation import importance as lasso_module
 from demele.estimation.boosting_importance import boosting_importance
 from demele.estimation.forest_importance import forest_importance
-from demele.estimation.grown_trees import Trees, descend, importances_by_depth
-from demele.estimation.importance import FittedImportance
-from demele.estimation.lasso_importance import lasso_importance
-from demele.estimation.presorted_codes import presort
-from demele.estimation.trees import grow_trees
+from demele.estimation.importance import FittedImportance, lasso_importance
+from demele.estimation.trees import (
+    MAX_BINS,
+    Bins,
+    Trees,
+    boosted_stage,
+    descend,
+    grow_trees,
+    importances_by_depth,
+    presort,
+)
 from tests.oracles import trees as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from demele.estimation import forest_importance as forest_module
 from demele.estimation.boosting_importance import boosting_importance
 from demele.estimation.forest_importance import forest_importance
-from demele.estimation.grown_trees import Trees
-from demele.estimation.importance import FittedImportance, in_part, splits
-from demele.estimation.lasso_importance import lasso_importance
-from demele.estimation.trees import grow_trees
+from demele.estimation.importance import FittedImportance, in_part, lasso_importance, splits
+from demele.estimation.trees import Trees, grow_trees
 
 Predictor = Callable[..., FittedImportance]
 RNG = np.random.default_rng(0)

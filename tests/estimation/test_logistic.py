@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demele.core.errors import NotConvergedWarning, NotEnoughData
-from demele.estimation import logistic_problems as module
+from demele.estimation import logistic as module
 from demele.estimation.logistic import (
     explicitness_by_value,
     multinomial_logistic,

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.estimation.information import InformationTable
-from demele.estimation.score_slopes import BinnedCodes, attained_share, label_slopes, table_of
+from demele.estimation.noise_bounds import BinnedCodes, attained_share, label_slopes, table_of
 from demele.metrics.catalogue import CATALOGUE
 
 Ints = NDArray[np.intp]

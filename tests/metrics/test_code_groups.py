@@ -255,8 +255,7 @@ def by_neighbours(codes: Any, names: Any, factors: Any = FACTORS, **keywords: An
 
 
 def test_vectors_of_one_column_have_the_numbers_of_the_column() -> None:
-    from demele.estimation.knn import ksg_information, ross_information
-    from demele.estimation.knn_vectors import ksg_of_vectors, ross_of_vectors
+    from demele.estimation.knn import ksg_information, ksg_of_vectors, ross_information, ross_of_vectors
 
     rng = np.random.default_rng(0)
     x, noise = rng.standard_normal((2, 700))
@@ -273,7 +272,7 @@ def test_neighbours_of_vectors_in_loops() -> None:
     """The definitions, with every pair of rows looked at."""
     from scipy.special import digamma
 
-    from demele.estimation.knn_vectors import ksg_of_vectors, ross_of_vectors
+    from demele.estimation.knn import ksg_of_vectors, ross_of_vectors
 
     rng = np.random.default_rng(1)
     columns, target, labels, k, n = rng.random((60, 3)), rng.random(60), rng.integers(0, 3, 60), 3, 60

@@ -7,7 +7,7 @@ import pytest
 
 from demele.core.inputs import read_pair
 from demele.core.seeds import rng_for
-from demele.estimation import presorted_codes
+from demele.estimation import trees
 from demele.estimation.forest_importance import forest_importance
 from demele.metrics import fitted_importances
 from demele.metrics.data import Data
@@ -24,13 +24,13 @@ def test_codes_are_sorted_once_for_all_factors_of_all_rows(monkeypatch: pytest.M
         return rng_for(0, *identity)
 
     sizes = []
-    plain = presorted_codes.presort
+    plain = trees.presort
 
-    def counted(given: Any) -> presorted_codes.Presorted:
+    def counted(given: Any) -> trees.Presorted:
         sizes.append(len(given))
         return plain(given)
 
-    monkeypatch.setattr(presorted_codes, "presort", counted)
+    monkeypatch.setattr(trees, "presort", counted)
     found = forest(
         data, streams, n_trees=3, importance=("impurity",), informativeness="variance", report="above-chance"
     )

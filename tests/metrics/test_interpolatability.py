@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele.estimation.traversals import lehmer_mean
+from demele.metrics.standalone.interpolatability import lehmer_mean
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 STEPS = np.arange(16.0)

@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.estimation.cells import summarise_cells
-from demele.estimation.total_effects import is_grid, total_effects
+from demele.estimation.cells import is_grid, summarise_cells, total_effects
 from tests.oracles import effects as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 

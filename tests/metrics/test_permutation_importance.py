@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.core.seeds import rng_for
-from demele.estimation import boosting_importance, forest_importance, lasso_importance
+from demele.estimation import boosting_importance, forest_importance, importance
 from demele.estimation.importance import N_SHUFFLES, Fit, Shuffles, cross_fit, deviations_above_chance
 from demele.metrics import dci_compactness, dci_modularity, fitted_importances
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarni
 MODELS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "forest": (forest_importance, {"n_trees": 4}, "impurity"),
     "boosting": (boosting_importance, {"n_trees": 10}, "impurity"),
-    "lasso": (lasso_importance, {}, "coefficients"),
+    "lasso": (importance, {}, "coefficients"),
 }
 #: Each code by itself.
 ALONE = tuple((column,) for column in range(4))
@@ -179,7 +179,7 @@ def test_of_noise_there_is_no_score(categorical: bool) -> None:
             assert "no-importance" in {note.code for note in found.compactness.notes}
         values: Any = factors[:, 0].astype(np.intp) if categorical else factors[:, 0]
         shuffles = Shuffles((*ALONE, (4,)), rng)
-        raw = lasso_importance.lasso_importance(codes, values, categorical=categorical, rng=rng, shuffles=shuffles)
+        raw = importance.lasso_importance(codes, values, categorical=categorical, rng=rng, shuffles=shuffles)
         assert raw.shuffled is not None
         accidental.append(float((raw.score - raw.shuffled.score).max()))
     assert_rate_at_most(scored, 8, 0.01)
@@ -268,7 +268,7 @@ def test_means_of_drops_are_those_of_independent_values() -> None:
     for seed in range(8):
         rng = np.random.default_rng(seed)
         codes = rng.normal(size=(400, 2))
-        found = lasso_importance.lasso_importance(
+        found = importance.lasso_importance(
             codes, codes[:, 0], categorical=False, rng=rng, shuffles=Shuffles(((0,), (1,)), rng)
         )
         assert found.shuffled is not None

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.estimation.conditional_dependence import projected_covariances
+from demele.metrics.predictor.tmex import projected_covariances
 from tests.oracles import dependence as oracle
 from tests.tolerances import SOLVER, assert_close
 

@@ -10,12 +10,12 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from sklearn.utils import check_random_state
 
 from demele.estimation.knn import (
+    jittered,
     knn_factor_information,
     knn_information_matrix,
     ksg_information,
     ross_information,
 )
-from demele.estimation.knn_distances import jittered
 from tests.tolerances import ROUNDING, assert_close
 
 FloatArray = NDArray[np.float64]

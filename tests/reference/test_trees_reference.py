@@ -19,13 +19,10 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from demele.estimation import boosting_importance as module
-from demele.estimation.binned_trees import Bins
 from demele.estimation.boosting_importance import boosting_importance
 from demele.estimation.forest_importance import forest_importance
-from demele.estimation.grown_trees import descend, importances_by_depth
-from demele.estimation.lasso_importance import lasso_importance, unseen_errors
-from demele.estimation.presorted_codes import presort
-from demele.estimation.trees import grow_trees
+from demele.estimation.importance import lasso_importance, unseen_errors
+from demele.estimation.trees import Bins, descend, grow_trees, importances_by_depth, presort
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 Floats = NDArray[np.float64]

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.estimation.dependency import dependency_picture
-from demele.estimation.extremes import crossed_deviations, irs_score
-from demele.estimation.general_irs import general_irs
+from demele.estimation.cells import dependency_picture
+from demele.estimation.irs import crossed_deviations, general_irs, irs_score
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 
 Array = NDArray[Any]

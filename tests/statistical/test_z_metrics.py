@@ -7,8 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from demele.estimation.group_votes import majority_vote_accuracy, z_max_votes, z_min_votes
-from demele.estimation.groups import _distinct_positions, z_diff_accuracy, z_diff_points
+from demele.estimation.groups import (
+    _distinct_positions,
+    majority_vote_accuracy,
+    z_diff_accuracy,
+    z_diff_points,
+    z_max_votes,
+    z_min_votes,
+)
 from tests.oracles import groups as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation.binned_trees import MAX_BINS, Bins, StageTrees, boosted_stage
 from demele.estimation.importance import (
     SCORED_FOLDS,
     Fit,
@@ -20,8 +19,7 @@ from demele.estimation.importance import (
     shares,
     splits,
 )
-from demele.estimation.presorted_codes import Presorted, presort
-from demele.estimation.trees import Places
+from demele.estimation.trees import MAX_BINS, Bins, Places, Presorted, StageTrees, boosted_stage, presort
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -11,10 +11,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.estimation.discretise import ColumnBins
 from demele.estimation.moments import (
     CodeMoments,
     FloatArray,
     IntArray,
+    ValueOrder,
     chunks,
     code_rows,
     smallest_unsigned,
@@ -183,3 +185,369 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[IntArray], sizes: Seq
     for line, level in zip(levels, decoded, strict=True):
         line[:] = level
     return FactorCells(sizes, levels, count, total, moments)
+
+
+# Number of rows, mean and squares of every code in every combination of factor levels, in states that add up ----------
+#
+# What total effects of factors on codes are computed from, of rows that come in parts. Squares are taken about the mean
+# of each cell, so that adding up parts costs no digits (Chan, Golub and LeVeque 1983).
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellMoments:
+    """Rows, means and sums of squares about them of every code in every cell that occurs.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Number of possible levels of each factor.
+    levels : array of int of shape (n_factors, n_cells)
+        The combination of each cell.
+    count : array of int of shape (n_cells,)
+        Rows, at least 1.
+    mean, square : arrays of shape (n_codes, n_cells)
+    """
+
+    sizes: tuple[int, ...]
+    levels: NDArray[np.unsignedinteger[Any]]
+    count: NDArray[np.int64]
+    mean: FloatArray
+    square: FloatArray
+
+    @classmethod
+    def empty(cls, n_codes: int, sizes: Sequence[int]) -> Self:
+        """Return the moments of no rows, the identity of :meth:`merge`."""
+        levels = np.zeros((len(sizes), 0), dtype=smallest_unsigned(max(sizes, default=1) - 1))
+        return cls(tuple(map(int, sizes)), levels, np.zeros(0, np.int64), *(np.zeros((n_codes, 0)) for _ in range(2)))
+
+    @classmethod
+    def of_rows(cls, codes: FloatArray, columns: Sequence[IntArray], sizes: Sequence[int]) -> Self:
+        """Return the moments of codes (n_samples, n_codes) at factor levels, each (n_samples,): integers from 0."""
+        levels = np.array(columns, dtype=smallest_unsigned(max(sizes, default=1) - 1))
+        of_each = cls(tuple(map(int, sizes)), levels, np.ones(len(codes), np.int64), codes.T, np.zeros(codes.T.shape))
+        return of_each.over(range(len(sizes)))
+
+    def over(self, factors: Sequence[int]) -> Self:
+        """Put the cells together that agree on some factors, the ones that are kept."""
+        sizes = tuple(self.sizes[i] for i in factors)
+        levels = self.levels[list(factors)]
+        cells = Partition.of(list(levels), sizes, levels.shape[1])
+        count = cells.sum(self.count)
+        mean, square = np.empty((2, len(self.mean), cells.n))
+        for code, (means, squares) in enumerate(zip(self.mean, self.square, strict=True)):
+            mean[code] = cells.sum(means * self.count) / count
+            away = means - mean[code][cells.group]
+            square[code] = cells.sum(squares + self.count * away**2)
+        return type(self)(sizes, levels[:, cells.example], count.astype(np.int64), mean, square)
+
+    def merge(self, other: Self) -> Self:
+        """Return the moments of the rows of both; order and grouping matter to rounding and to the order of cells."""
+        if self.sizes != other.sizes:
+            raise ValueError("the two have other factor levels; fix the bins before the first batch")
+        both = type(self)(
+            self.sizes,
+            np.concatenate((self.levels, other.levels), axis=1),
+            np.concatenate((self.count, other.count)),
+            np.concatenate((self.mean, other.mean), axis=1),
+            np.concatenate((self.square, other.square), axis=1),
+        )
+        return both.over(range(len(self.sizes)))
+
+    def where(self, cells: NDArray[np.bool_]) -> Self:
+        """Return the moments of some cells."""
+        return type(self)(
+            self.sizes, self.levels[:, cells], self.count[cells], self.mean[:, cells], self.square[:, cells]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellSums:
+    """Standardised codes summed in the cells of all factors.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The factors.
+    bins : tuple of ColumnBins or None
+        Of each continuous factor; None for a categorical one.
+    cells : FactorCells
+        Sums about the mean of each code, in its standard deviation; NaN for codes that do not vary.
+    squares : array of shape (n_codes, n_cells)
+        Sums of squares about the same.
+    """
+
+    names: tuple[str, ...]
+    bins: tuple[ColumnBins | None, ...]
+    cells: FactorCells
+    squares: FloatArray
+
+
+def standardised(moments: CellMoments, constant: NDArray[np.bool_]) -> tuple[FactorCells, FloatArray]:
+    """Return sums, and sums of squares, of codes about their means in their standard deviation, by cell.
+
+    Parameters
+    ----------
+    moments : CellMoments
+    constant : array of bool of shape (n_codes,)
+        Codes that are known not to vary.
+    """
+    count, n = moments.count, int(moments.count.sum())
+    mean = (moments.mean * count).sum(axis=1) / max(n, 1)
+    away = moments.mean - mean[:, None]
+    squares = moments.square + count * away**2
+    variance = squares.sum(axis=1) / max(n, 1)
+    varies = ~constant & (variance > 0)
+    deviation = np.sqrt(np.where(varies, variance, 1.0))
+    total, squares = away * count / deviation[:, None], squares / np.square(deviation)[:, None]
+    zeros, ends = np.zeros(len(mean)), np.where(varies, 1.0, 0.0)
+    of_all = CodeMoments(n, zeros, zeros, np.where(varies, float(n), 0.0), -ends, ends)
+    return FactorCells(moments.sizes, moments.levels, count, total, of_all), squares
+
+
+# The interventional picture of a code and a factor (Suter et al., 2019) -----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyPicture:
+    """How one code follows one factor, and how far the other factors push it; all arrays (n_values,).
+
+    In the unit of the code. NaN where a value has no rows.
+
+    Attributes
+    ----------
+    count : ndarray of int
+        Rows with the value.
+    mean : ndarray
+        Conditional mean of the code.
+    low, high : ndarray
+        Smallest and largest code within the value.
+    lower, upper : ndarray
+        Quantiles of the code within the value, see ``quantiles``.
+    quantiles : (float, float)
+        Which.
+    do_low, do_high : ndarray
+        Smallest and largest E[z | value, do(all other factors = g)] over the combinations g seen with the value: the
+        range that the other factors cause, without the noise within a combination as far as it averages out. Only rows
+        annotated for all factors count. The larger distance from the mean is the disagreement (MPIDA) at this value.
+    combinations : ndarray of int
+        Combinations of the other factors seen with the value. If it comes near ``count``, combinations have about one
+        row each, and ``do_low``, ``do_high`` are no more than ``low``, ``high``.
+    """
+
+    count: NDArray[np.int64]
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    quantiles: tuple[float, float]
+    do_low: FloatArray
+    do_high: FloatArray
+    combinations: NDArray[np.int64]
+
+
+def dependency_picture(
+    codes: NDArray[Any],
+    factor_bins: IntArray,
+    code: int,
+    factor: int,
+    n_bins: Sequence[int],
+    *,
+    quantiles: tuple[float, float] = (0.05, 0.95),
+) -> DependencyPicture:
+    """Return what a drawing of one code against one factor needs.
+
+    Parameters
+    ----------
+    codes : ndarray, shape (n_samples, n_codes)
+        Only column ``code`` is read.
+    factor_bins : ndarray of int, shape (n_samples, n_factors)
+        Values from 0; -1 where the row is not annotated.
+    code, factor : int
+        Columns.
+    n_bins : sequence of int
+        Number of possible values of each factor.
+    quantiles : (float, float), default (0.05, 0.95)
+        Of the code within a value.
+
+    Notes
+    -----
+    A flat band around a moving mean: the code follows this factor and no other. A wide band around a flat mean: it
+    follows others. Cost: O(N n_factors).
+
+    References
+    ----------
+    Suter et al. (2019), section 6, the visualisation of dependency structures.
+
+    Examples
+    --------
+    >>> factors = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> code = np.array([[0.0], [1.0], [4.0], [6.0]])
+    >>> picture = dependency_picture(code, factors, 0, 0, [2, 2])
+    >>> picture.mean, picture.do_low, picture.do_high
+    (array([0.5, 5. ]), array([0., 4.]), array([1., 6.]))
+    """
+    size = n_bins[factor]
+    groups = ValueOrder.of(factor_bins[:, factor], size)
+    column = np.asarray(codes[:, code], dtype=np.float64)
+    values = column[groups.order]
+    count = np.zeros(size, dtype=np.int64)
+    count[groups.present] = groups.count
+    drawn = np.full((7, size), np.nan)
+    for k, part in zip(groups.present, groups.parts(values), strict=True):
+        low, high = part.min(), part.max()
+        drawn[:5, k] = np.clip(part.mean(), low, high), low, high, *np.quantile(part, quantiles)
+
+    combinations = np.zeros(size, dtype=np.int64)
+    complete = (factor_bins >= 0).all(axis=1)
+    if complete.any():
+        cells = summarise_cells(column[complete, np.newaxis], list(factor_bins[complete].T), n_bins)
+        seen = ValueOrder.of(cells.levels[factor].astype(np.int64), size)
+        means = (cells.moments.reference[0] + cells.total[0] / cells.count)[seen.order]
+        drawn[5, seen.present] = seen.reduce(np.minimum, means)
+        drawn[6, seen.present] = seen.reduce(np.maximum, means)
+        combinations[seen.present] = seen.count
+    mean, low, high, lower, upper, do_low, do_high = drawn
+    return DependencyPicture(count, mean, low, high, lower, upper, quantiles, do_low, do_high, combinations)
+
+
+# Total effects of factors on codes ------------------------------------------------------------------------------------
+#
+# .. math:: T_{ij} = E[\mathrm{Var}(z_j | v_{-i})] / \mathrm{Var}(z_j)
+#
+# the total-effect (Sobol) index of factor i on code j (Homma & Saltelli 1996), from sums of the codes in the cells of
+# the other factors. Factors arrive as integer levels from 0.
+
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class TotalEffects:
+    """Total effects, and the number of rows that they use.
+
+    Attributes
+    ----------
+    effect : array of shape (n_codes, n_factors)
+        NaN for constant codes, and for a factor that no two rows differ in alone.
+    cells : array of int of shape (n_factors,)
+        Cells of the other factors that hold two rows or more.
+    rows : array of int of shape (n_factors,)
+        Rows in these cells; a row alone in its cell tells nothing of the effect.
+    n : int
+        Rows in all.
+    """
+
+    effect: FloatArray
+    cells: Ints
+    rows: Ints
+    n: int
+
+
+def is_grid(cells: FactorCells) -> bool:
+    """Whether all combinations of the levels that occur are there, equally often: rows of a design, not a sample."""
+    occurring = [len(np.unique(line)) for line in cells.levels]
+    return len(cells.count) == int(np.prod(occurring)) and bool((cells.count == cells.count[0]).all())
+
+
+def total_effects(cells: FactorCells, *, unbiased: bool) -> TotalEffects:
+    """Return the total effects of all factors on all codes.
+
+    Parameters
+    ----------
+    cells : FactorCells
+        With codes that have a mean near 0 in their unit: squares are taken about the reference.
+    unbiased : bool
+        Whether variances within cells have divisor n - 1. Of rows drawn at random, those with divisor n are too small
+        by the share of cells among the rows; of a complete grid of K levels they are exact, and the others too large,
+        by K / (K - 1).
+
+    Returns
+    -------
+    TotalEffects
+        With effects in [0, 1], but for the unbiased ones, which may be larger.
+
+    Examples
+    --------
+    >>> grid = np.array([(a, b) for a in range(4) for b in range(4)])
+    >>> codes = np.column_stack([grid[:, 0], grid.sum(axis=1)])
+    >>> total_effects(summarise_cells(codes, list(grid.T), [4, 4]), unbiased=False).effect
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+    moments, m = cells.moments, len(cells.sizes)
+    all_squares = moments.squares - moments.total**2 / moments.n
+    effect = np.full((len(moments.total), m), np.nan)
+    n_cells, n_rows = np.zeros(m, dtype=np.intp), np.zeros(m, dtype=np.intp)
+    for i in range(m):
+        others = cells.partition([k for k in range(m) if k != i])
+        count = others.sum(cells.count)
+        means = np.stack([others.sum(line) for line in cells.total]) / count
+        within = moments.squares - (count * means**2).sum(axis=1)
+        shared = count >= 2
+        n_cells[i], n_rows[i] = shared.sum(), count[shared].sum()
+        freedom = n_rows[i] - (n_cells[i] if unbiased else 0)
+        if freedom > 0:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                effect[:, i] = np.maximum(within, 0.0) / freedom / (all_squares / moments.n)
+    effect[moments.constant] = np.nan
+    # a code that does not vary in the cells leaves the rounding of its squares
+    effect[effect < 1e-12] = 0.0
+    return TotalEffects(effect, n_cells, n_rows, moments.n)
+
+
+def correlation_effects(codes: FloatArray, labels: Ints, n_levels: list[int]) -> TotalEffects:
+    r"""Return 1 - |r|, r being the correlation of a code's values over pairs of rows that differ in one factor alone.
+
+    Published stand-in for the total effect. A code that is a factor of K levels has
+    :math:`r = -1 / (K - 1)`, since no pair has equal values, so that its effect is :math:`1 - 1 / (K - 1)` and not 1.
+
+    Parameters
+    ----------
+    codes : array of shape (n_samples, n_codes)
+    labels : array of int of shape (n_samples, n_factors)
+        Levels from 0.
+    n_levels : list of int
+
+    Notes
+    -----
+    Of all pairs, not of drawn ones: sums over pairs of a cell of the other factors are those of all its rows less those
+    of each level.
+    """
+    d = codes.shape[1]
+    cells = summarise_cells(np.hstack([codes, codes**2]), list(labels.T), n_levels)
+    # sums about the reference of the summary, moved back to the codes as they are
+    sums = cells.total + cells.moments.reference[:, None] * cells.count
+    return correlations_of_sums(cells, sums[:d], sums[d:])
+
+
+def correlations_of_sums(cells: FactorCells, first: FloatArray, second: FloatArray) -> TotalEffects:
+    """Return what :func:`correlation_effects` does, from sums of codes and of their squares in cells.
+
+    Parameters
+    ----------
+    cells : FactorCells
+        Source of levels, counts and constant codes.
+    first, second : arrays of shape (n_codes, n_cells)
+        Sums of the codes, in their unit and with a mean near 0, and of their squares.
+    """
+    m, d = len(cells.sizes), len(first)
+    effect = np.full((d, m), np.nan)
+    n_cells, n_rows = (np.zeros(m, dtype=np.intp) for _ in range(2))
+    for i in range(m):
+        others = cells.partition([k for k in range(m) if k != i])
+        whole = others.sum(cells.count)
+        partners = whole[others.group] - cells.count  # of each row of a combination
+        pairs = float((cells.count * partners).sum())
+        shared = others.sum(partners) > 0
+        n_cells[i], n_rows[i] = shared.sum(), whole[shared].sum()
+        if not pairs:
+            continue
+        mean = (first * partners).sum(axis=1) / pairs
+        square = (second * partners).sum(axis=1) / pairs - mean**2
+        of_cells = np.stack([others.sum(line) for line in first])
+        product = ((of_cells**2).sum(axis=1) - (first**2).sum(axis=1)) / pairs - mean**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # a code that is the same in all pairs correlates with itself
+            effect[:, i] = np.where(square > 1e-12, 1.0 - np.abs(product / square), 0.0)
+    effect[cells.moments.constant[:d]] = np.nan
+    return TotalEffects(np.clip(effect, 0.0, 1.0), n_cells, n_rows, int(cells.count.sum()))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.sparse_inputs import SparseCodes
 from demele.estimation.logistic import one_vs_rest_logistic, scaled_codes
-from demele.estimation.raw_classifiers import fit_as_far
+from demele.estimation.one_code_classifiers import fit_as_far
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.estimation.grown_trees import Trees, descend, importances_by_depth
 from demele.estimation.importance import (
     TUNING_ROWS,
     Fit,
@@ -17,8 +16,7 @@ from demele.estimation.importance import (
     shares,
     splits,
 )
-from demele.estimation.presorted_codes import Presorted, presort
-from demele.estimation.trees import grow_trees
+from demele.estimation.trees import Presorted, Trees, descend, grow_trees, importances_by_depth, presort
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -181,7 +181,7 @@ def vector_robustness(
 ) -> tuple[Floats, float]:
     """Return the interventional robustness of a vector of columns given each factor, and its largest deviation.
 
-    As :func:`demele.estimation.extremes.crossed_deviations` for one column, with the Euclidean distance from the mean
+    As :func:`demele.estimation.irs.crossed_deviations` for one column, with the Euclidean distance from the mean
     vector instead of the distance from the mean.
 
     Parameters

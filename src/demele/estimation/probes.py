@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.estimation.boosting_importance import boosted_fit
-from demele.estimation.logistic import multinomial_logistic, scaled_codes
-from demele.estimation.logistic_problems import linear_scores
-from demele.estimation.presorted_codes import Presorted, presort
+from demele.estimation.logistic import linear_scores, multinomial_logistic, scaled_codes
+from demele.estimation.trees import Presorted, presort
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -144,7 +144,7 @@ def _above_chance(fitted: FittedImportance, m: int) -> bool:
 
 def _sorting_once(fit: Callable[..., FittedImportance]) -> Callable[..., FittedImportance]:
     """Return a fit of trees that sorts the same codes once, for all factors that are annotated on all rows."""
-    from demele.estimation.presorted_codes import Presorted, presort
+    from demele.estimation.trees import Presorted, presort
 
     held: list[tuple[Array, Presorted]] = []
 
@@ -165,7 +165,7 @@ def forest(data: Data, streams: Streams, **options: Any) -> Importances:
 
 def lasso(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return those of linear predictors with an L1 penalty chosen by validation."""
-    from demele.estimation.lasso_importance import lasso_importance
+    from demele.estimation.importance import lasso_importance
 
     return _importances(data, streams, lasso_importance, **_chosen(options))
 

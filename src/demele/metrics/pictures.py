@@ -24,7 +24,7 @@ def dependency_pictures(data: Data, binning: Binning, robustness: Array) -> tupl
     ``robustness`` is the matrix of IRS (n_codes, n_factors). Source: Suter et al. 2019, section 5, figure of the
     interventional effects. Empty for over 400 pairs.
     """
-    from demele.estimation.dependency import dependency_picture
+    from demele.estimation.cells import dependency_picture
 
     if data.codes.d * data.factors.m > MAX_PAIRS:
         return ()

@@ -54,7 +54,7 @@ def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> I
 
 def nearest_neighbours_of_groups(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
     """Information of codes that are groups of columns: of a column alone as ever, of several in their space."""
-    from demele.estimation.knn_vectors import knn_vector_information
+    from demele.estimation.knn import knn_vector_information
 
     if data.groups is None:
         return nearest_neighbours(data, settings, pairs=pairs)

@@ -26,7 +26,7 @@ from demele.report.words import at_most, count, name, written
 from demele.runtime.progress import Report, reporting
 
 if TYPE_CHECKING:
-    from demele.estimation.score_slopes import BinnedCodes
+    from demele.estimation.noise_bounds import BinnedCodes
 
 #: Rates are told to this precision.
 PRECISION = 2.5e-4
@@ -171,8 +171,7 @@ def breakdown(
     >>> found.ahead, 0.01 < found.guaranteed < found.attained
     ('exact', True)
     """
-    from demele.estimation.noise_bounds import BOUNDS
-    from demele.estimation.score_slopes import attained_share
+    from demele.estimation.noise_bounds import BOUNDS, attained_share
 
     rule, of_table = as_binning(bins), CATALOGUE[checked_name(metric, "metric", BOUNDS)].formula
 
@@ -227,7 +226,7 @@ def _read(codes: object, factors: object, kinds: object, missing: Missing) -> Da
 def _scored(
     data: Data, name: str, rule: Binning, formula: Callable[[InformationTable], NDArray[np.float64]]
 ) -> _Scored:
-    from demele.estimation.score_slopes import BinnedCodes, table_of
+    from demele.estimation.noise_bounds import BinnedCodes, table_of
 
     of_codes, of_factors = column_bins(data.codes, data.factors, rule)
     rows = bin_rows(data.codes, data.factors, of_codes, of_factors)

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState
-from demele.estimation.cell_moments import CellMoments, CellSums, standardised
+from demele.estimation.cells import CellMoments, CellSums, standardised
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut
-from demele.estimation.extremes import CellExtremes, summarise_extremes
+from demele.estimation.irs import CellExtremes, summarise_extremes
 from demele.estimation.moments import CodeMoments
 from demele.streaming.frame import BinEdges, Rows
 from demele.streaming.sums import Arrays, Counts, Floats, Scale, Sums, centred_columns, check_arrays, shares, squares

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState
-from demele.estimation.cross_products import CrossProducts
+from demele.estimation.linear_recovery import CrossProducts
 from demele.streaming.frame import BinEdges, Rows
 
 Floats = NDArray[np.float64]

@@ -94,7 +94,7 @@ def z_diff(
     True
     """
     from demele.estimation.groups import z_diff_accuracy, z_diff_points
-    from demele.estimation.raw_classifiers import raw_logistic_accuracy
+    from demele.estimation.one_code_classifiers import raw_logistic_accuracy
 
     labels, _ = data.factor_labels(bins)
 
@@ -184,7 +184,7 @@ def z_min_variance(
     >>> demele.metrics.z_min_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
-    from demele.estimation.group_votes import majority_vote_accuracy, z_min_votes
+    from demele.estimation.groups import majority_vote_accuracy, z_min_votes
 
     labels, _ = data.factor_labels(bins)
     codes = data.standardised()
@@ -287,8 +287,7 @@ def z_max_variance(
     >>> demele.metrics.z_max_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
-    from demele.estimation.group_votes import majority_vote_accuracy, z_max_votes
-    from demele.estimation.groups import complement_groups
+    from demele.estimation.groups import complement_groups, majority_vote_accuracy, z_max_votes
 
     labels, _ = data.factor_labels(bins)
     codes = data.standardised()

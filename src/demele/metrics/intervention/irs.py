@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.kinds import Fraction
 from demele.core.results import Dependency, Note
-from demele.estimation.extremes import (
+from demele.estimation.irs import (
     CellExtremes,
     CrossedIRS,
     Normaliser,

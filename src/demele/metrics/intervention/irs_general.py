@@ -14,8 +14,7 @@ from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.discretise import Binning
-from demele.estimation.extremes import irs_score
-from demele.estimation.general_irs import Centre, GeneralIRS, disentanglement_scores, general_irs
+from demele.estimation.irs import Centre, GeneralIRS, disentanglement_scores, general_irs, irs_score
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import moved_by_outliers
 from demele.metrics.metric import Draws

@@ -8,17 +8,18 @@ import numpy as np
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Share
 from demele.core.results import Note
-from demele.estimation.cell_moments import CellSums
-from demele.estimation.cells import FactorCells, summarise_cells
-from demele.estimation.counts import factor_bins
-from demele.estimation.discretise import ColumnBins
-from demele.estimation.total_effects import (
+from demele.estimation.cells import (
+    CellSums,
+    FactorCells,
     TotalEffects,
     correlation_effects,
     correlations_of_sums,
     is_grid,
+    summarise_cells,
     total_effects,
 )
+from demele.estimation.counts import factor_bins
+from demele.estimation.discretise import ColumnBins
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native

@@ -11,7 +11,7 @@ from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Several
 from demele.estimation.correlations import association, carried_over, matched, mid_ranks
-from demele.estimation.cross_products import CrossProducts
+from demele.estimation.linear_recovery import CrossProducts
 from demele.metrics.data import Array, Data, Moments
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import RunOptions

@@ -59,8 +59,7 @@ def _of_classes(
     Without weights, knowing nothing costs the entropy of the classes. A regression whose classes weigh the same knows
     nothing at the logarithm of their number: the entropy in its place would make codes that know nothing negative.
     """
-    from demele.estimation.logistic import multinomial_logistic
-    from demele.estimation.logistic_problems import linear_scores, softmax
+    from demele.estimation.logistic import linear_scores, multinomial_logistic, softmax
 
     labels_train, labels_test = labels_train.astype(np.intp), labels_test.astype(np.intp)
     present = np.unique(labels_train)

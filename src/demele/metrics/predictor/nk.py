@@ -42,7 +42,7 @@ class _Fits:
     def accuracy(self, rng: np.random.Generator, without: Sequence[int] = ()) -> tuple[float, Array]:
         """Return the share of test rows that are predicted, and the share of each column of the importance."""
         from demele.estimation.boosting_importance import boosted_fit
-        from demele.estimation.presorted_codes import presort
+        from demele.estimation.trees import presort
 
         codes = self.codes
         if without:

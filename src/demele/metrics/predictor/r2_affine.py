@@ -5,8 +5,8 @@ from typing import Unpack
 
 import numpy as np
 
-from demele.estimation.cross_products import CrossProducts
 from demele.estimation.information import mean_of_defined
+from demele.estimation.linear_recovery import CrossProducts
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import RunOptions

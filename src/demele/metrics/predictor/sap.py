@@ -145,7 +145,7 @@ def _accuracies(
 
     The second array holds the accuracy of the majority class as the guess on each factor.
     """
-    from demele.estimation.raw_classifiers import raw_classifier_accuracy_matrix
+    from demele.estimation.one_code_classifiers import raw_classifier_accuracy_matrix
     from demele.estimation.univariate import linear_classifier_accuracy_matrix, majority_accuracies, true_accuracies
 
     factors = [data.factors.columns[index] for index in group]
