@@ -24,7 +24,7 @@ import demele
 from benchmarks.loop import Row, Table, main
 from demele.bench.scenarios import SCENARIOS
 from demele.core.seeds import rng_for
-from demele.data.digits import DIGITS, digits_example
+from demele.data.examples import DIGITS, digits_example
 from demele.estimation.independence import dependence
 
 REPRESENTATIONS = 500

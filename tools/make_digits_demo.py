@@ -19,7 +19,7 @@ from sklearn.decomposition import NMF, PCA, FastICA
 from sklearn.neural_network import MLPRegressor
 
 from demele.core.outputs import write_whole
-from demele.data.digits import DIGITS, FULL_INK, digit_factors
+from demele.data.examples import DIGITS, FULL_INK, digit_factors
 from tools.make_label_demo import BUNDLED, packed
 
 Floats = NDArray[np.float64]

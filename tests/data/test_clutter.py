@@ -9,7 +9,7 @@ import pytest
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.data import clutter, clutter_labels, squares
-from demele.data.procedural.clutter_scene import (
+from demele.data.procedural.clutter import (
     COSINES,
     LEVELS,
     Stroke,

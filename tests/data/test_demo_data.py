@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.data import FACTOR_UNITS, digit_factors, load_example
-from demele.data.digits import DIGITS, _enlarge, _thin, digits_example
+from demele.data.examples import DIGITS, _enlarge, _thin, digits_example
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Floats = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.data import room
-from demele.data.procedural.room_geometry import (
+from demele.data.procedural.room import (
     OBJECT,
     OBJECTS,
     UNIT,

@@ -16,7 +16,7 @@ from demele import bench
 from demele.cli.representations import read_or_scan
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import LARGEST_UNPACKED, bytes_of, unpacking_at_most
-from demele.core.sparse_structure import checked_structure
+from demele.core.table_columns import checked_structure
 from demele.files.named import read_sparse, read_table
 from demele.files.table_files import decimal_comma
 from tests.cli.conftest import Program

@@ -8,7 +8,7 @@ import pytest
 from demele.core.errors import DemeleError, InputError, NotConvergedWarning
 from demele.core.proportions import exact_interval
 from demele.labels import Annotations, aggregate, bayesian_consensus, consensus, dawid_skene
-from demele.noise.sample import count_labels
+from demele.noise.transition import count_labels
 from tests.tolerances import ROUNDING, assert_close
 
 #: Four annotators about six items; the first is always right, the last nearly never.

@@ -10,8 +10,7 @@ from scipy.linalg import hadamard
 import demele
 from benchmarks.verdicts import WORLDS, judged
 from demele.core.inputs import read_pair
-from demele.core.verdict import FactorVerdict, RepresentationVerdict
-from demele.core.verdict_documents import factor_words
+from demele.core.verdict import FactorVerdict, RepresentationVerdict, factor_words
 from demele.estimation.holdings import is_echo, order_within, together
 from demele.metrics.data import Data
 from demele.metrics.source import Subject

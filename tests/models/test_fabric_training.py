@@ -12,7 +12,7 @@ from torch import nn
 
 import demele
 from demele.core.errors import FormatError, InputError, InputTypeError, NotConvergedWarning
-from demele.core.locks import locked
+from demele.core.store import locked
 from demele.lab import Fabric
 from demele.models.checkpoint import read_checkpoint
 from demele.models.fabric.network import LAYOUT

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from demele.noise.limits import hypergeometric_limit
+from demele.noise.transition import hypergeometric_limit
 from tests.tolerances import assert_exact
 
 

@@ -14,9 +14,8 @@ import pytest
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.report.document import Document, Heat, Images, Matrix, Notice, Table
-from demele.report.renderers.card import card
 from demele.report.renderers.elements import h
-from demele.report.renderers.html import page
+from demele.report.renderers.html import card, page
 from demele.report.renderers.paper import latex, markdown
 from demele.report.renderers.picture import draw
 from demele.report.renderers.tables import figures_of

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele.runtime.processes import settled_backend
-from demele.runtime.work import completed, ordered
+from demele.runtime.work import completed, ordered, settled_backend
 
 #: Seconds after which a test gives up; what it waits for takes two or three.
 PATIENCE = 120.0
@@ -31,7 +30,7 @@ from sklearn.dummy import DummyClassifier
 
 from demele.classifiers.stats import repeated_scores
 from demele.runtime.dask import mapped, reduced
-from demele.runtime.processes import settled_backend
+from demele.runtime.work import settled_backend
 from demele.runtime.work import completed, ordered
 
 what, folder = sys.argv[1], Path(sys.argv[2])

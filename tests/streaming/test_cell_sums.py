@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
-from demele.streaming.cell_sums import CellState, ExtremeState
 from demele.streaming.frame import BinEdges
+from demele.streaming.states import CellState, ExtremeState
 from tests.oracles import effects as oracle
 from tests.streaming.test_sums import first, forged
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.streaming.accumulator import state_to_bytes, with_state
-from demele.streaming.archive import MAGIC, checksum
+from demele.streaming.accumulator import MAGIC, checksum, state_to_bytes, with_state
 
 RNG = np.random.default_rng(0)
 FACTORS = np.column_stack([RNG.random(300), RNG.random(300), RNG.integers(0, 4, 300)])

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData
-from demele.streaming.archive import MAGIC, checksum
-from demele.streaming.cell_sums import ExtremeState
+from demele.streaming.accumulator import MAGIC, checksum
 from demele.streaming.frame import BinEdges
 from demele.streaming.source import accumulated_metrics
+from demele.streaming.states import ExtremeState
 from demele.streaming.sums import MomentState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 

@@ -25,7 +25,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.report.words import count, ends, written
-from demele.runtime.workers import Watched, lost_workers_told
+from demele.runtime.work import Watched, lost_workers_told
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,8 +3,7 @@
 from demele.classifiers.comparison.ranking import Ranking, rank
 from demele.cli.engine import Command
 from demele.core.representation_comparison import RepresentationComparison
-from demele.data.digits import DIGITS, digits_example
-from demele.data.examples import load_example
+from demele.data.examples import DIGITS, digits_example, load_example
 from demele.labels.joined.aggregate import AggregatedLabels, aggregate
 from demele.metrics.request import Metrics
 from demele.scoring.several import compare_representations

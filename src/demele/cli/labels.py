@@ -14,7 +14,7 @@ from demele.files.label_files import classes_named, column, in_one_vocabulary, m
 from demele.labels.cleaned.harm import clean_labels
 from demele.labels.joined.aggregate import aggregate
 from demele.labels.made.add_noise import add_noise
-from demele.noise.sample import count_labels
+from demele.noise.transition import count_labels
 
 
 def _corrupt(given: Given) -> Call:

@@ -68,7 +68,7 @@ class Result(ABC):
         return terminal.text(self.document(), more="see document()").rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from demele.report.renderers.card import card
+        from demele.report.renderers.html import card
 
         return card(self.document())
 

@@ -12,7 +12,7 @@ from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.sentences import plural
-from demele.core.sparse_structure import checked_structure
+from demele.core.table_columns import checked_structure
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from demele.data.catalogue import ImageSetFacts as ImageSetFacts
     from demele.data.catalogue import describe as describe
     from demele.data.catalogue import image_set_names as image_set_names
-    from demele.data.digits import FACTOR_UNITS as FACTOR_UNITS
-    from demele.data.digits import digit_factors as digit_factors
+    from demele.data.examples import FACTOR_UNITS as FACTOR_UNITS
+    from demele.data.examples import digit_factors as digit_factors
     from demele.data.examples import example_names as example_names
     from demele.data.examples import load_example as load_example
     from demele.data.images import ImageSet as ImageSet
@@ -34,8 +34,7 @@ __getattr__, __dir__, __all__ = lazily(
     {
         "demele.data.array_images": "ArrayImages",
         "demele.data.catalogue": "ImageSetFacts describe image_set_names",
-        "demele.data.digits": "FACTOR_UNITS digit_factors",
-        "demele.data.examples": "example_names load_example",
+        "demele.data.examples": "FACTOR_UNITS digit_factors example_names load_example",
         "demele.data.images": "ImageSet",
         "demele.data.label_sets": "CrowdSet LabelSet",
         "demele.data.loaders.loading": "load",

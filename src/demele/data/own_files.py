@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, ClassVar, cast
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleWarning, FormatError, InputError, listed, quoted, warn_user
-from demele.core.names import renamed
+from demele.core.errors import AmbiguousKindWarning, DemeleWarning, FormatError, InputError, listed, quoted, warn_user
+from demele.core.names import checked_name, renamed, suggestion
 from demele.core.npy_files import (
     ArrayHeader,
     mapped_array,
@@ -27,14 +30,12 @@ from demele.core.npy_files import (
 )
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
-from demele.data.array_images import ArrayImages
-from demele.data.catalogue import DRAWN
-from demele.data.factor_tables import columns_of
+from demele.data.array_images import ArrayImages, columns_of
+from demele.data.catalogue import DRAWN, ImageSetFacts, facts_of_drawn, image_set_names
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray, mapped_member
-from demele.data.pictures import PictureArray, picture_names
-from demele.data.pixels import BLOCK, check_type, checked_shape
+from demele.data.pixels import BLOCK, PictureArray, check_type, checked_shape, picture_names
 from demele.data.space import FactorSpace
 from demele.files.named import read_table
 from demele.runtime.progress import reporting
@@ -311,3 +312,94 @@ def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
     # the date of an entry is that of a new ZipInfo, 1980: the same set gives the same bytes
     with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
         yield member
+
+
+# Sets of images by name -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DrawnImages(ImageSetFacts):
+    """Images that a formula draws, with the facts about them."""
+
+    _files: ClassVar[Mapping[str, str]] = {".npz": "save"}
+
+    images: ImageSet = field(metadata={"json": False})
+
+    def save(self, path: str | Path) -> Path:
+        """Write the images as :func:`save_images` does."""
+        return save_images(self.images, path)
+
+
+def draw_images(
+    name: str,
+    *,
+    image_size: int | None = None,
+    counts: Sequence[int] | None = None,
+    difficulty: int | None = None,
+    n_images: int | None = None,
+) -> DrawnImages:
+    """Draw a set of images, with the factors of each image.
+
+    Parameters
+    ----------
+    name : {"sprites", "room", "squares", "clutter"}
+    image_size : int, optional
+        Height and width (default: 32; of clutter 16).
+    counts : sequence of int, optional
+        Number of values of each factor, in their order.
+    difficulty : int, optional
+        Difficulty of clutter, 0 to 4 (default: 3).
+    n_images : int, optional
+        Images of clutter (default: 10000).
+
+    Returns
+    -------
+    DrawnImages
+
+    Raises
+    ------
+    UnknownNameError, InputError
+    """
+    if name in image_set_names() and name not in DRAWN:
+        raise InputError("name", f"{name} is published, and no formula draws it; `describe()` says where its files are")
+    draw, _, _ = DRAWN[checked_name(name, "name", DRAWN)]
+    asked = {"image_size": image_size, "counts": counts, "difficulty": difficulty, "n_images": n_images}
+    called = {"image_size": "size", "difficulty": "level", "n_images": "n"}
+    given = {called.get(one, one): value for one, value in asked.items() if value is not None}
+    for one in asked:
+        if called.get(one, one) in given and called.get(one, one) not in signature(draw).parameters:
+            takes = [f"`{own}`" for own in asked if called.get(own, own) in signature(draw).parameters]
+            raise InputError(one, f"{name} has no such setting; it takes {' and '.join(takes)}")
+    images = draw(**given)
+    return DrawnImages(**facts_of_drawn(name, images), images=images)
+
+
+def named_images(images: ImageSet | str | Path, image_size: int | None = None) -> ImageSet:
+    """Return images, or those that a text names; kinds of factors are asked for where codes are scored.
+
+    Parameters
+    ----------
+    images : ImageSet, str or Path
+        A set that is drawn (``"sprites"``, ``"room"``, ``"squares"``, ``"clutter"``), or an ``.npz``, ``.npy`` or
+        folder; ``"./sprites"`` is a folder.
+    image_size : int, optional
+        Height and width; by default those of what is drawn, and as they are of files.
+
+    Returns
+    -------
+    ImageSet
+
+    Raises
+    ------
+    InputError, FormatError
+    """
+    if isinstance(images, str) and images in DRAWN:
+        return DRAWN[images][0](**({} if image_size is None else {"size": image_size}))
+    if not isinstance(images, ImageSet):
+        if not Path(images).exists():
+            raise InputError(
+                f"{images}: there is no such file, and no set of that name{suggestion(str(images), DRAWN)}"
+            )
+        with warnings.catch_warnings(action="ignore", category=AmbiguousKindWarning):
+            images = open_images(images)
+    return images if image_size is None else images.resized(image_size)

@@ -15,7 +15,7 @@ from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.kinds import NAME, unquoted
 from demele.core.npy_files import mapped_array, members_of, objects_refused, opened_archive, read_member
 from demele.core.reading import check_unpacked, parsing, path_of, regular_file
-from demele.core.sparse_structure import checked_structure
+from demele.core.table_columns import checked_structure
 from demele.files.table_files import (
     Warn,
     check_known,

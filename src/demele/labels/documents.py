@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demele.core.result import about
-from demele.noise.documents import counts_document
+from demele.noise.transition import counts_document
 from demele.report.document import Document, Section, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame, without_empty
 from demele.report.words import count, ends, joined, name, rate, written

@@ -28,7 +28,7 @@ from demele.metrics.metric import Metric
 from demele.metrics.source import Draw, InMemory, Subject, constant_codes_note
 from demele.metrics.splits import folds
 from demele.metrics.tables import nearest_neighbours_of_groups
-from demele.runtime.threads import one_thread
+from demele.runtime.work import one_thread
 
 #: Rows for each joint cell of a group: with fewer, most cells hold a row or two, and everything seems to be told.
 ROWS_PER_CELL = 5

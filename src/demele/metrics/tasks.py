@@ -18,8 +18,7 @@ from demele.metrics.options import RANDOM, Run
 from demele.metrics.request import Request
 from demele.metrics.source import Source, half_of_rows
 from demele.runtime.progress import Report
-from demele.runtime.threads import one_thread
-from demele.runtime.work import ordered
+from demele.runtime.work import one_thread, ordered
 
 Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
 #: What follows where too few draws are left.

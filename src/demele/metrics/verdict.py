@@ -1,6 +1,6 @@
 """From rows to a verdict in words: which code holds which factor, decided against chance and against other factors.
 
-`estimation.holdings` computes from bins; the decisions are here, and the words in `core.verdict_documents`. A tie to a
+`estimation.holdings` computes from bins; the decisions are here, and the words in `core.verdict`. A tie to a
 factor that another one explains is none: codes of one factor carry all that depend on it.
 """
 
@@ -20,8 +20,9 @@ from demele.core.verdict import (
     FactorVerdict,
     RepresentationVerdict,
     Sharing,
+    code_words,
+    factor_words,
 )
-from demele.core.verdict_documents import code_words, factor_words
 from demele.estimation.correlations import mid_ranks
 from demele.estimation.counts import BinnedRows, bin_rows, column_bins
 from demele.estimation.discretise import EqualFrequency

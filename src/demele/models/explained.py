@@ -15,8 +15,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.core.kinds import Count, checked
 from demele.core.names import checked_name
-from demele.models.callers import telling_of_shapes
-from demele.models.encode import LAYOUTS, checked_range
+from demele.models.encode import LAYOUTS, checked_range, telling_of_shapes
 from demele.models.fabric.model import Fabric
 from demele.runtime.progress import reporting
 

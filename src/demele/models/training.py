@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import InputError, NotConvergedWarning, shortened, warn_user
-from demele.core.locks import locked
 from demele.core.reading import parsing
+from demele.core.store import locked
 from demele.core.version import __version__
 from demele.models.checkpoint import Layout, read_checkpoint, write_checkpoint
 from demele.models.networks import checked_device, computing

@@ -11,8 +11,7 @@ from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, w
 from demele.core.given_arrays import whole_array
 from demele.core.kinds import Count, between, checked
 from demele.core.labelled import ALL_CORRECT, Indices, plain_text
-from demele.noise.limits import hypergeometric_limit, proportion_limits
-from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.noise.transition import TransitionCounts, TransitionMatrix, hypergeometric_limit, proportion_limits
 
 #: Rounds of narrowing the class proportions; stopping early leaves limits that are wider, and hold.
 NARROWINGS = 200

@@ -2,23 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from demele.core.arrays import Counts, Floats
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
-from demele.core.kinds import Level, checked
+from demele.core.kinds import Classes, Level, checked
 from demele.core.labelled import common_vocabulary, read_labels, refuse_unjudged, shown
+from demele.core.result import Result, about, plain
 from demele.core.results import Interval, Note
 from demele.core.sentences import plural
 from demele.core.signature import OptionText
 from demele.core.table_columns import check_rows
-from demele.noise.documents import counts_document, matrix_document
-from demele.noise.limits import proportion_limits
 from demele.noise.square_tables import (
     SUM_TOLERANCE,
     SquareTable,
@@ -29,9 +28,126 @@ from demele.noise.square_tables import (
     set_fields,
     words_of,
 )
+from demele.report.document import Document, Heat, Section
+from demele.report.listing import table_of_frame
+from demele.report.words import MISSING, count, ends, name, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What tables of how classes are labelled say: their documents ---------------------------------------------------------
+
+#: Classes in a heat map, the first ones; more are slow to lay out.
+_MOST_CLASSES = 60
+
+
+def matrix_document(result: "TransitionMatrix") -> Document:
+    """Say how probable a correct label is, for each class."""
+    import pandas as pd
+
+    frame = result.to_frame()
+    right = np.diag(frame)
+    least, most = int(right.argmin()), int(right.argmax())
+    ends = [f"{written(float(right[one]), 'percent')} (class {name(frame.index[one])})" for one in (least, most)]
+    return Document(
+        kind="Transition matrix",
+        headline=f"The probability of a correct label is {' to '.join(ends)}.",
+        **_tables(frame, pd.DataFrame({"right": right}), "percent"),
+        **about(result),
+    )
+
+
+def counts_document(result: "TransitionCounts", level: float | None = 0.95) -> Document:
+    """Say how many labels of each class are wrong; with a level also in what the sample was drawn from."""
+    level = None if level is None else checked_level(level)
+    columns = result.per_class(level=level or 0.95)
+    said = f"{written(result.wrong, 'count')} of {count(result.n, 'label')} are wrong"
+    share = written(result.rate, "percent")
+    if level is None:
+        columns = columns.drop(columns=["low", "high"])
+    else:
+        share += f", {rate(level)} interval {written(ends(result.rate_interval(level=level)), 'percent')}"
+    return Document(
+        kind="Transition counts",
+        headline=f"{said}: {share}.",
+        methods=[
+            "Labels were counted by true class with demele [@demele].",
+            f"Intervals are exact (Clopper and Pearson), level {rate(level)}." if level else "",
+        ],
+        **_tables(result.to_frame(), columns, "count"),
+        **about(result),
+    )
+
+
+def _tables(frame: "pd.DataFrame", columns: "pd.DataFrame", form: str) -> dict[str, Any]:
+    """Return the heat map of all pairs of classes, and a row for each class with what it is mistaken for most."""
+    import pandas as pd
+
+    classes, values = list(map(str, frame.index)), frame.to_numpy()
+    others = np.where(np.eye(len(classes), dtype=bool), 0, values / np.maximum(values.sum(axis=1, keepdims=True), 1))
+    mistaken = [
+        f"{classes[row.argmax()]} ({written(float(row.max()), 'percent')})" if row.any() else MISSING for row in others
+    ]
+    rows = columns.set_axis(pd.Index(classes, name="true_class")).assign(mistaken_most_for=mistaken)
+    table, _ = table_of_frame("Classes", rows, {"right": "percent", "share_wrong": "percent"})
+    shown, left = list(map(name, classes[:_MOST_CLASSES])), len(classes) - _MOST_CLASSES
+    square = values[:_MOST_CLASSES, :_MOST_CLASSES].tolist()
+    heat = Heat("Labels by true class", shown, shown, square, form, ("true class", "given label"), "row")
+    said = f"The first {_MOST_CLASSES} of {count(len(classes), 'class', 'classes')} are drawn." if left > 0 else ""
+    return {"figure": heat, "table": table, "sections": [Section("Classes", [table, said])]}
+
+
+# How many can be marked, given how many marked ones a random sample holds ---------------------------------------------
+
+
+def hypergeometric_limit(size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, error: float | NDArray[Any]) -> Counts:
+    """Return the largest number of marked ones that a uniform random sample does not contradict.
+
+    Parameters
+    ----------
+    size, drawn, seen : int arrays
+        ``drawn`` of ``size`` elements were drawn without replacement, and ``seen`` of them were marked; arrays
+        broadcast.
+    error : float or array in (0, 1)
+        Probability with which the true number may exceed the limit, at most.
+
+    Returns
+    -------
+    int array of the common shape
+        The largest number W with P(Hypergeometric(size, W, drawn) <= seen) > error, found by bisection.
+
+    Examples
+    --------
+    Ten of a hundred labels were checked, and all were right: 24 or fewer of the hundred are wrong.
+
+    >>> int(hypergeometric_limit(100, 10, 0, 0.05))
+    24
+    """
+    from scipy.stats import hypergeom
+
+    arrays = np.broadcast_arrays(size, drawn, seen, error)
+    # The same case often comes many times: pairs of classes that no mistake was seen between.
+    cases, back = np.unique(np.stack([np.ravel(x).astype(np.float64) for x in arrays]), axis=1, return_inverse=True)
+    sizes, samples, marked = cases[:3].astype(np.int64)
+    low, high = marked.copy(), sizes - (samples - marked)  # what is possible at all
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        possible = hypergeom.cdf(marked, np.maximum(sizes, 1), middle, samples) > cases[3]
+        wide = low < high
+        low, high = np.where(wide & possible, middle, low), np.where(wide & ~possible, middle - 1, high)
+    limits: Counts = low[np.reshape(back, -1)].reshape(arrays[0].shape)
+    return limits
+
+
+def proportion_limits(hits: Counts, n: int | Counts, error: float) -> tuple[Floats, Floats]:
+    """Return one-sided exact limits of proportions, each failing with probability ``error`` at most."""
+    from scipy.stats import beta
+
+    low = np.where(hits > 0, beta.ppf(error, np.maximum(hits, 1), n - hits + 1), 0.0)
+    high = np.where(hits < n, beta.isf(error, hits + 1, np.maximum(n - hits, 1)), 1.0)
+    return low, high
+
 
 #: Rows whose sums are no farther from 1 than this were rounded.
 ROUNDED = 0.01
@@ -428,3 +544,57 @@ def estimate_transition(
             f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with `classes=[...]`",
         )
     return TransitionCounts(table, words.classes, sample_of=sample_of)
+
+
+# A random sample with true labels: how the labels of each class were wrong --------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CountedSample(Result):
+    """Labels of a random sample by true class, with intervals of a level; see :func:`count_labels`."""
+
+    _kind = "counted sample"
+
+    table: TransitionCounts
+    level: float
+
+    def document(self) -> Document:
+        """Return the share of wrong labels with its interval, and the counts."""
+        return counts_document(self.table, self.level)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the counts: a row per true class, a column per given class."""
+        return self.table.to_frame().reset_index()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, with intervals of the share of wrong labels, in all and per true class."""
+        found = self.table
+        told = {"n": found.n, "wrong": found.wrong, "rate": found.rate, "notes": found.notes}
+        intervals = {
+            "interval": found.rate_interval(level=self.level),
+            "per_class": found.per_class(level=self.level),
+        }
+        return {**found.to_dict(), "kind": self._kind, "level": self.level, **plain({**told, **intervals})}
+
+
+def count_labels(
+    true_labels: object, given_labels: object, *, classes: Classes = None, level: float = 0.95
+) -> CountedSample:
+    """Count the labels of a random sample by their true classes.
+
+    Parameters
+    ----------
+    true_labels, given_labels : array-like of shape (n,)
+        Of the same instances: a uniform random sample.
+    classes : sequence, optional
+        All classes, in the order of the result (default: those of both, sorted).
+    level : float
+        Confidence of the intervals.
+
+    Examples
+    --------
+    >>> count_labels([0, 0, 0, 1], [0, 0, 1, 1]).table.rate
+    0.25
+    """
+    counts = estimate_transition(true_labels, given_labels, classes=classes)
+    return CountedSample(counts, checked_level(level))

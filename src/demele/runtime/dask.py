@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
-from demele.runtime.workers import Watched, lost_workers_told
+from demele.runtime.work import Watched, lost_workers_told
 
 Result = TypeVar("Result")
 

@@ -1,14 +1,148 @@
 """Independent pieces of work, here, in other processes, or on an executor."""
 
+import importlib
+import multiprocessing
+import os
+import re
+import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from demele.core.errors import InputTypeError
-from demele.runtime.processes import parallel
-from demele.runtime.workers import Watched, lost_workers_told
+from demele.core.errors import InputTypeError, WorkerError
+
+# Processes that work for this one -------------------------------------------------------------------------------------
+
+#: Seconds between two looks whether the parent is there.
+_BETWEEN_LOOKS = 1.0
+
+#: What to do, by what started the processes.
+_ADVICE = {
+    "n_jobs": "give fewer `n_jobs`, or fewer rows",
+    "executor": "give the executor fewer processes or more memory, and make a new one",
+    "dask": "make partitions smaller, or give the workers more memory",
+}
+
+#: Processes of which a thread looks after the parent; a forked one inherits the numbers, but not the threads.
+_looking: set[int] = set()
+
+
+class Watched:
+    """A function whose process, if it is one that was started for this work, ends when the process that asked ends.
+
+    Whatever ends it: a process that waits for work, or is at work, would otherwise go on for minutes after a kill.
+    Looking begins where the function arrives in the other process, before it is called.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.parent = os.getpid()
+
+    @property
+    def __name__(self) -> str:
+        """What a dashboard calls this work."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        end_with(self.parent)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call the function."""
+        return self.function(*arguments, **options)
+
+
+def end_with(parent: int) -> None:
+    """Let this process end soon after the one that started it; nothing happens in any other process."""
+    own, known = os.getpid(), multiprocessing.parent_process()
+    started_by = os.getppid() if known is None or known.pid is None else known.pid
+    if own == parent or started_by != parent or own in _looking:
+        return
+    _looking.add(own)
+    threading.Thread(target=_look, args=(parent,), name="demele-parent", daemon=True).start()
+
+
+def _look(parent: int) -> None:
+    known = multiprocessing.parent_process()
+    if os.name == "nt" and known is not None:  # a process keeps the number of its parent there
+        known.join()
+    else:
+        while os.getppid() == parent:
+            time.sleep(_BETWEEN_LOOKS)
+    os._exit(1)  # nobody waits for anything that could still be tidied up
+
+
+@contextmanager
+def lost_workers_told(started_by: str) -> Iterator[None]:
+    """Turn the loss of a process into an error for users.
+
+    Parameters
+    ----------
+    started_by : {"n_jobs", "executor", "dask"}
+        The argument that messages begin with; and with it what can be done.
+    """
+    try:
+        yield
+    except Exception as error:
+        of_dask = type(error).__name__ == "KilledWorker" and type(error).__module__.partition(".")[0] == "distributed"
+        if not of_dask and not isinstance(error, BrokenExecutor):
+            raise
+        codes = re.search(r"exit codes of the workers are \{([^}]*)\}", str(error))
+        ended = f" ({codes[1].strip()})" if codes else ""
+        raise WorkerError(
+            f"{started_by}: a worker process ended early{ended}, most often "
+            f"because memory ran out or it was killed; {_ADVICE[started_by]}. With a store, the "
+            "same call continues where it stopped"
+        ) from error
+
+
+# Joblib's processes, guarded against two ways in which the thread that looks after them could be lost -----------------
+
+#: Seconds after which nothing is waited for any more; it takes less than a millisecond.
+PATIENCE = 1.0
+
+
+@cache
+def settled_backend() -> Any:
+    """Return joblib's default backend, whose workers are ended only once they have what was meant for them.
+
+    The thread that hands work to the workers forgets all work when they are ended. It then fails with a ``KeyError`` if
+    a piece had just been given to it, and its error is printed over what the program prints: about one time in a
+    hundred where results are no longer asked for while there is more to do.
+    """
+    from joblib.parallel import LokyBackend
+
+    class SettledBackend(LokyBackend):  # type: ignore[misc]
+        def abort_everything(self, ensure_ready: bool = True) -> None:
+            with self.parallel._lock:  # nobody is between taking a piece and giving it away; joblib takes no more now
+                on_their_way = getattr(self._workers, "_work_ids", None)
+            deadline = time.monotonic() + PATIENCE
+            while on_their_way is not None and not on_their_way.empty() and time.monotonic() < deadline:
+                time.sleep(0.001)
+            super().abort_everything(ensure_ready=ensure_ready)
+
+    return SettledBackend
+
+
+def parallel(**options: Any) -> Any:
+    """Return ``joblib.Parallel`` of these options; a backend that a user chose stays.
+
+    A worker whose memory has grown is replaced by joblib, which loses nothing and warns in the thread that looks after
+    the workers. Where warnings are errors that thread would end, and this process wait for ever: it is not warned.
+    """
+    from joblib import Parallel
+    from joblib.parallel import LokyBackend, get_active_backend
+
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
+    active, _ = get_active_backend()
+    return Parallel(**options, backend=settled_backend()() if type(active) is LokyBackend else None)
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -134,3 +268,29 @@ def _executed(function: Callable[[Item], Result], items: Iterator[Item], executo
 
 def _failed(future: "Future[Any]") -> bool:
     return future.cancelled() or future.exception() is not None
+
+
+# One thread for what is computed --------------------------------------------------------------------------------------
+
+
+def one_thread(*modules: str) -> AbstractContextManager[Any]:
+    """Return a context in which linear algebra and scikit-learn use one thread.
+
+    Parameters
+    ----------
+    *modules
+        Those that bring thread pools of their own. They are imported first: a pool that is loaded within the context
+        would not be limited, and its threads would fight for busy cores.
+    """
+    for name in modules:
+        importlib.import_module(name)
+    limit: AbstractContextManager[Any] = _pools(len(sys.modules)).limit(limits=1)
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _pools(n_modules: int) -> Any:
+    """Find the thread pools; looked for again when modules, and so perhaps pools, were loaded."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

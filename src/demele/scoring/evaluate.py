@@ -302,7 +302,7 @@ class Call:
         how: dict[str, Any] = {"protocol": self.protocol, "kinds": self.kinds, "named": self.named}
         how |= {"name": name}
         if isinstance(data, Pieces):
-            from demele.outofcore.evaluation import evaluation_in_pieces
+            from demele.outofcore.source import evaluation_in_pieces
 
             given = data.codes, data.factors, self.run
             found = evaluation_in_pieces(self.asked, *given, codes_std=data.codes_std, sample=self.sample, **how)

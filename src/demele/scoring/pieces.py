@@ -32,7 +32,7 @@ def scores_in_pieces(
     """Score metrics as their own functions do; None where the data are to be read in memory."""
     if not read_in_pieces(codes, factors):
         return None
-    from demele.outofcore.evaluation import evaluation_in_pieces
+    from demele.outofcore.source import evaluation_in_pieces
 
     evaluation = evaluation_in_pieces(
         asked,

@@ -1,16 +1,29 @@
 """One accumulator for every metric: update with batches, merge with others, compute when asked."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.errors import (
+    DemeleError,
+    FormatError,
+    IncompatibleState,
+    InputError,
+    InputTypeError,
+    NotEnoughData,
+    quoted,
+    shortened,
+)
 from demele.core.inputs import Missing, read_pair
 from demele.core.kinds import Seed, checked
 from demele.core.names import checked_name
+from demele.core.reading import check_characters, check_nesting, parsing
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.options import Run, as_binning
@@ -19,14 +32,268 @@ from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, chosen_metrics, given_options, requests_of
 from demele.metrics.run import computed, evaluation
 from demele.metrics.source import InMemory, Subject
-from demele.streaming.archive import Archive, Arrays, opened, refusing
-from demele.streaming.batches import Names, read_batch, read_deviations, read_rows
+from demele.streaming.batches import Names, mixed, read_batch, read_deviations, read_rows
 from demele.streaming.frame import BinEdges, Rows
-from demele.streaming.held import Held, packed, unpacked
-from demele.streaming.sample import SampleState, as_tables, of_sample
+from demele.streaming.sample import SampledRows, SampleState, as_tables, of_sample, row_keys
 from demele.streaming.settings import Settings, comparable, difference, plain_setting, setting_of
 from demele.streaming.source import Counted, check_with_frame
 from demele.streaming.states import Key, State, empty_state, key_of
+
+# Bytes that hold arrays and JSON, with a checksum, and nothing that runs when they are read ---------------------------
+
+#: First bytes, with the number of the format.
+MAGIC = b"demele-accumulator-2\n"
+CHECKSUM = 16
+#: Kinds of arrays that are written as they are in memory; objects are written as JSON.
+_PLAIN_KINDS = "biufUSMm"
+
+
+class Archive:
+    """Arrays that go into one archive, behind one another; the header says where each is."""
+
+    def __init__(self) -> None:
+        self._listed: list[dict[str, Any]] = []
+        self._data: list[bytes] = []
+
+    def put(self, array: NDArray[Any]) -> int:
+        """Add an array and return its number."""
+        if array.dtype.kind == "O":
+            self._listed.append({"objects": plain_setting(array, "accumulator")})
+        elif array.dtype.kind in _PLAIN_KINDS:
+            data = np.ascontiguousarray(array).tobytes()
+            self._listed.append({"dtype": array.dtype.str, "shape": list(array.shape), "size": len(data)})
+            self._data.append(data)
+        else:
+            raise InputTypeError("accumulator", f"cannot write a column of {array.dtype} as bytes")
+        return len(self._listed) - 1
+
+    def written(self, about: Mapping[str, Any]) -> bytes:
+        """Return the archive."""
+        header = json.dumps({"arrays": self._listed, **about}).encode()
+        body = b"".join([len(header).to_bytes(8, "little"), header, *self._data])
+        return MAGIC + checksum(body) + body
+
+
+class Arrays:
+    """The arrays of an archive."""
+
+    def __init__(self, listed: list[dict[str, Any]], data: NDArray[np.uint8]) -> None:
+        self._listed = listed
+        sizes = [count(one.get("size", 0)) for one in listed]
+        self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        if int(self._starts[-1]) != data.size:
+            raise FormatError("accumulator", f"expected {int(self._starts[-1])} bytes of arrays, got {data.size}")
+        self._data = data
+
+    def get(self, index: int) -> NDArray[Any]:
+        """Return an array by its number."""
+        about = self._listed[count(index)]
+        if "objects" in about:
+            found = np.empty(len(about["objects"]), dtype=object)
+            found[:] = about["objects"]
+            return found
+        dtype = np.dtype(str(about["dtype"]))
+        if dtype.kind not in _PLAIN_KINDS:
+            raise FormatError("accumulator", f"it holds an array of {dtype}")
+        data = self._data[self._starts[index] : self._starts[index + 1]].tobytes()
+        array = np.frombuffer(data, dtype=dtype).reshape([count(size) for size in about["shape"]]).copy()
+        check_characters("accumulator", array)
+        return array
+
+
+def opened(data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Return the header of an archive, and its arrays.
+
+    Raises
+    ------
+    FormatError
+        If the bytes are no archive, or damaged.
+    """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InputTypeError("accumulator", f"expected bytes, got {type(data).__name__}")
+    data = bytes(data)
+    start = len(MAGIC) + CHECKSUM
+    if not data.startswith(MAGIC):
+        raise FormatError("accumulator", "these are not the bytes of an accumulator, or of another version of demele")
+    if data[len(MAGIC) : start] != checksum(data[start:]):
+        raise FormatError("accumulator", f"its {len(data)} bytes are damaged or cut off: their checksum differs")
+    with refusing():
+        end = start + 8 + int.from_bytes(data[start : start + 8], "little")
+        header = data[start + 8 : end]
+        check_nesting("accumulator", header)
+        about = json.loads(header.decode())
+        return about, Arrays(about["arrays"], np.frombuffer(data[end:], dtype=np.uint8))
+
+
+def checksum(body: bytes) -> bytes:
+    """Return the checksum of what follows it."""
+    return blake2b(body, digest_size=CHECKSUM).digest()
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what forged bytes provoke into one error that says so."""
+    what = "accumulator: its bytes do not hold what they should"
+    with parsing(what):
+        try:
+            yield
+        except (IncompatibleState, FormatError):
+            raise
+        except DemeleError as error:
+            raise FormatError(f"{what} ({shortened(str(error), 400)})") from error
+
+
+def count(value: Any) -> int:
+    """Return a whole number of at least 0, as a header should hold it."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise FormatError("accumulator", f"expected a whole number of at least 0, got {quoted(value)}")
+    return value
+
+
+# What an accumulator holds of the rows so far -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """States of the rows so far: counts and sums, and a sample with the names of its columns."""
+
+    states: Mapping[Key, State]
+    sample: SampleState | None
+    columns: Names | None = None
+
+    @property
+    def n(self) -> int:
+        """Rows seen."""
+        if self.sample is not None:
+            return self.sample.n
+        return next(iter(self.states.values())).n
+
+    @property
+    def factor_columns(self) -> tuple[NDArray[Any], ...]:
+        """The factors' columns of some rows kept; none, if there are no rows."""
+        if self.sample is None or self.columns is None or not self.sample.parts:
+            return ()
+        d, m = (len(names) for names in self.columns)
+        return self.sample.parts[0].columns[d : d + m]
+
+    def counted(self, rows: Rows) -> "Held":
+        """Add a batch in the coding of a frame to counts and sums."""
+        return replace(self, states={key: state.update(rows) for key, state in self.states.items()})
+
+    def merge(self, other: "Held") -> "Held":
+        """Return the states of the rows of both.
+
+        Raises
+        ------
+        IncompatibleState
+            If they hold other columns, or are not of the same frame and settings.
+        """
+        if self.columns is not None and other.columns is not None and self.columns != other.columns:
+            raise IncompatibleState(f"the two hold other columns: {self.columns} and {other.columns}")
+        mine, theirs = self.factor_columns, other.factor_columns
+        if mine and theirs and self.columns is not None:
+            for name, one, another in zip(self.columns[1], mine, theirs, strict=True):
+                if mixed(one, another):
+                    raise IncompatibleState(f"the two hold numbers and text in the factor {name!r}; give both the same")
+        return Held(
+            {key: state.merge(other.states[key]) for key, state in self.states.items()},
+            None if self.sample is None or other.sample is None else self.sample.merge(other.sample),
+            self.columns or other.columns,
+        )
+
+    def settled(self) -> "Held":
+        """Return the same states with all rows counted: a next call need not count them again."""
+        return replace(self, states={key: state.settled() for key, state in self.states.items()})
+
+    def cleared(self) -> "Held":
+        """Return the states of no rows."""
+        sample = None if self.sample is None else SampleState(self.sample.bound, self.sample.seed)
+        return Held({key: state.cleared() for key, state in self.states.items()}, sample)
+
+
+def packed(held: Held, pack: Archive) -> dict[str, Any]:
+    """Write states into an archive, and return where it has them."""
+    states = [{name: pack.put(one) for name, one in state.arrays().items()} for state in held.states.values()]
+    sample: dict[str, Any] | None = None
+    if held.sample is not None:
+        sample = {"streams": [[name, seen] for name, seen in held.sample.streams], "rows": None}
+        for part in held.sample.sifted().parts:
+            place = {name: index for index, (name, _) in enumerate(held.sample.streams)}
+            sample["rows"] = {
+                "streams": pack.put(np.array([place[name] for name in part.streams], dtype=np.int32)),
+                "numbers": pack.put(part.numbers),
+                "columns": [pack.put(column) for column in part.columns],
+            }
+    return {"columns": held.columns, "states": states, "sample": sample}
+
+
+def unpacked(empty: Held, about: Mapping[str, Any], pack: Arrays, *, deviations: bool) -> Held:
+    """Return the states that :func:`packed` wrote.
+
+    Parameters
+    ----------
+    empty : Held
+        States of no rows, with the same settings.
+    about : mapping
+        What :func:`packed` returned.
+    pack : Arrays
+    deviations : bool
+        Whether a sample may hold standard deviations too.
+
+    Raises
+    ------
+    FormatError
+        If they are not the states of such settings.
+    """
+    if len(about["states"]) != len(empty.states) or (about["sample"] is None) != (empty.sample is None):
+        raise FormatError("accumulator", "the parts of this state are not those of its settings")
+    states = {
+        key: state.restored({name: pack.get(index) for name, index in own.items()})
+        for (key, state), own in zip(empty.states.items(), about["states"], strict=True)
+    }
+    rows = {state.n for state in states.values()}
+    if len(rows) > 1:
+        raise FormatError("accumulator", f"the parts of this state are of different numbers of rows, {sorted(rows)}")
+    columns: Names | None = None
+    widths: list[int] = []
+    if about["columns"] is not None:
+        codes, factors = (tuple(str(name) for name in names) for names in about["columns"])
+        columns, width = (codes, factors), len(codes) + len(factors)
+        widths = [width, width + len(codes)] if deviations else [width]
+    sample = empty.sample
+    if sample is not None:
+        streams = tuple((str(name), count(seen)) for name, seen in about["sample"]["streams"])
+        sample = replace(sample, streams=streams)
+        if about["sample"]["rows"] is not None:
+            sample = replace(sample, parts=(_unpacked_rows(sample, about["sample"]["rows"], pack, widths),))
+    return Held(states, sample, columns)
+
+
+def _unpacked_rows(sample: SampleState, rows: Mapping[str, Any], pack: Arrays, widths: Sequence[int]) -> SampledRows:
+    place, numbers = pack.get(rows["streams"]), pack.get(rows["numbers"])
+    columns = tuple(pack.get(index) for index in rows["columns"])
+    n = numbers.size
+    if (
+        len(columns) not in widths
+        or place.shape != (n,)
+        or any(column.shape != (n,) for column in columns)
+        or not np.issubdtype(numbers.dtype, np.integer)
+    ):
+        raise FormatError("accumulator", "the rows of this state do not belong together")
+    keys = np.empty(n, dtype=np.uint64)
+    names = np.empty(n, dtype=object)
+    known = np.zeros(n, dtype=bool)
+    for index, (name, seen) in enumerate(sample.streams):
+        own = place == index
+        if (numbers[own] < 0).any() or (numbers[own] >= seen).any():
+            raise FormatError("accumulator", f"stream {quoted(name)} of this state has rows that it has not seen")
+        keys[own] = row_keys(sample.seed, name, numbers[own])
+        names[own] = name
+        known |= own
+    if not known.all():
+        raise FormatError("accumulator", "rows of this state belong to no stream")
+    return SampledRows(keys, names, numbers.astype(np.int64), columns)
+
 
 #: Rows that sampled metrics keep, unless told otherwise.
 BOUND = 100_000

@@ -1,6 +1,6 @@
 """States of sums of values: moments for SAP of continuous factors, products for MCC of classes, weak MCC and affine R2.
 
-Those of sums in cells, for IRS and total effects, stand in :mod:`demele.streaming.cell_sums`.
+Those of sums in cells, for IRS and total effects, stand in :mod:`demele.streaming.states`.
 
 Sums of floats round, so that batches and merges in another order agree to rounding, not to the bit. Digits are kept:
 values are counted from the middle of the frame's range, in units of about half of it (a power of two, which does not

@@ -16,8 +16,7 @@ from demele.core.inputs import Missing, read_factors
 from demele.core.npy_files import members_of, opened_archive, read_member
 from demele.core.reading import check_unpacked, regular_file
 from demele.core.results import Note
-from demele.data.array_images import ArrayImages
-from demele.data.factor_tables import columns_of, factor_table
+from demele.data.array_images import ArrayImages, columns_of, factor_table
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 

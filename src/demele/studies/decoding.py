@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
 from demele.core.seeds import rng_for
-from demele.models.callers import as_array, called, telling_of_shapes
+from demele.models.encode import as_array, called, telling_of_shapes
 from demele.studies.examination import Reconstructions, Traversals
 
 if TYPE_CHECKING:

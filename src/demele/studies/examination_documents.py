@@ -9,9 +9,9 @@ import numpy as np
 from demele.core.png import Pixels, strip, within
 from demele.core.result import notices
 from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
-from demele.core.verdict_documents import verdict_methods, verdict_sentences, verdict_strips, verdict_table
+from demele.core.verdict import verdict_methods, verdict_sentences, verdict_strips, verdict_table
 from demele.models.documents import history_lines, settings_table
-from demele.models.vae.documents import LINES
+from demele.models.vae.run import LINES
 from demele.report.document import (
     NOTHING,
     Block,

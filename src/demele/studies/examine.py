@@ -22,8 +22,8 @@ from demele.core.reading import path_of
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import rng_for
 from demele.core.version import __version__
-from demele.data.drawn import named_images
 from demele.data.images import ImageSet
+from demele.data.own_files import named_images
 from demele.data.sample import Sample
 from demele.models.encode import check_images, checked_range
 from demele.scoring.evaluate import evaluate

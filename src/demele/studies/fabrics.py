@@ -16,8 +16,8 @@ from demele.core.labelled import read_labels
 from demele.core.names import suggestion
 from demele.core.reading import path_of
 from demele.core.seeds import rng_for
-from demele.data.drawn import named_images
 from demele.data.images import ImageSet, digest_of
+from demele.data.own_files import named_images
 from demele.data.procedural.clutter import clutter, clutter_labels
 from demele.labels.made.noise import add_uniform_noise
 from demele.models.fabric.benchmark import benchmark as benchmarked

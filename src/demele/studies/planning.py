@@ -19,8 +19,8 @@ from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
-from demele.data.drawn import named_images
 from demele.data.images import ImageSet
+from demele.data.own_files import named_images
 from demele.metrics.catalogue import list_metrics
 from demele.metrics.protocols import protocol as protocol_named
 from demele.models.presets import Preset

@@ -19,7 +19,7 @@ from demele.core.names import renamed
 from demele.core.proportions import normal_quantile, proportion
 from demele.core.results import Interval, Note
 from demele.noise.audit import CodedAudit
-from demele.noise.limits import hypergeometric_limit
+from demele.noise.transition import hypergeometric_limit
 
 #: Accuracy on new instances, or on the instances of this test set with true labels.
 AuditInference = Literal["population", "test_set"]

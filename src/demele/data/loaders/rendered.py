@@ -14,7 +14,7 @@ from demele.core.errors import FormatError, InputError, listed
 from demele.core.npy_files import mapped_array
 from demele.data.loaders.published import Factor, PublishedSet, Read, Request, one_grid, ranks_of
 from demele.data.loaders.stored_images import Images, joined
-from demele.data.pictures import PictureArray, looked_at
+from demele.data.pixels import PictureArray, looked_at
 
 #: Pictures by which a copy is recognised.
 _SAMPLED = 64

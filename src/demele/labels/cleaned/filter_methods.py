@@ -15,8 +15,7 @@ from demele.core.labelled import Indices
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.labels.votes import earliest_voter, plurality
-from demele.runtime.threads import one_thread
-from demele.runtime.work import ordered
+from demele.runtime.work import one_thread, ordered
 
 
 @dataclass(frozen=True, slots=True)

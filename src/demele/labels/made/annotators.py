@@ -25,8 +25,7 @@ from demele.core.version import __version__
 from demele.labels.cleaned.filter_methods import seeded
 from demele.report.words import count, written
 from demele.runtime.progress import reporting
-from demele.runtime.threads import one_thread
-from demele.runtime.work import ordered
+from demele.runtime.work import one_thread, ordered
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,8 @@ from demele.core.errors import InputError
 from demele.core.kinds import Kind, number
 from demele.core.reading import path_of
 from demele.data.catalogue import DRAWN
-from demele.data.drawn import named_images
 from demele.data.images import ImageSet
+from demele.data.own_files import named_images
 from demele.data.sample import Sample
 from demele.models.presets import PRESETS
 from demele.models.presets import preset as preset_named
@@ -65,7 +65,7 @@ def train_vae(
     Parameters
     ----------
     images : ImageSet, str or Path, optional
-        As of :func:`demele.data.drawn.named_images`; by default those of the preset.
+        As of :func:`demele.data.own_files.named_images`; by default those of the preset.
     image_size : int, optional
         Height and width (default: 32 where drawn, else as they are).
     preset : {"ci", "embedded", "embedded-room", "print"}

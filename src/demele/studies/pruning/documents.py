@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from demele.core.result import about
 from demele.models.documents import settings_table
-from demele.models.fabric.documents import lattice_graph
+from demele.models.fabric.results import lattice_graph
 from demele.report.document import Block, Choice, Document, Pill, Section, Strips, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, written
