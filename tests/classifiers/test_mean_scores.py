@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demele.classifiers import RowScores, ScoreAudit
+from demele.classifiers import RowScores, ScoreAudit, SequentialComparison
 from demele.classifiers.betting import exact_mean_ends, score_wealth
 from demele.classifiers.mean_scores import (
     audited_mean,
     bounded_mean,
     breakdown,
-    sequential_mean,
     trusted_mean,
 )
 from demele.classifiers.pooled_strata import pooled_strata
@@ -275,21 +274,65 @@ def test_evidence_is_infinite_once_the_draws_contradict_the_claim() -> None:
     assert score_wealth(np.ones(10), np.arange(6), np.ones(6), 0.5)[-1] == np.inf
 
 
-def test_one_label_at_a_time() -> None:
-    """The evidence after each draw that was computed by hand of the definition, on any scale and from either side."""
+def asked_to_the_end(comparison: SequentialComparison, true: Any) -> Any:
+    """Answer row by row until a decision, and return it."""
+    while not comparison.done:
+        rows = comparison.ask()
+        comparison.tell(rows, true[rows])
+    return comparison.decision()
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (1.0, 5.0)])
+def test_one_label_at_a_time(ends: tuple[float, float]) -> None:
+    """As many labels as evidence of the draws needs, on any scale and from either side, and proved intervals."""
+    low, width = ends[0], ends[1] - ends[0]
     rng = np.random.default_rng(1)
     true = (rng.random(200) < 0.95).astype(float)
     scores = np.where(rng.random(200) < 0.95, true, 1 - true)
-    audit = ScoreAudit(np.arange(200), 1 + 4 * true)
-    found = sequential_mean(RowScores(1 + 4 * scores, 1, 5), audit, gate=1 + 4 * 0.85)
-    assert (found.verdict, found.labels) == ("above", 50)
-    assert found.above[[19, 49, 99]] == pytest.approx([1.271338, 3.699601, 10.786385], abs=1e-6)
-    turned = sequential_mean(RowScores(1 - scores), ScoreAudit(np.arange(200), 1 - true), gate=0.15)
-    assert (turned.verdict, turned.labels) == ("below", 50)
-    new = sequential_mean(RowScores(scores), ScoreAudit(np.arange(200), true), gate=0.85, inference="population")
-    assert new.labels is None or new.labels > 50
-    with pytest.raises(InputError, match="one at a time"):
-        sequential_mean(RowScores(scores), ScoreAudit([0, 1], [1, 1], [0.5, 0.5]), gate=0.85)
+    given, gate = RowScores(low + width * scores, *ends), low + width * 0.85
+    comparison = SequentialComparison(given, gate=gate, inference="test_set", seed=3)
+    order = comparison.ask(200)
+    assert sorted(order.tolist()) == list(range(200))
+    needed = int(np.argmax(score_wealth(scores, order, true[order], 0.85) >= np.log(40))) + 1
+    judged = asked_to_the_end(comparison, low + width * true)["system"]
+    assert (judged.verdict, comparison.labels_used) == ("above", needed)
+    below = SequentialComparison(RowScores(1 - scores), gate=0.15, inference="test_set", seed=3)
+    assert asked_to_the_end(below, 1 - true)["system"].verdict == "below"
+    assert below.labels_used == needed
+    assert below.wealth["baseline"] >= 40 > below.wealth["candidate"]
+    new = SequentialComparison(given, gate=gate, seed=3)
+    asked_to_the_end(new, low + width * true)
+    assert new.labels_used > needed
+
+
+def test_two_systems_one_label_at_a_time() -> None:
+    rng = np.random.default_rng(4)
+    true = rng.random((2, 600)) < np.array([0.6, 0.8])[:, None]
+    first, second = (RowScores(np.where(rng.random(600) < 0.95, one, ~one)) for one in true)
+    made = SequentialComparison(first, second, inference="test_set", names=("old", "new"), cap=400)
+    rows = made.ask(8)
+    made.tell(rows, true[:, rows].T)
+    again = SequentialComparison(first, second, inference="test_set", names=("old", "new"), cap=400)
+    again.resume(made.to_dict())
+    assert again.labels_used == made.labels_used == 8
+    assert again.decision().verdict == "inconclusive"
+    assert again.expected_labels > 0
+    judged = asked_to_the_end(again, true.T)
+    assert judged.verdict == "candidate"
+    assert judged["new - old"].corrected.low > 0
+    assert str(again.labels_used) in str(again)
+    with pytest.raises(InputError, match="cannot be changed"):
+        again.tell(rows[:1], [[0.5, 0.5]])
+    with pytest.raises(InputError, match="other predictions"):
+        SequentialComparison(second, first, inference="test_set").resume(made.to_dict())
+    with pytest.raises(InputError, match="gate: expected the scores of two systems"):
+        SequentialComparison(first)
+    with pytest.raises(InputError, match="gate: expected the scores of two systems"):
+        SequentialComparison(first, second, gate=0.5)
+    with pytest.raises(InputError, match="without tasks, groups and weights"):
+        SequentialComparison(RowScores([1, 0], weight=[1, 2]), gate=0.5)
+    with pytest.raises(InputError, match="gate: is for the scores"):
+        SequentialComparison([1, 0] * 30, [1, 1] * 30, [0, 1] * 30, gate=0.5)
 
 
 # Audits that do not look random ---------------------------------------------------------------------------------------
@@ -340,7 +383,10 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
         (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 7], [1, 1])), "row 7"),
         (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], [1, 1], selective=True)), "selective"),
         (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], [1, 1]), gate=2), "gate"),
-        (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], [1, 1]), exact=True), "exact"),
+        (
+            lambda: audited_mean(RowScores([0, 1, 1], weight=[1, 2, 3]), ScoreAudit([0, 1], [1, 1]), exact=True),
+            "exact: is proved",
+        ),
         (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], {"A": [1, 1], "B": [1, 1]})), "2 systems"),
         (lambda: ScoreAudit([0, 1], {"A": [1, 1]}).of("C"), "'C'"),
         (lambda: RowScores([0, 1]).minus(RowScores([0, 1, 1])), "2 rows"),

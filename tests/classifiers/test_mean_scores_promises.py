@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from demele.classifiers.betting import score_wealth
-from demele.classifiers.mean_scores import audited_mean, sequential_mean
+from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.pooled_strata import pooled_strata
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.seeds import rng_for
@@ -135,6 +135,8 @@ def test_labels_until_a_gate_is_decided(rate: float, judge: Any, gate: float, me
         true = rng.random(N) < rate
         given = given_by(true, judge[0], judge[1], rng.random(N))
         order = rng.permutation(N)[:800]
-        found = sequential_mean(RowScores(given), ScoreAudit(order, true[order].astype(float)), gate=gate)
-        needed.append(found.labels or 10_000)
+        seen = true[order].astype(float)
+        above, below = score_wealth(given, order, seen, gate), score_wealth(1 - given, order, 1 - seen, 1 - gate)
+        shown = np.flatnonzero(np.maximum(above, below) >= np.log(40))
+        needed.append(int(shown[0]) + 1 if shown.size else 10_000)
     assert float(np.median(needed)) == pytest.approx(median, rel=0.15)

@@ -292,7 +292,7 @@ def judge(
         Largest share of wrong scores, if there are no human ones. 0 takes all as right. Intervals are then of the worst
         case.
     exact : bool
-        Proved intervals, for any number of human scores. They are about these rows, and wider.
+        Proved intervals, for any number of human scores, in the order drawn, and for stopping at any. They are wider.
     expert_error : float
         Largest share of human scores that are wrong.
     expert_errors : {"adversarial", "random"}

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.betting import enough, exact_mean_ends, score_wealth
+from demele.classifiers.betting import exact_mean_ends
 from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.pooled_strata import (
     TINY,
@@ -398,7 +398,8 @@ def audited_mean(
     gate : float, optional
         What the mean should exceed; asks for the p-value.
     exact : bool
-        Whether the interval is proved for any number of labels, about these rows; it is 1.4 to 2.1 times as wide.
+        Whether the interval is proved for any number of labels, and for stopping at any; it is 1.4 to 2.1 times as
+        wide. About new rows, it is wider by the largest sampling error.
     expert_error : float
         Largest share of true scores that are wrong.
     expert_errors : {"adversarial", "random"}
@@ -479,17 +480,16 @@ def audited_means(
         return np.asarray(np.sqrt(np.sum(squared, axis=0)))
 
     if exact:
-        if inclusion is not None or held.task is not None or held.weight is not None or population:
+        if inclusion is not None or any(one is not None for one in (held.task, held.weight, held.group)):
             raise InputError(
-                "exact",
-                "is proved for rows that were drawn uniformly, one after the other, and about these rows",
-                "use `inference='test_set'` without tasks and weights",
+                "exact", "is proved for rows that were drawn uniformly, one after the other, without tasks and groups"
             )
+        error, shift = sampling_error(tail, held.n, inference)
         found = [
-            exact_mean_ends(own, rows, known, tail)
+            exact_mean_ends(own, rows, known, error)
             for own, known in zip(unit.reshape(-1, held.n), answers.reshape(-1, rows.size), strict=True)
         ]
-        ends = tuple(np.reshape(found, (*np.shape(value), 2)).T)
+        ends = np.reshape(found, (*np.shape(value), 2)).T + np.array([-shift, shift])[(...,) + (None,) * np.ndim(value)]
     else:
         ends = value - reach(tail, below=True), value + reach(tail, below=False)
     centre, kept = _random_errors(held, unit, answers, expert_error, expert_errors)
@@ -626,84 +626,14 @@ def _random_errors(
     return float(levels.mean()), kept
 
 
-@dataclass(frozen=True, slots=True)
-class SequentialMean:
-    """What labels that came one at a time show of a mean score.
+def sampling_error(tail: float, n: int, inference: str) -> tuple[float, float]:
+    """Return the error that a proof about ``n`` rows has left, and the largest sampling error of their mean in [0, 1].
 
-    Attributes
-    ----------
-    verdict : {"above", "below", "inconclusive"}
-        Where the mean is shown to be, seen from the gate.
-    labels : int or None
-        Labels after which that was shown first.
-    above, below : arrays of shape (k,)
-        Evidence for either after each label: shown once it reaches ``needed``.
-    needed : float
+    For new rows, half of the error is that of sampling.
     """
-
-    verdict: Literal["above", "below", "inconclusive"]
-    labels: int | None
-    above: Floats
-    below: Floats
-    needed: float
-
-
-def sequential_mean(
-    scores: RowScores,
-    audit: ScoreAudit,
-    *,
-    gate: float,
-    level: float = 0.95,
-    inference: Literal["population", "test_set"] = "test_set",
-) -> SequentialMean:
-    """Decide on which side of a gate a mean true score lies, with labels in the order drawn; stop whenever you like.
-
-    Parameters
-    ----------
-    scores : RowScores
-        Of one system, or the difference of two.
-    audit : ScoreAudit
-        True scores in the order in which the rows were drawn, uniformly without replacement.
-    gate : float
-    level : float
-        Each side errs with probability (1 - level) / 2 at most, however many labels come.
-    inference : {"test_set", "population"}
-        The mean of these rows, or of new ones: the gate is then moved by the largest sampling error, at half the error.
-
-    Returns
-    -------
-    SequentialMean
-
-    Notes
-    -----
-    Evidence is the logarithm of the wealth of bets (:func:`demele.classifiers.betting.score_wealth`): Ville 1939.
-
-    Examples
-    --------
-    >>> found = sequential_mean(RowScores([1] * 200), ScoreAudit(list(range(60)), [1] * 60), gate=0.9)
-    >>> found.verdict, found.labels
-    ('above', 42)
-    """
-    tail = (1 - checked_level(level)) / 2
-    checked_name(inference, "inference", ("population", "test_set"))
-    held, rows, true, inclusion = scored_rows(scores, audit)
-    if inclusion is not None or scores.weight is not None or scores.task is not None:
-        raise InputError("audit", "labels one at a time are for rows drawn uniformly, without tasks and weights")
-    shift, error = 0.0, tail
-    if inference == "population":
-        error = tail / 2
-        shift = normal_quantile(1 - error) / (2 * float(np.sqrt(held.n)))
-    at = _on_unit(checked_gate(gate, held.low, held.high), held)
-    unit, answers = (_on_unit(values, held) for values in (held.given, true))
-    above = score_wealth(unit, rows, answers, at + shift)
-    below = score_wealth(1 - unit, rows, 1 - answers, 1 - at + shift)
-    needed = enough(error)
-    first = {side: np.flatnonzero(wealth >= needed) for side, wealth in (("above", above), ("below", below))}
-    shown = {side: int(places[0]) + 1 for side, places in first.items() if places.size}
-    if not shown:
-        return SequentialMean("inconclusive", None, above, below, needed)
-    side = min(shown, key=lambda one: shown[one])
-    return SequentialMean("above" if side == "above" else "below", shown[side], above, below, needed)
+    if inference == "test_set":
+        return tail, 0.0
+    return tail / 2, normal_quantile(1 - tail / 2) / (2 * float(np.sqrt(n)))
 
 
 # Notes ----------------------------------------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.betting import Draws, Stakes, enough
+from demele.classifiers.betting import Draws, Stakes, enough, score_wealth
 from demele.classifiers.comparison.compare import refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
@@ -20,12 +20,15 @@ from demele.classifiers.expert_errors import (
     read_expert_error,
     with_expert_errors,
 )
+from demele.classifiers.judge import judge
+from demele.classifiers.mean_scores import checked_gate, sampling_error
 from demele.classifiers.of_scores import two_names
 from demele.classifiers.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
 from demele.classifiers.row_groups import read_groups
-from demele.core.arrays import Rows
+from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores, stacked
+from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError
-from demele.core.kinds import Classes, Confidence, Count, Data, Seed, checked
+from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.names import renamed
 from demele.core.result import Result
@@ -46,12 +49,15 @@ UNASKED, UNCLEAR = -1, -2
 class SequentialComparison(Result):
     """Compare two classifiers with as few expert labels as possible, asked one at a time.
 
+    Of two :class:`demele.classifiers.RowScores`, without labels, or of one with a ``gate``, it asks for true scores of
+    rows, and decides by a :class:`demele.classifiers.Judgement` with proved intervals.
+
     Parameters
     ----------
     baseline, candidate : array-like of shape (n,)
         Their predicted classes on the same instances.
     labels : array-like of shape (n,)
-        The given labels, possibly with errors.
+        The given labels, possibly with errors. None for scores of rows.
     level : float in (0, 1)
         Confidence of the verdict. Two-sided: each claim is made wrongly with probability (1 - level) / 2 at most,
         whatever the label noise and whenever one stops.
@@ -66,6 +72,8 @@ class SequentialComparison(Result):
     classes : sequence, optional
         All classes (default: those of the labels).
     names : tuple of str
+    gate : float, optional
+        For the scores of one system: what their mean should exceed.
     expert_error : float in [0, 1]
         Share of rows on which the expert may be wrong.
     expert_errors : {"adversarial", "random"}
@@ -105,20 +113,35 @@ class SequentialComparison(Result):
     ...     comparison.tell(rows, truth[rows])
     >>> comparison.decision().verdict, comparison.labels_used
     ('candidate', 25)
+
+    Scores of rows:
+
+    >>> given, true = np.full(500, 4), np.tile([4, 4, 3, 5], 125)
+    >>> comparison = SequentialComparison(RowScores(given, 1, 5), gate=3)
+    >>> while not comparison.done:
+    ...     rows = comparison.ask(5)
+    ...     comparison.tell(rows, true[rows])
+    >>> comparison.decision()["system"].verdict, comparison.labels_used
+    ('above', 25)
     """
 
     _kind = "sequential comparison"
+
+    def __new__(cls, baseline: object = None, *more: object, **options: object) -> "SequentialComparison":
+        """Make that of scores where the first argument holds them."""
+        return object.__new__(SequentialScores if isinstance(baseline, RowScores) else cls)
 
     @renamed(established="baseline", target="inference", doubt="disagreement")
     @checked
     def __init__(
         self,
         baseline: object,
-        candidate: object,
-        labels: object,
+        candidate: object = None,
+        labels: object = None,
         *,
         level: Confidence = 0.95,
         inference: Inference = "population",
+        gate: float | None = None,
         noise: Noise = None,
         disagreement: Data = None,
         classes: Classes = None,
@@ -129,6 +152,8 @@ class SequentialComparison(Result):
         cap: Count | None = None,
         seed: Seed = 0,
     ) -> None:
+        if gate is not None:
+            raise InputError("gate", "is for the scores of rows of one system; leave it out")
         first, second = two_names(names)
         known = read_noise(noise)
         data = read_labelled({first: baseline, second: candidate}, labels, classes=classes_of(known, None, classes))
@@ -155,10 +180,20 @@ class SequentialComparison(Result):
         self._plan = Plan(
             data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, self._disagreement
         )
-        self._position = np.full(data.n, -1, dtype=np.intp)
-        self._position[self._plan.rows] = np.arange(self._plan.rows.size)
+        self._asked(self._plan.rows, data.n)
         #: Class index that the expert gave at each position of the order; UNASKED where there is none yet.
         self._answers = np.full(self._plan.rows.size, UNASKED, dtype=np.int32)
+
+    def _asked(self, rows: Rows, n: int) -> None:
+        """Take the rows to ask for, of ``n``, in their order."""
+        self._order = rows
+        self._position = np.full(n, -1, dtype=np.intp)
+        self._position[rows] = np.arange(rows.size)
+
+    @property
+    def _open(self) -> Flags:
+        """Which rows of the order have no answer yet."""
+        return np.asarray(self._answers == UNASKED)
 
     # What to ask, what was answered.
 
@@ -170,8 +205,7 @@ class SequentialComparison(Result):
         """
         if self.done:
             return np.zeros(0, dtype=np.intp)
-        waiting = np.flatnonzero(self._answers[: self._limit] == UNASKED)[:k]
-        return self._plan.rows[waiting]
+        return self._order[np.flatnonzero(self._open[: self._limit])[:k]]
 
     def tell(self, rows: object, labels: object) -> None:
         """Take the expert's labels of some rows, in any order.
@@ -213,8 +247,9 @@ class SequentialComparison(Result):
         numbers = read_rows(rows)
         self._take(numbers, np.full(numbers.size, UNCLEAR, dtype=np.int32))
 
-    def _take(self, numbers: Rows, codes: NDArray[np.int32]) -> None:
-        n = self._question.data.n
+    def _places(self, numbers: Rows) -> Rows:
+        """Return where rows stand in the order."""
+        n = self._position.size
         outside = np.flatnonzero((numbers < 0) | (numbers >= n))
         if outside.size:
             raise InputError("rows", f"{outside.size} do not exist, first {numbers[outside[0]]}; rows are 0 to {n - 1}")
@@ -226,6 +261,10 @@ class SequentialComparison(Result):
                 f"{idle.size} of {numbers.size} are never asked, first {numbers[idle[0]]}: the two classifiers agree "
                 "there, or its label cannot hurt the claim; label the rows that ask() returns",
             )
+        return positions
+
+    def _take(self, numbers: Rows, codes: NDArray[np.int32]) -> None:
+        positions = self._places(numbers)
         answers = self._answers.copy()
         named = {UNCLEAR: "unclear", **dict(enumerate(self._question.data.vocabulary.classes))}
         for position, row, code in zip(positions, numbers, codes, strict=True):
@@ -242,8 +281,8 @@ class SequentialComparison(Result):
     @property
     def labels_used(self) -> int:
         """Answers that count: those before the first row of the order without one."""
-        missing = np.flatnonzero(self._answers == UNASKED)
-        return int(missing[0]) if missing.size else int(self._answers.size)
+        missing = np.flatnonzero(self._open)
+        return int(missing[0]) if missing.size else int(self._order.size)
 
     @property
     def wealth(self) -> dict[str, float]:
@@ -334,7 +373,7 @@ class SequentialComparison(Result):
 
     @property
     def _limit(self) -> int:
-        return int(self._plan.rows.size if self.cap is None else min(self.cap, self._plan.rows.size))
+        return int(self._order.size if self.cap is None else min(self.cap, self._order.size))
 
     def _draws(self) -> Draws:
         k = self.labels_used
@@ -441,3 +480,95 @@ class SequentialComparison(Result):
             repr((data.vocabulary.classes, self._question.level, self._question.inference, self._terms.gap)).encode()
         )
         return key.hexdigest()
+
+
+class SequentialScores(SequentialComparison):
+    """The same of the scores of rows; rows are drawn uniformly, and evidence is that of bets on the mean difference."""
+
+    @checked
+    def __init__(
+        self,
+        baseline: RowScores,
+        candidate: RowScores | None = None,
+        *,
+        level: Confidence = 0.95,
+        inference: Literal["population", "test_set"] = "population",
+        gate: float | None = None,
+        names: tuple[str, str] = ("baseline", "candidate"),
+        expert_error: Rate = 0.0,
+        cap: Count | None = None,
+        seed: Seed = 0,
+    ) -> None:
+        if (gate is None) == (candidate is None):
+            raise InputError("gate", "expected the scores of two systems, or those of one and a gate")
+        first, second = two_names(names)
+        systems = {"system": baseline} if candidate is None else {first: baseline, second: candidate}
+        every = stacked(list(systems.values()))
+        one = baseline if candidate is None else candidate.minus(baseline)
+        if one.task is not None or one.weight is not None or one.group is not None:
+            raise InputError("baseline", "rows are drawn uniformly, without tasks, groups and weights; leave them out")
+        self.cap, self.seed, self._gate = cap, seed, gate
+        self._systems, self._one, self._low, self._high = systems, one.take(every.scored), every.low, every.high
+        self._known: dict[str, Any] = {"level": level, "inference": inference, "expert_error": expert_error}
+        at = (checked_gate(gate or 0.0, one.low, one.high) - one.low) / one.width
+        self._tail, shift = sampling_error((1 - level) / 2, self._one.n, inference)
+        self._limits = at + shift + expert_error, 1 - at + shift + expert_error
+        scored = np.flatnonzero(every.scored)
+        self._asked(rng_for(seed, "sequential scores", every.n).permutation(scored), every.n)
+        self._columns = np.searchsorted(scored, self._order)
+        #: True scores of each system at each position of the order; NaN where there are none yet.
+        self._scores = np.full((len(systems), self._order.size), np.nan)
+
+    @property
+    def _open(self) -> Flags:
+        return np.asarray(np.isnan(self._scores[0]))
+
+    def tell(self, rows: object, labels: object) -> None:
+        """Take true scores of some rows, shape (k,) for one system and (k, 2) for two, in any order."""
+        places = self._places(read_rows(rows))
+        columns = np.reshape(np.asarray(labels, dtype=object), (places.size, len(self._systems))).T
+        found = np.array([read_scores(column, "labels", self._low, self._high) for column in columns])
+        held = self._scores[:, places]
+        if np.isnan(found).any() or (~np.isnan(held) & (held != found)).any():
+            raise InputError("labels", "a score is missing, or is another than before; an answer cannot be changed")
+        self._scores[:, places] = found
+
+    def pass_over(self, rows: object) -> None:
+        """Refuse: a proof needs a score of each row that was drawn."""
+        raise InputError("rows", "each row that was drawn needs true scores; give the worst ones where none are known")
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more is to be asked: decided, ``cap`` reached, or no row left."""
+        return self.labels_used >= self._limit or max(self._log_wealths().values()) >= enough(self._tail)
+
+    @property
+    def expected_labels(self) -> float:
+        """How many more labels it will take, if evidence grows as so far; infinite if it does not."""
+        most = max(self._log_wealths().values())
+        return max(self.labels_used * (enough(self._tail) / most - 1), 0.0) if most > 0 else float("inf")
+
+    def decision(self) -> Any:
+        """Return the judgement of the means so far, with proved intervals; at least two rows must be answered."""
+        k = self.labels_used
+        true = dict(zip(self._systems, self._scores[:, :k], strict=True))
+        return judge(self._systems, ScoreAudit(self._order[:k], true), gate=self._gate, exact=True, **self._known)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Answers and settings, as plain values that JSON can hold; :meth:`resume` takes them back."""
+        known, scores = ~self._open, self._scores[:, ~self._open].T
+        state = {"digest": self._digest(), **self._known, "gate": self._gate, "seed": self.seed, "cap": self.cap}
+        return {"kind": self._kind, **state, "rows": self._order[known].tolist(), "labels": scores.tolist()}
+
+    def _log_wealths(self, *, against: bool = False) -> dict[str, float]:
+        k = self.labels_used
+        true = self._scores[-1, :k] - (self._scores[0, :k] if len(self._systems) == 2 else 0)
+        sides: list[Any] = [(one - self._one.low) / self._one.width for one in (self._one.given, true)]
+        found = {}
+        for name, limit in zip(("candidate", "baseline"), self._limits, strict=True):
+            found[name] = max(score_wealth(sides[0], self._columns[:k], sides[1], limit).max(initial=0.0), 0.0)
+            sides = [1 - side for side in sides]
+        return found
+
+    def _digest(self) -> str:
+        return digest(self._one.given, self._order, repr((self._known, self._gate)))
