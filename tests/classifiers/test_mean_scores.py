@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demele.classifiers import RowScores, ScoreAudit, SequentialComparison
+from demele.classifiers import RowScores, ScoreAudit, SequentialComparison, rank
 from demele.classifiers.betting import exact_mean_ends, score_wealth
 from demele.classifiers.mean_scores import (
     audited_mean,
@@ -416,6 +416,13 @@ def test_all_rows_audited() -> None:
     alone = audited_mean(scores, audit, inference="test_set", gate=0.5)
     assert three(alone) == pytest.approx((0.625, 0.625, 0.625))
     assert alone.p_value == 0
+    erring = audited_mean(scores, audit, inference="test_set", gate=0.5, expert_error=0.2)
+    assert (*three(erring), erring.p_value) == pytest.approx((0.625, 0.425, 0.825, 1))
+    systems = {"A": scores, "B": RowScores([0, 1, 1, 1] * 10)}
+    both = ScoreAudit(audit.rows, {"A": audit.true[""], "B": audit.true[""]})
+    for inference in ("test_set", "population"):
+        equal = rank(systems, audit=both, inference=inference, expert_error=0.1).differences[0]
+        assert (equal.value, equal.verdict, equal.p_value) == (0, "inconclusive", 1)
     new = audited_mean(scores, audit, gate=0.5)
     assert three(new) == pytest.approx(three(trusted_mean(RowScores([1, 0.5, 1, 0] * 10))))
 

@@ -90,12 +90,10 @@ def _headline(result: "Judgement") -> str:
     after = sentence_of(_after(result)).rstrip(".")
     if len(result.systems) == 1:
         return f"{after}: {scores}."
-    first = [name(one.name) for one in result.systems if one.best_rank == 1]
-    of = count(len(result.systems), "system")
+    first, of = [name(one.name) for one in result.systems if one.best_rank == 1], len(result.systems)
     if len(first) == 1:
-        return f"{after}, {first[0]} is the best of {of}."
-    best = f"any of {of}" if len(first) == len(result.systems) else joined(first, "or", most=4)
-    return f"{after}, {best} may be the best."
+        return f"{after}, {first[0]} is the best of {of} systems."
+    return f"{after}, {f'any of {of} systems' if len(first) == of else joined(first, 'or', most=4)} may be the best."
 
 
 def _after(result: "Judgement") -> str:
@@ -215,18 +213,16 @@ def _strata(result: "Judgement") -> Table:
 
 def _breakdowns(result: "Judgement") -> str:
     """Say how many wrong rows undo what the judge's scores say."""
-    parts = []
-    for one in _pairs(result):
-        if one.breakdown:
-            share = written(one.breakdown / result.n, "percent")
-            parts.append(
-                f"the lead in {name(one.name)} is gone if {count(one.breakdown, 'row')} ({share}) were misjudged"
-            )
-    for one in result.systems:
-        if result.gate is not None and one.breakdown:
-            share = written(one.breakdown / result.n, "percent")
-            moves = f"{name(one.name)} {'falls' if one.judge > result.gate else 'rises'} to the gate"
-            parts.append(f"{moves} if {count(one.breakdown, 'row')} ({share}) were misjudged")
+    moved = [(one, f"the lead in {name(one.name)} is gone") for one in _pairs(result)]
+    if result.gate is not None:
+        for one in result.systems:
+            moves = "falls" if one.judge > result.gate else "rises"
+            moved.append((one, f"{name(one.name)} {moves} to the gate"))
+    parts = [
+        f"{what} if {count(one.breakdown, 'row')} ({written(one.breakdown / result.n, 'percent')}) were misjudged"
+        for one, what in moved
+        if one.breakdown
+    ]
     return f"By the judge's scores alone, {joined(parts)}." if parts else ""
 
 

@@ -154,6 +154,7 @@ def trusted_mean(
     gate: float | None = None,
     pairs: tuple[Rows, Rows] | None = None,
     two_sided: bool = False,
+    moved: float = 0.0,
 ) -> MeanScore:
     """Mean of the given scores, taken as right, with the sampling of rows, of groups or of rows in tasks.
 
@@ -168,6 +169,8 @@ def trusted_mean(
         Baselines and candidates among stacked systems, whose differences are asked for: from one product of matrices.
     two_sided : bool
         Of the p-value.
+    moved : float
+        How far the mean may lie beyond what sampling explains.
 
     Returns
     -------
@@ -206,13 +209,13 @@ def trusted_mean(
     statistic = None
     if gate is not None:
         excess = value - checked_gate(gate, bottom, top)
-        excess = np.abs(excess) if two_sided else excess
+        excess = (np.abs(excess) if two_sided else excess) - moved
         sure = np.where(excess > TINY, np.inf, 0.0 if two_sided else -np.inf)
         statistic = np.where(error > 0, excess / np.where(error > 0, error, 1.0), sure)[()]
     return MeanScore(
         value=value,
-        low=np.maximum(low, bottom),
-        high=np.minimum(high, top),
+        low=np.maximum(low - moved, bottom),
+        high=np.minimum(high + moved, top),
         level=level,
         method=method,
         given=value,
@@ -468,8 +471,15 @@ def audited_means(
     (rows, true, inclusion), tail, population = audit, (1 - level) / 2, inference == "population"
     limit = None if gate is None else checked_gate(gate, held.low, held.high)
     if rows.size == held.n:
+        whole = np.empty(held.given.shape)
+        whole[..., rows] = true
         moved = expert_error * held.width
-        return _all_audited(held, rows, true, level, population, limit, moved, two_sided=two_sided), []
+        found = trusted_mean(held.with_given(whole), level=level, gate=gate, two_sided=two_sided, moved=moved)
+        if not population:  # nothing is left to chance
+            low, high = np.maximum(found.value - moved, held.low), np.minimum(found.value + moved, held.high)
+            sure = None if limit is None else np.where(found.statistic > 0, np.inf, -np.inf)[()]
+            found = replace(found, low=low, high=high, statistic=sure)
+        return replace(found, method="all rows audited", kind="design", given=held.given @ held.shares()), []
     unit, answers = (_on_unit(values, held) for values in (held.given, true))
     fits, weights = _fits(held, unit, rows, answers, inclusion, held.group if population else None, population)
     value = np.sum([a * fit.value for a, fit in zip(weights, fits, strict=True)], axis=0)
@@ -536,33 +546,6 @@ def scored_rows(scores: RowScores, audit: ScoreAudit, names: Sequence[str] | Non
 def _on_unit(values: Any, scores: RowScores) -> Any:
     """Return scores, or a gate, on the scale from 0 to 1."""
     return (values - scores.low) / scores.width
-
-
-def _all_audited(
-    held: RowScores,
-    rows: Rows,
-    true: Floats,
-    level: float,
-    population: bool,
-    gate: float | None,
-    moved: float,
-    *,
-    two_sided: bool,
-) -> MeanScore:
-    """Return the mean of true scores of all rows."""
-    whole = np.empty(held.given.shape)
-    whole[..., rows] = true
-    beyond = None if gate is None else min(gate + moved, held.high)
-    found = trusted_mean(held.with_given(whole), level=level, gate=beyond, two_sided=two_sided)
-    if not population:
-        sure = None
-        if beyond is not None:
-            shown = np.abs(found.value - beyond) > TINY if two_sided else found.value > beyond
-            sure = np.where(shown, 0.0, 1.0)[()]
-        found = replace(found, low=found.value, high=found.value, tested=sure, statistic=None)
-    low, high = np.maximum(found.low - moved, held.low), np.minimum(found.high + moved, held.high)
-    given = held.given @ held.shares()
-    return replace(found, low=low, high=high, method="all rows audited", kind="design", given=given)
 
 
 def _fits(

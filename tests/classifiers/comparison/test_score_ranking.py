@@ -1,6 +1,7 @@
 """Systems ranked by row scores: p-values of single comparisons, sets of ranks that hold, many systems at once."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -116,6 +117,42 @@ def test_many_systems_on_many_tasks_are_ranked_at_once() -> None:
     order = np.argsort(np.argsort(-skill)) + 1
     inside = [ends[f"m{j}"][0] <= order[j] <= ends[f"m{j}"][1] for j in range(200)]
     assert all(inside)
+
+
+def test_all_pairs_of_twenty_audited_systems_are_compared_at_once() -> None:
+    rng = np.random.default_rng(6)
+    true = rng.random((20, 2000)) < rng.uniform(0.6, 0.9, 20)[:, None]
+    rows = rng.permutation(2000)[:150]
+    scores = {f"s{j}": RowScores(np.where(rng.random(2000) < 0.9, one, ~one)) for j, one in enumerate(true)}
+    audit = ScoreAudit(rows, {name: one[rows] for name, one in zip(scores, true, strict=True)})
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        found = rank(scores, audit=audit)
+        times.append(time.process_time() - start)
+    assert min(times) < 0.5
+    for pair in (found.differences[0], found.differences[77], found.differences[-1]):
+        other, one = pair.name.split(" - ")
+        alone = audited_mean(scores[other].minus(scores[one]), audit.minus(other, one))
+        assert pair.corrected is not None
+        assert (pair.value, pair.corrected.low, pair.corrected.high) == pytest.approx(
+            (alone.value, alone.low, alone.high)
+        )
+
+
+def test_systems_with_scores_of_other_rows_are_compared_on_common_ones() -> None:
+    rng = np.random.default_rng(7)
+    given = rng.random((3, 300))
+    given[0, :20] = given[1, 20:50] = np.nan
+    rows = rng.permutation(300)[:60]
+    scores = {name: RowScores(row) for name, row in zip("abc", given, strict=True)}
+    audit = ScoreAudit(rows, {name: rng.random(60) for name in "abc"})
+    audited, trusted = rank(scores, audit=audit), rank(scores)
+    for one, other in itertools.combinations(audited.names, 2):
+        alone = audited_mean(scores[other].minus(scores[one]), audit.minus(other, one))
+        assert audited[f"{other} - {one}"].value == pytest.approx(alone.value)
+    for one, other in itertools.combinations(trusted.names, 2):
+        assert trusted[f"{other} - {one}"].value == pytest.approx(np.nanmean(scores[other].given - scores[one].given))
 
 
 def test_what_cannot_be_ranked_is_refused() -> None:
