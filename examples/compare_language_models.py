@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+import pandas as pd
+
 import demele
 from demele import classifiers, labels
 
@@ -11,9 +13,9 @@ questions = demele.data.load_example("mmlu_redux")
 print(questions)
 published, experts = questions.labels, questions.true_labels
 
-old, new = questions.predictions["gemini_1_5_pro_0409"], questions.predictions["claude_3_opus"]
+old = pd.Series(questions.predictions["gemini_1_5_pro_0409"], name="gemini")
+new = pd.Series(questions.predictions["claude_3_opus"], name="claude")
 given = {"classes": questions.classes}  # "no answer" is predicted now and then, and is never a label: no note of it
-pair = {**given, "names": ("gemini", "claude")}
 # --8<-- [end:data]
 
 # --8<-- [start:assess]
@@ -23,14 +25,14 @@ for noise in (None, 0.02):
 # --8<-- [end:assess]
 
 # --8<-- [start:paired]
-decision = classifiers.compare(old, new, published, **pair)
+decision = classifiers.compare(old, new, published, **given)
 print(f"\n{decision}")
 print(decision.assumptions)
 # --8<-- [end:paired]
 
 # --8<-- [start:bounded]
 for noise in (0.01, 0.02):
-    decision = classifiers.compare(old, new, published, noise=noise, **pair)
+    decision = classifiers.compare(old, new, published, noise=noise, **given)
     print(f"\n{decision}")
     print(*decision.assumptions, sep="\n")
 # --8<-- [end:bounded]
@@ -38,7 +40,7 @@ for noise in (0.01, 0.02):
 # --8<-- [start:audit]
 plan = labels.draw_audit(questions.n, 300, seed=0)
 audit = plan.answered(experts[plan.rows])  # here the experts have answered already
-decision = classifiers.compare(old, new, published, audit=audit, **pair)
+decision = classifiers.compare(old, new, published, audit=audit, **given)
 print(f"\n{decision}")
 
 counts = labels.estimate_transition(audit.labels, published[audit.rows])
@@ -48,7 +50,7 @@ print(f"accuracy of claude: {accuracy.corrected}")
 # --8<-- [end:audit]
 
 # --8<-- [start:sequential]
-comparison = classifiers.SequentialComparison(old, new, published, seed=0, **pair)
+comparison = classifiers.SequentialComparison(old, new, published, seed=0, **given)
 print(f"\n{comparison}, about {comparison.expected_labels:.0f} to go")
 while not comparison.done:
     rows = comparison.ask(10)
@@ -68,7 +70,7 @@ print(f"\n{ranking}")
 
 # --8<-- [start:truth]
 print("\nOn the corrected answers:")
-print(classifiers.compare(old, new, experts, method="worst-case", noise=0, **pair))
+print(classifiers.compare(old, new, experts, method="worst-case", noise=0, **given))
 print(classifiers.rank(questions.predictions, experts, method="worst-case", noise=0, **given))
 # --8<-- [end:truth]
 

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from demele.classifiers import assess, compare, rank
@@ -37,7 +38,7 @@ def texts(row: Any, columns: Any) -> list[str]:
 
 
 def test_a_candidate_is_significantly_better() -> None:
-    found = compare(OLD, NEW, TRUTH, noise=0.01, names=("old", "new"))
+    found = compare(pd.Series(OLD, name="old"), pd.Series(NEW, name="new"), TRUTH, noise=0.01)
     document = found.document()
     low, high = found.interval.low, found.interval.high
     assert typed(document.headline) == (
@@ -73,7 +74,7 @@ def test_a_candidate_is_significantly_better() -> None:
 
 
 def test_an_inconclusive_decision_says_the_next_step() -> None:
-    found = compare(OLD, NEW, TRUTH, noise=0.06, names=("old", "new"))
+    found = compare(pd.Series(OLD, name="old"), pd.Series(NEW, name="new"), TRUTH, noise=0.06)
     document = found.document()
     assert document.headline.startswith("Inconclusive with up to 6% wrong labels: ")
     assert (found.sentence, document.tone) == (
@@ -176,7 +177,7 @@ def test_the_terminal_has_thirteen_lines_for_two_and_nineteen_for_ten() -> None:
 
 
 def test_label_errors_are_bounded_by_the_worst_case() -> None:
-    found = compare(OLD, NEW, TRUTH, noise=0.01)
+    found = compare(pd.Series(OLD, name="old"), pd.Series(NEW, name="new"), TRUTH, noise=0.01)
     lines = of_type(found.document().sections, Lines)
     (line,) = lines.lines
     assert [text for _, text in lines.at] == ["holds up to 3.20%", "noise rate supplied, 1%"]

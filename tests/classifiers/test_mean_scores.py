@@ -309,17 +309,17 @@ def test_two_systems_one_label_at_a_time() -> None:
     rng = np.random.default_rng(4)
     true = rng.random((2, 600)) < np.array([0.6, 0.8])[:, None]
     first, second = (RowScores(np.where(rng.random(600) < 0.95, one, ~one)) for one in true)
-    made = SequentialComparison(first, second, inference="test_set", names=("old", "new"), cap=400)
+    made = SequentialComparison(first, second, inference="test_set")
     rows = made.ask(8)
     made.tell(rows, true[:, rows].T)
-    again = SequentialComparison(first, second, inference="test_set", names=("old", "new"), cap=400)
+    again = SequentialComparison(first, second, inference="test_set")
     again.resume(made.to_dict())
     assert again.labels_used == made.labels_used == 8
     assert again.decision().verdict == "inconclusive"
     assert again.expected_labels > 0
     judged = asked_to_the_end(again, true.T)
     assert judged.verdict == "candidate"
-    assert judged["new - old"].corrected.low > 0
+    assert judged["candidate - baseline"].corrected.low > 0
     assert str(again.labels_used) in str(again)
     with pytest.raises(InputError, match="cannot be changed"):
         again.tell(rows[:1], [[0.5, 0.5]])

@@ -48,7 +48,7 @@ def test_what_an_expert_fills_in_is_read_back(
     found = json.loads(
         demele("compare", f"{source}::old", f"{source}::new", f"{source}::label", "--audit", "audit.csv").out
     )
-    expected = classifiers.compare(data["old"], data["new"], data["label"], audit=audit, names=("old", "new"))
+    expected = classifiers.compare(data["old"], data["new"], data["label"], audit=audit)
     assert found == expected.to_dict()
     assert found["method"] == "audit"
 

@@ -175,9 +175,7 @@ def test_a_mistake_is_one_clear_line(
 def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions: pd.DataFrame) -> None:
     names = ("questions.csv::old", "questions.csv::twin", "questions.csv::label")
     call = ("audit", "next", *names, "--answers", "ask.csv", "--blind", "--keep", "id", "--batch", 10)
-    comparison = classifiers.SequentialComparison(
-        questions["old"], questions["twin"], questions["label"], names=("old", "twin")
-    )
+    comparison = classifiers.SequentialComparison(questions["old"], questions["twin"], questions["label"])
     truth = questions["true"].to_numpy()
     run = demele(*call)
     assert "label the 10 rows that have no answer in ask.csv" in run.err

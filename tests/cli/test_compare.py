@@ -26,7 +26,7 @@ SEVERAL = ("data.csv::old,new,twin", "data.csv::label")
 
 
 def _compare(judged: pd.DataFrame, **known: Any) -> Any:
-    return classifiers.compare(judged["old"], judged["new"], judged["label"], names=("old", "new"), **known).to_dict()
+    return classifiers.compare(judged["old"], judged["new"], judged["label"], **known).to_dict()
 
 
 def _embedded(page: str) -> Any:
@@ -67,10 +67,10 @@ def test_the_next_step_names_the_files_that_were_given(demele: Program, labels_f
 def test_several_measures(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     judged[["old", "new", "label"]].clip(upper=1).to_csv("two.csv", index=False)
     pair = ("two.csv::old", "two.csv::new", "two.csv::label")
-    options = ("--measure", "accuracy,sensitivity,specificity", "--positive", "1")
+    options = ("--measure", "accuracy,sensitivity,specificity", "--of", "1")
     found = json.loads(demele("compare", *pair, *options, "-o", "page.html").out)
     assert [one["measure"] for one in found["others"]] == ["sensitivity", "specificity"]
-    alone = json.loads(demele("compare", *pair, "--measure", "specificity", "--positive", "1").out)
+    alone = json.loads(demele("compare", *pair, "--measure", "specificity", "--of", "1").out)
     assert found["others"][1] == alone
     assert len(demele("compare", *pair, *options, "--format", "csv").out.splitlines()) == 4
     assert "Specificity of class 1: difference (pp)" in demele("compare", *pair, *options, "--format", "table").out
@@ -96,17 +96,17 @@ def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: p
         (("--inference", "test_set"), {"inference": "test_set"}),
         (
             ("--method", "true-labels", "--true-labels", "true.npy"),
-            {"method": "true-labels", "true_labels": judged["true"]},
+            {"method": classifiers.TrueLabels(judged["true"])},
         ),
         (("--method", "worst-case-overlap", "--noise", 0.03), {"method": "worst-case-overlap", "noise": 0.03}),
         (
             ("--method", "hard-rows", "--difficulty", "difficulty.npy", "--prudence", 0.2),
-            {"method": "hard-rows", "difficulty": difficulty, "prudence": 0.2},
+            {"method": classifiers.HardRows(difficulty, prudence=0.2)},
         ),
-        (("--method", "cleaned", "--cleaning", "suspects.csv"), {"method": "cleaned", "cleaning": cleaning}),
+        (("--method", "cleaned", "--cleaning", "suspects.csv"), {"method": classifiers.Cleaned(cleaning)}),
         (
             ("--method", "agreement", "--reference", "twin.npy"),
-            {"method": "agreement", "reference": judged["twin"]},
+            {"method": classifiers.Agreement(judged["twin"])},
         ),
         (("--noise", 0.05, "--inference", "overlap"), {"noise": 0.05, "inference": "overlap"}),
         (("--noise", "counts.csv"), {"noise": counts}),
@@ -114,7 +114,7 @@ def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: p
         (("--audit", "audit.csv", "--method", "sequential"), {"audit": audit, "method": "sequential"}),
         (
             ("--audit", "audit.csv", "--expert-error", 0.01, "--expert-errors", "random"),
-            {"audit": audit, "expert_error": 0.01, "expert_errors": "random"},
+            {"audit": audit, "method": classifiers.Audited(expert_error=0.01, expert_errors="random")},
         ),
         (
             ("--measure", "recall", "--of", 2, "--noise", 0.02),
@@ -290,9 +290,7 @@ def _ask(demele: Program, *options: object, pair: tuple[str, ...] = PAIR) -> Run
 
 def _in_one_go(judged: pd.DataFrame, first: str, second: str, **options: Any) -> Any:
     """Ask the same of the library, one label at a time, until it is decided."""
-    comparison = classifiers.SequentialComparison(
-        judged[first], judged[second], judged["label"], names=(first, second), **options
-    )
+    comparison = classifiers.SequentialComparison(judged[first], judged[second], judged["label"], **options)
     while not comparison.done:
         rows = comparison.ask()
         comparison.tell(rows, judged["true"].to_numpy()[rows])
@@ -451,7 +449,7 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
     drawn.assign(true_label=truth[drawn["row"]]).to_csv("w.csv", index=False)
     plan = draw_audit(len(truth), 120, disagreement=disagreement([judged["old"], judged["new"]]))
     found = json.loads(demele("compare", *PAIR, "--audit", "w.csv", "--exact").out)
-    assert found == _compare(judged, audit=plan.answered(truth[plan.rows]), exact=True)
+    assert found == _compare(judged, audit=plan.answered(truth[plan.rows]), method=classifiers.Audited(exact=True))
     assert found["interval"]["method"] == "audit, product bet"
     # A file of before has no such column: everything else of it is read.
     drawn.drop(columns="least_probability").assign(true_label=truth[drawn["row"]]).to_csv("older.csv", index=False)

@@ -202,8 +202,8 @@ def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judge
         *("--method", "cleaned", "--cleaning", "after.suspects.csv"),
     )
     assert compared.status == 0, compared.err
-    columns = [WORDS[judged[name]] for name in ("old", "new", "label")]
-    expected = classifiers.compare(*columns, method="cleaned", cleaning=found, names=("old", "new"))
+    columns = [pd.Series(WORDS[judged[name]], name=name) for name in ("old", "new", "label")]
+    expected = classifiers.compare(*columns, method=classifiers.Cleaned(found))
     assert json.loads(compared.out) == expected.to_dict()
     demele(*base, "--drop", "-o", "kept.npz", "-o", "flags.suspects.csv", "--quiet")
     kept = np.load("kept.npz")

@@ -33,9 +33,8 @@ def test_two_audits_are_joined(command: str, demele: Program, labels_folder: Pat
     run = demele(command, *COLUMNS[command], "--audit", "first.csv", "--audit", "second.csv")
     assert run.status == 0, run.err
     audit = join_audits(first, second, within=apart)
-    asked = {"names": ("old", "new")} if command == "compare" else {}
-    columns = (new, label) if command == "assess" else (old, new, label)
-    expected = getattr(classifiers, command)(*columns, audit=audit, **asked)
+    names = ("new", "label") if command == "assess" else ("old", "new", "label")
+    expected = getattr(classifiers, command)(*(judged[name] for name in names), audit=audit)
     assert json.loads(run.out) == json.loads(json.dumps(expected.to_dict()))
 
 

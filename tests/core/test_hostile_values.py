@@ -53,7 +53,6 @@ def test_a_list_that_holds_itself_is_refused() -> None:
         lambda: demele.metrics.mig(CODES, own),
         lambda: demele.evaluate(CODES, FACTOR, own),
         lambda: classifiers.compare(own, FACTOR, FACTOR),
-        lambda: classifiers.compare(FACTOR, FACTOR, FACTOR, names=own),
     ):
         with pytest.raises(InputError):
             call()
@@ -83,10 +82,8 @@ def test_image_factors_beyond_the_largest_exact_float_stay_apart() -> None:
     ("options", "argument"),
     [
         ({"method": ["overlap"]}, "method"),
-        ({"names": 0.5}, "names"),
         ({"groups": [{"a": 1}] * 40}, "groups"),
         ({"level": np.array([0.5, 0.6])}, "level"),
-        ({"seed": np.array([1, 2])}, "seed"),
         ({"classes": 5}, "classes"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -21,7 +21,7 @@ def test_an_old_keyword_is_refused_with_the_new_one() -> None:
     assert drawn([1], n_rows=4) == 5
     assert drawn.__doc__ == "Return a sum."
     assert list(inspect.signature(drawn).parameters) == ["labels", "n_rows", "disagreement"]
-    with pytest.raises(InputTypeError, match=r"^doubt: this argument has a new name; use `disagreement`$"):
+    with pytest.raises(InputTypeError, match=r"^doubt: this argument was replaced; use `disagreement`$"):
         drawn([1], doubt=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
         drawn([1], other=3)  # type: ignore[call-arg]
@@ -37,5 +37,5 @@ def test_an_old_keyword_is_refused_with_the_new_one() -> None:
     ],
 )
 def test_old_arguments_name_the_new_ones(call: Callable[..., object], old: str, new: str) -> None:
-    with pytest.raises(InputTypeError, match=f"^{old}: this argument has a new name; use `{new}`$"):
+    with pytest.raises(InputTypeError, match=f"^{old}: this argument was replaced; use `{new}`$"):
         call(np.eye(8), **{old: 3})

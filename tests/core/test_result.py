@@ -234,11 +234,11 @@ def of_classifiers() -> list[Result]:
     audit = plan.answered(truth[plan.rows])
     every: tuple[Any, ...] = ("accuracy", "macro-f1")
     return [
-        classifiers.compare(first, third, truth, noise=0.01, names=("a", "<b>")),
+        classifiers.compare(pd.Series(first, name="a"), pd.Series(third, name="<b>"), truth, noise=0.01),
         classifiers.compare(first, second, truth, noise=0.2),
-        classifiers.compare(first, third, truth, audit=audit, errors="undirected"),
+        classifiers.compare(first, third, truth, audit=audit, method=classifiers.Audited(errors="undirected")),
         classifiers.compare(first, third, truth, audit=audit, measure=every),
-        classifiers.compare(first, third, truth, method="agreement", reference=second),
+        classifiers.compare(first, third, truth, method=classifiers.Agreement(second)),
         classifiers.compare(first, third, truth, method="worst-case-overlap", measure="f1", of="<b>", noise=0.01),
         classifiers.rank(several, truth, true_labels=truth),
         classifiers.rank(several, truth, audit=audit, measure="error"),

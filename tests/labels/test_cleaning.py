@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.classifiers import compare
+from demele.classifiers import Cleaned, compare
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
 from demele.labels.cleaned.cleaning import label_digest
@@ -116,7 +116,7 @@ def test_a_cleaning_knows_its_labels(same: Any) -> None:
     for one in (found, found.dropping()):
         assert cleaning_harm(one, same).overall.suspected == 1
         assert one.applied(same).labels.size in (5, 6)
-        assert compare(GIVEN, GIVEN, same, method="cleaned", cleaning=one).n > 0
+        assert compare(GIVEN, GIVEN, same, method=Cleaned(one)).n > 0
 
 
 @pytest.mark.parametrize("other", [GIVEN[::-1], [3, 3, 3, 4, 4, 4], [4, 4, 3, 3, 3, 3]])
@@ -129,7 +129,7 @@ def test_other_labels_are_refused(other: list[int]) -> None:
             ("y", lambda one=one: one.applied(other)),
             ("y", lambda one=one: one.kept(other)),
             ("y", lambda one=one: one.to_frame(other)),
-            ("labels", lambda one=one: compare(other, GIVEN, other, method="cleaned", cleaning=one)),
+            ("labels", lambda one=one: compare(other, GIVEN, other, method=Cleaned(one))),
         ):
             with pytest.raises(InputError, match=message.format(name)):
                 call()

@@ -15,7 +15,7 @@ from demele.runtime.progress import progress
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 
 from demele import lab
-from demele.classifiers import compare, rank
+from demele.classifiers import HardRows, compare, rank
 from demele.core.errors import (
     DemeleError,
     DemeleWarning,
@@ -108,9 +108,7 @@ def test_decisions_are_those_of_compare_and_rank(folder: Path, monkeypatch: pyte
     assert record["pairs"][f"{first} | {second}"] == {
         "overlap": compare(own, other, given, method="overlap").verdict,
         "worst-case-overlap": compare(own, other, given, method="worst-case-overlap", noise=0.2).verdict,
-        "hard-rows": compare(
-            own, other, given, method="hard-rows", prudence=0.2, difficulty=(own != other) / 2
-        ).verdict,
+        "hard-rows": compare(own, other, given, method=HardRows((own != other) / 2, prudence=0.2)).verdict,
         "worst-case": compare(own, other, given, method="worst-case", noise=0.2).verdict,
         "true labels": compare(own, other, true, noise=0.0).verdict,
     }

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.decision import Decision as Decision
     from demele.classifiers.comparison.decision import ExpertBreakdown as ExpertBreakdown
     from demele.classifiers.comparison.forecast_result import AuditForecast as AuditForecast
+    from demele.classifiers.comparison.method_options import Agreement as Agreement
+    from demele.classifiers.comparison.method_options import Audited as Audited
+    from demele.classifiers.comparison.method_options import Cleaned as Cleaned
+    from demele.classifiers.comparison.method_options import HardRows as HardRows
+    from demele.classifiers.comparison.method_options import Sequential as Sequential
+    from demele.classifiers.comparison.method_options import TrueLabels as TrueLabels
     from demele.classifiers.comparison.methods import method_names as method_names
     from demele.classifiers.comparison.ranking import Ranking as Ranking
     from demele.classifiers.comparison.ranking import rank as rank
@@ -51,6 +57,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.compare": "compare compare_without_labels",
         "demele.classifiers.comparison.decision": "Breakdown Decision ExpertBreakdown",
         "demele.classifiers.comparison.forecast_result": "AuditForecast",
+        "demele.classifiers.comparison.method_options": "Agreement Audited Cleaned HardRows Sequential TrueLabels",
         "demele.classifiers.comparison.methods": "method_names",
         "demele.classifiers.comparison.ranking": "Ranking rank",
         "demele.classifiers.comparison.sequential": "SequentialComparison",

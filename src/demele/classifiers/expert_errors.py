@@ -9,7 +9,7 @@ import numpy as np
 from demele.classifiers.question import Outcomes, Question
 from demele.core.arrays import Counts, Floats
 from demele.core.checked_numbers import checked_rate
-from demele.core.errors import InputError, quoted
+from demele.core.errors import InputError
 from demele.core.names import checked_name
 from demele.core.results import Note
 
@@ -33,24 +33,6 @@ def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, Expert
             f"{k} classes; expected less than {(k - 1) / k:.3g}",
         )
     return share, errors
-
-
-def refuse_without_expert(error: float, method: str, measure: str, design: str | None) -> None:
-    """Refuse a share of errors where no expert is asked, or where it bounds nothing."""
-    if not error:
-        return
-    problem = ""
-    if design == "selective":
-        problem = (
-            "only for audits drawn at random; of rows chosen for a reason (design 'selective') the expert's labels are "
-            "taken for certain"
-        )
-    elif method not in ("audit", "sequential"):
-        problem = f"method {method!r} asks no expert; only methods 'audit' and 'sequential' use it, drop it"
-    elif measure != "accuracy":
-        problem = f"only for accuracy and error, got {quoted(measure)}: all errors may be of one class"
-    if problem:
-        raise InputError("expert_error", problem)
 
 
 def allowed_rows(question: Question, disagreements: Counts) -> Counts:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from demele.classifiers.row_scores import RowScores
-from demele.core.errors import InputError, quoted
-from demele.core.given_arrays import items_of
+from demele.core.errors import InputError
 
 if TYPE_CHECKING:
     from demele.classifiers.judge import Judgement
@@ -48,8 +47,7 @@ def also_of_scores(function: Callable[P, R]) -> Both[P, R]:
 
         systems = given.pop(names[0])
         if names[1] == "candidate":
-            baseline, candidate = two_names(given.pop("names", ("baseline", "candidate")))
-            systems = {baseline: systems, candidate: given.pop("candidate", None)}
+            systems = named(systems, given.pop("candidate", None))
         for name in given.keys() - inspect.signature(judge).parameters.keys():
             raise InputError(name, "is for predicted classes, not for scores of rows; leave it out")
         if given.get("audit") is None:
@@ -59,16 +57,9 @@ def also_of_scores(function: Callable[P, R]) -> Both[P, R]:
     return cast(Both[P, R], call)
 
 
-def two_names(names: Any) -> tuple[str, str]:
-    """Check what the baseline classifier and the candidate are called.
-
-    Raises
-    ------
-    InputError
-        If these are not two different names.
-    """
-    unordered = isinstance(names, set | frozenset | Mapping)
-    found = [] if unordered else [str(name) for name in items_of(names, "names", "two different names")]
-    if len(found) != 2 or found[0] == found[1]:
-        raise InputError("names", f"expected two different names, got {quoted(names)}")
-    return found[0], found[1]
+def named(baseline: object, candidate: object) -> dict[str, Any]:
+    """Return the predictions of both by their names: those of two pandas or polars series, if they differ."""
+    names = [getattr(values, "name", None) for values in (baseline, candidate)]
+    if not all(isinstance(name, str) and name for name in names) or names[0] == names[1]:
+        names = ["baseline", "candidate"]
+    return dict(zip(map(str, names), (baseline, candidate), strict=True))

@@ -84,7 +84,7 @@ class Question:
     audit: CodedAudit | None = None
     true_labels: Indices | None = None
     difficulty: Floats | None = None
-    prudence: float | None = None
+    prudence: float = 0.1
     suspects: Flags | None = None
     suggested: Indices | None = None
     reference: Indices | None = None
@@ -290,10 +290,8 @@ def classes_of(noise: Any, audit: Any, classes: Sequence[object] | None) -> Sequ
     return classes if classes is not None or own is None else own
 
 
-def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
+def coded_like(values: object, data: Labelled, argument: str) -> Indices:
     """Return labels of the same rows in the same vocabulary."""
-    if values is None:
-        return None
     read = read_labels(values, argument)
     if read.size != data.n:
         raise InputError(argument, f"expected {data.n} rows, as many as `labels`, got {read.size}")

@@ -24,8 +24,6 @@ Measure = Literal[
     "PPV",
     "NPV",
 ]
-#: Measures of two classes, one of them the positive one.
-OF_POSITIVE = ("sensitivity", "specificity", "PPV", "NPV")
 Verdict = Literal["baseline", "candidate", "inconclusive"]
 
 

@@ -12,11 +12,14 @@ from demele.files.prediction_sets import PredictionSet, read_predictions
 
 def two_of(found: PredictionSet) -> dict[str, Any]:
     """Return two classifiers and the labels as the library calls them."""
+    import pandas as pd
+
     if len(found.predictions) != 2:
         named = ", ".join(map(shortened, found.predictions))
         raise InputError(f"expected one column of predictions in each file, got {named}")
     (first, baseline), (second, candidate) = found.predictions.items()
-    return {"baseline": baseline, "candidate": candidate, "labels": found.labels, "names": (first, second)}
+    series = pd.Series(baseline, name=first), pd.Series(candidate, name=second)
+    return {"baseline": series[0], "candidate": series[1], "labels": found.labels}
 
 
 def _run(given: Given) -> Call:

@@ -35,7 +35,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 from demele.cli.old_names import new_option
 from demele.cli.progress import resuming, shown
@@ -84,11 +84,21 @@ class Given:
         return {name: read(self.take(name)) for name, read in readers.items() if name in self.options}
 
     def bind(self, function: Callable[..., Any], *data: Any, **more: Any) -> Call:
-        """Return a call of a function with the options that it takes; ``more`` go before them."""
-        names = inspect.signature(function).parameters
-        taken = {name: value for name, value in self.options.items() if name in names and name not in more}
-        self._used |= taken.keys() | more.keys()
-        return partial(function, *data, **taken, **more)
+        """Return a call of a function with the options that it takes, also in objects; ``more`` go before them."""
+        names, given = inspect.signature(function).parameters, self.options | more
+        made = {name: value for name, value in given.items() if name in names}
+        used = set(made)
+        for name, classes in objects_of(function).items():
+            chosen = classes.get(given.get(name, next(iter(classes))))
+            fields = {} if chosen is None else inspect.signature(chosen).parameters
+            own = {field: given[field] for field in fields if field in given}
+            if chosen is not None and (own or name in given):
+                for field in fields.values():
+                    if field.default is field.empty and field.name not in own:
+                        raise InputError(f"{name} {given[name]!r} needs `{field.name}=`")
+                made[name], used = chosen(**own), used | own.keys()
+        self._used = self._used - more.keys() | used
+        return partial(function, *data, **made)
 
     def call(self, function: Callable[..., Any], *data: Any, **more: Any) -> Any:
         """Call a reader with the options that are keywords of it."""
@@ -211,7 +221,13 @@ class Command:
         """Return all options by the names of their parameters, those of reading files and of output last."""
         found: dict[str, Option] = {}
         readers: tuple[Callable[..., Any], ...] = (*self.readers, reading, Output)
-        for label, function in (*self.functions.items(), *(("", reader) for reader in readers)):
+        objects = {
+            f"--{name} {word}": chosen
+            for function in self.functions.values()
+            for name, classes in objects_of(function).items()
+            for word, chosen in classes.items()
+        }
+        for label, function in (*self.functions.items(), *objects.items(), *(("", reader) for reader in readers)):
             texts = parameter_texts(function)
             for parameter in inspect.signature(function).parameters.values():
                 kind = kind_of(annotation_of(function, parameter.name))
@@ -226,6 +242,16 @@ class Command:
                 first = held or Option(parameter.name, kind, text, parameter.default, ())
                 found[parameter.name] = Option(parameter.name, first.kind, text, first.default, (*first.of, label))
         return found
+
+
+def objects_of(function: Callable[..., Any]) -> dict[str, dict[str, Any]]:
+    """Return the classes of the objects that a parameter can be, by their names: their fields are options too."""
+    found = {}
+    for parameter in inspect.signature(function).parameters:
+        union = annotation_of(function, parameter)
+        classes = get_args(get_args(union)[0]) if get_origin(union) is Annotated else ()
+        found[parameter] = {getattr(one, parameter): one for one in classes if hasattr(one, parameter)}
+    return {parameter: classes for parameter, classes in found.items() if classes}
 
 
 def flag_of(name: str) -> str:
@@ -394,7 +420,8 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
             given.options |= {name: replaced(given.options[name]) for name in named}
             bound = command.call(given, name)
             parameters = inspect.signature(bound.func).parameters
-            for name in [one for one, option in options.items() if one not in parameters and "" not in option.of]:
+            others = {one for one, option in options.items() if {*option.of} <= command.functions.keys() - {""}}
+            for name in others - parameters.keys():
                 spoken.pop(name)  # an option of another function: the message means something else
             given.refuse_unused(options)
             output.check(annotation_of(bound.func, "return"), inputs)

@@ -58,6 +58,7 @@ NEW_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "--noise": ("--label-noise",),
     "--labels": ("--image-labels",),
     "--picture": ("-o FILE.svg",),
+    "--positive": ("--of CLASS",),
     "--pairs": ("-o NAME.pairs.csv",),
 }
 #: What lists, by the first words of the commands that had --list.

@@ -129,17 +129,13 @@ def _known(given: Given, found: PredictionSet) -> dict[str, Any]:
     labels, warn = read_labels(found.labels, "labels"), given.warn
     known: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
 
-    def one_class(word: str) -> Any:
-        return classes_named(word, labels)[0] if "," not in word else word
-
     return known | given.read(
         noise=lambda word: read_transition(word, labels, warn) if isinstance(word, str) else word,
         groups=lambda word: _groups(word, found, warn),
         classes=lambda word: classes_named(word, labels),
         difficulty=lambda word: column(word, warn, numbers=True),
         cleaning=lambda word: read_cleaning(word, labels, warn),
-        of=one_class,
-        positive=one_class,
+        of=lambda word: classes_named(word, labels)[0] if "," not in word else word,
     )
 
 

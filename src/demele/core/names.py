@@ -52,7 +52,7 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     >>> drawn(size=3)
     Traceback (most recent call last):
     ...
-    demele.core.errors.InputTypeError: size: this argument has a new name; use `n_rows`
+    demele.core.errors.InputTypeError: size: this argument was replaced; use `n_rows`
     """
 
     def refusing(function: Callable[P, R]) -> Callable[P, R]:
@@ -74,7 +74,7 @@ def refuse_old(new: str, value: object, old: str) -> NoReturn:
     ------
     InputTypeError
     """
-    raise InputTypeError(old, "this argument has a new name", f"use `{new}`")
+    raise InputTypeError(old, "this argument was replaced", f"use `{new}`")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

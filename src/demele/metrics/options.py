@@ -321,7 +321,7 @@ def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
     """
     names = ", ".join(metrics)
     if keyword in NEW_ARGUMENTS:
-        return f"this argument has a new name; use `{NEW_ARGUMENTS[keyword]}`"
+        return f"this argument was replaced; use `{NEW_ARGUMENTS[keyword]}`"
     if keyword in OF_EVALUATE:
         return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, {keyword}=...)"
     own = ", ".join(dict.fromkeys(option for options in metrics.values() for option in options))

@@ -11,12 +11,15 @@ from benchmarks.audit_worlds import Corner, drawn
 from demele.classifiers.betting import FRACTIONS
 from demele.classifiers.comparison.audit import by_audit, product_bet
 from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.method_options import Audited
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.question import mirror
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
+
+EXACT = Audited(exact=True)
 
 
 def test_the_mean_of_the_bet_is_one_where_the_gap_is_nothing() -> None:
@@ -89,7 +92,7 @@ def test_a_uniform_audit_needs_no_plan() -> None:
     first = np.where(np.arange(1000) < 300, 1, 0)
     plan = draw_audit(1000, 200)
     found = compare(
-        first, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], inference="test_set", exact=True
+        first, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], inference="test_set", method=EXACT
     )
     theta = -FRACTIONS * np.log(0.8) / 2
     logs = product_bet(300.0 - np.arange(300.0), np.zeros(300, int), np.zeros((300, 19)), theta)
@@ -119,34 +122,32 @@ def test_it_needs_the_least_probability() -> None:
     known = plan.answered(truth[plan.rows])
     assert plan.least_probability is not None
     assert_close(plan.least_probability, known.probabilities[apart[plan.rows]].min(), ROUNDING)  # type: ignore[index]
-    found = compare(models["a"], models["b"], truth, audit=known, exact=True)
+    found = compare(models["a"], models["b"], truth, audit=known, method=EXACT)
     assert (
         f"no row on which the two disagree had a probability below {plan.least_probability:.4g}" in found.assumptions[0]
     )
     assert f"least_probability={plan.least_probability:.6g}" in str(found.signature)
     bare = Audit(plan.rows, truth[plan.rows], design="weighted", probabilities=plan.probabilities)
     with pytest.raises(InputError, match="needs its least_probability"):
-        compare(models["a"], models["b"], truth, audit=bare, exact=True)
+        compare(models["a"], models["b"], truth, audit=bare, method=EXACT)
     with pytest.raises(InputError, match=r"row \d+ was to be drawn with probability"):
-        rank(models, truth, audit=known, exact=True)
+        rank(models, truth, audit=known, method=EXACT)
     assert_at_most(plan.least_probability, 1.0, ROUNDING)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"exact": 1}, "exact: expected True or False"),
-        ({"exact": True, "method": "overlap"}, "exact: is for the accuracy and method 'audit', got method 'overlap'"),
-        ({"exact": True, "measure": "recall", "of": 1}, "got recall"),
-        ({"errors": "none"}, "errors: expected 'any' or 'undirected'"),
-        ({"errors": "undirected", "method": "overlap"}, "errors: 'undirected' makes a second interval"),
+        ({"method": EXACT, "measure": "recall", "of": 1}, "exact: is for the accuracy, got recall"),
+        ({"method": Audited(errors="undirected"), "measure": "error", "audit": None}, "method 'audit' needs `audit="),
+        ({"method": Audited(errors="undirected"), "measure": "f1", "of": 1}, "errors: 'undirected' makes a second"),
     ],
 )
 def test_refusals(options: dict[str, Any], message: str) -> None:
     truth = np.arange(60) % 3
     plan = draw_audit(60, 20)
     with pytest.raises(InputError, match=message):
-        compare(truth, truth, truth, audit=plan.answered(truth[plan.rows]), **options)
+        compare(truth, truth, truth, **{"audit": plan.answered(truth[plan.rows]), **options})
 
 
 @pytest.mark.parametrize(("value", "message"), [(0, "in \\(0, 1\\]"), (1.5, "in \\(0, 1\\]"), (True, "in \\(0, 1\\]")])
@@ -164,7 +165,7 @@ def test_few_disagreements_leave_more_open_than_they_show(exact: bool) -> None:
     for apart, least in ((0, 3.69), (1, 4.57), (2, 5.22)):
         old = np.where(np.arange(2000) < apart, 1, 0)
         audit = Audit(np.arange(2000), truth, design="uniform")
-        found = compare(old, truth, truth, audit=audit, exact=exact, classes=[0, 1])
+        found = compare(old, truth, truth, audit=audit, method=Audited(exact=exact), classes=[0, 1])
         assert found.verdict == "inconclusive"
         assert (found.interval.high - apart / 2000) * 2000 >= least - 0.01
         assert found.interval.low * 2000 <= apart - 3.68
@@ -183,6 +184,6 @@ def test_rare_disagreements_are_covered() -> None:
             audit = Audit(np.arange(1000), truth, design="uniform")
             for _ in range(runs):
                 old = (rng.random(1000) < share).astype(int)
-                span = compare(old, truth, truth, audit=audit, exact=exact, classes=[0, 1]).interval
+                span = compare(old, truth, truth, audit=audit, method=Audited(exact=exact), classes=[0, 1]).interval
                 missed += not span.low <= share <= span.high
             assert_rate_at_most(missed, runs, 0.05)

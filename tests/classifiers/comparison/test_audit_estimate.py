@@ -11,6 +11,7 @@ from scipy.stats import gamma, norm
 from benchmarks.audit_estimate import LEAD, Place, intervals, ppi
 from demele.classifiers.comparison.audit import undirected_interval
 from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.method_options import Audited
 from demele.core.seeds import rng_for
 from demele.noise.audit import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close
@@ -52,7 +53,7 @@ def test_it_is_never_the_wider_and_keeps_to_what_is_certain(inference: Any) -> N
             new,
             given,
             audit=plan.answered(truth[plan.rows]),
-            errors="undirected",
+            method=Audited(errors="undirected"),
             inference=inference,
             classes=[0, 1],
         )
@@ -116,7 +117,7 @@ def test_it_never_decides(inference: str, measure: Any) -> None:
         plan = draw_audit(2000, 200, seed=seed)
         known: dict[str, Any] = {"audit": plan.answered(truth[plan.rows]), "inference": inference, "measure": measure}
         plain = compare(old, new, truth, **known)
-        found = compare(old, new, truth, errors="undirected", **known)
+        found = compare(old, new, truth, method=Audited(errors="undirected"), **known)
         assert plain.estimate_interval is None
         assert found.estimate_interval is not None
         assert replace(found, estimate_interval=None, signature=plain.signature).to_dict() == plain.to_dict()

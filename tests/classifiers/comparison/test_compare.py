@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from demele.classifiers.comparison.compare import compare, compare_without_labels
+from demele.classifiers.comparison.method_options import Agreement, Audited, Cleaned, HardRows, Sequential, TrueLabels
 from demele.classifiers.comparison.methods import METHODS, method_names
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.measures.assess import assess
@@ -68,7 +69,7 @@ def test_the_default_says_what_it_takes_for_granted() -> None:
     assert found.breakdown.labels > 0
     assert decide(baseline=Case.new, candidate=Case.old).sentence.startswith("If all labels are correct, keep ")
     assert "McNemar" in found.methods()
-    for other in (decide(noise=0.01), decide(method="true-labels", true_labels=Case.labels)):
+    for other in (decide(noise=0.01), decide(method=TrueLabels(Case.labels))):
         assert "all labels are correct" not in other.sentence + repr(other)
     assert decide(method="overlap").sentence.startswith("If all labels are correct, ")
 
@@ -145,7 +146,7 @@ def test_measures_of_medicine() -> None:
     for noise in noise_cases:
         for measure, same, of in measure_cases:
             labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
-            found = compare(old, new, labels, measure=measure, positive="ill", noise=noise)
+            found = compare(old, new, labels, measure=measure, of="ill", noise=noise)
             asked = compare(old, new, labels, measure=same, of=of, noise=noise)
             for name in ("verdict", "difference", "interval", "method"):
                 assert getattr(found, name) == getattr(asked, name)
@@ -153,8 +154,8 @@ def test_measures_of_medicine() -> None:
             assert (found.measure, found.of, found.candidate.of) == (measure, "ill", "ill")
             assert f"{measure} of class ill" in str(found).replace(measure.capitalize(), measure)
             assert (f"{measure} of class ill" in found.sentence) == (found.verdict != "inconclusive")
-            assert found.signature.arguments["positive"] == "ill"
-            ranking = rank({"old": old, "new": new}, labels, measure=measure, positive="ill")
+            assert found.signature.arguments["of"] == "ill"
+            ranking = rank({"old": old, "new": new}, labels, measure=measure, of="ill")
             assert (ranking.of, ranking.estimates[0].measure) == ("ill", measure)
             # By hand, from the four cells.
             cells = {(true, said): ((labels == true) & (new == said)).sum() for true in SICK for said in SICK}
@@ -165,10 +166,10 @@ def test_measures_of_medicine() -> None:
 
 def test_several_measures_in_one_call() -> None:
     labels, old, new = (SICK[np.minimum(values, 1)] for values in (Case.labels, Case.old, Case.new))
-    found = compare(old, new, labels, measure=["accuracy", "sensitivity", "specificity"], positive="ill")
+    found = compare(old, new, labels, measure=["accuracy", "sensitivity", "specificity"], of="ill")
     assert [one.measure for one in (found, *found.others)] == ["accuracy", "sensitivity", "specificity"]
     for one in found.others:
-        alone = compare(old, new, labels, measure=one.measure, positive="ill")  # type: ignore[arg-type]
+        alone = compare(old, new, labels, measure=one.measure, of="ill")  # type: ignore[arg-type]
         assert one.to_dict() == alone.to_dict()
     assert found.to_dict()["others"] == [one.to_dict() for one in found.others]
     assert "Specificity of class ill: difference (pp)" in str(found)
@@ -179,11 +180,9 @@ def test_several_measures_in_one_call() -> None:
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
-        ({"measure": "specificity", "positive": 1}, "measure"),  # of three classes
+        ({"measure": "specificity", "of": 1}, "measure"),  # of three classes
         ({"measure": "sensitivity"}, "of"),
-        ({"measure": "recall", "positive": 1}, "positive"),
-        ({"measure": "sensitivity", "positive": 1, "of": 1}, "positive"),
-        ({"measure": "sensitivity", "positive": 7}, "positive"),
+        ({"measure": "sensitivity", "of": 7}, "of"),
         ({"measure": ["accuracy", "accurate"]}, "measure"),
     ],
 )
@@ -205,31 +204,26 @@ def test_the_sharpest_method_that_the_rest_allows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "one", "other"),
+    ("one", "other"),
     [
-        ("hard-rows", {"difficulty": np.arange(500.0)}, {"difficulty": -np.arange(500.0)}),
-        ("hard-rows", {"prudence": 0.0}, {"prudence": 1.0}),
-        ("cleaned", {"cleaning": Cleaning(Case.old != Case.labels)}, {"cleaning": Cleaning(Case.new != Case.labels)}),
-        (
-            "cleaned",
-            {"cleaning": Cleaning(Case.old != Case.labels)},
-            {"cleaning": Cleaning(Case.old != Case.labels, Case.old)},
-        ),
-        ("agreement", {"reference": Case.old}, {"reference": Case.labels}),
-        ("true-labels", {"true_labels": Case.labels}, {"true_labels": Case.old}),
+        (HardRows(np.arange(500.0)), HardRows(-np.arange(500.0))),
+        (HardRows(prudence=0.0), HardRows(prudence=1.0)),
+        (Cleaned(Cleaning(Case.old != Case.labels)), Cleaned(Cleaning(Case.new != Case.labels))),
+        (Cleaned(Cleaning(Case.old != Case.labels)), Cleaned(Cleaning(Case.old != Case.labels, Case.old))),
+        (Agreement(Case.old), Agreement(Case.labels)),
+        (TrueLabels(Case.labels), TrueLabels(Case.old)),
     ],
 )
-def test_the_signature_tells_apart_what_changes_the_decision(
-    method: str, one: dict[str, Any], other: dict[str, Any]
-) -> None:
-    first, second = (decide(method=method, **given) for given in (one, other))
+def test_the_signature_tells_apart_what_changes_the_decision(one: Any, other: Any) -> None:
+    first, second = (decide(method=method) for method in (one, other))
     assert str(first.signature) != str(second.signature)
-    assert str(decide(method=method, **one).signature) == str(first.signature)
+    assert str(decide(method=one).signature) == str(first.signature)
 
 
 def test_the_signature_names_the_default_prudence() -> None:
-    hard = {"method": "hard-rows", "difficulty": np.arange(500.0)}
-    assert str(decide(**hard).signature) == str(decide(**hard, prudence=0.1).signature)
+    hard, same = HardRows(np.arange(500.0)), HardRows(np.arange(500.0), prudence=0.1)
+    assert str(decide(method=hard).signature) == str(decide(method=same).signature)
+    assert "prudence=0.1" in str(decide(method=hard).signature)
 
 
 def test_error_is_accuracy_turned_around() -> None:
@@ -259,14 +253,13 @@ def _rows() -> dict[str, Any]:
 @pytest.mark.parametrize("name", [name for name, spec in METHODS.items() if "audit" not in spec.needs])
 def test_every_method_without_an_audit_through_the_door(name: str) -> None:
     rng = np.random.default_rng(1)
-    knowledge: dict[str, Any] = {
-        "noise": 0.02,
-        "true_labels": Case.labels,
-        "difficulty": rng.random(500),
-        "cleaning": Cleaning(rng.random(500) < 0.05),
-        "reference": np.where(rng.random(500) < 0.8, Case.labels, 0),
-    }
-    found = decide(method=name, **knowledge)
+    objects = (
+        TrueLabels(Case.labels),
+        HardRows(rng.random(500)),
+        Cleaned(Cleaning(rng.random(500) < 0.05)),
+        Agreement(np.where(rng.random(500) < 0.8, Case.labels, 0)),
+    )
+    found = decide(method={one.method: one for one in objects}.get(name, name), noise=0.02)
     assert (found.method, found.verdict) == (name, "candidate")
     assert found.interval.low > 0
     assert found.interval.low <= found.difference <= found.interval.high
@@ -291,7 +284,7 @@ def test_kinds_of_arrays_and_classes_do_not_matter() -> None:
 
 def test_without_labels() -> None:
     third = np.where(np.random.default_rng(3).random(500) < 0.8, Case.labels, (Case.labels + 1) % 3)
-    found = compare_without_labels(Case.old, Case.new, third, names=("a", "b"))
+    found = compare_without_labels(pd.Series(Case.old, name="a"), pd.Series(Case.new, name="b"), third)
     assert found.method == "agreement"
     assert found.names == ("a", "b")
     assert_close(found.difference, (Case.new == third).mean() - (Case.old == third).mean(), ROUNDING)
@@ -325,10 +318,12 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
     ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs noise="),
     ("no audit", {"method": "audit"}, InputError, r"needs audit="),
-    ("no true labels", {"method": "true-labels"}, InputError, r"needs true_labels="),
-    ("no cleaning", {"method": "cleaned"}, InputError, r"needs cleaning="),
-    ("no reference", {"method": "agreement"}, InputError, r"needs reference="),
-    ("no difficulty", {"method": "hard-rows"}, InputError, r"difficulty: method 'hard-rows' needs it"),
+    ("no true labels", {"method": "true-labels"}, InputError, r"^method: .* own; give TrueLabels\(...\)$"),
+    ("no cleaning", {"method": "cleaned"}, InputError, r"give Cleaned\(...\)$"),
+    ("no reference", {"method": "agreement"}, InputError, r"give Agreement\(...\)$"),
+    ("no options", {"method": "hard-rows"}, InputError, r"give HardRows\(...\)$"),
+    ("no difficulty", {"method": HardRows()}, InputError, r"difficulty: method 'hard-rows' needs it"),
+    ("the class of a method", {"method": HardRows}, InputError, r"method: expected one of overlap"),
     (
         "a measure it cannot",
         {"method": "worst-case", "noise": 0.1, "measure": "f1", "of": 1},
@@ -360,46 +355,39 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         InputError,
         "both",
     ),
-    ("prudence in percent", {"method": "hard-rows", "prudence": 10}, InputError, r"prudence: .*\[0, 1\]"),
-    ("difficulties of others", {"method": "hard-rows", "difficulty": [1.0]}, InputError, r"difficulty: expected 500"),
-    ("no difficulty at a row", {"method": "hard-rows", "difficulty": np.full(500, np.nan)}, InputError, "difficulty:"),
-    ("a cleaning of others", {"method": "cleaned", "cleaning": Cleaning([True])}, InputError, "cleaning:"),
-    ("an array as cleaning", {"method": "cleaned", "cleaning": np.zeros(500, bool)}, InputTypeError, r"cleaning: "),
-    ("a cleaning for no method", {"cleaning": Cleaning(Case.old != Case.labels)}, InputError, "cleaning:"),
-    ("a difficulty for no method", {"difficulty": np.arange(500.0)}, InputError, r"difficulty: only .*'hard-rows'"),
-    ("a prudence for no method", {"prudence": 0.0}, InputError, r"prudence: only .*'hard-rows'"),
-    ("a reference for no method", {"reference": Case.old}, InputError, r"reference: only .*'agreement'"),
-    ("true labels for no method", {"true_labels": Case.labels}, InputError, r"true_labels: only .*'true-labels'"),
+    ("difficulties of others", {"method": HardRows([1.0])}, InputError, r"difficulty: expected 500"),
+    ("no difficulty at a row", {"method": HardRows(np.full(500, np.nan))}, InputError, "difficulty:"),
+    ("a cleaning of others", {"method": Cleaned(Cleaning([True]))}, InputError, "cleaning:"),
+    ("an array as cleaning", {"method": Cleaned(np.zeros(500, bool))}, InputTypeError, r"cleaning: expected a Clean"),  # type: ignore[arg-type]
+    ("no cleaning at all", {"method": Cleaned(None)}, InputTypeError, r"cleaning: expected a Cleaning, got NoneType"),
+    ("no third classifier", {"method": Agreement(None)}, InputError, r"reference: expected one class per instance"),
+    ("a difficulty", {"difficulty": 1}, InputTypeError, r"difficulty: .* use method=HardRows\(difficulty=...\)"),
+    ("a proof", {"exact": True}, InputTypeError, r"exact: .* use method=Audited\(exact=...\)"),
+    ("a positive class", {"positive": 1}, InputTypeError, r"positive: this argument was replaced; use of$"),
+    ("names", {"names": ("a", "b")}, InputTypeError, r"names: .* use pandas.Series\(baseline, name=...\)"),
     ("no labels", {"labels": None}, InputError, r"labels: expected one class per instance, .*NoneType"),
     (
         "true labels in another order",
-        {"method": "true-labels", "labels": pd.Series(Case.labels), "true_labels": pd.Series(Case.labels)[::-1]},
+        {"method": TrueLabels(pd.Series(Case.labels)[::-1]), "labels": pd.Series(Case.labels)},
         InputError,
         r"true_labels and labels: .*another order",
     ),
     (
         "difficulties in another order",
-        {
-            "method": "hard-rows",
-            "labels": pd.Series(Case.labels),
-            "difficulty": pd.Series(np.arange(500.0))[::-1],
-        },
+        {"method": HardRows(pd.Series(np.arange(500.0))[::-1]), "labels": pd.Series(Case.labels)},
         InputError,
         r"difficulty and labels: .*another order",
     ),
     (
         "a reference in another order",
-        {"method": "agreement", "labels": pd.Series(Case.labels), "reference": pd.Series(Case.old)[::-1]},
+        {"method": Agreement(pd.Series(Case.old)[::-1]), "labels": pd.Series(Case.labels)},
         InputError,
         r"reference and labels: .*another order",
     ),
-    ("true labels of others", {"method": "true-labels", "true_labels": [0, 1]}, InputError, "true_labels:"),
-    ("a reference of others", {"method": "agreement", "reference": [0, 1]}, InputError, r"reference: expected 500"),
-    ("one name for both", {"names": ("a", "a")}, InputError, r"names: expected two different"),
-    ("one name", {"names": "ab"}, InputError, r"names: expected two"),
+    ("true labels of others", {"method": TrueLabels([0, 1])}, InputError, "true_labels:"),
+    ("a reference of others", {"method": Agreement([0, 1])}, InputError, r"reference: expected 500"),
     ("a class twice", {"classes": [0, 1, 2, 2]}, InputError, r"classes: .*more than once"),
     ("a class too few", {"classes": [0, 1]}, InputError, r"labels: \d+ of 500 values are not among the 2 classes"),
-    ("a negative seed", {"seed": -1}, InputError, r"seed: "),
 ]
 
 
@@ -458,8 +446,6 @@ def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[
     changed = [note.message for note in told.notes if note.code == "audit"]
     assert changed == (["the expert changed 0 of 100 audited labels"] if method is None else [])
     assert told.assumptions[-1] == "The instances are a random sample of those to come."
-    cleaned = compare(old, new, truth, method="overlap", cleaning=Cleaning(old != truth), prudence=0.2).notes
-    assert [note.subject[0] for note in cleaned] == ["prudence", "cleaning"]
 
 
 def test_intervals_of_each_stay_between_0_and_1() -> None:
@@ -483,13 +469,12 @@ def test_a_level_is_a_confidence(level: float, hint: str) -> None:
 ODD: list[Any] = [0.5, [1], ["x"], np.array([1, 2]), np.array(["a", "b"]), {}, {1, 2}, np.array(3), b"x", object()]
 
 
-@pytest.mark.parametrize("name", ["method", "inference", "errors", "expert_errors", "names", "correction", "measure"])
+@pytest.mark.parametrize("name", ["method", "inference", "errors", "expert_errors", "correction", "measure"])
 @pytest.mark.parametrize("value", ODD, ids=lambda value: repr(value)[:20])
 def test_values_of_any_kind_are_refused_in_our_words(name: str, value: Any) -> None:
-    if name == "names" and isinstance(value, np.ndarray) and value.size == 2:
-        return  # these are two names
     models = {"old": Case.old, "new": Case.new}
-    call = partial(rank, models, Case.labels) if name == "correction" else decide
+    call: Any = partial(rank, models, Case.labels) if name == "correction" else decide
+    call = Audited if name in ("errors", "expert_errors") else call
     with pytest.raises(InputError) as caught:
         call(**{name: value})
     assert caught.value.argument == name
@@ -549,10 +534,32 @@ def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
     assert "largest-class" not in codes(found)
 
 
-def test_what_one_method_alone_uses_names_the_remedy() -> None:
-    flags = Cleaning(np.arange(500) < 3)
-    with pytest.raises(
-        InputError, match="only method 'cleaned' uses it, and no method was named; add `method='cleaned'`"
+@pytest.mark.parametrize(
+    ("made", "options", "message"),
+    [
+        (HardRows, {"prudence": 10}, r"prudence: .* \[0, 1\], got 10; for 10% write 0.1"),
+        (Sequential, {"seed": -1}, "seed: expected a whole number >= 0"),
+        (Audited, {"exact": 1}, "exact: expected True or False"),
+        (Audited, {"errors": "none"}, "errors: expected 'any' or 'undirected'"),
+        (Audited, {"expert_error": 2}, "expert_error: .* got 2; for 2% write 0.02"),
+    ],
+)
+def test_options_of_a_method_are_checked_when_it_is_made(made: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        made(**options)
+
+
+def test_two_series_with_different_names_name_the_classifiers() -> None:
+    for names, expected in (
+        (("old", "new"), ("old", "new")),
+        (("same", "same"), ("baseline", "candidate")),
+        (("old", None), ("baseline", "candidate")),
+        ((0, 1), ("baseline", "candidate")),
     ):
-        decide(cleaning=flags)
-    assert decide(cleaning=flags, method="cleaned").method == "cleaned"
+        old, new = (pd.Series(rows, name=name) for rows, name in zip((Case.old, Case.new), names, strict=True))
+        found = decide(baseline=old, candidate=new)
+        assert found.names == expected
+        assert found.difference == decide().difference
+    polars = pytest.importorskip("polars")
+    found = decide(baseline=polars.Series("old", Case.old), candidate=polars.Series("new", Case.new))
+    assert found.names == ("old", "new")

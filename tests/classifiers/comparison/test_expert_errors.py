@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.expert_error import CELLS, question, taken
-from demele.classifiers import SequentialComparison, assess, compare, rank
+from demele.classifiers import Audited, Sequential, SequentialComparison, assess, compare, rank
 from demele.classifiers.expert_errors import allowed_rows, kept_share
 from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
@@ -36,6 +36,12 @@ def decide(**known: Any) -> Any:
     return compare(Case.old, Case.new, Case.given, **known)
 
 
+def expecting(way: dict[str, Any], error: float, errors: Any = "adversarial") -> dict[str, Any]:
+    """Return a way to compare, with an expert who may err."""
+    made = Sequential if way.get("method") == "sequential" else Audited
+    return {**way, "method": made(expert_error=error, expert_errors=errors)}
+
+
 WAYS: tuple[dict[str, Any], ...] = (
     {"audit": Case.weighted},
     {"audit": Case.weighted, "inference": "test_set"},
@@ -47,12 +53,12 @@ WAYS: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_expert_who_is_right_changes_nothing(way: dict[str, Any]) -> None:
-    assert decide(expert_error=0.0, expert_errors="adversarial", **way).to_dict() == decide(**way).to_dict()
+    assert decide(**expecting(way, 0.0, "adversarial")).to_dict() == decide(**way).to_dict()
 
 
 def test_errors_at_random_need_their_rate() -> None:
     with pytest.raises(DemeleError, match="needs `expert_error="):
-        decide(audit=Case.weighted, expert_errors="random")
+        decide(audit=Case.weighted, method=Audited(expert_errors="random"))
     with pytest.raises(DemeleError, match="needs `expert_error="):
         assess(Case.new, Case.given, audit=Case.weighted, expert_errors="random")
 
@@ -64,7 +70,7 @@ def test_intervals_stay_within_what_is_possible() -> None:
     for error, errors in error_cases:
         for way in way_cases:
             right = {**way, "audit": replace_labels(way["audit"])}
-            found = compare(Case.old, Case.truth, Case.truth, expert_error=error, expert_errors=errors, **right)
+            found = compare(Case.old, Case.truth, Case.truth, **expecting(right, error, errors))
             apart = np.count_nonzero(Case.old != Case.truth) / Case.n
             most = 1.0 if found.inference == "population" else apart
             assert -most <= found.interval.low <= found.difference <= found.interval.high <= most
@@ -72,20 +78,20 @@ def test_intervals_stay_within_what_is_possible() -> None:
             # All disagreements are won, so any random errors of the expert stand for more than there can be.
             assert ("expert-error-contradicted" in codes) == (errors == "random")
             if errors == "random":
-                mild = compare(Case.old, Case.new, Case.given, expert_error=0.02, expert_errors=errors, **way)
+                mild = decide(**expecting(way, 0.02, errors))
                 assert "expert-error-contradicted" not in [note.code for note in mild.notes]
 
 
 def test_no_other_audit_is_recommended_where_the_expert_alone_leaves_it_open() -> None:
     few = Audit(Case.rows[:100], Case.truth[Case.rows[:100]], design="uniform")
     for error, told in ((0.0, True), (0.5, False)):
-        found = decide(audit=few, expert_error=error)
+        found = decide(audit=few, method=Audited(expert_error=error))
         assert found.verdict == "inconclusive"
         assert ("weighted-audit" in [note.code for note in found.notes]) is told
 
 
 def test_a_proved_verdict_has_no_expert_breakdown() -> None:
-    plain, found = (decide(audit=Case.weighted, exact=exact) for exact in (False, True))
+    plain, found = (decide(audit=Case.weighted, method=Audited(exact=exact)) for exact in (False, True))
     assert (plain.verdict, found.verdict) == ("candidate", "candidate")
     assert plain.expert_breakdown is not None
     assert found.expert_breakdown is None
@@ -105,7 +111,7 @@ def test_how_far_errors_of_the_expert_move_a_gap() -> None:
 
 @pytest.mark.parametrize("way", WAYS[:2] + WAYS[3:])
 def test_adversarial_errors_widen_the_intervals(way: dict[str, Any]) -> None:
-    before, after = decide(**way), decide(expert_error=0.02, **way)
+    before, after = decide(**way), decide(**expecting(way, 0.02))
     reach = 2 * math.floor(0.02 * Case.apart) / Case.n
     if way.get("method") == "sequential":  # its rows are chosen by what the claim must exceed
         assert after.interval.low < before.interval.low
@@ -125,7 +131,7 @@ def test_adversarial_errors_widen_the_intervals(way: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_random_errors_shrink_a_gap_and_are_turned_back(way: dict[str, Any]) -> None:
-    before, after = decide(**way), decide(expert_error=0.09, expert_errors="random", **way)
+    before, after = decide(**way), decide(**expecting(way, 0.09, "random"))
     ends = [after.difference, after.interval.low, after.interval.high]
     assert_close(ends, np.array([before.difference, before.interval.low, before.interval.high]) / 0.9, ROUNDING)
     assert after.verdict == before.verdict
@@ -143,9 +149,9 @@ def test_the_expert_breakdown_is_the_largest_share_that_leaves_the_verdict(way: 
     bears = found.expert_breakdown
     assert bears.disagreements == Case.apart
     assert 0 < bears.labels < Case.apart / 2
-    assert decide(expert_error=bears.rate, **way).verdict == "candidate"
-    assert decide(expert_error=bears.rate, **way).expert_breakdown.labels == bears.labels
-    assert decide(expert_error=(bears.labels + 1) / bears.disagreements, **way).verdict == "inconclusive"
+    assert decide(**expecting(way, bears.rate)).verdict == "candidate"
+    assert decide(**expecting(way, bears.rate)).expert_breakdown.labels == bears.labels
+    assert decide(**expecting(way, (bears.labels + 1) / bears.disagreements)).verdict == "inconclusive"
     turned = compare(Case.new, Case.old, Case.given, **way)
     assert (turned.verdict, turned.expert_breakdown) == ("baseline", bears)
     assert found.to_dict()["expert_breakdown"] == {
@@ -161,12 +167,11 @@ def test_from_half_of_the_disagreements_nothing_is_shown() -> None:
             # The candidate is right on every row, and the labels say so.
             audit = way["audit"]
             everything = replace_labels(audit)
-            found = compare(Case.old, Case.truth, Case.truth, expert_error=error, **{**way, "audit": everything})
+            asked = expecting({**way, "audit": everything}, error)
+            found = compare(Case.old, Case.truth, Case.truth, **asked)
             assert found.verdict == "inconclusive"
             assert found.p_value == 1
-            ranked = rank(
-                {"old": Case.old, "new": Case.truth}, Case.truth, expert_error=error, **{**way, "audit": everything}
-            )
+            ranked = rank({"old": Case.old, "new": Case.truth}, Case.truth, **asked)
             assert set(ranked.pairs["verdict"]) == {"inconclusive"}
 
 
@@ -215,7 +220,7 @@ def test_one_accuracy_both_ways() -> None:
 
 
 def test_the_signature_says_what_was_allowed() -> None:
-    assert "expert_error=0.02" in str(decide(audit=Case.weighted, expert_error=0.02).signature)
+    assert "expert_error=0.02" in str(decide(audit=Case.weighted, method=Audited(expert_error=0.02)).signature)
     assert "expert_error" not in str(decide(audit=Case.weighted).signature)
 
 
@@ -229,25 +234,27 @@ def test_mistakes_are_named() -> None:
         ({"expert_error": None}, "expert_error: .* got None"),
         ({"expert_error": 0.02, "expert_errors": "sometimes"}, "expert_errors: expected 'adversarial' or 'random'"),
         ({"expert_error": 0.9, "expert_errors": "random"}, "no better than a guess among 10 classes"),
-        ({"expert_error": 0.02, "measure": "f1", "of": 1}, "expert_error: only for accuracy and error, got 'f1'"),
-        ({"expert_error": 0.02, "method": "overlap"}, "expert_error: method 'overlap' asks no expert"),
-        (
-            {"expert_error": 0.02, "noise": 0.1, "audit": Audit([0, 1], Case.truth[:2], design="selective")},
-            "expert_error: only for audits drawn at random",
-        ),
     ]
     for known, message in known_cases:
         with pytest.raises(DemeleError, match=message):
-            decide(**{"audit": Case.weighted, **known})
-        if "measure" not in known and "method" not in known and "noise" not in known:
-            with pytest.raises(DemeleError, match=message):
-                assess(Case.new, Case.given, audit=Case.weighted, **known)
-            with pytest.raises(DemeleError, match=message):
-                SequentialComparison(Case.old, Case.new, Case.given, **known)
+            decide(audit=Case.weighted, method=Audited(**known))
+        with pytest.raises(DemeleError, match=message):
+            assess(Case.new, Case.given, audit=Case.weighted, **known)
+        with pytest.raises(DemeleError, match=message):
+            SequentialComparison(Case.old, Case.new, Case.given, **known)
+    selective = Audit([0, 1], Case.truth[:2], design="selective")
+    other_cases: Any = [
+        ({"measure": "f1", "of": 1}, "expert_error: only for accuracy and error, got 'f1'"),
+        ({"noise": 0.1, "audit": selective}, "expert_error: only for audits drawn at random"),
+        ({"method": Audited(expert_error=0.02, exact=True)}, "expert_error and exact: the proved verdict takes"),
+    ]
+    for known, message in other_cases:
+        with pytest.raises(DemeleError, match=message):
+            decide(**{"audit": Case.weighted, "method": Audited(expert_error=0.02), **known})
 
 
 def test_without_an_expert_there_is_none_to_err() -> None:
-    with pytest.raises(DemeleError, match="expert_error: method 'worst-case' asks no expert"):
-        decide(noise=0.02, expert_error=0.01)
+    with pytest.raises(DemeleError, match="method 'audit' needs `audit=`, expert labels"):
+        decide(noise=0.02, method=Audited(expert_error=0.01))
     with pytest.raises(DemeleError, match="expert_error: says how often the expert of a random audit is wrong"):
         assess(Case.new, Case.given, expert_error=0.01)

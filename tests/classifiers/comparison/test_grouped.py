@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 from scipy.stats import binom
 
-from demele.classifiers import SequentialComparison, compare, rank
+from demele.classifiers import Audited, SequentialComparison, TrueLabels, compare, rank
 from demele.classifiers.betting import sampling_gap
 from demele.classifiers.comparison.grouped import (
     GroupCounts,
@@ -159,7 +159,7 @@ def options(made: dict[str, Rows]) -> dict[str, dict[str, Any]]:
     return {
         "overlap": {},
         "overlap recall": {"measure": "recall", "of": 1},
-        "true-labels": {"method": "true-labels", "true_labels": made["truth"]},
+        "true-labels": {"method": TrueLabels(made["truth"])},
         "worst-case": {"noise": 0.01},
         "audit": {"audit": audits[0]},
         "weighted": {"audit": audits[1]},
@@ -229,8 +229,8 @@ def test_asking_one_at_a_time_needs_a_larger_gap() -> None:
     [
         ({"noise": 0.01, "method": "worst-case-overlap"}, "takes all rows as apart; methods with groups are overlap"),
         ({"noise": 0.01, "inference": "overlap"}, "the width of those of groups"),
-        ({"audit": True, "exact": True}, "no theorem covers the sampling of groups"),
-        ({"audit": True, "errors": "undirected"}, "for rows apart; leave one of them out"),
+        ({"audit": True, "method": Audited(exact=True)}, "no theorem covers the sampling of groups"),
+        ({"audit": True, "method": Audited(errors="undirected")}, "for rows apart; leave one of them out"),
     ],
 )
 def test_what_cannot_be_kept_for_groups_is_refused(known: dict[str, Any], words: str) -> None:

@@ -322,13 +322,11 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(InputError, match=rf"row {rows[0]} was answered"):
         comparison.tell(rows[:1], (truth[rows[:1]] + 1) % 6)
     for wrong in (
-        {"cap": 0},
         {"seed": -1},
         {"inference": "sign"},
         {"level": 95},
         {"noise": 5},
         {"disagreement": [1.0]},
-        {"names": ("a", "a")},
     ):
         with pytest.raises(InputError, match=next(iter(wrong))):
             SequentialComparison(first, second, given_labels, classes=range(6), **wrong)
@@ -336,7 +334,7 @@ def test_mistakes_are_told() -> None:
 
 def test_resumes_and_depends_on_the_seed_only() -> None:
     first, second, given_labels, truth = _case(8)
-    made: dict[str, Any] = {"classes": range(6), "seed": 4, "cap": 30}
+    made: dict[str, Any] = {"classes": range(6), "seed": 4}
     comparison = SequentialComparison(first, second, given_labels, **made)
     rows = comparison.ask(12)
     comparison.tell(rows[[0, 1, 5]], truth[rows[[0, 1, 5]]])
@@ -355,7 +353,7 @@ def test_resumes_and_depends_on_the_seed_only() -> None:
 def test_signature_tells_what_the_decision_rests_on() -> None:
     first, second, given_labels, truth = _case(8)
     disagreement = np.arange(2000.0)
-    made: dict[str, dict[str, Any]] = {"plain": {}, "capped": {"cap": 30}, "doubted": {"disagreement": disagreement}}
+    made: dict[str, dict[str, Any]] = {"plain": {}, "doubted": {"disagreement": disagreement}}
     seen = []
     for options in made.values():
         comparison = SequentialComparison(first, second, given_labels, classes=range(6), **options)
@@ -366,9 +364,8 @@ def test_signature_tells_what_the_decision_rests_on() -> None:
         comparison.tell(rows[5:], truth[rows[5:]])
         seen.append(comparison.decision().signature)
     assert len({str(signature) for signature in seen}) == len(seen)
-    assert [signature.context["answers"] for signature in seen] == ["0", "5", "12"] * 3
-    assert ["cap" in signature.context for signature in seen] == [False] * 3 + [True] * 3 + [False] * 3
-    assert ["disagreement" in signature.context for signature in seen] == [False] * 6 + [True] * 3
+    assert [signature.context["answers"] for signature in seen] == ["0", "5", "12"] * 2
+    assert ["disagreement" in signature.context for signature in seen] == [False] * 3 + [True] * 3
     assert all(Signature.parse(str(signature)) == signature for signature in seen)
     # The same answers, in another order; and another answer to one row.
     again, other = (SequentialComparison(first, second, given_labels, classes=range(6)) for _ in range(2))
@@ -380,14 +377,6 @@ def test_signature_tells_what_the_decision_rests_on() -> None:
     assert other.decision().signature != seen[2]
     # What an audit of a fixed size would buy is not told of a comparison that asks one by one.
     assert "prospect" not in again.decision().details
-
-
-def test_cap_limits_what_is_asked() -> None:
-    first, second, given_labels, truth = _case(9, new=0.76)
-    comparison = SequentialComparison(first, second, given_labels, classes=range(6), cap=11)
-    _run(comparison, truth)
-    assert comparison.labels_used == 11
-    assert comparison.decision().verdict == "inconclusive"
 
 
 def test_names_as_classes_and_no_disagreement() -> None:
@@ -448,13 +437,15 @@ def test_many_pairs_are_as_one(inference: Inference) -> None:
         )
         models = (first, second)
         comparison = SequentialComparison(
-            models[pair[0]], models[pair[1]], given_labels, classes=range(6), inference=inference, cap=150, seed=3
+            models[pair[0]], models[pair[1]], given_labels, classes=range(6), inference=inference, seed=3
         )
         if pair == (1, 0):  # the labels say otherwise: nothing is asked
             assert not certified[0]
             assert used[0] == 0
             continue
-        _run(comparison, truth, step=1)
+        while not comparison.done and comparison.labels_used < 150:
+            rows = comparison.ask(1)
+            comparison.tell(rows, truth[rows])
         assert certified[0] == (comparison.decision().verdict == "candidate")
         assert used[0] == comparison.labels_used
 

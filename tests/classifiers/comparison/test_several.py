@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.method_options import HardRows
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.rank_sets import implied, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
@@ -148,10 +149,8 @@ def test_every_verdict_is_that_of_its_pair_at_the_level_of_the_pair() -> None:
         for method in method_cases:
             models, labels = world({"a": 0.9, "b": 0.86, "c": 0.85, "d": 0.7})
             noise = None if method in ("overlap", "hard-rows") else 0.005
-            extra: dict[str, Any] = (
-                {"difficulty": np.arange(labels.size), "prudence": 0.01} if method == "hard-rows" else {}
-            )
-            found = rank(models, labels, method=method, measure=measure, noise=noise, **extra)
+            asked: Any = HardRows(np.arange(labels.size), 0.01) if method == "hard-rows" else method
+            found = rank(models, labels, method=asked, measure=measure, noise=noise)
             assert found.names == ("a", "b", "c", "d")
             for row in found.pairs.to_dict(orient="records"):
                 baseline, candidate = str(row["baseline"]), str(row["candidate"])
@@ -159,12 +158,11 @@ def test_every_verdict_is_that_of_its_pair_at_the_level_of_the_pair() -> None:
                     models[baseline],
                     models[candidate],
                     labels,
-                    method=method,
+                    method=asked,
                     measure=measure,
                     noise=noise,
                     level=found.pair_level,
                     classes=range(5),
-                    **extra,
                 )
                 assert one.verdict == row["verdict"]
                 ends = [row["difference"], row["low"], row["high"]]

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from benchmarks import table_measures as measured
 from demele import classifiers
 from demele.classifiers.comparison.audit_effects import effects_of
+from demele.classifiers.comparison.method_options import Audited, TrueLabels
 from demele.classifiers.comparison.overlap import overlap, worst_case_overlap
 from demele.classifiers.comparison.table_difference import difference_reach, own_ends
 from demele.classifiers.question import mirror
@@ -196,9 +197,14 @@ TROUBLE: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
     ("the sample without an audit", {"inference": "test_set"}, InputError, "answers for population"),
     ("a class without a label", {"classes": [0, 1, 2, 3]}, InputError, "labels: no row is labelled 3, so macro-f1"),
     ("few audited rows", {"audit": 99}, NotEnoughData, "audit: macro-f1 is compared with 100 audited rows or more"),
-    ("a proof", {"exact": True, "audit": 200}, InputError, "exact: is for the accuracy and method 'audit'"),
-    ("a wrong expert", {"expert_error": 0.01, "audit": 200}, InputError, "only for accuracy and error"),
-    ("undirected errors", {"errors": "undirected", "audit": 200}, InputError, "errors: 'undirected' makes"),
+    ("a proof", {"method": Audited(exact=True), "audit": 200}, InputError, "exact: is for the accuracy, got macro-f1"),
+    ("a wrong expert", {"method": Audited(expert_error=0.01), "audit": 200}, InputError, "only for accuracy and error"),
+    (
+        "undirected errors",
+        {"method": Audited(errors="undirected"), "audit": 200},
+        InputError,
+        "errors: 'undirected' makes",
+    ),
     ("its old name", {"measure": "macro_f1"}, InputError, "measure: expected one of accuracy"),
 )
 
@@ -219,7 +225,7 @@ def test_one_class_is_refused_and_so_is_one_that_cleaning_or_truth_empties() -> 
     with pytest.raises(NotEnoughData, match="is of several classes"):
         compare(np.zeros(20), np.zeros(20), np.zeros(20), measure="matthews")
     with pytest.raises(InputError, match="true_labels: no row is labelled 0"):
-        compare(*said, labels, measure="macro-f1", method="true-labels", true_labels=np.maximum(labels, 1))
+        compare(*said, labels, measure="macro-f1", method=TrueLabels(np.maximum(labels, 1)))
 
 
 def test_matthews_of_a_constant_is_not_defined_and_nothing_is_shown_of_it() -> None:

@@ -219,7 +219,7 @@ def plan_audit(
         baseline=every,
         candidate=every,
         measure=inner,  # type: ignore[arg-type]  # as asked_as returns it
-        of=class_asked(data, measure, of, "of", "labels"),
+        of=class_asked(data, measure, of, "labels"),
         level=level,
         inference=inference,
         groups=read_groups(groups, data.n, population=inference == "population"),

@@ -13,7 +13,7 @@ from demele.classifiers.comparison.audit_effects import Claim, Evidence, Samplin
 from demele.classifiers.comparison.documents import decision_document
 from demele.classifiers.comparison.grouped import GroupedPairs, group_counts, grouped_breakdown
 from demele.classifiers.comparison.methods import MethodSpec
-from demele.classifiers.comparison.overlap import DEFAULT_PRUDENCE, cleaned_data
+from demele.classifiers.comparison.overlap import cleaned_data
 from demele.classifiers.comparison.sequential_plan import signs
 from demele.classifiers.comparison.table_difference import own_ends, table_notes
 from demele.classifiers.comparison.worst_case import mcnemar_p
@@ -23,7 +23,7 @@ from demele.classifiers.measures.audit_interval import unseen_notes
 from demele.classifiers.measures.audit_plausibility import audit_notes
 from demele.classifiers.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
 from demele.classifiers.question import Outcomes, Question, as_value
-from demele.classifiers.results import OF_POSITIVE, Estimate, Verdict
+from demele.classifiers.results import Estimate, Verdict
 from demele.classifiers.row_groups import effective_rows, group_notes
 from demele.classifiers.table_measures import lowest_value, table_value
 from demele.core.arrays import Counts
@@ -165,7 +165,6 @@ class Decision(Result):
         random = question.expert_error and question.expert_errors == "random"
         if question.exact or audit.design == "selective" or random:
             return None
-        question = replace(question, true_labels=None)
         disagreements = question.counts().disagreements
         d = int(disagreements[0])
         # The claim is that the interval, without what the expert may have wrong, lies beyond that.
@@ -202,7 +201,8 @@ class Decision(Result):
             if question.audit is not None and "audit" in spec.uses and question.audit.design != "selective":
                 details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
             # Others judge by other labels, so that an audit of the given ones changes nothing, or have an audit.
-            if not {"true_labels", "cleaning", "reference", "audit"} & set(spec.needs) and question.clusters is None:
+            others = (question.true_labels, question.suspects, question.reference, question.clusters)
+            if "audit" not in spec.needs and all(one is None for one in others):
                 details["prospect"] = prospect(question)
         if question.clusters is not None:
             worth = effective_rows(data, question.measure, question.of, pair, question.clusters)
@@ -323,12 +323,9 @@ def _by_class(question: Question) -> tuple[dict[str, Any], ...]:
 # Parts of a decision and of a ranking: estimates, notes and the signature ---------------------------------------------
 
 
-#: Options of a comparison and the fields of a question that hold them.
+#: Data of a method, and the fields of a question that hold them.
 _FIELDS = {
-    "noise": ("noise",),
-    "audit": ("audit",),
     "difficulty": ("difficulty",),
-    "prudence": ("prudence",),
     "cleaning": ("suspects", "suggested"),
     "reference": ("reference",),
     "true_labels": ("true_labels",),
@@ -358,8 +355,8 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         notes += (*class_notes(data), *unpredicted_notes(data))
     selective = spec.name == "audit" and audit is not None and audit.design == "selective"
     used = {*spec.uses, *(("noise",) if selective else ())}
-    for option, fields in _FIELDS.items():
-        if getattr(question, fields[0]) is not None and option not in used:
+    for option in ("noise", "audit"):
+        if getattr(question, option) is not None and option not in used:
             message = f"method {spec.name!r} does not use {option}; the verdict would be the same without it"
             if option == "noise" and audit is not None and isinstance(question.noise, float):
                 found = audit.wrong_labels(data.labels) / data.n
@@ -408,12 +405,12 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     """Return everything but the data that changes a decision; arrays that a method looks at by their digest."""
     arguments: dict[str, object] = {"method": spec.name, "measure": measure}
     if question.of is not None:
-        arguments["positive" if measure in OF_POSITIVE else "of"] = question.class_of(measure)
+        arguments["of"] = question.class_of(measure)
     arguments |= {"level": question.level, "inference": question.inference}
-    given = {name: getattr(question, name) for name in ("noise", "audit", "prudence")}
+    given = {name: getattr(question, name) for name in ("noise", "audit")}
     arguments |= {name: value for name, value in given.items() if value is not None}
     if spec.name == "hard-rows":
-        arguments.setdefault("prudence", DEFAULT_PRUDENCE)
+        arguments["prudence"] = question.prudence
     if question.exact:
         arguments["exact"] = True
     if question.errors != "any":
@@ -425,9 +422,9 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     context = {"n": str(question.data.n)}
     if question.clusters is not None:
         context["groups"] = digest(question.clusters.codes)
-    for option in ("difficulty", "cleaning", "reference", "true_labels"):
-        if option in spec.uses:
-            context[option] = digest(*(getattr(question, field) for field in _FIELDS[option]))
+    for option, fields in _FIELDS.items():
+        if getattr(question, fields[0]) is not None:
+            context[option] = digest(*(getattr(question, field) for field in fields))
     if question.exact and question.audit is not None and question.audit.least is not None:
         context["least_probability"] = f"{question.audit.least:.6g}"
     if spec.name == "audit":  # all models of a ranking vote on the true classes, so a pair alone is another question

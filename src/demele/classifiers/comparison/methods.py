@@ -5,6 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from demele.classifiers.comparison.audit import by_audit
+from demele.classifiers.comparison.method_options import (
+    Agreement,
+    Audited,
+    Cleaned,
+    HardRows,
+    Method,
+    MethodOptions,
+    Sequential,
+    TrueLabels,
+)
 from demele.classifiers.comparison.overlap import cleaned, hard_rows, overlap, true_labels, worst_case_overlap
 from demele.classifiers.comparison.sequential_plan import sequential
 from demele.classifiers.comparison.worst_case import agreement, worst_case
@@ -14,7 +24,7 @@ from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 
-Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
+Need = Literal["noise", "audit"]
 
 
 _OF_ONE_CLASS = ("accuracy", "precision", "recall", "f1")
@@ -32,9 +42,9 @@ def random_sample(question: Question) -> str:
 class MethodSpec:
     """One method.
 
-    ``rule`` is what it does, ``promise`` when it errs, ``decide`` its function. ``needs`` are the options without which
-    it is refused, ``also`` others that it looks at. ``by_overlap``: it compares two intervals, whatever it does first.
-    ``p_values``: several comparisons can share an error by Holm's procedure (else they share the level by
+    ``rule`` is what it does, ``promise`` when it errs, ``decide`` its function. ``needs`` is the knowledge without
+    which it is refused, ``also`` other that it looks at. ``by_overlap``: it compares two intervals, whatever it does
+    first. ``p_values``: several comparisons can share an error by Holm's procedure (else they share the level by
     Bonferroni's). ``groups``: its errors are kept for rows that come in groups. ``lacks``: why it refuses measures of
     all classes, in half a sentence.
     """
@@ -47,7 +57,7 @@ class MethodSpec:
     source: str = "Benjelloun 2021, section 6.5.4"
     references: tuple[str, ...] = ("benjelloun2021impact",)
     needs: tuple[Need, ...] = ()
-    also: tuple[str, ...] = ()
+    also: tuple[Need, ...] = ()
     by_overlap: bool = False
     measures: tuple[str, ...] = _OF_ONE_CLASS
     inferences: tuple[str, ...] = ("population",)
@@ -56,8 +66,8 @@ class MethodSpec:
     lacks: str = ""
 
     @property
-    def uses(self) -> tuple[str, ...]:
-        """Options that the method looks at."""
+    def uses(self) -> tuple[Need, ...]:
+        """Knowledge that the method looks at."""
         return (*self.needs, *self.also)
 
     @property
@@ -97,7 +107,6 @@ METHODS: dict[str, MethodSpec] = {
             by_overlap=True,
             promise="The result of the overlap method without label noise.",
             measures=_ALL,
-            needs=("true_labels",),
             groups=True,
         ),
         MethodSpec(
@@ -119,7 +128,6 @@ METHODS: dict[str, MethodSpec] = {
             rule="Among the hardest instances, where the two disagree, the true class is taken to be what the "
             "baseline predicts; elsewhere the label. Then overlap of intervals.",
             decide=hard_rows,
-            also=("difficulty", "prudence"),
             by_overlap=True,
             promise="Safe if every wrong label is among the share of instances that is given away.",
             lacks="what it supposes, that the baseline is right on hard rows, also changes how many rows "
@@ -133,7 +141,6 @@ METHODS: dict[str, MethodSpec] = {
             by_overlap=True,
             promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
             measures=_ALL,
-            needs=("cleaning",),
         ),
         MethodSpec(
             name="agreement",
@@ -144,7 +151,6 @@ METHODS: dict[str, MethodSpec] = {
             source="Raj et al. 2011",
             references=("raj2011paired",),
             lacks="agreement with a third classifier gives no measure of single classes",
-            needs=("reference",),
             measures=("accuracy",),
             p_values=True,
         ),
@@ -205,9 +211,6 @@ METHODS: dict[str, MethodSpec] = {
 _ARGUMENT: dict[str, str] = {
     "noise": "`noise=`, a rate, a transition matrix or transition counts",
     "audit": "`audit=`, expert labels of a random sample of rows",
-    "true_labels": "`true_labels=`",
-    "cleaning": "`cleaning=`, the suspects that a cleaning found",
-    "reference": "`reference=`, the predictions of a third classifier",
 }
 
 
@@ -222,8 +225,14 @@ def method_names() -> tuple[str, ...]:
     return tuple(METHODS)
 
 
-def resolved(method: str | None, *, measure: str, inference: str | None, available: frozenset[str]) -> MethodSpec:
-    """Return the method asked for, or the sharpest that what is given allows.
+#: Methods that have options of their own, none of which must be given.
+_PLAIN: dict[str, MethodOptions] = {"audit": Audited(), "sequential": Sequential()}
+
+
+def resolved(
+    method: Method, *, measure: str, inference: str | None, noise: object, audit: object
+) -> tuple[MethodSpec, MethodOptions | None]:
+    """Return the method asked for, or the sharpest that what is given allows, and its own options.
 
     Raises
     ------
@@ -233,21 +242,23 @@ def resolved(method: str | None, *, measure: str, inference: str | None, availab
         If it lacks what it needs, or cannot compare this measure.
     """
     if method is None:
-        if "audit" in available:
-            method = "audit"
-        elif "noise" in available:
-            method = "worst-case" if measure == "accuracy" else "worst-case-overlap"
-        else:
-            method = "overlap"
-    spec = METHODS[checked_name(method, "method", METHODS)]
-    lacking = [need for need in spec.needs if need not in available]
+        by_bounds = "worst-case" if measure == "accuracy" else "worst-case-overlap"
+        method = "audit" if audit is not None else "overlap" if noise is None else by_bounds
+    options = method if isinstance(method, MethodOptions) else _PLAIN.get(method) if isinstance(method, str) else None
+    name = checked_name(method, "method", METHODS) if options is None else options.method
+    if options is None:
+        for one in (HardRows, Cleaned, Agreement, TrueLabels):
+            if name == one.method:
+                raise InputError("method", f"{name!r} has options of its own; give `{one.__name__}(...)`")
+    spec = METHODS[name]
+    lacking = [need for need in spec.needs if {"noise": noise, "audit": audit}[need] is None]
     if lacking:
-        raise InputError(f"method {method!r} needs {_ARGUMENT[lacking[0]]}")
+        raise InputError(f"method {name!r} needs {_ARGUMENT[lacking[0]]}")
     if measure not in spec.measures:
         able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
         why = f": {spec.lacks}" if measure in TABLE_MEASURES else ""
         raise InputError(
-            "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {quoted(measure)}{why}; use {able}"
+            "measure", f"method {name!r} compares {', '.join(spec.measures)}, got {quoted(measure)}{why}; use {able}"
         )
     if inference == "overlap" and measure in TABLE_MEASURES:
         raise InputError(
@@ -255,5 +266,5 @@ def resolved(method: str | None, *, measure: str, inference: str | None, availab
         )
     if inference is not None and inference not in spec.inferences:
         able = ", ".join(spec.inferences)
-        raise InputError("inference", f"method {method!r} answers for {able}, got {quoted(inference)}")
-    return spec
+        raise InputError("inference", f"method {name!r} answers for {able}, got {quoted(inference)}")
+    return spec, options

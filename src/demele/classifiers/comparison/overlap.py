@@ -133,10 +133,6 @@ def shifted_overlap(
 # Overlap of intervals if the baseline is right on the hardest rows on which the two classifiers disagree --------------
 
 
-#: Share of the rows given to the baseline when none is asked for: the one of the source's experiments.
-DEFAULT_PRUDENCE = 0.1
-
-
 def hard_rows(question: Question) -> Outcomes:
     """Suppose that the baseline is right on the hardest rows on which the two disagree.
 
@@ -155,8 +151,7 @@ def hard_rows(question: Question) -> Outcomes:
 
     Cost: that of counting pairs on the hardest rows.
     """
-    prudence = DEFAULT_PRUDENCE if question.prudence is None else question.prudence
-    rows, notes = hardest(question.difficulty, prudence, question.data.n)
+    rows, notes = hardest(question.difficulty, question.prudence, question.data.n)
 
     def biases(asked: Question) -> Pair:
         supposed = zip(asked.sides(), hypothetical_sides(asked, rows), strict=True)
@@ -175,7 +170,7 @@ def hard_rows(question: Question) -> Outcomes:
             f"Every label is right outside the {rows.size} hardest instances, and where the two classifiers agree.",
         ),
         notes=notes,
-        details={"prudence": prudence, "hardest": int(rows.size)},
+        details={"prudence": question.prudence, "hardest": int(rows.size)},
     )
 
 

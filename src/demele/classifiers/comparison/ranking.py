@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.compare import ask
+from demele.classifiers.comparison.compare import REPLACED, ask
 from demele.classifiers.comparison.decision import (
     AskedPairs,
     Decision,
@@ -19,9 +19,9 @@ from demele.classifiers.comparison.decision import (
     estimate,
     signature,
 )
+from demele.classifiers.comparison.method_options import Method
 from demele.classifiers.comparison.methods import METHODS, MethodSpec
 from demele.classifiers.comparison.ranking_documents import ranking_document
-from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, Outcomes, Question, coded_like
 from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
@@ -35,7 +35,7 @@ from demele.core.names import checked_name, renamed
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.labels.cleaned.cleaning import CleaningData
+from demele.core.table_columns import check_same_order
 from demele.noise.audit import AuditData
 
 if TYPE_CHECKING:
@@ -240,16 +240,15 @@ def square(values: NDArray[Any], m: int) -> NDArray[Any]:
 
 
 @also_of_scores
-@renamed(target="inference")
+@renamed(target="inference", **{old: new for old, new in REPLACED.items() if old != "true_labels"})
 @checked
 def rank(
     predictions: object,
     labels: object,
     *,
-    method: str | None = None,
+    method: Method = None,
     measure: Measure = "accuracy",
     of: OneClass = None,
-    positive: OneClass = None,
     noise: Noise = None,
     audit: AuditData = None,
     level: float = 0.95,
@@ -257,16 +256,8 @@ def rank(
     classes: Classes = None,
     correction: Correction = "holm",
     true_labels: Data = None,
-    difficulty: Data = None,
-    prudence: float | None = None,
-    cleaning: CleaningData = None,
-    reference: Data = None,
-    exact: bool = False,
-    expert_error: float = 0.0,
-    expert_errors: ExpertErrors = "adversarial",
     groups: Data = None,
     title: str | None = None,
-    seed: int = 0,
 ) -> Ranking:
     """Compare all classifiers with each other on labels that may be wrong, with an interval of each rank.
 
@@ -279,12 +270,11 @@ def rank(
         Predicted classes of at least 2 models on the same instances.
     labels : array-like of shape (n,)
         The given labels.
-    method, measure, of, positive, noise, audit, inference, classes, difficulty, prudence, cleaning, reference, exact,
-    seed
+    method, measure, of, noise, audit, inference, classes
         As in :func:`demele.classifiers.compare`.
     level : float in (0, 1)
         Level of all verdicts together: one or more of them is wrong with probability 1 - level at most.
-    expert_error, expert_errors, groups
+    groups : array-like of shape (n,), optional
         As in :func:`demele.classifiers.compare`, for each pair.
     correction : {"holm", "bonferroni", "none"}
         Correction for several comparisons. How the n_models (n_models - 1) claims "this one is better than that one"
@@ -334,13 +324,26 @@ def rank(
     >>> [(one.name, one.best_rank, one.worst_rank) for one in rank(scores).systems]
     [('large', 1, 1), ('small', 2, 3), ('tiny', 2, 3)]
     """
-    options = dict(locals())
-    for name in ("predictions", "labels", "correction", "title"):
-        del options[name]
     models = read_models(predictions)
     # All (baseline, candidate), row by row of the square of models, without its diagonal.
     pairs = np.argwhere(~np.eye(len(models), dtype=np.bool_))
-    spec, question = ask(models, labels, pairs, **options)
+    spec, question = ask(
+        models,
+        labels,
+        pairs,
+        method=method,
+        measure=measure,
+        of=of,
+        noise=noise,
+        audit=audit,
+        level=level,
+        inference=inference,
+        classes=classes,
+        groups=groups,
+    )
+    if question.errors != "any":
+        raise InputError("errors", "'undirected' makes an interval of a comparison of two; leave it out")
+    check_same_order(true_labels, labels, ("true_labels", "labels"))
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(implied(wins))
@@ -352,9 +355,7 @@ def rank(
     order = np.lexsort((np.arange(m), -observed, -np.round(leads, 12), ~np.isfinite(observed)))
     leads = leads / (m - 1)
     notes = (
-        asked.outcomes.notes
-        + comparison_notes(spec, replace(question, true_labels=None))
-        + _correction_notes(spec, correction, asked.correction)
+        asked.outcomes.notes + comparison_notes(spec, question) + _correction_notes(spec, correction, asked.correction)
     )
     made = signature(spec, question, measure)
     names = tuple(data.names[model] for model in order)
@@ -439,10 +440,9 @@ def _on_true_labels(
     spec: MethodSpec, question: Question, true_labels: object, correction: Correction
 ) -> AskedPairs | None:
     """Decide the same pairs on true labels: by the paired test if the method is one, else by overlap."""
-    data = question.data
-    truth = coded_like(true_labels, data, "true_labels")
-    if truth is None:
+    if true_labels is None:
         return None
+    data, truth = question.data, coded_like(true_labels, question.data, "true_labels")
     paired = spec.p_values and question.measure == "accuracy"
     clean = replace(question, data=data.relabelled(truth), true_labels=truth, noise=0.0 if paired else None, audit=None)
     return _answered(METHODS["worst-case" if paired else "true-labels"], clean, correction)

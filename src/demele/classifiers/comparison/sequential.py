@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.betting import Draws, Stakes, enough, score_wealth
-from demele.classifiers.comparison.compare import refuse_groups
+from demele.classifiers.comparison.compare import NAMES, refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
 from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, read_rows, signs, terms, unclear_note
@@ -22,7 +22,7 @@ from demele.classifiers.expert_errors import (
 )
 from demele.classifiers.judge import judge
 from demele.classifiers.mean_scores import checked_gate, sampling_error
-from demele.classifiers.of_scores import two_names
+from demele.classifiers.of_scores import named
 from demele.classifiers.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
 from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores, stacked
@@ -71,7 +71,6 @@ class SequentialComparison(Result):
         other models. Errors then appear earlier in close comparisons; no guarantee depends on it.
     classes : sequence, optional
         All classes (default: those of the labels).
-    names : tuple of str
     gate : float, optional
         For the scores of one system: what their mean should exceed.
     expert_error : float in [0, 1]
@@ -80,8 +79,6 @@ class SequentialComparison(Result):
         Where the expert errs: in the worst case, or at random.
     groups : array-like of shape (n,), optional
         Rows that belong together, as in :func:`demele.classifiers.compare`.
-    cap : int, optional
-        Labels to ask for at most.
     seed : int >= 0
         Random seed of the order of the rows. The same arguments give the same order. Choose it before looking at
         labels.
@@ -131,7 +128,7 @@ class SequentialComparison(Result):
         """Make that of scores where the first argument holds them."""
         return object.__new__(SequentialScores if isinstance(baseline, RowScores) else cls)
 
-    @renamed(established="baseline", target="inference", doubt="disagreement")
+    @renamed(established="baseline", target="inference", doubt="disagreement", names=NAMES, cap="labels_used")
     @checked
     def __init__(
         self,
@@ -145,20 +142,16 @@ class SequentialComparison(Result):
         noise: Noise = None,
         disagreement: Data = None,
         classes: Classes = None,
-        names: tuple[str, str] = ("baseline", "candidate"),
         expert_error: float = 0.0,
         expert_errors: ExpertErrors = "adversarial",
         groups: Data = None,
-        cap: Count | None = None,
         seed: Seed = 0,
     ) -> None:
         if gate is not None:
             raise InputError("gate", "is for the scores of rows of one system; leave it out")
-        first, second = two_names(names)
         known = read_noise(noise)
-        data = read_labelled({first: baseline, second: candidate}, labels, classes=classes_of(known, None, classes))
+        data = read_labelled(named(baseline, candidate), labels, classes=classes_of(known, None, classes))
         error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
-        self.cap = cap
         self.seed = seed
         self._question = Question(
             data=data,
@@ -172,7 +165,7 @@ class SequentialComparison(Result):
             seed=self.seed,
             groups=read_groups(groups, data.n, population=inference == "population"),
         )
-        refuse_groups(METHODS["sequential"], inference, self._question.groups, exact=False, errors="any")
+        refuse_groups(METHODS["sequential"], self._question)
         self._disagreement = None if disagreement is None else read_disagreement(disagreement, data.n)
         self._counts = self._question.counts()
         self._terms = terms(self._question, self._counts.disagreements)
@@ -205,7 +198,7 @@ class SequentialComparison(Result):
         """
         if self.done:
             return np.zeros(0, dtype=np.intp)
-        return self._order[np.flatnonzero(self._open[: self._limit])[:k]]
+        return self._order[np.flatnonzero(self._open)[:k]]
 
     def tell(self, rows: object, labels: object) -> None:
         """Take the expert's labels of some rows, in any order.
@@ -292,8 +285,8 @@ class SequentialComparison(Result):
 
     @property
     def done(self) -> bool:
-        """Whether nothing more is to be asked: decided, given up, ``cap`` reached, or no row left."""
-        if self.labels_used >= self._limit:
+        """Whether nothing more is to be asked: decided, given up, or no row left."""
+        if self.labels_used >= self._order.size:
             return True
         if any(log >= enough(self._terms.bet) for log in self._log_wealths().values()):
             return True
@@ -311,15 +304,13 @@ class SequentialComparison(Result):
     def decision(self) -> Decision:
         """Return the decision from the answers so far; inconclusive until a claim is significant."""
         made = decision(METHODS["sequential"], self._question, self._outcomes(), measure="accuracy")
-        # The verdict also depends on the answers, their limits, and the choice of rows.
+        # The verdict also depends on the answers and the choice of rows.
         rows, labels = self._answered()
         met = {"answers": str(rows.size)}
         if rows.size:
             met["answers_digest"] = digest(rows.astype(np.int64), labels)
         if self._unclear().size:
             met["unclear_digest"] = digest(self._unclear().astype(np.int64))
-        if self.cap is not None:
-            met["cap"] = str(self.cap)
         if self._disagreement is not None:
             met["disagreement"] = digest(self._disagreement)
         context = made.signature.context
@@ -336,7 +327,6 @@ class SequentialComparison(Result):
             "level": self._question.level,
             "inference": self._question.inference,
             "seed": self.seed,
-            "cap": self.cap,
             "rows": rows.tolist(),
             "labels": labels,
             "unclear": self._unclear().tolist(),
@@ -364,16 +354,12 @@ class SequentialComparison(Result):
     def document(self) -> Document:
         """Return the document on the labels so far."""
         decided = self.decision().document()
-        used = f"{self.labels_used:,} of at most {count(self._limit, 'expert label')}"
+        used = f"{self.labels_used:,} of at most {count(self._order.size, 'expert label')}"
         return replace(decided, kind="Sequential comparison", scope=(*decided.scope, used))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the decision so far as one row."""
         return self.decision().to_frame()
-
-    @property
-    def _limit(self) -> int:
-        return int(self._order.size if self.cap is None else min(self.cap, self._order.size))
 
     def _draws(self) -> Draws:
         k = self.labels_used
@@ -494,20 +480,17 @@ class SequentialScores(SequentialComparison):
         level: Confidence = 0.95,
         inference: Literal["population", "test_set"] = "population",
         gate: float | None = None,
-        names: tuple[str, str] = ("baseline", "candidate"),
         expert_error: Rate = 0.0,
-        cap: Count | None = None,
         seed: Seed = 0,
     ) -> None:
         if (gate is None) == (candidate is None):
             raise InputError("gate", "expected the scores of two systems, or those of one and a gate")
-        first, second = two_names(names)
-        systems = {"system": baseline} if candidate is None else {first: baseline, second: candidate}
+        systems: dict[str, RowScores] = {"system": baseline} if candidate is None else named(baseline, candidate)
         every = stacked(list(systems.values()))
         one = baseline if candidate is None else candidate.minus(baseline)
         if one.task is not None or one.weight is not None or one.group is not None:
             raise InputError("baseline", "rows are drawn uniformly, without tasks, groups and weights; leave them out")
-        self.cap, self.seed, self._gate = cap, seed, gate
+        self.seed, self._gate = seed, gate
         self._systems, self._one, self._low, self._high = systems, one.take(every.scored), every.low, every.high
         self._known: dict[str, Any] = {"level": level, "inference": inference, "expert_error": expert_error}
         at = (checked_gate(gate or 0.0, one.low, one.high) - one.low) / one.width
@@ -539,8 +522,8 @@ class SequentialScores(SequentialComparison):
 
     @property
     def done(self) -> bool:
-        """Whether nothing more is to be asked: decided, ``cap`` reached, or no row left."""
-        return self.labels_used >= self._limit or max(self._log_wealths().values()) >= enough(self._tail)
+        """Whether nothing more is to be asked: decided, or no row left."""
+        return self.labels_used >= self._order.size or max(self._log_wealths().values()) >= enough(self._tail)
 
     @property
     def expected_labels(self) -> float:
@@ -557,7 +540,7 @@ class SequentialScores(SequentialComparison):
     def to_dict(self) -> dict[str, Any]:
         """Answers and settings, as plain values that JSON can hold; :meth:`resume` takes them back."""
         known, scores = ~self._open, self._scores[:, ~self._open].T
-        state = {"digest": self._digest(), **self._known, "gate": self._gate, "seed": self.seed, "cap": self.cap}
+        state = {"digest": self._digest(), **self._known, "gate": self._gate, "seed": self.seed}
         return {"kind": self._kind, **state, "rows": self._order[known].tolist(), "labels": scores.tolist()}
 
     def _log_wealths(self, *, against: bool = False) -> dict[str, float]:

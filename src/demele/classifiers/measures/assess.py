@@ -113,8 +113,6 @@ class _TrueLabels(LabelKnowledge):
 
     def __init__(self, data: Labelled, table: ConfusionCounts, true_labels: object, level: float) -> None:
         truth = coded_like(true_labels, data, "true_labels")
-        if truth is None:
-            raise InputTypeError("true_labels", "expected the true classes, got None")
         self.counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
         self.observed = table
         self.correct = ConfusionCounts(table_of(data.relabelled(truth)), data.vocabulary.classes, "true")

@@ -8,7 +8,6 @@ import numpy as np
 
 from demele.classifiers.question import coded_like
 from demele.core.arrays import Counts, Floats
-from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.proportions import proportion
 from demele.core.result import TableResult
@@ -267,10 +266,6 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
 
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
     truth = coded_like(true_labels, data, "true_labels")
-    if truth is None:
-        raise InputTypeError(
-            "true_labels", "expected the true classes, got None; without them use assess(..., noise=...)"
-        )
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
     f_c, f_n, f_r = counts.overall_indicators

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.method_options import HardRows
 from demele.classifiers.comparison.ranking import rank
 from demele.core.errors import DemeleError, NotEnoughData, OutputError
 from demele.core.outputs import write_whole
@@ -228,7 +229,7 @@ def _asked(
     if method in ("worst-case-overlap", "worst-case"):
         known["noise"] = noise.rate
     if method == "hard-rows":
-        known |= {"difficulty": difficulty, "prudence": noise.rate}
+        known["method"] = HardRows(difficulty, noise.rate)
     return test.given, known
 
 
