@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.adapters.source_names import (
     BUNDLE_KEYS,
@@ -26,6 +25,7 @@ from demele.adapters.source_names import (
     per_attribute,
     per_attribute_of_bundle,
 )
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
@@ -45,8 +45,6 @@ __all__ = [
     "xmig",
 ]
 
-Array = NDArray[np.float64]
-
 
 def _scored(
     metric: str | Sequence[str], z: object, a: object, reg_dim: RegDim, discrete: bool, **more: Any
@@ -64,7 +62,7 @@ def _scored(
     return held.compute(), held
 
 
-def mig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False, fill_reg_dim: bool = False) -> Array:
+def mig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False, fill_reg_dim: bool = False) -> Floats:
     """Return MIG of each attribute: see :func:`demele.metrics.mig`.
 
     Parameters
@@ -90,22 +88,22 @@ def mig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False, fi
     return per_attribute(score, reg_dim=reg_dim, discrete=discrete)
 
 
-def _dependency_aware(metric: str, z: object, a: object, reg_dim: RegDim, discrete: bool) -> Array:
+def _dependency_aware(metric: str, z: object, a: object, reg_dim: RegDim, discrete: bool) -> Floats:
     score, _ = _scored(metric, z, a, reg_dim, discrete)
     return per_attribute(score, reg_dim=reg_dim, discrete=discrete)
 
 
-def dmig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Array:
+def dmig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Floats:
     """Return DMIG of each attribute, code i being that of attribute i by default; arguments as of :func:`mig`."""
     return _dependency_aware("dmig", z, a, reg_dim, discrete)
 
 
-def dlig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Array:
+def dlig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Floats:
     """Return DLIG of each attribute's code, by default code i for attribute i; arguments as of :func:`mig`."""
     return _dependency_aware("dlig", z, a, reg_dim, discrete)
 
 
-def xmig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Array:
+def xmig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Floats:
     """Return XMIG of each attribute, code i being that of attribute i by default; arguments as of :func:`mig`."""
     return _dependency_aware("xmig", z, a, reg_dim, discrete)
 
@@ -117,7 +115,7 @@ def sap(
     discrete: bool = False,
     l2_reg: float = 1.0,
     thresh: float = THRESHOLD,
-) -> Array:
+) -> Floats:
     """Return SAP of each attribute, scored on the rows that train.
 
     Parameters
@@ -137,7 +135,7 @@ def sap(
 
 def modularity(
     z: object, a: object, reg_dim: RegDim = None, discrete: bool = False, thresh: float = THRESHOLD
-) -> Array:
+) -> Floats:
     """Return Modularity of each code, those without an attribute included: array of shape (n_features,).
 
     Parameters
@@ -155,7 +153,7 @@ def modularity(
 
 def dependency_aware_mutual_info_bundle(
     z: object, a: object, reg_dim: RegDim = None, discrete: bool = False
-) -> dict[str, Array]:
+) -> dict[str, Floats]:
     """Return MIG, DMIG, XMIG and DLIG of each attribute by these names, code i being that of attribute i by default.
 
     A metric that does not apply, as XMIG where every code has an attribute, is NaN.
@@ -271,7 +269,7 @@ def liad_interpolatability_bundle(
 _REDUCTIONS = ("attribute", "sample", "all", "none")
 
 
-def _reduced(values: Array, mode: str, *, of_defined: bool) -> Any:
+def _reduced(values: Floats, mode: str, *, of_defined: bool) -> Any:
     """Return means of values (n_samples, n_attributes): of each attribute, of each sample, of all, or none."""
     if mode == "none":
         return values

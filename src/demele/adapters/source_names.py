@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_flag, checked_size
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
@@ -43,7 +43,6 @@ __all__ = [
     "per_attribute_of_bundle",
 ]
 
-Array = NDArray[np.float64]
 RegDim = Sequence[int] | None
 
 #: Latte's threshold for the variance of a code (SAP) and for an information (Modularity).
@@ -148,8 +147,8 @@ def per_attribute(
     reg_dim: RegDim = None,
     discrete: bool = False,
     thresh: float = THRESHOLD,
-    variances: Array | None = None,
-) -> Array:
+    variances: Floats | None = None,
+) -> Floats:
     """Return one value per attribute, as Latte's classes do.
 
     Parameters
@@ -185,7 +184,7 @@ def per_attribute(
     return score.per_factor.copy()
 
 
-def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Array]:
+def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Floats]:
     """Return the values per attribute of the bundle's four metrics by their short names.
 
     A metric that does not apply, as XMIG where every code regularises an attribute, is NaN for all; the reason is in
@@ -196,7 +195,7 @@ def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Array]:
     return {key: found.get(metric, undefined) for key, metric in BUNDLE_KEYS.items()}
 
 
-def code_variances(accumulator: Accumulator) -> Array | None:
+def code_variances(accumulator: Accumulator) -> Floats | None:
     """Return the variances of the codes over the rows that an accumulator sums or keeps; None where it does neither."""
     sums = accumulator._held.states.get(("moments", None))
     if isinstance(sums, MomentState) and sums.n:
@@ -223,7 +222,7 @@ def _indices(reg_dim: object) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) -> Array:
+def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Floats | None) -> Floats:
     if score.matrix_values is None or score.per_factor is None:
         raise InputError("score", f"expected the result of SAP, with a matrix, got {quoted(score)}")
     flat = np.zeros(len(score.code_names), dtype=bool) if variances is None else variances < thresh
@@ -242,11 +241,11 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) 
         alone = np.asarray(first - np.array([majority.get(name, 0.0) for name in score.factor_names]))
         return alone if reg_dim is not None else np.maximum(alone, 0.0)
     own[codes, np.arange(m)] = np.where(np.isnan(first), np.nan, -np.inf)
-    gaps: Array = first - own.max(axis=0)
+    gaps: Floats = first - own.max(axis=0)
     return gaps
 
 
-def modularity_per_code(score: Score, thresh: float) -> Array:
+def modularity_per_code(score: Score, thresh: float) -> Floats:
     """Return the values of all codes, informations below ``thresh`` being 0."""
     if score.matrix_values is None or score.per_code is None:
         raise InputError("score", f"expected the result of Modularity, with a matrix, got {quoted(score)}")
@@ -258,7 +257,7 @@ def modularity_per_code(score: Score, thresh: float) -> Array:
     largest = information.max(axis=1)
     relative = information / np.where(largest > 0, largest, 1.0)[:, None]
     others = np.maximum((relative**2).sum(axis=1) - 1.0, 0.0)
-    found: Array = np.where(largest > 0, 1.0 - others / (information.shape[1] - 1), 0.0)
+    found: Floats = np.where(largest > 0, 1.0 - others / (information.shape[1] - 1), 0.0)
     return found
 
 

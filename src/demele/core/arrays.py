@@ -1,4 +1,6 @@
-"""The arrays that signatures name: of numbers, of counts, of flags, and of row numbers."""
+"""The arrays that signatures name: of numbers, of counts, of flags, of row numbers, and of whole numbers."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,3 +9,4 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Rows = NDArray[np.intp]
+Integers = NDArray[np.integer[Any]]

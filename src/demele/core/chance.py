@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.uncertainty import Note
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 #: Share of permuted scores that may be undefined before nothing is said of chance.
 MOST_UNDEFINED = 0.1
@@ -60,7 +59,7 @@ class Chance:
     higher_is_better: bool = True
     best: float = 1.0
     failed: int = 0
-    native: Array | None = field(default=None, repr=False, compare=False, metadata={"json": False})
+    native: Floats | None = field(default=None, repr=False, compare=False, metadata={"json": False})
     mean: float = field(init=False)
     std: float = field(init=False)
     p_value: float = field(init=False)
@@ -73,7 +72,7 @@ class Chance:
         object.__setattr__(self, "p_value", self._p_value())
 
     @property
-    def _known(self) -> Array:
+    def _known(self) -> Floats:
         """The scores that there are; none where too many are missing to speak for all."""
         values = np.array(self.values, dtype=np.float64)
         return values[~np.isnan(values)] if self.undefined_share <= MOST_UNDEFINED else values[:0]
@@ -105,7 +104,7 @@ class Chance:
         drawn, known = len(self.values) + self.failed, int(np.sum(~np.isnan(self.values)))
         return (drawn - known) / drawn if drawn else 1.0
 
-    def above(self, names: tuple[str, ...] = (), observed: Array | None = None) -> AboveChance:
+    def above(self, names: tuple[str, ...] = (), observed: Floats | None = None) -> AboveChance:
         """Return how far the score, and its native values, lie above chance, relative to the best value.
 
         Parameters
@@ -128,7 +127,7 @@ class Chance:
         )
 
 
-def _above(observed: Array, permuted: Array, chance: Chance) -> tuple[Array, Array, str]:
+def _above(observed: Floats, permuted: Floats, chance: Chance) -> tuple[Floats, Floats, str]:
     """Return (s - s0) / (best - s0) of each column and its Monte-Carlo error; the reason is that of the first."""
     drawn = len(permuted) + chance.failed
     known = np.sum(~np.isnan(permuted), axis=0)

@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
-
-Floats = NDArray[np.float64]
 
 
 def proportion(part: Any, whole: Any) -> Floats:

@@ -3,24 +3,22 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Rows
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
 from demele.core.table_columns import as_column
-
-Numbers = NDArray[np.intp]
 
 #: Fewer blocks can be put into so few orders that no score would be rare among them: 4 into 24.
 LEAST_BLOCKS = 5
 
 
-def numbered_rows(values: object, argument: str, n: int, rows_of: str) -> tuple[Numbers, int]:
+def numbered_rows(values: object, argument: str, n: int, rows_of: str) -> tuple[Rows, int]:
     """Return a number from 0, in order of appearance, for what each row belongs to, and how many there are.
 
     Parameters
     ----------
     values : array-like of shape (n,)
-        Numbers or names.
+        Rows or names.
     argument : str
         What messages call them.
     n : int
@@ -66,10 +64,10 @@ class RowBlocks:
     """
 
     count: int
-    rows: Numbers
-    ends: Numbers
+    rows: Rows
+    ends: Rows
 
-    def permutation(self, rng: np.random.Generator) -> Numbers:
+    def permutation(self, rng: np.random.Generator) -> Rows:
         """Return an order of the rows in which whole blocks stand in each other's places, each in its own order.
 
         Blocks of unequal length are laid end to end in their new order, from the first row on.

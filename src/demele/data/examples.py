@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, get_args, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
 from demele.core.names import checked_name
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 DemoName = Literal["pca", "ica", "nmf", "autoencoder"]
 DIGITS: Final[tuple[str, ...]] = get_args(DemoName)
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: The measured factors, in the order of the columns, and their units. A pixel is one of the 8 x 8.
 FACTOR_UNITS: Final[Mapping[str, str]] = {
@@ -217,7 +216,7 @@ def _enlarge(ink: Floats) -> Floats:
 RING = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
-def _thin(covered: Mask) -> Mask:
+def _thin(covered: Flags) -> Flags:
     """Return the skeletons of masks (n, height, width) whose outermost rows and columns are empty."""
     ink = covered.astype(np.uint8)
     inner = ink[:, 1:-1, 1:-1]
@@ -240,7 +239,7 @@ def _thin(covered: Mask) -> Mask:
             return ink.astype(bool)
 
 
-def _chain_length(skeleton: Mask) -> Floats:
+def _chain_length(skeleton: Flags) -> Floats:
     """Return the length of each skeleton as a chain of steps, in subpixels.
 
     A diagonal step counts only where no corner links its ends along the axes already.
@@ -253,7 +252,7 @@ def _chain_length(skeleton: Mask) -> Floats:
     return np.asarray(straight + np.sqrt(2) * diagonal)
 
 
-def _mean_thickness(covered: Mask, skeleton: Mask) -> Floats:
+def _mean_thickness(covered: Flags, skeleton: Flags) -> Floats:
     """Return twice the mean distance from each skeleton to the paper, in subpixels (NaN without a skeleton).
 
     Distances reach the centre of the nearest empty subpixel. On a bar of odd width w, twice the distance is w + 1; of

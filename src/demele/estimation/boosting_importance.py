@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.estimation.importance import (
     SCORED_FOLDS,
@@ -21,10 +21,6 @@ from demele.estimation.importance import (
 )
 from demele.estimation.trees import MAX_BINS, Bins, Places, Presorted, StageTrees, boosted_stage, presort
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-
-
 HOLD_OUT_FROM = max(SCORED_FOLDS)
 
 
@@ -34,7 +30,7 @@ STUDY_ROWS = (10_000, 5_000)
 
 def boosting_importance(
     codes: Floats,
-    values: Floats | Ints,
+    values: Floats | Rows,
     *,
     categorical: bool,
     rng: np.random.Generator,
@@ -135,8 +131,8 @@ def boosting_importance(
 
 
 def boosted_log_loss(
-    codes: Floats, levels: Ints, *, rng: np.random.Generator, n_trees: int, max_depth: int = 3, learning_rate: float
-) -> tuple[float, Ints]:
+    codes: Floats, levels: Rows, *, rng: np.random.Generator, n_trees: int, max_depth: int = 3, learning_rate: float
+) -> tuple[float, Rows]:
     """Return the mean log-loss (nats) of boosted trees on rows that they have not seen, and the levels of these rows.
 
     Parameters
@@ -179,9 +175,9 @@ def boosted_log_loss(
 
 def boosted_fit(
     presorted: Presorted,
-    values: Floats | Ints,
-    train: Ints,
-    test: Ints,
+    values: Floats | Rows,
+    train: Rows,
+    test: Rows,
     *,
     categorical: bool,
     rng: np.random.Generator,
@@ -206,7 +202,7 @@ def boosted_fit(
 
 
 def _boosting_splits(
-    values: Floats | Ints,
+    values: Floats | Rows,
     categorical: bool,
     n_train: int | None,
     n_test: int | None,
@@ -252,10 +248,10 @@ class _Loss:
     start: Floats
     slopes: Callable[[Floats], tuple[Floats, Floats]]
     step: float
-    decide: Callable[[Floats], Floats | Ints]
+    decide: Callable[[Floats], Floats | Rows]
 
 
-def _loss(values: Floats | Ints, categorical: bool) -> _Loss:
+def _loss(values: Floats | Rows, categorical: bool) -> _Loss:
     if not categorical:
         return _Loss(np.array([values.mean()]), lambda raw: (values - raw, np.ones_like(raw)), 1.0, lambda raw: raw[0])
     levels, level = np.unique(values, return_inverse=True)

@@ -11,16 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Integers, Rows
 from demele.estimation.discretise import ColumnBins
-from demele.estimation.moments import (
-    CodeMoments,
-    FloatArray,
-    IntArray,
-    ValueOrder,
-    chunks,
-    code_rows,
-    smallest_unsigned,
-)
+from demele.estimation.moments import CodeMoments, ValueOrder, chunks, code_rows, smallest_unsigned
 
 #: A table with one slot for every possible cell is used up to this many slots whatever the number of rows.
 _SMALL_TABLE = 1 << 12
@@ -38,13 +31,13 @@ class Partition:
         """Number of groups."""
         return len(self.example)
 
-    def sum(self, values: FloatArray | IntArray) -> FloatArray:
+    def sum(self, values: Floats | Integers) -> Floats:
         """Sum what is given for each item over every group."""
         sums = np.bincount(self.group, weights=values.astype(np.float64, copy=False), minlength=self.n)
         return np.asarray(sums, dtype=np.float64)
 
     @classmethod
-    def of(cls, columns: Sequence[IntArray], sizes: Sequence[int], n_items: int) -> Self:
+    def of(cls, columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> Self:
         """Partition in linear time: columns are packed into one integer, which is looked up or hashed."""
         key, span = _packed(columns, sizes, n_items)
         if span <= max(_SMALL_TABLE, n_items):
@@ -59,7 +52,7 @@ class Partition:
         return cls(group, example)
 
 
-def _packed(columns: Sequence[IntArray], sizes: Sequence[int], n_items: int) -> tuple[NDArray[np.int64], int]:
+def _packed(columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> tuple[NDArray[np.int64], int]:
     """Mixed-radix number of each combination of levels, and how many such numbers there are."""
     key = np.zeros(n_items, dtype=np.int64)
     span = 1
@@ -103,7 +96,7 @@ class FactorCells:
     sizes: tuple[int, ...]
     levels: NDArray[np.unsignedinteger[Any]]
     count: NDArray[np.int64]
-    total: FloatArray
+    total: Floats
     moments: CodeMoments
 
     @classmethod
@@ -131,10 +124,10 @@ class FactorCells:
             moments,
         )
 
-    def _total_about(self, reference: FloatArray) -> FloatArray:
+    def _total_about(self, reference: Floats) -> Floats:
         return self.total + (self.moments.reference - reference)[:, np.newaxis] * self.count
 
-    def _partition(self, levels: IntArray, factors: Sequence[int]) -> Partition:
+    def _partition(self, levels: Integers, factors: Sequence[int]) -> Partition:
         return Partition.of([levels[i] for i in factors], [self.sizes[i] for i in factors], levels.shape[1])
 
     def partition(self, factors: Sequence[int]) -> Partition:
@@ -142,7 +135,7 @@ class FactorCells:
         return self._partition(self.levels, factors)
 
 
-def summarise_cells(codes: NDArray[Any], columns: Sequence[IntArray], sizes: Sequence[int]) -> FactorCells:
+def summarise_cells(codes: NDArray[Any], columns: Sequence[Integers], sizes: Sequence[int]) -> FactorCells:
     """Return the :class:`FactorCells` of codes (n_samples, n_codes) and factor columns, each (n_samples,).
 
     Levels are integers from 0 to size - 1, all annotated. Cost: O(N (d + M)), two passes; no sort. If few combinations
@@ -174,7 +167,7 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[IntArray], sizes: Seq
             count += np.bincount(slot, minlength=len(count))
             for line, value in zip(total, centred, strict=True):
                 line += np.bincount(slot, weights=value, minlength=len(count))
-    decoded: Iterable[IntArray]
+    decoded: Iterable[Integers]
     if cells is None:
         observed = np.flatnonzero(count)
         count, total = count[observed], total[:, observed]
@@ -211,8 +204,8 @@ class CellMoments:
     sizes: tuple[int, ...]
     levels: NDArray[np.unsignedinteger[Any]]
     count: NDArray[np.int64]
-    mean: FloatArray
-    square: FloatArray
+    mean: Floats
+    square: Floats
 
     @classmethod
     def empty(cls, n_codes: int, sizes: Sequence[int]) -> Self:
@@ -221,7 +214,7 @@ class CellMoments:
         return cls(tuple(map(int, sizes)), levels, np.zeros(0, np.int64), *(np.zeros((n_codes, 0)) for _ in range(2)))
 
     @classmethod
-    def of_rows(cls, codes: FloatArray, columns: Sequence[IntArray], sizes: Sequence[int]) -> Self:
+    def of_rows(cls, codes: Floats, columns: Sequence[Integers], sizes: Sequence[int]) -> Self:
         """Return the moments of codes (n_samples, n_codes) at factor levels, each (n_samples,): integers from 0."""
         levels = np.array(columns, dtype=smallest_unsigned(max(sizes, default=1) - 1))
         of_each = cls(tuple(map(int, sizes)), levels, np.ones(len(codes), np.int64), codes.T, np.zeros(codes.T.shape))
@@ -279,10 +272,10 @@ class CellSums:
     names: tuple[str, ...]
     bins: tuple[ColumnBins | None, ...]
     cells: FactorCells
-    squares: FloatArray
+    squares: Floats
 
 
-def standardised(moments: CellMoments, constant: NDArray[np.bool_]) -> tuple[FactorCells, FloatArray]:
+def standardised(moments: CellMoments, constant: NDArray[np.bool_]) -> tuple[FactorCells, Floats]:
     """Return sums, and sums of squares, of codes about their means in their standard deviation, by cell.
 
     Parameters
@@ -335,20 +328,20 @@ class DependencyPicture:
     """
 
     count: NDArray[np.int64]
-    mean: FloatArray
-    low: FloatArray
-    high: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    mean: Floats
+    low: Floats
+    high: Floats
+    lower: Floats
+    upper: Floats
     quantiles: tuple[float, float]
-    do_low: FloatArray
-    do_high: FloatArray
+    do_low: Floats
+    do_high: Floats
     combinations: NDArray[np.int64]
 
 
 def dependency_picture(
     codes: NDArray[Any],
-    factor_bins: IntArray,
+    factor_bins: Integers,
     code: int,
     factor: int,
     n_bins: Sequence[int],
@@ -418,8 +411,6 @@ def dependency_picture(
 # the total-effect (Sobol) index of factor i on code j (Homma & Saltelli 1996), from sums of the codes in the cells of
 # the other factors. Factors arrive as integer levels from 0.
 
-Ints = NDArray[np.intp]
-
 
 @dataclass(frozen=True, slots=True)
 class TotalEffects:
@@ -437,9 +428,9 @@ class TotalEffects:
         Rows in all.
     """
 
-    effect: FloatArray
-    cells: Ints
-    rows: Ints
+    effect: Floats
+    cells: Rows
+    rows: Rows
     n: int
 
 
@@ -495,7 +486,7 @@ def total_effects(cells: FactorCells, *, unbiased: bool) -> TotalEffects:
     return TotalEffects(effect, n_cells, n_rows, moments.n)
 
 
-def correlation_effects(codes: FloatArray, labels: Ints, n_levels: list[int]) -> TotalEffects:
+def correlation_effects(codes: Floats, labels: Rows, n_levels: list[int]) -> TotalEffects:
     r"""Return 1 - |r|, r being the correlation of a code's values over pairs of rows that differ in one factor alone.
 
     Published stand-in for the total effect. A code that is a factor of K levels has
@@ -520,7 +511,7 @@ def correlation_effects(codes: FloatArray, labels: Ints, n_levels: list[int]) ->
     return correlations_of_sums(cells, sums[:d], sums[d:])
 
 
-def correlations_of_sums(cells: FactorCells, first: FloatArray, second: FloatArray) -> TotalEffects:
+def correlations_of_sums(cells: FactorCells, first: Floats, second: Floats) -> TotalEffects:
     """Return what :func:`correlation_effects` does, from sums of codes and of their squares in cells.
 
     Parameters

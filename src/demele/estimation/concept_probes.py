@@ -7,12 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.sparse_inputs import SparseCodes
 from demele.estimation.logistic import one_vs_rest_logistic, scaled_codes
 from demele.estimation.one_code_classifiers import fit_as_far
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Ranking = Literal["standardised", "raw"]
 #: Non-zeros whose sums are taken at a time.
 MOST_NONZEROS = 4_000_000

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.inputs import Factor
 from demele.estimation.linear_recovery import Basis
 from demele.estimation.univariate import unit_vectors
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 #: Variables of a variance below this share of their mean square are constant, to rounding.
 CONSTANT = 1e-24
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Rows
 from demele.estimation.importance import (
     TUNING_ROWS,
     Fit,
@@ -17,11 +17,6 @@ from demele.estimation.importance import (
     splits,
 )
 from demele.estimation.trees import Presorted, Trees, descend, grow_trees, importances_by_depth, presort
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-
 
 #: Depths and shares of codes per split of Boilard's review (section 3.4).
 DEPTHS = (8, 16, 32, 64, 128)
@@ -40,7 +35,7 @@ ROWS_AT_ONCE = 8_192
 
 def forest_importance(
     codes: Floats,
-    values: Floats | Ints,
+    values: Floats | Rows,
     *,
     categorical: bool,
     rng: np.random.Generator,
@@ -118,8 +113,8 @@ def forest_importance(
 
     in_trial = n_trees if drawn_from <= len(values) else max(1, n_trees // 2)
 
-    def fit(train: Ints, test: Ints) -> Fit:
-        def grown(rows: Ints, option: int, n_grown: int, begun: _Forest | None = None) -> _Forest:
+    def fit(train: Rows, test: Rows) -> Fit:
+        def grown(rows: Rows, option: int, n_grown: int, begun: _Forest | None = None) -> _Forest:
             part = sorted_codes.subset(rows)
             return _grown_forest(part, values[rows], n_classes, n_grown, option, tuple(depths), rng, begun)
 
@@ -135,7 +130,7 @@ def forest_importance(
         which = int(forest.errors.argmin())
         settings = {"max_depth": depths[which], "features_per_split": options[best]}
 
-        def predict(ranks: Ints) -> Floats | Ints:
+        def predict(ranks: Rows) -> Floats | Rows:
             outputs = forest.predictions(ranks, depths[which])
             return outputs.argmax(axis=1) if categorical else outputs[:, 0]
 
@@ -162,7 +157,7 @@ class _Forest:
 
     batches: list[Trees]
     by_tree: Floats
-    unseen: list[tuple[Trees, Ints, Ints]]
+    unseen: list[tuple[Trees, Rows, Rows]]
     errors: Floats
 
     @property
@@ -171,14 +166,14 @@ class _Forest:
         return np.stack([shares(line) for line in self.by_tree.mean(axis=1)])
 
     @property
-    def reads(self) -> Mask:
+    def reads(self) -> Flags:
         """Whether any tree splits by a code; the first of two splits that only serve together takes nothing off."""
         read = np.zeros(self.by_tree.shape[2], dtype=np.bool_)
         for trees in self.batches:
             read[trees.feature[trees.feature >= 0]] = True
         return read
 
-    def predictions(self, ranks: Ints, depth: int) -> Floats:
+    def predictions(self, ranks: Rows, depth: int) -> Floats:
         """Mean of the trees cut at a depth, of rows with these ranks (n_codes, n_rows): (n_rows, n_outputs)."""
         rows = np.arange(ranks.shape[1])
         total = np.zeros((len(rows), self.batches[0].value.shape[1]))
@@ -193,7 +188,7 @@ class _Forest:
 
 def _grown_forest(
     presorted: Presorted,
-    values: Floats | Ints,
+    values: Floats | Rows,
     n_classes: int | None,
     n_trees: int,
     features_per_split: int,
@@ -239,7 +234,7 @@ def _grown_forest(
     return _Forest(batches, by_tree, unseen, np.array(errors))
 
 
-def _forest_error(truth: Floats, n_trees: int, predictions: Iterable[tuple[Ints, Floats]]) -> float:
+def _forest_error(truth: Floats, n_trees: int, predictions: Iterable[tuple[Rows, Floats]]) -> float:
     """Squared error that all trees together would have, from rows (and predictions) that each tree has not seen."""
     total = np.zeros(truth.shape)
     squares, votes = np.zeros(len(truth)), np.zeros(len(truth))

@@ -14,13 +14,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from demele.core.arrays import Flags, Floats, Integers, Rows
 from demele.core.errors import NotEnoughData
 from demele.estimation.logistic import multinomial_logistic, scaled_codes
 
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Indexes = npt.NDArray[np.intp]
-Ints = npt.NDArray[np.integer]
 Units = Literal["standard", "raw"]
 
 #: Numbers in one temporary array of drawn codes (2 MB): what a processor's cache still holds.
@@ -48,12 +45,12 @@ class ValueGroups:
     ([1, 4, 0, 2], [0, 2], [2, 2])
     """
 
-    rows: Indexes
-    starts: Indexes
-    counts: Indexes
+    rows: Rows
+    starts: Rows
+    counts: Rows
 
     @classmethod
-    def of(cls, keys: Ints) -> "ValueGroups":
+    def of(cls, keys: Integers) -> "ValueGroups":
         """Group samples by their key (N,); negative keys are in no group, nor is a sample alone with its key."""
         order = np.argsort(_narrow(keys), kind="stable")
         order = order[np.count_nonzero(keys < 0) :]
@@ -68,7 +65,7 @@ class ValueGroups:
         return len(self.starts)
 
 
-def value_groups(factor_bins: Ints) -> tuple[ValueGroups, ...]:
+def value_groups(factor_bins: Integers) -> tuple[ValueGroups, ...]:
     """Return, per factor, the groups of samples that share its value.
 
     Parameters
@@ -83,7 +80,7 @@ def value_groups(factor_bins: Ints) -> tuple[ValueGroups, ...]:
     return tuple(ValueGroups.of(column) for column in factor_bins.T)
 
 
-def complement_groups(factor_bins: Ints) -> tuple[ValueGroups, ...]:
+def complement_groups(factor_bins: Integers) -> tuple[ValueGroups, ...]:
     """Return, per factor, the groups of samples that share the values of all *other* factors.
 
     Parameters
@@ -115,14 +112,14 @@ def complement_groups(factor_bins: Ints) -> tuple[ValueGroups, ...]:
 
 def z_diff_points(
     codes: Floats,
-    factor_bins: Ints,
+    factor_bins: Integers,
     *,
     n_points: int = 15000,
     batch_size: int = 200,
     rng: np.random.Generator,
     factor_names: Sequence[str] | None = None,
     units: Units = "standard",
-) -> tuple[Floats, Indexes]:
+) -> tuple[Floats, Rows]:
     r"""Draw the points that the classifier of Z-diff distinguishes.
 
     A point belongs to a factor i, drawn uniformly, and is the mean over `batch_size` pairs of
@@ -190,7 +187,7 @@ def z_diff_points(
     return points, factor_index
 
 
-def z_diff_accuracy(train_points: Floats, train_y: Ints, test_points: Floats, test_y: Ints) -> float:
+def z_diff_accuracy(train_points: Floats, train_y: Integers, test_points: Floats, test_y: Integers) -> float:
     """Return how often a linear classifier names the factor of fresh Z-diff points.
 
     Parameters
@@ -219,7 +216,7 @@ def z_diff_accuracy(train_points: Floats, train_y: Ints, test_points: Floats, te
     return float((scores.argmax(axis=1) == test_y).mean())
 
 
-def _standardised(codes: Floats) -> tuple[Floats, Bools]:
+def _standardised(codes: Floats) -> tuple[Floats, Flags]:
     """Codes with mean 0 and standard deviation 1, constant ones 0, and which are not constant."""
     largest = np.abs(codes).max(axis=0)
     scaled = codes / np.where(largest > 0, largest, 1.0)  # first, or the squares of huge units would overflow
@@ -230,7 +227,7 @@ def _standardised(codes: Floats) -> tuple[Floats, Bools]:
     return scaled, active
 
 
-def _narrow(keys: Ints) -> Ints:
+def _narrow(keys: Integers) -> Integers:
     """Return the keys in two bytes if they fit: NumPy sorts such integers by radix, twenty times faster."""
     info = np.iinfo(np.int16)
     fits = keys.dtype.itemsize > 2 and keys.size and keys.min() >= info.min and keys.max() <= info.max
@@ -260,19 +257,19 @@ def require_groups(groups: Sequence[ValueGroups], problem: str, names: Sequence[
             raise NotEnoughData("factors", f"{problem.format(name=name)}; use fewer bins or more samples")
 
 
-def _blocks(rows: Indexes, size: int) -> Iterator[Indexes]:
+def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
     size = max(1, size)
     return (rows[first : first + size] for first in range(0, len(rows), size))
 
 
-def _uniform_below(bounds: Indexes, rng: np.random.Generator) -> Indexes:
+def _uniform_below(bounds: Rows, rng: np.random.Generator) -> Rows:
     """One integer in [0, bound) for each bound, from 53 random bits: even to bound / 2^53."""
     return (rng.random(bounds.shape) * bounds).astype(np.intp)
 
 
 def drawn_variances(
     codes: Floats, groups: Sequence[ValueGroups], n_votes: int, batch_size: int, rng: np.random.Generator
-) -> tuple[Floats, Indexes, Bools]:
+) -> tuple[Floats, Rows, Flags]:
     """Relative variances (n_votes, d) of drawn batches, the factor of each, and which codes vary at all."""
     scaled, active = _standardised(codes)
     factors = rng.integers(len(groups), size=n_votes)
@@ -288,7 +285,7 @@ def drawn_variances(
     return ratios, factors, active
 
 
-def _whole_variances(ordered: Floats, groups: ValueGroups, chosen: Indexes) -> Floats:
+def _whole_variances(ordered: Floats, groups: ValueGroups, chosen: Rows) -> Floats:
     """Variances of the chosen groups, each computed once however often it was chosen."""
     distinct, which = np.unique(chosen, return_inverse=True)
     counts = groups.counts[distinct]
@@ -304,7 +301,7 @@ def _whole_variances(ordered: Floats, groups: ValueGroups, chosen: Indexes) -> F
 
 
 def _batch_variances(
-    ordered: Floats, groups: ValueGroups, chosen: Indexes, batch_size: int, rng: np.random.Generator
+    ordered: Floats, groups: ValueGroups, chosen: Rows, batch_size: int, rng: np.random.Generator
 ) -> Floats:
     """Variance of `batch_size` distinct rows of each chosen group, all of them larger than that."""
     variances = np.empty((len(chosen), ordered.shape[1]))
@@ -320,7 +317,7 @@ def _batch_variances(
     return variances
 
 
-def _distinct_positions(sizes: Indexes, batch_size: int, rng: np.random.Generator) -> Indexes:
+def _distinct_positions(sizes: Rows, batch_size: int, rng: np.random.Generator) -> Rows:
     """Subsets of `batch_size` positions below each size, all subsets equally likely, as columns (batch_size, n).
 
     Floyd's algorithm, all subsets in step: step t draws one of the first size - batch_size + t + 1 positions and, if
@@ -338,7 +335,7 @@ def _distinct_positions(sizes: Indexes, batch_size: int, rng: np.random.Generato
     return positions
 
 
-def first_extreme(ratios: Floats) -> Indexes:
+def first_extreme(ratios: Floats) -> Rows:
     """Index of the smallest number of each row, the first one among those equal to nine digits."""
     smallest = ratios.min(axis=1, keepdims=True)
     slack = 1e-9 * np.abs(smallest)
@@ -348,17 +345,17 @@ def first_extreme(ratios: Floats) -> Indexes:
 
 # Votes of groups for the code that varies least or most within them, and how well they tell the factor ----------------
 
-Votes = tuple[Indexes, Indexes]
+Votes = tuple[Rows, Rows]
 
 
 def z_min_votes(
     codes: Floats,
-    factor_bins: Ints,
+    factor_bins: Integers,
     *,
     n_votes: int = 1600,
     batch_size: int = 200,
     rng: np.random.Generator,
-    inactive_codes: Bools | None = None,
+    inactive_codes: Flags | None = None,
     factor_names: Sequence[str] | None = None,
     groups: Sequence[Sequence[int]] | None = None,
 ) -> Votes:
@@ -420,15 +417,15 @@ def z_min_votes(
 
 def z_max_votes(
     codes: Floats,
-    factor_bins: Ints,
+    factor_bins: Integers,
     *,
     n_votes: int = 1600,
     batch_size: int = 200,
     rng: np.random.Generator,
-    inactive_codes: Bools | None = None,
+    inactive_codes: Flags | None = None,
     factor_names: Sequence[str] | None = None,
     groups: Sequence[Sequence[int]] | None = None,
-) -> tuple[Indexes, Indexes, Indexes]:
+) -> tuple[Rows, Rows, Rows]:
     """Draw the votes of Z-max variance: the code that varies most while all factors but one are held fixed.
 
     As `z_min_votes`, with groups of two or more samples that agree on every factor *except* the one drawn, and the
@@ -474,8 +471,8 @@ def z_max_votes(
 
 
 def _of_codes(
-    drawn: tuple[Floats, Indexes, Bools], inactive: Bools | None, groups: Sequence[Sequence[int]] | None
-) -> tuple[Floats, Indexes, Bools]:
+    drawn: tuple[Floats, Rows, Flags], inactive: Flags | None, groups: Sequence[Sequence[int]] | None
+) -> tuple[Floats, Rows, Flags]:
     """Return relative variances of codes, the factors, and which codes vary, from those of columns."""
     ratios, factors, active = drawn
     if inactive is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.seeds import rng_for
 from demele.estimation.counts import BinnedRows, PackedRows
 from demele.estimation.information import entropy, mutual_information, ratio
@@ -25,9 +26,6 @@ BLOCK = 64
 FAR = 5.0
 #: Of what a code tells of a factor, the share that must be its own to be no echo of another factor.
 OWN = 0.15
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +46,11 @@ class Held:
         Share above chance from which a code would have been detected.
     """
 
-    share: Array
-    error: Array
+    share: Floats
+    error: Floats
     detected: NDArray[np.bool_]
-    chance: Array
-    detectable: Array
+    chance: Floats
+    detectable: Floats
 
 
 def held(rows: BinnedRows, *, seed: int = 0) -> Held:
@@ -99,26 +97,26 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
     return Held(share, error, detected, chance, np.asarray(beyond / np.maximum(heights, 1e-12)))
 
 
-def _tables(rows: BinnedRows, block: slice, order: Labels | None = None) -> tuple[Array, ...]:
+def _tables(rows: BinnedRows, block: slice, order: Rows | None = None) -> tuple[Floats, ...]:
     factors = rows.factors if order is None else rows.factors[:, order]
     part = BinnedRows(rows.codes[block], factors, rows.code_bins[block], rows.factor_bins, rows.incomplete)
     return PackedRows(part, factor_pairs=False).count().tables
 
 
-def _shares(table: Array) -> Array:
+def _shares(table: Floats) -> Floats:
     """Shares of the factor's entropy, from counts (n_codes, code bins, factor bins)."""
     height = entropy(table[0].sum(axis=0), "miller-madow")
     found = ratio(mutual_information(table, "miller-madow"), np.asarray(height))
     return np.clip(np.nan_to_num(found), 0.0, 1.0)
 
 
-def _degrees(table: Array) -> Array:
+def _degrees(table: Floats) -> Floats:
     """Degrees of freedom of independence: occupied values of the code less 1, times those of the factor less 1."""
     of_code, of_factor = (table.sum(axis=2) > 0).sum(axis=1), (table.sum(axis=1) > 0).sum(axis=1)
     return np.asarray(np.maximum(of_code - 1, 0) * np.maximum(of_factor - 1, 0).astype(np.float64))
 
 
-def _errors(table: Array) -> Array:
+def _errors(table: Floats) -> Floats:
     """Return standard errors of informations, in nats: the spread of the pointwise ones over the rows."""
     p = table / np.maximum(table.sum(axis=(1, 2), keepdims=True), 1.0)
     margins = p.sum(axis=2, keepdims=True) * p.sum(axis=1, keepdims=True)
@@ -128,7 +126,7 @@ def _errors(table: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(variance, 0.0) / np.maximum(table.sum(axis=(1, 2)), 1.0)))
 
 
-def chi_squared_quantile(level: float, degrees: Array) -> Array:
+def chi_squared_quantile(level: float, degrees: Floats) -> Floats:
     """Return what a chi-squared variable exceeds with a probability; degrees of freedom below 1 count as 1.
 
     Examples
@@ -144,7 +142,7 @@ def chi_squared_quantile(level: float, degrees: Array) -> Array:
 # Of three columns -----------------------------------------------------------------------------------------------------
 
 
-def joint_label(first: Labels, second: Labels) -> Labels:
+def joint_label(first: Rows, second: Rows) -> Rows:
     """Return a number for each of the pairs of two columns of bin numbers.
 
     Examples
@@ -155,14 +153,14 @@ def joint_label(first: Labels, second: Labels) -> Labels:
     return first * (int(second.max(initial=0)) + 1) + second
 
 
-def labels_entropy(labels: Labels) -> float:
+def labels_entropy(labels: Rows) -> float:
     """Entropy of a column of bin numbers, plug-in, in nats."""
     counts = np.bincount(labels)
     counts = counts[counts > 0]
     return float(np.log(len(labels)) - counts @ np.log(counts) / len(labels)) if counts.size > 1 else 0.0
 
 
-def conditional_information(x: Labels, y: Labels, given: Labels) -> float:
+def conditional_information(x: Rows, y: Rows, given: Rows) -> float:
     """Information of two columns within the values of a third one, plug-in, in nats.
 
     Examples
@@ -176,7 +174,7 @@ def conditional_information(x: Labels, y: Labels, given: Labels) -> float:
     return max(parts - labels_entropy(joint_label(own, y)) - labels_entropy(given), 0.0)
 
 
-def order_within(given: Labels, rng: np.random.Generator) -> Labels:
+def order_within(given: Rows, rng: np.random.Generator) -> Rows:
     """Return rows permuted at random among those of the same value."""
     drawn = rng.permutation(len(given))
     shuffled = np.empty(len(given), dtype=np.intp)
@@ -184,7 +182,7 @@ def order_within(given: Labels, rng: np.random.Generator) -> Labels:
     return shuffled
 
 
-def is_echo(code: Labels, factor: Labels, other: Labels, other_fine: Labels, shuffled: Labels) -> bool:
+def is_echo(code: Rows, factor: Rows, other: Rows, other_fine: Rows, shuffled: Rows) -> bool:
     """Whether a code tells of a factor only what another factor, which it holds, tells of it.
 
     Parameters
@@ -209,7 +207,7 @@ def is_echo(code: Labels, factor: Labels, other: Labels, other_fine: Labels, shu
     return beyond <= max(FAR * float(np.sqrt(by_chance / len(code))), OWN * alone)
 
 
-def added_share(code: Labels, factor: Labels, given: Labels, orders: Sequence[Labels]) -> float:
+def added_share(code: Rows, factor: Rows, given: Rows, orders: Sequence[Rows]) -> float:
     """Return what a code tells of a factor within the bins of another code, of what that other one tells.
 
     Parameters
@@ -232,7 +230,7 @@ def added_share(code: Labels, factor: Labels, given: Labels, orders: Sequence[La
     return max(own - by_chance, 0.0) / max(alone, 1e-12)
 
 
-def together(first: Labels, second: Labels, factor: Labels) -> tuple[float, float]:
+def together(first: Rows, second: Rows, factor: Rows) -> tuple[float, float]:
     """Return the share of a factor's entropy that the better of two codes tells, and what both tell together.
 
     Examples
@@ -248,7 +246,7 @@ def together(first: Labels, second: Labels, factor: Labels) -> tuple[float, floa
     return min(max(alone / height, 0.0), 1.0), min(max(both / height, alone / height, 0.0), 1.0)
 
 
-def share_carried(first: Labels, second: Labels) -> float:
+def share_carried(first: Rows, second: Rows) -> float:
     """Return the share of the entropy of a second column that a first one tells.
 
     Examples
@@ -260,13 +258,13 @@ def share_carried(first: Labels, second: Labels) -> float:
     return float(min(max(carried, 0.0), 1.0))
 
 
-def _corrected(x: Labels, y: Labels, nothing: Labels) -> float:
+def _corrected(x: Rows, y: Rows, nothing: Rows) -> float:
     """Information of two columns, with Miller-Madow's correction."""
     cells = len(np.unique(joint_label(x, y))) - len(np.unique(x)) - len(np.unique(y)) + 1
     return conditional_information(x, y, nothing) - cells / (2 * len(x))
 
 
-def partial_r_squared(codes: Array, target: Array, known: Array) -> tuple[float, float]:
+def partial_r_squared(codes: Floats, target: Floats, known: Floats) -> tuple[float, float]:
     """Return what codes add to a linear regression on known columns: adjusted partial R squared, and its p-value.
 
     Parameters
@@ -299,7 +297,7 @@ def partial_r_squared(codes: Array, target: Array, known: Array) -> tuple[float,
     return 1.0 - unexplained * (n - before) / left, p
 
 
-def _residual(columns: Array, target: Array) -> tuple[Array, int]:
+def _residual(columns: Floats, target: Floats) -> tuple[Floats, int]:
     """Return the residuals of a regression of one or several targets, and the number of columns that it used.
 
     By the eigenvectors of the columns' products: of few columns a small problem, however many the rows; no product of

@@ -31,13 +31,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import NotEnoughData
-
-Ints = NDArray[np.intp]
-Floats = NDArray[np.float64]
-
-
-Mask = NDArray[np.bool_]
 
 #: Fewest rows that can be split into rows to fit and rows to score.
 MIN_ROWS = 10
@@ -137,14 +132,14 @@ class Fit:
     importance: Floats
     settings: Mapping[str, object]
     unseen: NDArray[Any]
-    predict: Callable[[NDArray[Any]], Floats | Ints]
-    reads: Mask
+    predict: Callable[[NDArray[Any]], Floats | Rows]
+    reads: Flags
 
 
-Split = tuple[Ints, Ints]
+Split = tuple[Rows, Rows]
 
 
-def splits(values: Floats | Ints, categorical: bool, rng: np.random.Generator, *, drawn_from: int = 0) -> list[Split]:
+def splits(values: Floats | Rows, categorical: bool, rng: np.random.Generator, *, drawn_from: int = 0) -> list[Split]:
     """Rows to fit and rows to score, once or for every fold.
 
     ``drawn_from``: of how many rows these are a random part, whose folds are then those of the whole: scored otherwise,
@@ -167,7 +162,7 @@ def in_part(rows: int, n_rows: int, drawn_from: int) -> int:
     return max(2, round(rows * n_rows / drawn_from)) if drawn_from > n_rows else rows
 
 
-def folds(values: Floats | Ints, categorical: bool, n_folds: int, rng: np.random.Generator) -> Ints:
+def folds(values: Floats | Rows, categorical: bool, n_folds: int, rng: np.random.Generator) -> Rows:
     """Fold of every row; the rows of a level are dealt out in turn."""
     order = np.lexsort((rng.random(len(values)), values)) if categorical else rng.permutation(len(values))
     fold = np.empty(len(values), dtype=np.intp)
@@ -176,10 +171,10 @@ def folds(values: Floats | Ints, categorical: bool, n_folds: int, rng: np.random
 
 
 def cross_fit(
-    values: Floats | Ints,
+    values: Floats | Rows,
     categorical: bool,
     splits: Iterable[Split],
-    fit: Callable[[Ints, Ints], Fit],
+    fit: Callable[[Rows, Rows], Fit],
     *,
     as_shares: bool,
     shuffles: Shuffles | None = None,
@@ -213,7 +208,7 @@ def _scores(truth: NDArray[Any], predicted: NDArray[Any], categorical: bool) -> 
 
 
 def _shuffled(
-    fits: list[Fit], predictions: list[Floats | Ints], truth: Floats | Ints, categorical: bool, shuffles: Shuffles
+    fits: list[Fit], predictions: list[Floats | Rows], truth: Floats | Rows, categorical: bool, shuffles: Shuffles
 ) -> Shuffled:
     """Score the fits together, each group of codes shuffled among the rows that each fit has not seen."""
     orders = [
@@ -303,7 +298,7 @@ LOGISTIC_FOLDS = 3
 
 def lasso_importance(
     codes: Floats,
-    values: Floats | Ints,
+    values: Floats | Rows,
     *,
     categorical: bool,
     rng: np.random.Generator,
@@ -365,7 +360,7 @@ def lasso_importance(
     """
     tuning = in_part(TUNING_ROWS, len(values), drawn_from)
 
-    def fit(train: Ints, test: Ints) -> Fit:
+    def fit(train: Rows, test: Rows) -> Fit:
         if categorical:
             return _fit_logistic(codes[train], values[train], codes[test], tuning, rng)
         return _fit_lasso(codes[train], values[train], codes[test], rng)
@@ -381,7 +376,7 @@ def _standardised(seen: Floats, unseen: Floats) -> tuple[Floats, Floats]:
     return np.where(varies, (seen - mean) / deviation, 0.0), np.where(varies, (unseen - mean) / deviation, 0.0)
 
 
-def _fit_lasso(seen: Floats, values: Floats | Ints, unseen: Floats, rng: np.random.Generator) -> Fit:
+def _fit_lasso(seen: Floats, values: Floats | Rows, unseen: Floats, rng: np.random.Generator) -> Fit:
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
@@ -404,7 +399,7 @@ def _fit_lasso(seen: Floats, values: Floats | Ints, unseen: Floats, rng: np.rand
     return Fit(weights, settings, x_unseen.T, lambda lines: mean + deviation * model.predict(lines.T), weights > 0)
 
 
-def unseen_errors(x: Floats, y: Floats, fold: Ints, penalties: Floats) -> Floats:
+def unseen_errors(x: Floats, y: Floats, fold: Rows, penalties: Floats) -> Floats:
     """Mean squared error of the Lasso at each penalty on folds that it has not seen, mean over the folds.
 
     Products of columns, summed by fold once, are all that the Lasso of the other folds and its error depend on: the
@@ -437,7 +432,7 @@ def _constant_fit(unseen: Floats, value: float | np.intp) -> Fit:
     )
 
 
-def _fit_logistic(seen: Floats, values: Floats | Ints, unseen: Floats, tuning: int, rng: np.random.Generator) -> Fit:
+def _fit_logistic(seen: Floats, values: Floats | Rows, unseen: Floats, tuning: int, rng: np.random.Generator) -> Fit:
     x, x_unseen = _standardised(seen, unseen)
     levels, level = np.unique(values, return_inverse=True)
     if len(levels) == 1:
@@ -473,7 +468,7 @@ def _logits(weights: Floats, x: Floats) -> Floats:
 
 
 def _logistic_weights(
-    x: Floats, level: Ints, n_levels: int, penalty: float, start: Floats | None
+    x: Floats, level: Rows, n_levels: int, penalty: float, start: Floats | None
 ) -> tuple[Floats, bool]:
     """Minimise mean deviance / 2 + L1 penalty (none on intercepts), for coefficients split into two positive parts."""
     from scipy.optimize import minimize

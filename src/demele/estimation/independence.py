@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.seeds import rng_for
 from demele.estimation.counts import JointCounts
 
@@ -33,8 +34,6 @@ NEAR_ROWS = 1_000
 #: A class of fewer members than this weighs no more than one of so many.
 MEMBERS = 20
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -53,8 +52,8 @@ class Finding:
 class _FactorFeatures:
     """Functions of one factor on its annotated rows, centred and of length 1; sizes of classes (all rows for waves)."""
 
-    values: Array
-    sizes: Array
+    values: Floats
+    sizes: Floats
     members: NDArray[np.bool_]
 
 
@@ -176,7 +175,7 @@ def _marginal(
     return Finding(p_all < level, p_all, n_pairs, level)
 
 
-def _least_p(r: Array, enough: NDArray[np.bool_], n: float, away: Array, sizes: Array, seldom: Array) -> float:
+def _least_p(r: Floats, enough: NDArray[np.bool_], n: float, away: Floats, sizes: Floats, seldom: Floats) -> float:
     """Smallest p-value of correlations; of rare classes with codes that hardly leave one value, by their exact tail.
 
     A coincidence of few rows with few rows has a hypergeometric tail, which Chernoff's bound by the divergence of the
@@ -221,7 +220,7 @@ def _factor_features(values: NDArray[Any], categorical: bool) -> _FactorFeatures
     return _FactorFeatures(_unit(members.astype(np.float64)), sizes[: len(members)].astype(np.float64), members)
 
 
-def _code_features(block: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+def _code_features(block: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the waves (waves, codes, rows) of codes, how many rows leave each one's commonest value, and which."""
     n, d = block.shape
     positions, off = np.empty((d, n)), np.ones((d, n), dtype=bool)
@@ -234,7 +233,7 @@ def _code_features(block: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     return _unit(_waves(positions)), away, off
 
 
-def _positions(column: Array) -> tuple[Array, float, int]:
+def _positions(column: Floats) -> tuple[Floats, float, int]:
     """Return the middle ranks of a column as shares, its commonest value, and how often that occurs."""
     n = len(column)
     order = np.argsort(column, kind="stable")
@@ -247,19 +246,19 @@ def _positions(column: Array) -> tuple[Array, float, int]:
     return positions, float(ordered[starts[most]]), int(sizes[most])
 
 
-def _middles(counts: Array) -> Array:
+def _middles(counts: Floats) -> Floats:
     """Return the middle rank of each bin as a share, along the last axis."""
     total = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
     return np.asarray((np.cumsum(counts, axis=-1) - counts / 2) / total)
 
 
-def _waves(positions: Array) -> Array:
+def _waves(positions: Floats) -> Floats:
     first = np.cos(np.pi * positions)
     second = 2 * first**2 - 1
     return np.stack([first, second, first * (2 * second - 1), 2 * second**2 - 1])
 
 
-def _unit(features: Array) -> Array:
+def _unit(features: Floats) -> Floats:
     """Centre along the last axis and bring to length 1; what does not vary is 0."""
     centred = features - features.mean(axis=-1, keepdims=True)
     length = np.sqrt(np.einsum("...i,...i->...", centred, centred))[..., None]
@@ -298,7 +297,7 @@ def _near(codes: NDArray[Any], factors: Sequence[tuple[NDArray[Any], bool]]) -> 
 
     neighbours = csr_array((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, NEIGHBOURS)), shape=(n, n))
 
-    def alike(rows: Array) -> float:
+    def alike(rows: Floats) -> float:
         return float(np.einsum("if,if->", rows, neighbours @ rows))
 
     drawn = np.array([alike(stacked[rng.permutation(n)]) for _ in range(PERMUTATIONS)])

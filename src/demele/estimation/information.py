@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.estimation.counts import JointCounts
 
-Array = NDArray[np.float64]
 Correction = Literal["none", "miller-madow", "adjusted"]
 
 
@@ -115,7 +115,7 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
 ROWS_PER_CELL, MOST_SUMMED = 20, 500_000
 
 
-def expected_information(table: Array) -> Array:
+def expected_information(table: Floats) -> Floats:
     """Return the mean of the plug-in information over all tables with the margins of these (Vinh et al. 2010, eq. 24a).
 
     Parameters
@@ -154,7 +154,7 @@ TERMS = 500_000
 REACH = 9.0
 
 
-def _of_cells(a: NDArray[np.int64], b: NDArray[np.int64], n: int) -> Array:
+def _of_cells(a: NDArray[np.int64], b: NDArray[np.int64], n: int) -> Floats:
     """Return the expectation of (x / n) log(n x / (a b)) of cells with these margins, a <= b, x hypergeometric."""
     from scipy.special import gammaln
 
@@ -185,7 +185,7 @@ def _of_cells(a: NDArray[np.int64], b: NDArray[np.int64], n: int) -> Array:
     return found
 
 
-def information_by_chance(table: Array, level: float, n_cells: int) -> tuple[Array, Array]:
+def information_by_chance(table: Floats, level: float, n_cells: int) -> tuple[Floats, Floats]:
     """Return the mean and an upper limit of the mutual information of independent columns.
 
     Parameters
@@ -218,7 +218,7 @@ def information_by_chance(table: Array, level: float, n_cells: int) -> tuple[Arr
     return mean, np.where(degrees > 0, mean * chdtri(known, level / max(n_cells, 1)) / known, 0.0)
 
 
-def _of_poisson(mean: Array) -> Array:
+def _of_poisson(mean: Floats) -> Floats:
     """Return E[x log(x / mean)] of Poisson counts: 1/2 for large means, 0 at 0."""
     logs, known = _poisson_values()
     large = np.maximum(mean, 1.0)
@@ -227,7 +227,7 @@ def _of_poisson(mean: Array) -> Array:
 
 
 @cache
-def _poisson_values() -> tuple[Array, Array]:
+def _poisson_values() -> tuple[Floats, Floats]:
     """Return logarithms of means up to 30, and E[x log(x / mean)] at each."""
     from scipy.special import gammaln, xlogy
 

@@ -15,20 +15,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, Integers
 from demele.core.errors import NotEnoughData
 from demele.estimation.cells import FactorCells, Partition, summarise_cells
-from demele.estimation.moments import (
-    ROUNDING,
-    BoolArray,
-    CodeMoments,
-    FloatArray,
-    IntArray,
-    ValueOrder,
-    chunks,
-    code_rows,
-    divide,
-    largest_distance,
-)
+from demele.estimation.moments import ROUNDING, CodeMoments, ValueOrder, chunks, code_rows, divide, largest_distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +43,9 @@ class CellExtremes:
 
     offsets: NDArray[np.intp]
     count: NDArray[np.int64]
-    total: FloatArray
-    low: FloatArray
-    high: FloatArray
+    total: Floats
+    low: Floats
+    high: Floats
     moments: CodeMoments
 
     @classmethod
@@ -87,7 +77,7 @@ class CellExtremes:
             moments,
         )
 
-    def _rebased(self, reference: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _rebased(self, reference: Floats) -> tuple[Floats, Floats, Floats]:
         shift = (self.moments.reference - reference)[:, np.newaxis]
         return self.total + shift * self.count, self.low + shift, self.high + shift
 
@@ -117,10 +107,10 @@ class CrossedIRS:
         deviate less than many, so scores of small samples are too high: look here before believing one.
     """
 
-    matrix: FloatArray
-    max_deviation: FloatArray
-    deviation: FloatArray
-    inactive: BoolArray
+    matrix: Floats
+    max_deviation: Floats
+    deviation: Floats
+    inactive: Flags
     n_rows: NDArray[np.int64]
     n_values: NDArray[np.int64]
     fewest_rows: NDArray[np.int64]
@@ -131,8 +121,8 @@ Normaliser = Literal["quantile", "maximum"]
 
 
 def crossed_deviations(
-    codes: FloatArray,
-    factor_bins: IntArray,
+    codes: Floats,
+    factor_bins: Integers,
     n_bins: Sequence[int],
     *,
     quantile: float = 1.0,
@@ -216,7 +206,7 @@ def crossed_deviations(
 
 
 def summarise_extremes(
-    codes: NDArray[Any], factor_bins: IntArray, n_bins: Sequence[int], *, reference: FloatArray | None = None
+    codes: NDArray[Any], factor_bins: Integers, n_bins: Sequence[int], *, reference: Floats | None = None
 ) -> CellExtremes:
     """Return the :class:`CellExtremes` of codes (n_samples, n_codes) and bins (n_samples, n_factors), in one pass.
 
@@ -267,17 +257,17 @@ def crossed_from_extremes(extremes: CellExtremes, *, value_weights: ValueWeights
     return _crossed(within, overall, largest, moments, counts)
 
 
-def _mean_over_values(deviations: FloatArray, count: IntArray, value_weights: ValueWeights) -> FloatArray:
+def _mean_over_values(deviations: Floats, count: Integers, value_weights: ValueWeights) -> Floats:
     weights = count / count.sum() if value_weights == "frequency" else np.full(len(count), 1.0 / len(count))
     return np.asarray((deviations * weights).sum(axis=-1))
 
 
 def _crossed(
-    within: FloatArray,
-    overall: FloatArray,
-    largest: FloatArray,
+    within: Floats,
+    overall: Floats,
+    largest: Floats,
     moments: CodeMoments,
-    counts: Sequence[IntArray],
+    counts: Sequence[Integers],
 ) -> CrossedIRS:
     inactive = moments.constant | ~(largest > 0.0)
     deviation = moments.deviation
@@ -294,18 +284,18 @@ def _crossed(
     )
 
 
-def _distance_quantile(values: FloatArray, quantile: float) -> FloatArray:
+def _distance_quantile(values: Floats, quantile: float) -> Floats:
     """Quantile, over the last axis, of the distances from the mean."""
     mean = np.clip(values.mean(axis=-1), values.min(axis=-1), values.max(axis=-1))
     distances = np.abs(values - mean[..., np.newaxis])
     noise = 1e-14 * distances.max(axis=-1)  # a value that equals the mean but for rounding is at distance 0
-    result: FloatArray = np.quantile(distances, quantile, axis=-1, overwrite_input=True)
+    result: Floats = np.quantile(distances, quantile, axis=-1, overwrite_input=True)
     return np.where(result > noise, result, 0.0)
 
 
 def irs_score(
-    matrix: FloatArray, max_deviation: FloatArray, weights: Literal["deviation", "uniform"] = "deviation"
-) -> tuple[FloatArray, float]:
+    matrix: Floats, max_deviation: Floats, weights: Literal["deviation", "uniform"] = "deviation"
+) -> tuple[Floats, float]:
     r"""Score of each code, and of all codes, from a matrix of robustness given each factor.
 
     .. math::
@@ -402,25 +392,25 @@ class GeneralIRS:
     value: float
     empida: float
     normaliser: float
-    situations: IntArray
-    frequency: FloatArray
-    mpida: FloatArray
-    worst_setting: IntArray
-    worst_coverage: FloatArray
-    worst_rows: FloatArray
+    situations: Integers
+    frequency: Floats
+    mpida: Floats
+    worst_setting: Integers
+    worst_coverage: Floats
+    worst_rows: Floats
     min_coverage: float
     mean_coverage: float
     settings_seen: float
     most_settings: int
-    inactive: BoolArray
+    inactive: Flags
     n: int
 
 
 def general_irs(
     codes: NDArray[Any],
-    interest: IntArray,
-    nuisance: IntArray,
-    rest: IntArray,
+    interest: Integers,
+    nuisance: Integers,
+    rest: Integers,
     *,
     norm: float = 2,
     centre: Centre = "mean",
@@ -495,7 +485,7 @@ def general_irs(
     return general_irs_from_cells(cells, range(bounds[0]), range(bounds[0], bounds[1]), norm=norm)
 
 
-def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[IntArray], centre: Centre) -> FactorCells:
+def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[Integers], centre: Centre) -> FactorCells:
     """Summarise the rows that are annotated for all factors; with medians, sums are those of as many equal codes."""
     complete = np.ones(len(codes), dtype=np.bool_)
     for column in columns:
@@ -590,14 +580,14 @@ def _levels(cells: FactorCells, factors: Sequence[int], at: NDArray[np.intp]) ->
     return np.array([cells.levels[i, at] for i in factors], dtype=np.int64).reshape(len(factors), len(at)).T
 
 
-def _add_to_norm(sofar: FloatArray, value: FloatArray, norm: float) -> FloatArray:
+def _add_to_norm(sofar: Floats, value: Floats, norm: float) -> Floats:
     """One more coordinate; coordinate by coordinate needs no table of all codes for all cells."""
     if norm == np.inf:
         return np.maximum(sofar, np.abs(value))
     return sofar + np.abs(value) ** norm
 
 
-def _finish_norm(sofar: FloatArray, norm: float) -> FloatArray:
+def _finish_norm(sofar: Floats, norm: float) -> Floats:
     return sofar if norm in (1, np.inf) else sofar ** (1.0 / norm)
 
 
@@ -606,14 +596,14 @@ class _Interventions:
     """What can be said of the codes in each situation (levels of I) once a setting (levels of J) is forced on it."""
 
     situations: Partition
-    situation_rows: FloatArray
+    situation_rows: Floats
     pairs: Partition
     situation_of_pair: NDArray[np.intp]
     #: p(rest | situation) of each cell.
-    share: FloatArray
+    share: Floats
     #: Sum of the shares of the cells of each pair.
-    coverage: FloatArray
-    effective_rows: FloatArray
+    coverage: Floats
+    effective_rows: Floats
 
     @classmethod
     def of(cls, cells: FactorCells, interest: Sequence[int], nuisance: Sequence[int], rest: Sequence[int]) -> Self:
@@ -637,7 +627,7 @@ class _Interventions:
         )
 
 
-def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray, centre: Centre = "mean") -> FloatArray:
+def disentanglement_scores(codes: NDArray[Any], factor_bins: Integers, centre: Centre = "mean") -> Floats:
     r"""Matrix of D_li = IRS({l} | {i}, all factors but i); the disentanglement score of code l is max_i D_li.
 
     Parameters

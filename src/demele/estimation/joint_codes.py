@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.columns import Factor
 from demele.estimation.correlations import mid_ranks
 from demele.estimation.counts import BinnedRows
@@ -18,8 +19,6 @@ from demele.estimation.linear_recovery import (
 )
 from demele.estimation.univariate import unit_vectors
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 #: Stages of boosting at most, how many without gain end it, and the depth of a tree.
 BOOSTED: dict[str, Any] = {"max_iter": 200, "n_iter_no_change": 5, "max_depth": 3, "learning_rate": 0.1}
 #: Stages where classes are too rare to set rows aside that say when to stop.

@@ -20,12 +20,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Integers
 from demele.core.errors import NotEnoughData
 from demele.estimation.one_code_classifiers import compact
-
-IntArray = NDArray[np.integer[Any]]
-FloatArray = NDArray[np.float64]
-
 
 # Distances to nearest neighbours on a line and in a plane, and how many points lie within them ------------------------
 
@@ -40,7 +37,7 @@ _JITTER = 1e-10
 _BLOCK = 8192
 
 
-def jittered(columns: FloatArray, noise: FloatArray | None) -> FloatArray:
+def jittered(columns: Floats, noise: Floats | None) -> Floats:
     """Scale as scikit-learn does, to the bit, then add its noise."""
     from sklearn.preprocessing import scale
 
@@ -48,14 +45,14 @@ def jittered(columns: FloatArray, noise: FloatArray | None) -> FloatArray:
         # scikit-learn selects the continuous columns by a mask. The memory layout of what that returns decides the
         # order in which NumPy adds up, hence the last bit of the standard deviations.
         columns = columns[:, np.ones(columns.shape[1], bool)]
-    scaled: FloatArray = scale(columns, with_mean=False)
+    scaled: Floats = scale(columns, with_mean=False)
     if noise is None:
         return scaled
     scaled += _JITTER * np.maximum(1, np.mean(np.abs(scaled), axis=0)) * noise
     return scaled
 
 
-def ross(ranked: FloatArray, labels: IntArray, n_neighbors: int, distances: Distances) -> float:
+def ross(ranked: Floats, labels: Integers, n_neighbors: int, distances: Distances) -> float:
     """Ross's estimate for one code in increasing order and the labels in that order."""
     from scipy.special import digamma
 
@@ -74,7 +71,7 @@ def ross(ranked: FloatArray, labels: IntArray, n_neighbors: int, distances: Dist
     return float(digamma(len(ranked)) + sizes @ per_label / len(ranked) - mean_digamma(closer))
 
 
-def _kth_distances(grouped: FloatArray, sizes: IntArray, n_neighbors: int, distances: Distances) -> FloatArray:
+def _kth_distances(grouped: Floats, sizes: Integers, n_neighbors: int, distances: Distances) -> Floats:
     """Distance of each value to its k-th neighbour in its group; groups are consecutive, each in increasing order."""
     kth = np.empty_like(grouped)
     small = sizes <= 2 * n_neighbors + 1
@@ -88,7 +85,7 @@ def _kth_distances(grouped: FloatArray, sizes: IntArray, n_neighbors: int, dista
     return kth
 
 
-def _kth_in_large_groups(grouped: FloatArray, sizes: IntArray, n_neighbors: int) -> FloatArray:
+def _kth_in_large_groups(grouped: Floats, sizes: Integers, n_neighbors: int) -> Floats:
     """Smallest reach, over the windows of k + 1 consecutive values that hold a value, of that window from the value."""
     kth = np.full_like(grouped, np.inf)
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -104,7 +101,7 @@ def _kth_in_large_groups(grouped: FloatArray, sizes: IntArray, n_neighbors: int)
     return kth
 
 
-def _pair_distances(rows: FloatArray, distances: Distances) -> FloatArray:
+def _pair_distances(rows: Floats, distances: Distances) -> Floats:
     """Distances between all values of each row, (n_rows, size, size)."""
     one, other = rows[:, :, None], rows[:, None, :]
     if distances == "direct":
@@ -114,7 +111,7 @@ def _pair_distances(rows: FloatArray, distances: Distances) -> FloatArray:
     return np.sqrt(np.maximum(squares, 0.0))
 
 
-def ksg(x: FloatArray, x_order: IntArray, y: FloatArray, y_order: IntArray, n_neighbors: int) -> float:
+def ksg(x: Floats, x_order: Integers, y: Floats, y_order: Integers, n_neighbors: int) -> float:
     """Kraskov's estimate, given what sorts each variable."""
     from scipy.spatial import cKDTree
     from scipy.special import digamma
@@ -137,7 +134,7 @@ def ksg(x: FloatArray, x_order: IntArray, y: FloatArray, y_order: IntArray, n_ne
     return float(information)
 
 
-def _count_within(ranked: FloatArray, radii: FloatArray) -> IntArray:
+def _count_within(ranked: Floats, radii: Floats) -> Integers:
     """Count the values at most a radius away from each value: ``abs(other - value) <= radius`` in floating point."""
     counts = np.empty(len(ranked), np.intp)
     mirrored = -ranked[::-1]
@@ -150,7 +147,7 @@ def _count_within(ranked: FloatArray, radii: FloatArray) -> IntArray:
     return counts
 
 
-def _count_up_to(ranked: FloatArray, centres: FloatArray, radii: FloatArray) -> IntArray:
+def _count_up_to(ranked: Floats, centres: Floats, radii: Floats) -> Integers:
     """Count the values with ``value - centre <= radius``, a test that the increasing values pass up to some point."""
     counts = np.searchsorted(ranked, centres + radii)
     # The sum rounds otherwise than the difference. Where the count is off, search again with the difference itself.
@@ -164,7 +161,7 @@ def _count_up_to(ranked: FloatArray, centres: FloatArray, radii: FloatArray) -> 
     return counts
 
 
-def _bisect_up_to(ranked: FloatArray, centres: FloatArray, radii: FloatArray) -> IntArray:
+def _bisect_up_to(ranked: Floats, centres: Floats, radii: Floats) -> Integers:
     low = np.zeros(len(centres), np.intp)
     high = np.full(len(centres), len(ranked))
     while (low < high).any():
@@ -176,7 +173,7 @@ def _bisect_up_to(ranked: FloatArray, centres: FloatArray, radii: FloatArray) ->
     return low
 
 
-def mean_digamma(counts: IntArray) -> float:
+def mean_digamma(counts: Integers) -> float:
     """Mean of the digamma function over positive integers, which repeat much: from a table."""
     from scipy.special import digamma
 
@@ -188,8 +185,8 @@ Margins = Literal["raw", "rank"]
 
 
 def ross_information(
-    codes: FloatArray, labels: IntArray, *, n_neighbors: int = 3, distances: Distances = "scikit-learn"
-) -> FloatArray:
+    codes: Floats, labels: Integers, *, n_neighbors: int = 3, distances: Distances = "scikit-learn"
+) -> Floats:
     r"""Mutual information of each code with a categorical variable, in nats (Ross 2014).
 
     .. math:: I(z; v) = \psi(N) + \langle\psi(k_i)\rangle - \langle\psi(N_{v_i})\rangle
@@ -238,12 +235,12 @@ def ross_information(
 
 
 def ross_information_matrix(
-    codes: FloatArray,
-    factors: Sequence[IntArray],
+    codes: Floats,
+    factors: Sequence[Integers],
     *,
     n_neighbors: int = 3,
     distances: Distances = "scikit-learn",
-) -> FloatArray:
+) -> Floats:
     """Compute `ross_information` of every code with every categorical factor, sorting each code only once.
 
     Parameters
@@ -267,7 +264,7 @@ def ross_information_matrix(
     return matrix
 
 
-def ksg_information(x: FloatArray, y: FloatArray, *, n_neighbors: int = 3) -> float:
+def ksg_information(x: Floats, y: Floats, *, n_neighbors: int = 3) -> float:
     r"""Mutual information of two continuous variables, in nats (Kraskov et al. 2004, first estimator).
 
     .. math:: I(x; y) = \psi(N) + \psi(k) - \langle\psi(n_x) + \psi(n_y)\rangle
@@ -335,14 +332,14 @@ def tie_fraction(x: NDArray[Any]) -> float:
 
 
 def knn_information_matrix(
-    codes: FloatArray,
+    codes: Floats,
     factors: Sequence[tuple[bool, NDArray[Any]]],
     *,
     n_neighbors: int = 3,
     jitter_seed: int | None,
     margins: Margins = "raw",
     one_by_one: bool = False,
-) -> FloatArray:
+) -> Floats:
     """Nearest-neighbour mutual information of every code with every factor, in nats.
 
     With raw margins and a seed these are the numbers of ``mutual_info_classif(codes, factor, random_state=seed)`` for
@@ -406,7 +403,7 @@ def knn_factor_information(
     n_neighbors: int = 3,
     jitter_seed: int | None,
     margins: Margins = "raw",
-) -> FloatArray:
+) -> Floats:
     """Nearest-neighbour mutual information of every factor with every factor, in nats, as Latte computes it.
 
     Entry (i, l) is the estimate with factor i as a continuous feature and factor l as the target, categorical or
@@ -439,8 +436,8 @@ def knn_factor_information(
            [0.  , 0.69]])
     """
     n_samples = len(factors[0][1])
-    feature_noise: FloatArray | None = None
-    target_noise: FloatArray | None = None
+    feature_noise: Floats | None = None
+    target_noise: Floats | None = None
     if jitter_seed is not None:
         from sklearn.utils import check_random_state
 
@@ -454,12 +451,12 @@ def knn_factor_information(
 
 
 def _information(
-    codes: FloatArray,
+    codes: Floats,
     factors: Sequence[tuple[bool, NDArray[Any]]],
-    target_noise: FloatArray | None,
+    target_noise: Floats | None,
     n_neighbors: int,
     margins: Margins,
-) -> FloatArray:
+) -> Floats:
     """Information of codes that are ready with factors that are not yet."""
     matrix = np.empty((codes.shape[1], len(factors)))
     is_categorical = np.array([categorical for categorical, _ in factors])
@@ -480,7 +477,7 @@ def _information(
     return np.maximum(matrix, 0.0)
 
 
-def _margins(values: NDArray[Any], margins: Margins) -> FloatArray:
+def _margins(values: NDArray[Any], margins: Margins) -> Floats:
     if margins == "raw":
         return values.astype(np.float64)
     from scipy.stats import rankdata
@@ -495,7 +492,7 @@ def _margins(values: NDArray[Any], margins: Margins) -> FloatArray:
 # both estimates are lower.
 
 
-def ross_of_vectors(columns: FloatArray, labels: IntArray, n_neighbors: int) -> float:
+def ross_of_vectors(columns: Floats, labels: Integers, n_neighbors: int) -> float:
     """Return what :func:`demele.estimation.knn.ross_information` does, of columns (n_samples, n_columns) together."""
     from scipy.spatial import cKDTree
     from scipy.special import digamma
@@ -515,7 +512,7 @@ def ross_of_vectors(columns: FloatArray, labels: IntArray, n_neighbors: int) -> 
     return float(digamma(len(labels)) + of_labels.mean() - mean_digamma(closer))
 
 
-def ksg_of_vectors(columns: FloatArray, target: FloatArray, n_neighbors: int) -> float:
+def ksg_of_vectors(columns: Floats, target: Floats, n_neighbors: int) -> float:
     """Return what :func:`demele.estimation.knn.ksg_information` does, of columns (n_samples, n_columns) together.
 
     Raises
@@ -537,7 +534,7 @@ def ksg_of_vectors(columns: FloatArray, target: FloatArray, n_neighbors: int) ->
     return float(digamma(len(target)) + digamma(n_neighbors) - sum(margins))
 
 
-def _within(points: FloatArray, radii: FloatArray) -> IntArray:
+def _within(points: Floats, radii: Floats) -> Integers:
     """Count the points at most a radius away from each, itself among them."""
     from scipy.spatial import cKDTree
 
@@ -545,13 +542,13 @@ def _within(points: FloatArray, radii: FloatArray) -> IntArray:
 
 
 def knn_vector_information(
-    codes: FloatArray,
+    codes: Floats,
     groups: Sequence[Sequence[int]],
     factors: Sequence[tuple[bool, NDArray[Any]]],
     *,
     n_neighbors: int,
     jitter_seed: int,
-) -> FloatArray:
+) -> Floats:
     """Return the information of groups of columns with every factor, nats, (n_groups, n_factors), at least 0.
 
     Scaled, and parted by noise, as :func:`demele.estimation.knn.knn_information_matrix` does it with the columns.

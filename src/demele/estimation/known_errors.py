@@ -7,11 +7,10 @@ true classes, its columns given classes.
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer]
+from demele.core.arrays import Floats, Integers
 
 
-def accuracy_without_errors(predicted: Ints, given: Ints, transition: Floats) -> float:
+def accuracy_without_errors(predicted: Integers, given: Integers, transition: Floats) -> float:
     """Return the share of rows whose true class is predicted.
 
     Parameters
@@ -39,7 +38,7 @@ def accuracy_without_errors(predicted: Ints, given: Ints, transition: Floats) ->
     return float(np.trace(table @ np.linalg.inv(transition)))
 
 
-def areas_without_errors(scores: Floats, given: Ints, transition: Floats) -> Floats:
+def areas_without_errors(scores: Floats, given: Integers, transition: Floats) -> Floats:
     """Return the area under the ROC curve of each true class against all others.
 
     Parameters
@@ -83,7 +82,7 @@ def areas_without_errors(scores: Floats, given: Ints, transition: Floats) -> Flo
     return found
 
 
-def _larger(score: Floats, given: Ints, sizes: NDArray[np.intp]) -> Floats:
+def _larger(score: Floats, given: Integers, sizes: NDArray[np.intp]) -> Floats:
     """Return how likely a row of one class has a larger score than a row of another, ties half; 1/2 on the diagonal."""
     k = sizes.size
     order = np.argsort(given, kind="stable")

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.estimation.univariate import unit_vectors, variance_shares
-
-Floats = NDArray[np.float64]
-
 
 #: Least share of the largest squared length from which lengths are read off the columns' products, as exact as need be.
 WELL_SPREAD = 1e-4

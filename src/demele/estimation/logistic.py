@@ -15,13 +15,10 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from demele.core.arrays import Floats, Integers
 from demele.core.errors import NotConvergedWarning, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.estimation.known_errors import areas_without_errors
-
-Ints = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.float64]
-
 
 # The two problems of logistic regression, and Newton's method for many of them at once --------------------------------
 
@@ -61,7 +58,7 @@ _MANY_ROWS, _ONE_IN, _FEWEST_OF_CLASS = 4096, 8, 64
 _LAST_STEP_OF_FEW = 0.3
 
 
-def rows_by_class(labels: Ints, n_classes: int) -> tuple[npt.NDArray[np.intp], list[int]]:
+def rows_by_class(labels: Integers, n_classes: int) -> tuple[npt.NDArray[np.intp], list[int]]:
     """Row numbers sorted by class, in their own order inside a class, and where each class ends."""
     narrow = labels.astype(np.uint16) if n_classes <= 2**16 else labels  # short integers are sorted by radix
     return np.argsort(narrow, kind="stable"), np.cumsum(np.bincount(labels, minlength=n_classes)).tolist()
@@ -122,7 +119,7 @@ class Design:
     _pairs: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 
     @classmethod
-    def of(cls, X: Floats, labels: Ints) -> "Design":  # noqa: N803 - a design matrix
+    def of(cls, X: Floats, labels: Integers) -> "Design":  # noqa: N803 - a design matrix
         """Prepare codes and labels for sums over rows."""
         rows_of = np.ascontiguousarray(X.T)
         centre = rows_of.mean(axis=1)
@@ -434,7 +431,7 @@ def _conjugate_gradients(product: Callable[[Floats], Floats], right: Floats, dia
 
 def one_vs_rest_logistic(
     X_train: Floats,  # noqa: N803 - a design matrix
-    labels_train: Ints,
+    labels_train: Integers,
     n_classes: int,
     *,
     C: float = 1.0,  # noqa: N803 - scikit-learn's name
@@ -505,7 +502,7 @@ def one_vs_rest_logistic(
 
 def multinomial_logistic(
     X: Floats,  # noqa: N803 - a design matrix
-    labels: Ints,
+    labels: Integers,
     n_classes: int,
     *,
     C: float = 1.0,  # noqa: N803 - scikit-learn's name
@@ -566,7 +563,7 @@ def multinomial_logistic(
     return coef, intercept
 
 
-def rank_auc(scores: Floats, labels: Ints, n_classes: int) -> Floats:
+def rank_auc(scores: Floats, labels: Integers, n_classes: int) -> Floats:
     r"""Return the area under the ROC curve of every class against the others.
 
     .. math:: A_k = P(s_k > s'_k) + \tfrac12 P(s_k = s'_k)
@@ -613,11 +610,11 @@ def rank_auc(scores: Floats, labels: Ints, n_classes: int) -> Floats:
 
 def explicitness_by_value(
     codes: Floats,
-    labels: Ints,
+    labels: Integers,
     n_classes: int,
     *,
-    train_rows: Ints,
-    test_rows: Ints,
+    train_rows: Integers,
+    test_rows: Integers,
     classifier: Literal["one-vs-rest", "multinomial"] = "one-vs-rest",
     probabilities: Literal["normalised", "raw"] = "normalised",
     scaling: Literal["min-max", "standard"] = "min-max",

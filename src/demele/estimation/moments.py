@@ -7,9 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer[Any]]
-BoolArray = NDArray[np.bool_]
+from demele.core.arrays import Flags, Floats, Integers
 
 #: Rows handled at a time: their codes stay in the processor's cache, and a file larger than the memory can be read.
 CHUNK = 1 << 13
@@ -23,7 +21,7 @@ def chunks(n_rows: int) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, n_rows))
 
 
-def code_rows(codes: NDArray[Any], rows: slice) -> FloatArray:
+def code_rows(codes: NDArray[Any], rows: slice) -> Floats:
     """Return rows of codes with one contiguous line per code, shape (n_codes, n)."""
     return np.ascontiguousarray(codes[rows].T, dtype=np.float64)
 
@@ -33,7 +31,7 @@ def smallest_unsigned(largest: int) -> np.dtype[Any]:
     return np.min_scalar_type(max(largest, 0))
 
 
-def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def divide(numerator: Floats, denominator: Floats) -> Floats:
     """Return the quotient, NaN, without a warning, where the denominator is 0."""
     out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=out, where=denominator != 0)
@@ -57,11 +55,11 @@ class CodeMoments:
     """
 
     n: int
-    reference: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    low: FloatArray
-    high: FloatArray
+    reference: Floats
+    total: Floats
+    squares: Floats
+    low: Floats
+    high: Floats
 
     @classmethod
     def empty(cls, n_codes: int) -> Self:
@@ -70,14 +68,14 @@ class CodeMoments:
         return cls(0, zeros, zeros, zeros, np.full(n_codes, np.inf), np.full(n_codes, -np.inf))
 
     @classmethod
-    def of_rows(cls, rows: FloatArray, reference: FloatArray) -> tuple[Self, FloatArray]:
+    def of_rows(cls, rows: Floats, reference: Floats) -> tuple[Self, Floats]:
         """Summarise rows (n_codes, n); also return them centred on the reference."""
         centred = rows - reference[:, np.newaxis]
         squares = np.einsum("ij,ij->i", centred, centred)
         extremes = centred.min(axis=1), centred.max(axis=1)
         return cls(rows.shape[1], reference, centred.sum(axis=1), squares, *extremes), centred
 
-    def rebased(self, reference: FloatArray) -> Self:
+    def rebased(self, reference: Floats) -> Self:
         """Return the same summary with sums about another reference."""
         shift = self.reference - reference
         squares = self.squares + shift * (2.0 * self.total + self.n * shift)
@@ -99,12 +97,12 @@ class CodeMoments:
         )
 
     @property
-    def constant(self) -> BoolArray:
+    def constant(self) -> Flags:
         """Codes with a single value."""
         return ~(self.low < self.high)
 
     @property
-    def deviation(self) -> FloatArray:
+    def deviation(self) -> Floats:
         """Standard deviation (divisor n) of each code; exactly 0 for a constant one, NaN if there are no rows."""
         if not self.n:
             return np.full(len(self.total), np.nan)
@@ -124,7 +122,7 @@ class ValueOrder:
     order: NDArray[np.intp]
 
     @classmethod
-    def of(cls, bins: IntArray, size: int) -> Self:
+    def of(cls, bins: Integers, size: int) -> Self:
         """Sort the rows by value, in linear time."""
         # Small unsigned integers are sorted by radix, in linear time; -1 becomes 0 and comes first.
         keys = (bins + 1).astype(smallest_unsigned(size))
@@ -138,17 +136,17 @@ class ValueOrder:
         """Where each present value begins in ``order``."""
         return np.cumsum(self.count) - self.count
 
-    def reduce(self, operation: np.ufunc, ordered: FloatArray) -> FloatArray:
+    def reduce(self, operation: np.ufunc, ordered: Floats) -> Floats:
         """Reduce the last axis of values that stand in ``order`` to one number per present value."""
         return operation.reduceat(ordered, self.starts, axis=-1)
 
-    def parts(self, ordered: FloatArray) -> Iterator[FloatArray]:
+    def parts(self, ordered: Floats) -> Iterator[Floats]:
         """Yield the stretch of the last axis that belongs to each present value."""
         for start, n in zip(self.starts, self.count, strict=True):
             yield ordered[..., start : start + n]
 
 
-def largest_distance(total: FloatArray, count: Any, low: FloatArray, high: FloatArray) -> FloatArray:
+def largest_distance(total: Floats, count: Any, low: Floats, high: Floats) -> Floats:
     """Distance from the mean to the farther extreme; exactly 0 where the extremes are equal."""
     mean = np.clip(total / count, low, high)  # rounding may put a mean outside its own extremes
     return np.asarray(np.maximum(high - mean, mean - low))

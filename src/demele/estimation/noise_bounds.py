@@ -9,12 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.estimation.information import InformationTable, entropy, mutual_information
-
-Floats = NDArray[np.float64]
-
 
 #: Frank-Wolfe stops at this distance (nats) between value and certificate, or after so many steps.
 GAP, STEPS = 1e-4, 400
@@ -342,7 +339,6 @@ BOUNDS = {"mig": mig_bounds, "mig_sup": mig_sup_bounds, "dcimig": dcimig_bounds}
 
 # How scores of information change with single annotations, and the annotations whose change turns an order round ------
 
-Ints = NDArray[np.intp]
 #: Value of a table of information; leading axes are tables.
 Formula = Callable[[InformationTable], Floats]
 
@@ -356,10 +352,10 @@ NUDGE = 1e-6
 class BinnedCodes:
     """Codes as bin numbers (n_codes, n), and the number of bins."""
 
-    bins: Ints
+    bins: Rows
     n_bins: int
 
-    def counts(self, labels: Ints, n_values: int) -> Floats:
+    def counts(self, labels: Rows, n_values: int) -> Floats:
         """Return counts (n_codes, n_bins, n_values) against a factor of shape (n,); without rows beyond its values."""
         known = labels < n_values
         bins, labels = (self.bins, labels) if known.all() else (self.bins[:, known], labels[known])
@@ -404,7 +400,7 @@ def label_slopes(codes: BinnedCodes, counts: list[Floats], formula: Formula) -> 
 def attained_share(
     ahead: BinnedCodes,
     behind: BinnedCodes,
-    factors: Ints,
+    factors: Rows,
     n_values: list[int],
     formula: Formula,
     most: float = 0.5,

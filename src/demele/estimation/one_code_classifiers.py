@@ -7,16 +7,13 @@ running sums along the sorted code, and a Newton step costs a binary search inst
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Integers
 from demele.core.errors import NotConvergedWarning, NotEnoughData, warn_user
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer[Any]]
-
 
 ClassWeight = Literal["balanced"] | None
 
@@ -33,9 +30,9 @@ class Lines(NamedTuple):
     """One line per code and class; the predicted class is that of the highest line, the first of equal ones."""
 
     #: (n_codes, n_classes)
-    slopes: FloatArray
+    slopes: Floats
     #: (n_codes, n_classes); minus infinity for a class that was not seen.
-    intercepts: FloatArray
+    intercepts: Floats
 
 
 def require_two_classes(n_classes: int, n_samples: int) -> None:
@@ -49,8 +46,8 @@ def require_two_classes(n_classes: int, n_samples: int) -> None:
 
 
 def svc_lines(
-    codes: FloatArray,
-    labels: IntArray,
+    codes: Floats,
+    labels: Integers,
     *,
     n_classes: int,
     C: float = 1.0,  # noqa: N803 - the name in scikit-learn and in the papers
@@ -110,7 +107,7 @@ def svc_lines(
     return lines
 
 
-def compact(labels: IntArray) -> IntArray:
+def compact(labels: Integers) -> Integers:
     """Labels in the fewest bytes: NumPy sorts integers of up to 16 bits by radix, ten times faster."""
     return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
 
@@ -118,12 +115,12 @@ def compact(labels: IntArray) -> IntArray:
 class SortedCode(NamedTuple):
     """One code in increasing order."""
 
-    values: FloatArray
+    values: Floats
     order: NDArray[np.intp]
-    sums: FloatArray
+    sums: Floats
 
     @classmethod
-    def of(cls, code: FloatArray) -> "SortedCode":
+    def of(cls, code: Floats) -> "SortedCode":
         """Sort the values of one code."""
         order = np.argsort(code)
         values = code[order]
@@ -141,7 +138,7 @@ class SortedLabels(NamedTuple):
     starts: NDArray[np.intp]
 
     @classmethod
-    def of(cls, labels: IntArray, n_classes: int) -> "SortedLabels":
+    def of(cls, labels: Integers, n_classes: int) -> "SortedLabels":
         """Sort rows by their class."""
         sizes = np.bincount(labels, minlength=n_classes)
         # small integers are sorted by radix, in linear time
@@ -150,7 +147,7 @@ class SortedLabels(NamedTuple):
         keys = positions + np.repeat(np.arange(len(sizes)) * (len(labels) + 1), sizes)
         return cls(positions, keys, np.concatenate([[0], np.cumsum(sizes)]))
 
-    def entries(self, labels: IntArray, positions: IntArray) -> NDArray[np.intp]:
+    def entries(self, labels: Integers, positions: Integers) -> NDArray[np.intp]:
         """First entry of each label that does not come before a position of the code."""
         return np.searchsorted(self.keys, labels * (len(self.keys) + 1) + positions)
 
@@ -164,11 +161,11 @@ class Problems(NamedTuple):
     #: The classes that get a line of their own, each against the others.
     fitted: NDArray[np.intp]
     #: Cost of a violated margin, per problem, for samples of the class and for the others.
-    cost: FloatArray
-    cost_others: FloatArray
+    cost: Floats
+    cost_others: Floats
 
     @classmethod
-    def of(cls, labels: IntArray, n_classes: int, cost: float, class_weight: ClassWeight) -> "Problems":
+    def of(cls, labels: Integers, n_classes: int, cost: float, class_weight: ClassWeight) -> "Problems":
         """Set each class that has rows against the others."""
         sizes = np.bincount(labels, minlength=n_classes)
         seen = np.flatnonzero(sizes)
@@ -188,27 +185,27 @@ class _Piece(NamedTuple):
     """
 
     #: m0, m1, m2: cost-weighted sums of 1, z, z^2 over the samples inside the margin.
-    moments: FloatArray
+    moments: Floats
     #: t0, t1: cost-weighted sums of y, y z over the same samples.
-    targets: FloatArray
+    targets: Floats
     #: Which samples these are.
-    extent: IntArray
+    extent: Integers
 
-    def value(self, lines: FloatArray) -> FloatArray:
+    def value(self, lines: Floats) -> Floats:
         """Objective at lines of this piece."""
         w, b = lines
         m0, m1, m2 = self.moments
         t0, t1 = self.targets
         return np.asarray(w * ((0.5 + m2) * w + 2.0 * m1 * b - 2.0 * t1) + b * ((0.5 + m0) * b - 2.0 * t0) + m0)
 
-    def blur(self, lines: FloatArray) -> FloatArray:
+    def blur(self, lines: Floats) -> Floats:
         """Return the rounding error to expect in `value`, which adds up terms larger than their sum."""
         w, b = lines
         m0, _, m2 = self.moments
-        size: FloatArray = 1.0 + m0 * (1.0 + b * b) + m2 * w * w
+        size: Floats = 1.0 + m0 * (1.0 + b * b) + m2 * w * w
         return _ROUNDING * size
 
-    def lowest(self) -> FloatArray:
+    def lowest(self) -> Floats:
         """Lines at which this function is least, be they of this piece or not."""
         m0, m1, m2 = self.moments
         t0, t1 = self.targets
@@ -228,7 +225,7 @@ class _Objective:
         self._sums_inside = self._label_sums[:, labels.starts[problems.fitted + 1]] - self._sums_before
         self._sums_others = code.sums[:, -1:] - self._sums_inside
 
-    def piece(self, lines: FloatArray) -> _Piece:
+    def piece(self, lines: Floats) -> _Piece:
         """Find the quadratic function that the objective is near these lines."""
         slopes, intercepts = lines
         # Samples of the class are inside the margin where w z + b < 1, the others where w z + b > -1.
@@ -246,7 +243,7 @@ class _Objective:
         return _Piece(of_class + of_others, (of_class - of_others)[:2], extent)
 
 
-def fit_lines(code: SortedCode, labels: SortedLabels, problems: Problems) -> tuple[FloatArray, FloatArray]:
+def fit_lines(code: SortedCode, labels: SortedLabels, problems: Problems) -> tuple[Floats, Floats]:
     """Slopes and intercepts of all classes, each (n_classes,)."""
     lines = np.stack([np.zeros(problems.n_classes), np.full(problems.n_classes, -np.inf)])
     lines[1, problems.seen] = 0.0
@@ -254,7 +251,7 @@ def fit_lines(code: SortedCode, labels: SortedLabels, problems: Problems) -> tup
     return lines[0], lines[1]
 
 
-def _minimise(objective: _Objective, n_problems: int) -> FloatArray:
+def _minimise(objective: _Objective, n_problems: int) -> Floats:
     """Newton's method from flat lines: jump to the lowest point of the present piece, halve jumps that do not pay."""
     lines = np.zeros((2, n_problems))
     piece = objective.piece(lines)
@@ -286,7 +283,7 @@ def _minimise(objective: _Objective, n_problems: int) -> FloatArray:
     return lines
 
 
-def accuracy(code: SortedCode, labels: SortedLabels, slopes: FloatArray, intercepts: FloatArray) -> float:
+def accuracy(code: SortedCode, labels: SortedLabels, slopes: Floats, intercepts: Floats) -> float:
     """Share of the samples whose class has the highest line, the first of equal ones.
 
     A class is highest on an interval of the code, between its crossings with the flatter and with the steeper lines.
@@ -312,7 +309,7 @@ def accuracy(code: SortedCode, labels: SortedLabels, slopes: FloatArray, interce
     return float((labels.entries(seen, stop) - labels.entries(seen, start)).sum() / n_samples)
 
 
-def _running_sums(values: FloatArray) -> FloatArray:
+def _running_sums(values: Floats) -> Floats:
     """Return the sums of 1, z, z^2 over the first 0, 1, ..., N values, (3, N + 1)."""
     sums = np.empty((3, len(values) + 1))
     sums[0] = np.arange(len(values) + 1)
@@ -327,15 +324,12 @@ def _running_sums(values: FloatArray) -> FloatArray:
 # On codes in raw units, where a penalty may shrink a small code to almost nothing, predictions depend on where a solver
 # stops. Only their own solver gives the numbers of disentanglement_lib and Latte, so it is used here.
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
-
 
 def raw_classifier_accuracy_matrix(
     codes_train: Floats,
-    factors_train: Sequence[Ints],
+    factors_train: Sequence[Integers],
     codes_test: Floats,
-    factors_test: Sequence[Ints],
+    factors_test: Sequence[Integers],
     *,
     groups: Sequence[list[int]] | None = None,
     C: float = 1.0,  # noqa: N803 - scikit-learn's name
@@ -387,7 +381,7 @@ def raw_classifier_accuracy_matrix(
     return accuracies
 
 
-def raw_logistic_accuracy(train: Floats, train_y: Ints, test: Floats, test_y: Ints) -> float:
+def raw_logistic_accuracy(train: Floats, train_y: Integers, test: Floats, test_y: Integers) -> float:
     """Accuracy of scikit-learn's ``LogisticRegression``, with its defaults, on features as they come.
 
     Parameters

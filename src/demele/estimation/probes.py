@@ -4,14 +4,12 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.estimation.boosting_importance import boosted_fit
 from demele.estimation.logistic import linear_scores, multinomial_logistic, scaled_codes
 from demele.estimation.trees import Presorted, presort
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Probe = Literal["boosting", "logistic"]
 
 
@@ -31,11 +29,11 @@ class ProbedCodes:
         """The codes, sorted."""
         return presort(self.values)
 
-    def without(self, columns: Ints) -> "ProbedCodes":
+    def without(self, columns: Rows) -> "ProbedCodes":
         """Return the codes but some."""
         return ProbedCodes(np.delete(self.values, columns, axis=1))
 
-    def only(self, columns: Ints) -> "ProbedCodes":
+    def only(self, columns: Rows) -> "ProbedCodes":
         """Return some codes."""
         return ProbedCodes(np.ascontiguousarray(self.values[:, columns]))
 
@@ -43,15 +41,15 @@ class ProbedCodes:
 def predicted(
     probe: Probe,
     codes: ProbedCodes,
-    values: Floats | Ints,
-    train: Ints,
-    test: Ints,
+    values: Floats | Rows,
+    train: Rows,
+    test: Rows,
     *,
     categorical: bool,
     rng: np.random.Generator,
     penalty: float = 1.0,
-    scale: Ints | None = None,
-) -> Floats | Ints:
+    scale: Rows | None = None,
+) -> Floats | Rows:
     """Return what a predictor that is fitted to the training rows says of the test rows.
 
     Parameters
@@ -97,7 +95,7 @@ def predicted(
     return np.asarray(own.mean() + unseen @ weights)
 
 
-def held_out_score(truth: Floats | Ints, said: Floats | Ints, *, categorical: bool) -> float:
+def held_out_score(truth: Floats | Rows, said: Floats | Rows, *, categorical: bool) -> float:
     """Return accuracy, or R2 against the mean of these rows: NaN where there are none, or numbers that do not vary."""
     if not len(truth):
         return float("nan")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from demele.core.arrays import Floats
 
 #: Added to the diagonal of the covariance of the codes, as a share of their mean variance.
 RIDGE = 1e-6

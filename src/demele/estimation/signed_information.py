@@ -9,12 +9,10 @@ half as information.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.estimation.counts import JointCounts
 from demele.estimation.information import InformationTable, entropy, mutual_information
-
-Floats = NDArray[np.float64]
 
 #: Added to the diagonal of counted transitions, so that a class that was never counted is right.
 NEVER_COUNTED = 0.001

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from demele.core.arrays import Flags, Floats, Rows
+
 Places = NDArray[np.unsignedinteger[Any]]
 
 
@@ -48,8 +48,8 @@ class Presorted:
         Whether any code takes a value twice.
     """
 
-    order: Ints
-    rank: Ints
+    order: Rows
+    rank: Rows
     tied: bool
 
     @property
@@ -62,7 +62,7 @@ class Presorted:
         """Number of rows."""
         return int(self.order.shape[1])
 
-    def subset(self, rows: Ints) -> "Presorted":
+    def subset(self, rows: Rows) -> "Presorted":
         """Return the same for some rows, renumbered from 0; ranks keep the meaning they had. Sorts nothing."""
         number = np.full(self.n_rows, -1)
         number[rows] = np.arange(len(rows))
@@ -120,16 +120,16 @@ class Trees:
         Tree of the node, and its distance from the root.
     """
 
-    feature: Ints
-    threshold: Ints
-    left: Ints
+    feature: Rows
+    threshold: Rows
+    left: Rows
     value: Floats
     decrease: Floats
-    tree: Ints
-    depth: Ints
+    tree: Rows
+    depth: Rows
 
 
-def descend(trees: Trees, rank: Ints, roots: Ints, rows: Ints, depths: Sequence[int]) -> Ints:
+def descend(trees: Trees, rank: Rows, roots: Rows, rows: Rows, depths: Sequence[int]) -> Rows:
     """Find the node that each row reaches in a tree, at several depths.
 
     Parameters
@@ -177,7 +177,6 @@ def importances_by_depth(trees: Trees, n_codes: int, n_trees: int, depths: Seque
     return np.asarray(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
 
 
-Mask = NDArray[np.bool_]
 #: Bins, in as few bytes as they need.
 
 #: Splits whose quality differs by less than this share are tied. The same partition found through two codes (a copy, or
@@ -197,13 +196,13 @@ class _Level:
     begins.
     """
 
-    slots: Ints
-    sizes: Ints
-    nodes: Ints
-    trees: Ints
+    slots: Rows
+    sizes: Rows
+    nodes: Rows
+    trees: Rows
 
     @property
-    def starts(self) -> Ints:
+    def starts(self) -> Rows:
         """Where each node begins."""
         return np.cumsum(self.sizes) - self.sizes
 
@@ -211,13 +210,13 @@ class _Level:
 class _Criterion(Protocol):
     """What regression and classification do differently."""
 
-    def lines(self, slots: Ints) -> Ints:
+    def lines(self, slots: Rows) -> Rows:
         """Lines to keep sorted, given those sorted by tree and code."""
 
-    def describe(self, slots: Ints, sizes: Ints) -> tuple[Floats, Mask]:
+    def describe(self, slots: Rows, sizes: Rows) -> tuple[Floats, Flags]:
         """Value of every node, from the slots of one after the other, and whether its rows differ in the target."""
 
-    def quality(self, level: _Level, places: Ints | None, in_left: Ints, in_right: Ints) -> Floats:
+    def quality(self, level: _Level, places: Rows | None, in_left: Rows, in_right: Rows) -> Floats:
         """Quality (>= 0, larger is better) of a split after each of some places of the lines (None: of all)."""
 
     def decrease(self, level: _Level, quality: Floats) -> Floats:
@@ -238,16 +237,16 @@ class _Variance:
         self.target = np.tile(np.rint((target - self.origin) / self.unit).astype(np.int64), n_trees)
         self.residual = np.empty_like(self.target)
 
-    def lines(self, slots: Ints) -> Ints:
+    def lines(self, slots: Rows) -> Rows:
         return slots
 
-    def describe(self, slots: Ints, sizes: Ints) -> tuple[Floats, Mask]:
+    def describe(self, slots: Rows, sizes: Rows) -> tuple[Floats, Flags]:
         target, starts = self.target[slots], np.cumsum(sizes) - sizes
         mean = np.add.reduceat(target, starts) / sizes
         mixed = np.minimum.reduceat(target, starts) < np.maximum.reduceat(target, starts)
         return self.origin + self.unit * mean[:, None], mixed
 
-    def quality(self, level: _Level, places: Ints | None, in_left: Ints, in_right: Ints) -> Floats:
+    def quality(self, level: _Level, places: Rows | None, in_left: Rows, in_right: Rows) -> Floats:
         first, sizes = level.slots[0], level.sizes
         target = self.target[first]
         total = np.add.reduceat(target, level.starts)
@@ -273,25 +272,25 @@ class _Gini:
     does not depend on the number of classes; n comes from lines sorted by class. Counts are whole, hence exact.
     """
 
-    def __init__(self, target: Ints, n_classes: int, n_codes: int, n_trees: int) -> None:
+    def __init__(self, target: Rows, n_classes: int, n_codes: int, n_trees: int) -> None:
         self.n_codes, self.n_classes, self.n_rows = n_codes, n_classes, target.size
         self.target = np.tile(target, n_trees)
         self.of_class = np.empty(self.target.size, dtype=np.int64)
         self.joining = np.empty(self.target.size, dtype=np.int64)
 
-    def lines(self, slots: Ints) -> Ints:
+    def lines(self, slots: Rows) -> Rows:
         group = slots // self.n_rows * self.n_classes + self.target[slots]
         small = group.astype(np.min_scalar_type(int(group.max())))  # NumPy sorts 8 and 16 bits by radix
         by_class = np.argsort(small, axis=1, kind="stable")
         return np.concatenate([slots, np.take_along_axis(slots, by_class, axis=1)])
 
-    def describe(self, slots: Ints, sizes: Ints) -> tuple[Floats, Mask]:
+    def describe(self, slots: Rows, sizes: Rows) -> tuple[Floats, Flags]:
         n_nodes = len(sizes)
         cell = np.repeat(np.arange(n_nodes) * self.n_classes, sizes) + self.target[slots]
         counts = np.bincount(cell, minlength=n_nodes * self.n_classes).reshape(n_nodes, self.n_classes)
         return counts / sizes[:, None], counts.max(axis=1) < sizes
 
-    def _class_totals(self, level: _Level) -> tuple[Ints, Ints]:
+    def _class_totals(self, level: _Level) -> tuple[Rows, Rows]:
         """Along the lines sorted by class: rows of this row's class in its node, so far and in all."""
         line = self.target[level.slots[self.n_codes]]
         begins = np.empty(line.size, dtype=np.bool_)
@@ -301,7 +300,7 @@ class _Gini:
         totals = np.diff(at, append=line.size)
         return np.arange(1, line.size + 1) - np.repeat(at, totals), np.repeat(totals, totals)
 
-    def quality(self, level: _Level, places: Ints | None, in_left: Ints, in_right: Ints) -> Floats:
+    def quality(self, level: _Level, places: Rows | None, in_left: Rows, in_right: Rows) -> Floats:
         so_far, in_all = self._class_totals(level)
         self.of_class[level.slots[self.n_codes]] = in_all
         squares = np.add.reduceat(in_all, level.starts)
@@ -330,7 +329,7 @@ class _Gini:
         return np.maximum(quality - np.add.reduceat(in_all, level.starts) / level.sizes, 0.0)
 
 
-def _pick(lines: Ints, places: Ints | None) -> Ints:
+def _pick(lines: Rows, places: Rows | None) -> Rows:
     return lines if places is None else lines.take(places)
 
 
@@ -339,10 +338,10 @@ class _Splits:
     """The best split of every node of a level; quality -1 where there is none."""
 
     quality: Floats
-    feature: Ints
-    threshold: Ints
-    last_left: Ints
-    chosen: Ints
+    feature: Rows
+    threshold: Rows
+    last_left: Rows
+    chosen: Rows
 
 
 def _best_splits(
@@ -387,7 +386,7 @@ def _best_splits(
     return _Splits(top, feature, parted // 2, last_left, chosen)
 
 
-def _nearly_best(quality: Floats, starts: Ints, sizes: Ints) -> Mask:
+def _nearly_best(quality: Floats, starts: Rows, sizes: Rows) -> Flags:
     """Whether the best split of a node along each line is, within ties, the best of all lines: (n_lines, n_nodes)."""
     n_lines, width = quality.shape
     if width > ROWS_OF_SMALL_NODES * len(sizes):
@@ -401,7 +400,7 @@ def _nearly_best(quality: Floats, starts: Ints, sizes: Ints) -> Mask:
     return nearly
 
 
-def _ranks(presorted: Presorted, slots: Ints) -> Ints:
+def _ranks(presorted: Presorted, slots: Rows) -> Rows:
     return np.take_along_axis(presorted.rank, slots % presorted.n_rows, axis=1)
 
 
@@ -409,11 +408,11 @@ def _ranks(presorted: Presorted, slots: Ints) -> Ints:
 class _Born:
     """New nodes and their slots, node by node: of each node that was split its left child, then its right one."""
 
-    slots: Ints
-    sizes: Ints
-    nodes: Ints
-    trees: Ints
-    right: Mask
+    slots: Rows
+    sizes: Rows
+    nodes: Rows
+    trees: Rows
+    right: Flags
 
 
 def _children(level: _Level, splits: _Splits, first_child: int) -> _Born:
@@ -428,7 +427,7 @@ def _children(level: _Level, splits: _Splits, first_child: int) -> _Born:
     )
 
 
-def _roots(presorted: Presorted, members: Mask) -> tuple[Ints, _Born]:
+def _roots(presorted: Presorted, members: Flags) -> tuple[Rows, _Born]:
     """Return the slots of all trees along every code, sorted, and the roots."""
     n_trees, n_rows = members.shape
     flat = presorted.order.reshape(-1)
@@ -442,8 +441,8 @@ def _roots(presorted: Presorted, members: Mask) -> tuple[Ints, _Born]:
 
 def grow_trees(
     presorted: Presorted,
-    target: Floats | Ints,
-    members: Mask,
+    target: Floats | Rows,
+    members: Flags,
     *,
     n_classes: int | None,
     features_per_split: int,
@@ -577,7 +576,7 @@ class Bins:
         self._indicators = csc_array((np.ones(cells.size), cells, begins), shape=(n_codes * n_bins, n_rows))
         self.counts = np.bincount(cells, minlength=n_codes * n_bins).astype(np.float64).reshape(n_codes, n_bins)
 
-    def apply(self, rank: Ints) -> Places:
+    def apply(self, rank: Rows) -> Places:
         """Bins of rows, from their ranks (n_codes, n_rows)."""
         lines = [np.searchsorted(cut, line) for cut, line in zip(self.cuts, rank, strict=True)]
         return np.stack(lines).astype(np.min_scalar_type(max(len(cut) for cut in self.cuts)))
@@ -612,7 +611,7 @@ class Bins:
         return left, counted
 
 
-def _cuts(ordered: Ints, max_bins: int | None) -> Ints:
+def _cuts(ordered: Rows, max_bins: int | None) -> Rows:
     """Ranks half way between neighbours of different rank: all such places, or the nearest to equal shares of rows."""
     last = np.flatnonzero(ordered[1:] > ordered[:-1])
     if max_bins is not None and len(last) >= max_bins:
@@ -633,8 +632,8 @@ class StageTrees:
         Decrease of the sum of squares; 0 where no split serves, and all rows go left.
     """
 
-    feature: Ints
-    last_bin: Ints
+    feature: Rows
+    last_bin: Rows
     decrease: Floats
 
     @property
@@ -713,7 +712,7 @@ def _with_right(parent: Floats, left: Floats) -> Floats:
     return both
 
 
-def _best_bins(sums: Floats, counts: Floats, rng: np.random.Generator) -> tuple[Ints, Ints, Floats]:
+def _best_bins(sums: Floats, counts: Floats, rng: np.random.Generator) -> tuple[Rows, Rows, Floats]:
     """Code, last bin on the left and decrease of the best split of every node and output."""
     n_nodes, n_outputs, n_codes, n_bins = sums.shape
     in_left = counts.cumsum(axis=3)

@@ -1,11 +1,11 @@
 """How well one code alone predicts a factor: squared correlations and linear classifiers, the scores behind SAP."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Integers
 from demele.estimation.known_errors import accuracy_without_errors
 from demele.estimation.one_code_classifiers import (
     ClassWeight,
@@ -18,11 +18,8 @@ from demele.estimation.one_code_classifiers import (
     svc_lines,
 )
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer[Any]]
 
-
-def squared_correlations(codes: FloatArray, values: FloatArray, *, threshold: float = 1e-24) -> FloatArray:
+def squared_correlations(codes: Floats, values: Floats, *, threshold: float = 1e-24) -> Floats:
     r"""Coefficient of determination of the straight-line fit of a continuous factor by each code alone.
 
     .. math:: R_j^2 = \frac{\operatorname{cov}(z_j, v)^2}{\operatorname{var}(z_j) \operatorname{var}(v)}
@@ -59,21 +56,21 @@ def squared_correlations(codes: FloatArray, values: FloatArray, *, threshold: fl
     factor, factor_varies = unit_vectors(columns, threshold)
     if not factor_varies.any():
         return np.full(codes.shape[1], np.nan)
-    squares: FloatArray = variance_shares(columns) @ [np.square(code.T @ line) for line in factor.T]
+    squares: Floats = variance_shares(columns) @ [np.square(code.T @ line) for line in factor.T]
     # Rounding can leave a perfect correlation a bit above 1.
     return np.where(code_varies, np.minimum(squares, 1.0), 0.0)
 
 
 def linear_classifier_accuracy_matrix(
-    codes_train: FloatArray,
-    factors_train: Sequence[IntArray],
-    codes_test: FloatArray,
-    factors_test: Sequence[IntArray],
+    codes_train: Floats,
+    factors_train: Sequence[Integers],
+    codes_test: Floats,
+    factors_test: Sequence[Integers],
     *,
     n_classes: Sequence[int],
     C: float = 1.0,  # noqa: N803 - the name in scikit-learn and in the papers
     class_weight: ClassWeight = None,
-) -> FloatArray:
+) -> Floats:
     """Accuracy of a linear support vector classifier of each categorical factor on each code alone.
 
     The classifier is the one of scikit-learn's ``LinearSVC`` on that one column, see `one_code_classifiers.svc_lines`.
@@ -125,15 +122,15 @@ def linear_classifier_accuracy_matrix(
 
 
 def true_accuracies(
-    codes_train: FloatArray,
-    given_train: IntArray,
-    codes_test: FloatArray,
-    given_test: IntArray,
-    transition: FloatArray,
+    codes_train: Floats,
+    given_train: Integers,
+    codes_test: Floats,
+    given_test: Integers,
+    transition: Floats,
     *,
     C: float = 1.0,  # noqa: N803 - as above
     class_weight: ClassWeight = None,
-) -> tuple[FloatArray, float]:
+) -> tuple[Floats, float]:
     """Accuracy against true classes of the classifiers of each code, and of the majority's class, from annotations.
 
     Parameters
@@ -159,7 +156,7 @@ def true_accuracies(
     return found, accuracy_without_errors(majority, given_test, transition)
 
 
-def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequence[IntArray]) -> FloatArray:
+def majority_accuracies(factors_train: Sequence[Integers], factors_test: Sequence[Integers]) -> Floats:
     """Accuracy of the guess that each factor always has the class that is most frequent in training.
 
     What a code that does not vary can do: its classifier has an intercept only. With balanced weights and two classes
@@ -185,13 +182,13 @@ def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequenc
     )
 
 
-def variance_shares(columns: FloatArray) -> FloatArray:
+def variance_shares(columns: Floats) -> Floats:
     """Return what share of the sum of the columns' variances each has; 1 of one column, in any unit."""
     variances = columns.var(axis=0) if columns.shape[1] > 1 else np.ones(1)
     return np.asarray(variances / variances.sum())
 
 
-def unit_vectors(columns: FloatArray, threshold: float) -> tuple[FloatArray, NDArray[np.bool_]]:
+def unit_vectors(columns: Floats, threshold: float) -> tuple[Floats, NDArray[np.bool_]]:
     """Centre columns and bring them to length 1, those that do not vary to 0; say which vary.
 
     Columns of the result lie together in memory.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.code_groups import CodeGroups, read_code_groups
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.inputs import Codes
@@ -22,7 +23,7 @@ from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable, entropy
 from demele.estimation.joint_codes import held_out_losses, joint_rows, occupied_bins
-from demele.metrics.data import Array, Data, TableSettings
+from demele.metrics.data import Data, TableSettings
 from demele.metrics.guards import ASK
 from demele.metrics.metric import Metric
 from demele.metrics.source import Draw, InMemory, Subject, constant_codes_note
@@ -120,7 +121,7 @@ class Grouped(InMemory):
         codes = _representatives(source.data.codes, groups)
         self._of_groups = replace(of_columns, codes=codes, notes=of_columns.notes + _size_notes(groups), arguments=said)
         self._uncounted: dict[Binning, tuple[int, ...]] = {}
-        self._losses: dict[Binning, Array] = {}
+        self._losses: dict[Binning, Floats] = {}
 
     def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
         """Return the input of a metric that knows groups: a table of counts, or rows with groups."""
@@ -163,7 +164,7 @@ class Grouped(InMemory):
         note = Note(code="lower-bound", message=message, subject=names)
         return replace(self._of_groups, notes=(*self._of_groups.notes, note))
 
-    def transformed(self, matrix: Array, names: Sequence[str]) -> InMemory:
+    def transformed(self, matrix: Floats, names: Sequence[str]) -> InMemory:
         """Refuse: a map of all columns leaves no groups."""
         raise InputError("code_groups", "columns in groups are not mixed with others; leave the groups out")
 
@@ -210,17 +211,17 @@ class Grouped(InMemory):
     def _table_of(
         self,
         rows: BinnedRows,
-        losses: Array | None,
+        losses: Floats | None,
         settings: TableSettings,
         counts: JointCounts,
         data: Data,
-        weights: Array | None = None,
+        weights: Floats | None = None,
     ) -> InformationTable:
         """Turn counts, and losses of what is not counted, into a table; the range of a group is its widest column's."""
         table = replace(self.information(counts, settings.correction), code_range=self._widest(data))
         return table if losses is None else self._bounded(table, settings.binning, rows, losses, weights)
 
-    def _widest(self, data: Data) -> Array:
+    def _widest(self, data: Data) -> Floats:
         """Return the range of each group: that of its widest column."""
         spans = data.codes.high - data.codes.low
         return np.array([spans[list(columns)].max() for columns in self.groups.columns])
@@ -240,7 +241,7 @@ class Grouped(InMemory):
             weights = np.bincount(drawn, minlength=self.data.n).astype(np.float64)
             yield self._table_of(rows, losses, settings, packed.count(weights), self.data, weights)
 
-    def _lost(self, data: Data, settings: TableSettings) -> Array:
+    def _lost(self, data: Data, settings: TableSettings) -> Floats:
         """Return losses of unseen rows, (uncounted groups, n_factors, n_samples), nats; those of all rows are kept."""
         if data is self.data and settings.binning in self._losses:
             return self._losses[settings.binning]
@@ -263,8 +264,8 @@ class Grouped(InMemory):
         table: InformationTable,
         binning: Binning,
         rows: BinnedRows,
-        losses: Array,
-        weights: Array | None = None,
+        losses: Floats,
+        weights: Floats | None = None,
     ) -> InformationTable:
         """Put the bounds into a table: entropy of the factor minus the mean loss, at least 0."""
         places = list(self.uncounted(binning))

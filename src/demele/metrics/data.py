@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.code_groups import CodeGroups
 from demele.core.columns import CHUNK
 from demele.core.errors import NotEnoughData
@@ -18,8 +19,6 @@ from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction
 from demele.metrics.options import Bins, Estimator, as_binning
-
-Array = NDArray[np.float64]
 
 #: Standard deviations beyond which a value is an outlier: no column of a few thousand Gaussian values reaches it.
 OUTLYING = 8.0
@@ -91,10 +90,10 @@ class Moments(Protocol):
 
     n: int
 
-    def squared_correlations(self) -> Array:
+    def squared_correlations(self) -> Floats:
         """Return those of codes and factors, (n_codes, n_factors)."""
 
-    def code_variances(self) -> Array:
+    def code_variances(self) -> Floats:
         """Return the variances of the codes, in their own unit."""
 
 
@@ -133,10 +132,10 @@ class Data:
 
     codes: Codes
     factors: Factors
-    codes_std: Array | None = None
+    codes_std: Floats | None = None
     groups: CodeGroups | None = None
     drawn_from: int = 0
-    transitions: Mapping[str, Array] = field(default_factory=dict)
+    transitions: Mapping[str, Floats] = field(default_factory=dict)
     blocks: RowBlocks | None = None
 
     @property
@@ -149,7 +148,7 @@ class Data:
         """Number of codes: of groups, where columns are in groups."""
         return self.codes.d if self.groups is None else self.groups.n
 
-    def summed_by_code(self, values: Array) -> Array:
+    def summed_by_code(self, values: Floats) -> Floats:
         """Return values of columns (n_columns, ...) as those of codes: of groups, their sums."""
         if self.groups is None:
             return values
@@ -161,7 +160,7 @@ class Data:
             return list(codes)
         return [column for code in codes for column in self.groups.columns[code]]
 
-    def transition_of(self, factor: Factor) -> Array | None:
+    def transition_of(self, factor: Factor) -> Floats | None:
         """Return how the levels of a factor are mistaken; None if it is taken as right.
 
         Raises
@@ -202,7 +201,7 @@ class Data:
         rng = rng_for(seed, "chance", index)
         return rng.permutation(self.n) if self.blocks is None else self.blocks.permutation(rng)
 
-    def arrays(self) -> tuple[Array, Array]:
+    def arrays(self) -> tuple[Floats, Floats]:
         """Return codes and factors as plain arrays, classes as level numbers and NaN where not annotated: a copy."""
         columns = [np.where(factor.annotated(), factor.values, np.nan) for factor in self.factors.columns]
         return self.codes.dense().copy(), np.column_stack([column.astype(np.float64) for column in columns])
@@ -241,7 +240,7 @@ class Data:
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
         return self._of_rows(codes=codes, factors=replace(self.factors, columns=tuple(factors)))
 
-    def standardised(self) -> Array:
+    def standardised(self) -> Floats:
         """Codes with mean 0 and standard deviation 1; constant codes are 0."""
         values = self.codes.dense()
         centred = values - values.mean(axis=0)
@@ -253,15 +252,15 @@ class Data:
         alive = ~self.codes.constant & (deviation > 0)
         centred /= np.where(alive, deviation, 1.0)
         centred[:, ~alive] = 0.0
-        result: Array = centred
+        result: Floats = centred
         return result
 
-    def deviations(self) -> Array:
+    def deviations(self) -> Floats:
         """Return the standard deviation of each code in its own unit, 0 for a constant one."""
         values = self.codes.dense()
         scale = np.maximum(self.codes.high, -self.codes.low)  # first, or squares would leave the range of floats
         scale = np.where(scale > 0, scale, 1.0)
-        deviation: Array = scale * (values / scale).std(axis=0)
+        deviation: Floats = scale * (values / scale).std(axis=0)
         return np.where(self.codes.constant, 0.0, deviation)
 
     def factor_labels(self, bins: Bins) -> tuple[NDArray[np.intp], list[int]]:

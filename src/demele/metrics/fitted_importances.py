@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.results import Note
 from demele.estimation.importance import FittedImportance, Shuffled, Shuffles
 from demele.estimation.univariate import variance_shares
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.metric import Streams
 from demele.metrics.splits import annotated_rows, fewer_than_asked, sizes
 
@@ -44,9 +45,9 @@ class Importances:
     factor_names : tuple of str
     """
 
-    matrices: Mapping[str, Array]
-    explicitness: Array
-    unclipped: Array
+    matrices: Mapping[str, Floats]
+    explicitness: Floats
+    unclipped: Floats
     read: NDArray[np.bool_]
     settings: Mapping[str, Mapping[str, Any]]
     n: int
@@ -101,7 +102,7 @@ def _importances(
     return Importances(matrices, explicitness, unclipped, read, settings, data.n, notes, data.factors.names)
 
 
-def _on_circle(predict: Callable[[Array], FittedImportance], points: Array) -> FittedImportance:
+def _on_circle(predict: Callable[[Floats], FittedImportance], points: Floats) -> FittedImportance:
     """Predict cosine and sine (n, 2), of the angle from the first row's, so that scores do not see where it is 0."""
     cosine, sine = points[0]
     columns = points @ np.array([[cosine, -sine], [sine, cosine]])
@@ -120,8 +121,8 @@ def _on_circle(predict: Callable[[Array], FittedImportance], points: Array) -> F
 
 
 def _informativeness(
-    score: float | Array, mse: float | Array | None, chance: float | None, informativeness: str, report: str
-) -> float | Array:
+    score: float | Floats, mse: float | Floats | None, chance: float | None, informativeness: str, report: str
+) -> float | Floats:
     """Return the explicitness that scores on unseen rows stand for; there is a chance of categorical factors only."""
     if chance is not None:
         if report == "unscaled":
@@ -146,9 +147,9 @@ def _sorting_once(fit: Callable[..., FittedImportance]) -> Callable[..., FittedI
     """Return a fit of trees that sorts the same codes once, for all factors that are annotated on all rows."""
     from demele.estimation.trees import Presorted, presort
 
-    held: list[tuple[Array, Presorted]] = []
+    held: list[tuple[Floats, Presorted]] = []
 
-    def fitted(codes: Array, values: Array, **options: Any) -> FittedImportance:
+    def fitted(codes: Floats, values: Floats, **options: Any) -> FittedImportance:
         if not held or held[0][0] is not codes:
             held[:] = [(codes, presort(codes))]
         return fit(codes, values, presorted=held[0][1], **options)

@@ -3,22 +3,22 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
-from demele.metrics.data import Array
 
 
-def concentration(shares: Array, axis: int) -> Array:
+def concentration(shares: Floats, axis: int) -> Floats:
     """Return 1 - entropy of the shares along an axis, in units of its largest; a single entry is concentrated."""
     size = shares.shape[axis]
     if size <= 1:
         return np.ones(shares.sum(axis=axis).shape)
     terms = shares * np.log(np.where(shares > 0, shares, 1.0))
-    result: Array = 1.0 + terms.sum(axis=axis) / np.log(size)
+    result: Floats = 1.0 + terms.sum(axis=axis) / np.log(size)
     return np.clip(result, 0.0, 1.0)
 
 
-def modularity_of_codes(importance: Array) -> tuple[Array, Array]:
+def modularity_of_codes(importance: Floats) -> tuple[Floats, Floats]:
     """Return D_j = 1 + sum_i p_ij log_M p_ij of each code (NaN where it has no importance) and the weights rho_j."""
     totals = importance.sum(axis=1)
     used = totals > 0
@@ -28,14 +28,14 @@ def modularity_of_codes(importance: Array) -> tuple[Array, Array]:
     return per_code, totals / grand if grand > 0 else totals
 
 
-def compactness_of_factors(importance: Array) -> Array:
+def compactness_of_factors(importance: Floats) -> Floats:
     """Return C_i = 1 + sum_j p_ij log_d p_ij of each factor; 0 for a factor that no code predicts."""
     totals = importance.sum(axis=0)
     shares = importance / np.where(totals > 0, totals, 1.0)[None, :]
     return np.where(totals > 0, concentration(shares, axis=0), 0.0)
 
 
-def mean_compactness(importance: Array, factor_weights: str) -> float:
+def mean_compactness(importance: Floats, factor_weights: str) -> float:
     """Mean of compactness over factors, with equal weights or their sums of importances; 0 if none has any."""
     per_factor, totals = compactness_of_factors(importance), importance.sum(axis=0)
     if factor_weights == "uniform":
@@ -44,7 +44,7 @@ def mean_compactness(importance: Array, factor_weights: str) -> float:
     return float(per_factor @ totals) / grand if grand > 0 else 0.0
 
 
-def weighted_modularity(per_code: Array, weights: Array) -> float:
+def weighted_modularity(per_code: Floats, weights: Floats) -> float:
     """Mean of the codes that have importance, weighted by it; 0 where none has. Rounding cannot lift it above 1."""
     return min(float(np.nansum(per_code * weights)), 1.0)
 
@@ -95,7 +95,7 @@ def dci_compactness(importance: ArrayLike) -> float:
     return float(compactness_of_factors(checked_table(importance, "importance")).mean())
 
 
-def checked_table(given: ArrayLike, argument: str) -> Array:
+def checked_table(given: ArrayLike, argument: str) -> Floats:
     """Return finite numbers of codes and factors, none below 0.
 
     Raises

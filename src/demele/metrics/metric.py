@@ -11,8 +11,8 @@ from types import FunctionType
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, cast, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.bibliography import bibtex_of, referenced
 from demele.core.errors import InputTypeError, quoted
 from demele.core.fingerprint import fingerprint
@@ -22,7 +22,6 @@ from demele.estimation.information import InformationTable, mean_of_defined
 from demele.metrics.options import RANDOM, Option, options_of, public_signature
 
 P = ParamSpec("P")
-Array = NDArray[np.float64]
 #: Returns the generator of a named part of the work.
 Streams = Callable[..., np.random.Generator]
 #: Whether a state can be read, of a source and options.
@@ -58,10 +57,10 @@ class Native:
         Notes on whether codes of noise would score as much. They stand last.
     """
 
-    value: Array
-    per_factor: Array | None = None
-    per_code: Array | None = None
-    matrix: Array | None = None
+    value: Floats
+    per_factor: Floats | None = None
+    per_code: Floats | None = None
+    matrix: Floats | None = None
     matrix_of: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
@@ -69,7 +68,7 @@ class Native:
 
     @classmethod
     def mean(
-        cls, table: InformationTable, *, per_factor: Array | None = None, per_code: Array | None = None, **more: Any
+        cls, table: InformationTable, *, per_factor: Floats | None = None, per_code: Floats | None = None, **more: Any
     ) -> "Native":
         """Return the mean of the defined values of factors, or of codes, and the table that they were read off."""
         own = per_code if per_factor is None else per_factor
@@ -88,9 +87,9 @@ class Draws:
     ``failed`` are the numbers, among all that were asked for, of draws that could not be computed and have no value.
     """
 
-    value: Array
-    per_factor: Array | None
-    per_code: Array | None
+    value: Floats
+    per_factor: Floats | None
+    per_code: Floats | None
     failed: tuple[int, ...] = ()
 
     @property
@@ -99,7 +98,7 @@ class Draws:
         return len(self.value)
 
     @property
-    def numbered(self) -> Array:
+    def numbered(self) -> Floats:
         """Values in the places of their draws, NaN where one failed: place k is of the same rows for all codes."""
         if not self.failed:
             return self.value
@@ -112,10 +111,10 @@ class Draws:
         """Collect natives of single draws, or of blocks of draws."""
         scalar = natives[0].value.ndim == 0
 
-        def joined(arrays: list[Array]) -> Array:
+        def joined(arrays: list[Floats]) -> Floats:
             return np.stack(arrays) if scalar else np.concatenate(arrays)
 
-        def optional(arrays: list[Array | None]) -> Array | None:
+        def optional(arrays: list[Floats | None]) -> Floats | None:
             given = [array for array in arrays if array is not None]
             return joined(given) if given else None
 
@@ -139,7 +138,7 @@ class Draws:
         )
 
     @staticmethod
-    def quantiles(values: Array, level: float, bounds: tuple[float, float], centre: float) -> Array:
+    def quantiles(values: Floats, level: float, bounds: tuple[float, float], centre: float) -> Floats:
         """Return the ends of the central range of the values, moved so that their mean is at ``centre``.
 
         Resamples are biased as samples are: estimated information, for one, is too high by about the same amount
@@ -150,7 +149,7 @@ class Draws:
         if not known.size:
             return np.full(2, np.nan)
         shift = centre - float(known.mean())
-        found: Array = np.clip(np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) + shift, *bounds)
+        found: Floats = np.clip(np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) + shift, *bounds)
         return found
 
 

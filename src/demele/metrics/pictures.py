@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.core.pictured import RowSample
 from demele.core.results import Dependency
 from demele.core.seeds import rng_for
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 
 #: No more pairs than a reader can look at; rows beyond this many are sampled evenly.
 MAX_PAIRS = 400
@@ -18,7 +19,7 @@ MOST_ROWS, MOST_VALUES = 1_500, 120_000
 MOST_CODES = 200
 
 
-def dependency_pictures(data: Data, binning: Binning, robustness: Array) -> tuple[Dependency, ...]:
+def dependency_pictures(data: Data, binning: Binning, robustness: Floats) -> tuple[Dependency, ...]:
     """Return, for each code and factor, the code's conditional mean and range per value of the factor.
 
     ``robustness`` is the matrix of IRS (n_codes, n_factors). Source: Suter et al. 2019, section 5, figure of the

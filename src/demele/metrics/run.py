@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.core.bibliography import referenced
 from demele.core.chance import MOST_UNDEFINED
 from demele.core.code_groups import slots_as_groups
@@ -38,7 +39,7 @@ from demele.metrics.guards import (
     noise_notes,
     unprobed_notes,
 )
-from demele.metrics.metric import MATRIX, SUMMED, Array, Draws, Metric, Native, Outcome, applied
+from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome, applied
 from demele.metrics.options import Run, RunOptions, check_blocks, no_such_option
 from demele.metrics.pictures import rows_for_pictures
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
@@ -490,7 +491,7 @@ def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
     return notes
 
 
-def _undefined(request: Request, native: Native, own: Array, names: Sequence[str], constant: Collection[str]) -> Note:
+def _undefined(request: Request, native: Native, own: Floats, names: Sequence[str], constant: Collection[str]) -> Note:
     """Name the varying factors, or codes, without a per-factor value, and the codes that do not vary."""
     missing = tuple(name for name, value in zip(names, own, strict=True) if np.isnan(value))
     severity: Severity = "warning" if np.isnan(native.value) else "info"
@@ -514,7 +515,7 @@ def _intervals(
     if draws is None:
         raise ValueError("no resamples")
 
-    def interval(values: Array, centre: float) -> Interval:
+    def interval(values: Floats, centre: float) -> Interval:
         low, high = map(float, draws.quantiles(values, run.level, request.metric.range, centre))
         method = f"{outcome.resampling} percentile, {run.n_bootstrap} resamples"
         return Interval(low=low, high=high, level=run.level, method=method)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.columns import CHUNK
 from demele.core.errors import (
     AmbiguousKindWarning,
@@ -33,7 +34,7 @@ from demele.estimation.counts import (
 from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding, dependence
 from demele.estimation.information import Correction, InformationTable, information_table
-from demele.metrics.data import Array, Data, TableSettings
+from demele.metrics.data import Data, TableSettings
 from demele.metrics.metric import Metric
 
 #: Entries of a block of resampled tables held in memory at a time (float64).
@@ -92,7 +93,7 @@ class Subject:
         columns = tuple(self.factors.columns[index] for index in self.active)
         return Factors(columns, self.factors.missing, self.factors.ambiguous)
 
-    def spread_factors(self, values: Array) -> Array:
+    def spread_factors(self, values: Floats) -> Floats:
         """Put values of the active factors into the order of all factors, NaN elsewhere (last axis)."""
         if len(self.active) == self.m:
             return values
@@ -194,7 +195,7 @@ class Source:
         """Yield tables of resamples, halves or permutations of the rows, one or some at a time; or outliers clipped."""
         raise self._lacks("rows to draw from")
 
-    def transformed(self, matrix: Array, names: Sequence[str]) -> "Source":
+    def transformed(self, matrix: Floats, names: Sequence[str]) -> "Source":
         """Return the same rows with the codes multiplied by a matrix, such as a rotation."""
         raise self._lacks("rows in memory to transform")
 
@@ -266,7 +267,7 @@ class InMemory(Source):
         """What a signature says of the source: how many blocks of rows there are."""
         return {} if self.data.blocks is None else {"blocks": str(self.data.blocks.count)}
 
-    def transformed(self, matrix: Array, names: Sequence[str]) -> "InMemory":
+    def transformed(self, matrix: Floats, names: Sequence[str]) -> "InMemory":
         """Return the same rows with the codes multiplied by a matrix (n_codes, n_new_codes), such as a rotation.
 
         New codes that vary by no more than products are rounded are 0: bins would find the factors in what is left.
@@ -398,7 +399,7 @@ def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
     return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
 
 
-def checked_std(codes_std: object, codes: Codes) -> Array:
+def checked_std(codes_std: object, codes: Codes) -> Floats:
     """Return standard deviations of the shape of the codes, at least 0.
 
     Raises

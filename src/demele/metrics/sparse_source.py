@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.inputs import Factor, Factors
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
@@ -23,7 +24,7 @@ from demele.estimation.sparse_counts import (
     number_of_bins,
     squared_correlation_block,
 )
-from demele.metrics.data import Array, TableSettings
+from demele.metrics.data import TableSettings
 from demele.metrics.metric import Metric
 from demele.metrics.source import Draw, InMemory, Source, Subject
 from demele.metrics.sparse_results import TopCode
@@ -52,9 +53,9 @@ class SparseTable:
     """
 
     information: InformationTable
-    code_entropy: Array
-    squared_correlations: Array | None
-    chance: Array
+    code_entropy: Floats
+    squared_correlations: Floats | None
+    chance: Floats
 
 
 class Screened(InMemory):
@@ -118,7 +119,7 @@ class SparseRows(Source):
         index = [place for place, factor in enumerate(factors.columns) if correlations and not factor.categorical]
         continuous = [factors.columns[place] for place in index]
 
-        def counted(block: Block) -> tuple[slice, InformationTable, Array, Array]:
+        def counted(block: Block) -> tuple[slice, InformationTable, Floats, Floats]:
             counts, alone = count_block(codes, bins, levels, block)
             table, own = self.information(counts, self.correction), slice(block.first, block.last)
             return own, table, entropy(alone, self.correction), squared_correlation_block(codes, continuous, block)
@@ -277,7 +278,7 @@ class SparseRows(Source):
         return tuple(found)
 
 
-def _ranked_codes(information: Array, most: int) -> NDArray[np.intp]:
+def _ranked_codes(information: Floats, most: int) -> NDArray[np.intp]:
     """Return the codes that inform most, increasing: every factor's best, every factor's second best, and so on.
 
     Of equal informations the first code comes first. ``most`` codes are taken, or all if there are fewer.
@@ -290,7 +291,7 @@ def _ranked_codes(information: Array, most: int) -> NDArray[np.intp]:
     return np.sort(turn[np.sort(first)[:most]])
 
 
-def _share(information: Array, others: NDArray[np.bool_]) -> float:
+def _share(information: Floats, others: NDArray[np.bool_]) -> float:
     """Share of a sum that some codes hold, within 0 and 1: less a bias, sums may be slightly negative."""
     rest, whole = float(information[others].sum()), float(information.sum())
     return min(max(rest / whole, 0.0), 1.0) if whole > 0 else 0.0

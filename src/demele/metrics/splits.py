@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 
 
-def annotated_rows(factor: Factor, codes: Array) -> tuple[Array, Array]:
+def annotated_rows(factor: Factor, codes: Floats) -> tuple[Floats, Floats]:
     """Return the codes and the factor's coordinates on the rows where it is annotated."""
     if factor.complete:
         return codes, factor.coordinates
@@ -68,7 +69,7 @@ def factor_splits(
         yield index, factor, *((rows, rows) if score_on == "training" else (train, test))
 
 
-def above(share: float | Array, chance: float | Array, report: str) -> Array:
+def above(share: float | Floats, chance: float | Floats, report: str) -> Floats:
     """Accuracies or areas above chance, or as they are."""
     if report == "unscaled":
         return np.asarray(share)

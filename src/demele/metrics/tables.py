@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.inputs import Factor
 from demele.estimation.discretise import Binning, EqualFrequency, cut
 from demele.estimation.information import InformationTable, entropy, mutual_information
-from demele.metrics.data import Array, Data, TableSettings
+from demele.metrics.data import Data, TableSettings
 
 #: Codes of which more than this share of the rows repeat another row's value are binned, not given to neighbours.
 TIES = 0.01
@@ -18,7 +19,7 @@ TIES = 0.01
 NOISE_FLOOR = 3.0
 
 
-def _columns(factors: tuple[Factor, ...]) -> list[tuple[bool, Array]]:
+def _columns(factors: tuple[Factor, ...]) -> list[tuple[bool, Floats]]:
     return [(factor.categorical, np.asarray(factor.values)) for factor in factors]
 
 
@@ -134,7 +135,7 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
     return InformationTable(relative, unit, None, between)
 
 
-def _neighbours(codes: Array, factor: Factor, values: Array, n_neighbors: int) -> Array:
+def _neighbours(codes: Floats, factor: Factor, values: Floats, n_neighbors: int) -> Floats:
     from demele.estimation.knn import ksg_information, ross_information
 
     if factor.categorical:
@@ -145,22 +146,22 @@ def _neighbours(codes: Array, factor: Factor, values: Array, n_neighbors: int) -
     return np.maximum(found, 0.0)
 
 
-def _normal_scores(values: Array) -> Array:
+def _normal_scores(values: Floats) -> Floats:
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
-    scores: Array = ndtri(rankdata(values) / (len(values) + 1))
+    scores: Floats = ndtri(rankdata(values) / (len(values) + 1))
     return scores
 
 
-def _labels(factor: Factor, values: Array, binning: Binning) -> Array:
+def _labels(factor: Factor, values: Floats, binning: Binning) -> Floats:
     if factor.categorical:
         return values
     values = np.asarray(values, dtype=np.float64)
     return cut(values, binning.column_bins(values, float(values.min()), float(values.max()))).astype(np.float64)
 
 
-def _binned_information(code: Array, factor: Factor, values: Array, bins: Binning) -> float:
+def _binned_information(code: Floats, factor: Factor, values: Floats, bins: Binning) -> float:
     if code.min() == code.max():
         return 0.0
     own = cut(code, bins.column_bins(code, float(code.min()), float(code.max())))
@@ -168,7 +169,7 @@ def _binned_information(code: Array, factor: Factor, values: Array, bins: Binnin
     return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
 
 
-def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Array:
+def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Floats:
     first, second = first.astype(np.intp), second.astype(np.intp)
     width = int(second.max()) + 1
     counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)

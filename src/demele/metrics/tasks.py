@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.core.errors import DemeleError, NotEnoughData, quoted
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.guards import beside_chance, few_rows_notes, moved_by_outliers
-from demele.metrics.metric import Array, Draws, Native, Outcome, Streams, applied, takes_rng
+from demele.metrics.metric import Draws, Native, Outcome, Streams, applied, takes_rng
 from demele.metrics.options import RANDOM, Run
 from demele.metrics.request import Request
 from demele.metrics.source import Source, half_of_rows
@@ -233,7 +234,12 @@ def _natives(task: Task, data: Data) -> dict[str, Native]:
 
 
 def _called(
-    function: Callable[..., Any], name: str, codes: Array, factors: Array, options: Mapping[str, Any], streams: Streams
+    function: Callable[..., Any],
+    name: str,
+    codes: Floats,
+    factors: Floats,
+    options: Mapping[str, Any],
+    streams: Streams,
 ) -> Native:
     """Call a metric of plain arrays; a failure of its writer's is a reason why there is no number, not a crash.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.columns import Factor
 from demele.core.seeds import rng_for
 from demele.core.verdict import (
@@ -40,9 +41,7 @@ from demele.estimation.holdings import (
     share_carried,
     together,
 )
-from demele.metrics.data import Array, Data
-
-Labels = NDArray[np.intp]
+from demele.metrics.data import Data
 
 #: Of more rows, so many are looked at first, drawn at random; more if these are too few, up to the most.
 FIRST_ROWS, MOST_ROWS = 5_000, 500_000
@@ -374,19 +373,19 @@ def _rounded_up(rows: float) -> int | None:
     return int(-(-rows // step) * step)
 
 
-def _features(factor: Factor, rows: NDArray[np.bool_]) -> Array:
+def _features(factor: Factor, rows: NDArray[np.bool_]) -> Floats:
     """Return columns for a regression: ranks and their powers, cosine and sine, or indicators but the last."""
     values = factor.coordinates[rows]
     if factor.cyclic:
         return np.asarray(values, dtype=np.float64)
     if factor.categorical:
-        indicators: Array = (values[:, None] == np.arange(max(len(factor.levels) - 1, 1))).astype(np.float64)
+        indicators: Floats = (values[:, None] == np.arange(max(len(factor.levels) - 1, 1))).astype(np.float64)
         return indicators
     ranks = _ranks(np.asarray(values, dtype=np.float64))
     return np.column_stack([ranks**power for power in range(1, 6)])
 
 
-def _ranks(column: Array) -> Array:
+def _ranks(column: Floats) -> Floats:
     """Return mid-ranks between -1 and 1, so that tails do not decide a regression."""
     return 2 * (mid_ranks(column[:, None])[:, 0] - 0.5) / len(column) - 1
 
@@ -398,7 +397,7 @@ def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, data: Data, seed:
     """Return the codes that carry a factor only through another one, with that factor."""
     linked = _linked(coarse, data)
     between = _shares_between(fine, linked)
-    shuffled: dict[int, Labels] = {}
+    shuffled: dict[int, Rows] = {}
     echoes: dict[tuple[int, int], int] = {}
     if not linked.any():
         return echoes
@@ -423,7 +422,7 @@ def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, data: Data, seed:
     return echoes
 
 
-def _shares_between(rows: BinnedRows, linked: NDArray[np.bool_]) -> Array:
+def _shares_between(rows: BinnedRows, linked: NDArray[np.bool_]) -> Floats:
     """Return how much each factor tells of those that it is linked to, as shares of their entropy."""
     shares = np.zeros(linked.shape)
     for k, i in np.argwhere(linked):

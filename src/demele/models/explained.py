@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_count, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
@@ -22,7 +23,6 @@ from demele.runtime.progress import reporting
 if TYPE_CHECKING:
     import torch
 
-Floats = NDArray[np.float64]
 Method = Literal["gradient", "gradient_x_input", "integrated_gradients", "occlusion"]
 METHODS: tuple[str, ...] = get_args(Method)
 Outputs = Literal["probabilities", "scores"]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
@@ -33,8 +34,6 @@ from demele.estimation.concept_probes import (
 )
 from demele.estimation.information import mean_of_defined
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 #: Rows, and which of them are members of a class.
 Part = tuple[Rows, NDArray[np.bool_]]
 ScoreOn = Literal["unseen", "training"]
@@ -146,7 +145,7 @@ class ConceptRows:
         self,
         metric: str,
         arguments: dict[str, Any],
-        per_factor: Array,
+        per_factor: Floats,
         details: dict[str, Any],
         notes: tuple[Note, ...],
         chance: Chance | None = None,
@@ -219,7 +218,7 @@ def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:
     return read_sparse_codes(csc_array(values), list(dense.names) if code_names is None else code_names)
 
 
-def by_factor(concepts: Sequence[Concept], values: Array, m: int) -> Array:
+def by_factor(concepts: Sequence[Concept], values: Floats, m: int) -> Floats:
     """Return the mean over the classes of each factor that are defined, (n_factors,); NaN where none is."""
     found = np.full(m, np.nan)
     for index in range(m):
@@ -356,12 +355,12 @@ def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:
 
 def ranked(
     rows: ConceptRows, concepts: Sequence[Concept], ranking: Ranking
-) -> Iterator[tuple[Concept, tuple[Array, Array]]]:
+) -> Iterator[tuple[Concept, tuple[Floats, Floats]]]:
     """Yield of each concept how codes differ in it, ranked and raw, (n_codes,) each, on the training rows.
 
     For a class, its mean minus that of the rest; for a quantity, the absolute correlation, twice.
     """
-    totals: dict[bytes, tuple[Array, Array]] = {}
+    totals: dict[bytes, tuple[Floats, Floats]] = {}
     for start in range(0, len(concepts), AT_A_TIME):
         block = concepts[start : start + AT_A_TIME]
         weights = np.zeros((rows.codes.n, len(block)))
@@ -385,7 +384,7 @@ def ranked(
                 yield concept, differences(sums[:, place], float(own.sum()), *totals[key], n, ranking)
 
 
-def _weights(rows: ConceptRows, concept: Concept) -> Array:
+def _weights(rows: ConceptRows, concept: Concept) -> Floats:
     """Return the indicator of a class, or the centred values of a quantity, 0 on rows that are not learnt from."""
     factor = rows.column(concept)
     known = rows.training & factor.annotated()
@@ -397,7 +396,7 @@ def _weights(rows: ConceptRows, concept: Concept) -> Array:
 
 def _probed(
     rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking
-) -> tuple[list[dict[str, Any]], dict[int, Array]]:
+) -> tuple[list[dict[str, Any]], dict[int, Floats]]:
     """Score every concept with every number of codes: a row for each, and values by factor."""
     concepts, table = rows.concepts, []
     scores = {count: np.full(len(concepts), np.nan) for count in counts}
@@ -419,7 +418,7 @@ def _probed(
     return table, {count: by_factor(concepts, own, rows.factors.m) for count, own in scores.items()}
 
 
-def _logits(learnt: Array, members: NDArray[np.bool_], scored: Array) -> Array:
+def _logits(learnt: Floats, members: NDArray[np.bool_], scored: Floats) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # classes that one code parts have steep slopes
         return logistic_scores(learnt, members, scored)
@@ -652,7 +651,7 @@ def _classes(rows: ConceptRows) -> list[Concept]:
     return found
 
 
-def _space(decoder: object, activations: object, rows: ConceptRows) -> tuple[Array, Array] | None:
+def _space(decoder: object, activations: object, rows: ConceptRows) -> tuple[Floats, Floats] | None:
     """Return decoder and activations, which come together."""
     if decoder is None and activations is None:
         return None
@@ -678,7 +677,7 @@ def _space(decoder: object, activations: object, rows: ConceptRows) -> tuple[Arr
 
 
 def _split(
-    rows: ConceptRows, concept: Concept, told: tuple[Array, Array], jump: float, most: int, screen: int
+    rows: ConceptRows, concept: Concept, told: tuple[Floats, Floats], jump: float, most: int, screen: int
 ) -> _Split:
     """Return the codes of a class: the first, and each next that raises F1 by more than ``jump``."""
     parts, seen = rows.parts(concept), largest(*told, screen)
@@ -698,7 +697,7 @@ def _split(
 
 
 def _absorbed(
-    rows: ConceptRows, concept: Concept, split: _Split, every: Any, in_space: tuple[Array, Array] | None
+    rows: ConceptRows, concept: Concept, split: _Split, every: Any, in_space: tuple[Floats, Floats] | None
 ) -> tuple[Absorbed, float]:
     """Return what is absorbed of a class, and F1 of the probe of everything."""
     from scipy.sparse import csr_array

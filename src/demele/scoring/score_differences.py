@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.holm import holm
 from demele.core.representation_comparison import ModelScore, ScoreDifference, without_intervals
 from demele.core.results import Evaluation, Interval, Score
@@ -14,7 +14,6 @@ from demele.scoring.evaluate import Call
 
 __all__ = ["Compared"]
 
-Floats = NDArray[np.float64]
 #: Why scores of resamples say too little of a metric of extreme values; measured by benchmarks/paired_differences.py.
 _EXTREMES = "it depends on extreme values; resampling repeats these, so an interval would be too narrow"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import is_whole
 from demele.core.errors import (
     InputError,
@@ -20,7 +21,6 @@ from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.data import Array
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
 from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning
@@ -213,7 +213,7 @@ def evaluate_sparse(
     if table.joint_entropy is None:
         raise ValueError("counts give joint entropies")
 
-    def frame(values: Array) -> Any:
+    def frame(values: Floats) -> Any:
         return pd.DataFrame(subject.spread_factors(values), index=list(read.names), columns=list(columns.names))
 
     return SparseEvaluation(

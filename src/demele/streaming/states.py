@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import FormatError, IncompatibleState
 from demele.estimation.cells import CellMoments, CellSums, standardised
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, factor_bins
@@ -17,8 +18,6 @@ from demele.estimation.moments import CodeMoments
 from demele.streaming.frame import BinEdges, Binned, Rows
 from demele.streaming.sums import (
     Arrays,
-    Counts,
-    Floats,
     MomentState,
     ProductState,
     Scale,

@@ -15,12 +15,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import FormatError, IncompatibleState
 from demele.estimation.linear_recovery import CrossProducts
 from demele.streaming.frame import BinEdges, Rows
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[Any]]
 
 

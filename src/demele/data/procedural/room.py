@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.data.images import ImageSet, digest_of
 from demele.data.procedural.grids import LICENCE, checked_counts, checked_size, line, varied
 from demele.data.space import FactorSpace
@@ -20,7 +21,6 @@ from demele.data.space import FactorSpace
 #
 # Every surface is met in closed form. Points and directions are arrays of shape (3, n): x, y, z of each ray.
 
-Floats = NDArray[np.float64]
 
 #: Regions of the picture, in the order of the weights.
 FLOOR, WALLS, OBJECT = 0, 1, 2

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.names import checked_name
 from demele.data.images import ImageSet, digest_of
@@ -19,7 +20,6 @@ from demele.data.procedural.grids import LICENCE, checked_counts, checked_size, 
 from demele.data.space import FactorSpace
 
 Orientation = Literal["quarter", "full"]
-Floats = NDArray[np.float64]
 
 SHAPES: Final = ("square", "ellipse", "heart")
 #: After how many quarter turns a shape looks the same.

@@ -5,6 +5,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.estimation.counts import bin_masses, column_bins, soft_joint_counts
 from demele.estimation.information import (
@@ -22,7 +23,7 @@ from demele.metrics.data import Data
 from demele.metrics.importances import checked_table
 from demele.metrics.information import InformationMetric
 from demele.metrics.information.information_shares import barely_beyond_chance
-from demele.metrics.metric import MATRIX, Array, Guards, Native
+from demele.metrics.metric import MATRIX, Guards, Native
 from demele.metrics.options import Bins, CountOptions, RunOptions, TableOptions, as_binning
 
 #: A code whose largest information is below this (nats) informs on nothing and scores 0, as in Latte.
@@ -333,7 +334,7 @@ def minimality(
     return Native.mean(table, per_code=per_code)
 
 
-def _of_channels(data: Data, bins: Bins, correction: Correction) -> tuple[InformationTable, Array]:
+def _of_channels(data: Data, bins: Bins, correction: Correction) -> tuple[InformationTable, Floats]:
     """Return the informations of codes spread over the bins by their q(z|x), and I(x; z_j) on the rows of each factor.
 
     Raises

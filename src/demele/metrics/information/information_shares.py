@@ -5,13 +5,14 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Fraction
 from demele.core.results import Note
 from demele.core.sentences import plural
 from demele.estimation.information import InformationTable, beyond_chance, ratio
 from demele.metrics.information import InformationMetric
-from demele.metrics.metric import Array, Native
+from demele.metrics.metric import Native
 from demele.metrics.options import TableOptions
 
 Active = Literal["informative", "range"]
@@ -61,14 +62,14 @@ def informed_factors(table: InformationTable, chosen: NDArray[np.bool_]) -> NDAr
     return np.asarray((beyond_chance(table) & chosen[..., None]).any(axis=-2))
 
 
-def _normalised(table: InformationTable, normalise: Normalise) -> Array:
+def _normalised(table: InformationTable, normalise: Normalise) -> Floats:
     """Return informations, (..., n_codes, n_factors), relative to the entropies of the factors, or as they are."""
     if normalise == "none":
         return table.information
     return ratio(table.information, table.factor_entropy[..., None, :])
 
 
-def _even_to_one(largest: Array, total: Array, n: Array | int) -> Array:
+def _even_to_one(largest: Floats, total: Floats, n: Floats | int) -> Floats:
     """Return the share of the largest of ``n`` parts, moved so that even parts give 0 and one part alone 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = (ratio(largest, total) - 1.0 / np.asarray(n)) / (1.0 - 1.0 / np.asarray(n))

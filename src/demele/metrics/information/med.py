@@ -5,6 +5,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError
 from demele.core.kinds import Count
 from demele.core.results import Note
@@ -14,14 +15,14 @@ from demele.metrics.data import Data
 from demele.metrics.importances import concentration
 from demele.metrics.information import InformationMetric
 from demele.metrics.information.information_shares import active_codes, barely_beyond_chance, informed_factors
-from demele.metrics.metric import MATRIX, Array, Native
+from demele.metrics.metric import MATRIX, Native
 from demele.metrics.options import Bins, Estimator, TableOptions, as_binning
 from demele.metrics.splits import folds
 
 Counted = Literal["informative", "all"]
 
 
-def _shares_of_codes(table: InformationTable, active: Counted) -> Array:
+def _shares_of_codes(table: InformationTable, active: Counted) -> Floats:
     """Return R_ij = I(v_i; z_j) / sum_j' I(v_i; z_j') as (..., n_codes, n_factors); 0 for what does not count.
 
     With ``"informative"``, codes without information beyond chance do not count. Factors without information in the
@@ -36,7 +37,7 @@ def _shares_of_codes(table: InformationTable, active: Counted) -> Array:
     return np.nan_to_num(ratio(information, information.sum(axis=-2, keepdims=True)))
 
 
-def _modular_entropy(shares: Array) -> tuple[Array, Array]:
+def _modular_entropy(shares: Floats) -> tuple[Floats, Floats]:
     """Return D_j = 1 - H(R_.j / sum_i R_ij) / log M of each code, NaN without any share, and the codes' weights."""
     totals = shares.sum(axis=-1)
     used = totals > 0
@@ -46,20 +47,20 @@ def _modular_entropy(shares: Array) -> tuple[Array, Array]:
     return np.where(used, concentration(own, axis=-1), np.nan), weights
 
 
-def _compact_entropy(shares: Array) -> Array:
+def _compact_entropy(shares: Floats) -> Floats:
     """Return C_i = 1 - H(R_i.) / log d of each factor over these d codes, NaN where no code has a share of it."""
     totals = shares.sum(axis=-2)
     known = (totals > 0) & (shares.shape[-2] > 1)
     return np.where(known, concentration(shares / np.where(known, totals, 1.0)[..., None, :], axis=-2), np.nan)
 
 
-def _weighted(per_code: Array, weights: Array) -> Array:
+def _weighted(per_code: Floats, weights: Floats) -> Floats:
     """Return the mean of the defined values by weight; NaN where none is."""
     some = weights.sum(axis=-1) > 0
     return np.where(some, np.minimum(np.nansum(per_code * weights, axis=-1), 1.0), np.nan)
 
 
-def _notes(table: InformationTable, shares: Array, active: Counted) -> tuple[Note, ...]:
+def _notes(table: InformationTable, shares: Floats, active: Counted) -> tuple[Note, ...]:
     return barely_beyond_chance(table, np.asarray(shares.any(axis=-1))) if active == "informative" else ()
 
 

@@ -7,12 +7,13 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.estimation.correlations import matched
 from demele.estimation.information import InformationTable, mean_of_defined, mutual_information
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions
 from demele.metrics.splits import above, folds
@@ -21,13 +22,13 @@ Report = Literal["above-chance", "unscaled"]
 #: Times that the rows are dealt to two halves.
 DEALS = 2
 #: Counts of rows to learn from and to score: each (n_codes, code bins, values of the factor).
-Halves = list[tuple[Array, Array]]
+Halves = list[tuple[Floats, Floats]]
 
 
 # Halves ---------------------------------------------------------------------------------------------------------------
 
 
-def dealt(table: Array, score_on: str) -> Halves:
+def dealt(table: Floats, score_on: str) -> Halves:
     """Return counts (n_codes, bins, values) of rows dealt to two halves by coins: one to learn from, one to score.
 
     Coins thrown for counts are as good as for rows, and need none; each code has its own, named by its counts, so that
@@ -45,7 +46,7 @@ def dealt(table: Array, score_on: str) -> Halves:
     return [one for pair in zip(first, second, strict=True) for one in (pair, pair[::-1])]
 
 
-def told_by_majority(train: Array, test: Array) -> Array:
+def told_by_majority(train: Floats, test: Floats) -> Floats:
     """Return the share of test rows whose value is that of most training rows in their bin, by code.
 
     A bin without training rows has the value of most training rows of all.
@@ -56,14 +57,14 @@ def told_by_majority(train: Array, test: Array) -> Array:
     return np.asarray(right / np.maximum(test.sum(axis=(-2, -1)), 1.0))
 
 
-def guessed(train: Array, test: Array) -> Array:
+def guessed(train: Floats, test: Floats) -> Floats:
     """Return the share of test rows with the commonest training value, by code: the baseline without codes."""
     most = train.sum(axis=-2).argmax(axis=-1)
     right = np.take_along_axis(test.sum(axis=-2), most[:, None], axis=-1)[:, 0]
     return np.asarray(right / np.maximum(test.sum(axis=(-2, -1)), 1.0))
 
 
-def told_one_to_one(train: Array, test: Array) -> Array:
+def told_one_to_one(train: Floats, test: Floats) -> Floats:
     """Return the share of test rows predicted by the best one-to-one map of bins to training values, by code."""
     found = []
     for learnt, scored in zip(train, test, strict=True):
@@ -73,7 +74,7 @@ def told_one_to_one(train: Array, test: Array) -> Array:
     return np.array(found)
 
 
-def own_codes(information: Array, share: bool) -> NDArray[np.intp]:
+def own_codes(information: Floats, share: bool) -> NDArray[np.intp]:
     """Return the code of each factor in the one-to-one pairs of the most information, -1 for a factor without one.
 
     With ``share`` codes are used as often as it takes for every factor to have one.
@@ -239,7 +240,7 @@ def _of_table(table: InformationTable, share: bool, report: Report, score_on: st
     if table.counts is None:
         raise NotEnoughData("codes", "one code's bins are scored from joint counts, which are not kept of these codes")
 
-    def of_counts(tables: Sequence[Array]) -> Native:
+    def of_counts(tables: Sequence[Floats]) -> Native:
         return _of_halves([dealt(one, score_on) for one in tables], None, "majority", share, report)
 
     tables = table.counts.tables
@@ -251,8 +252,8 @@ def _of_table(table: InformationTable, share: bool, report: Report, score_on: st
 
 
 def _equal_counts(
-    codes: Array, values: NDArray[np.intp], k: int, train: NDArray[np.intp], test: NDArray[np.intp]
-) -> tuple[Array, Array]:
+    codes: Floats, values: NDArray[np.intp], k: int, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
     """Count training and test rows of k bins of each code, cut where equally many training rows lie between."""
     found = np.zeros((2, codes.shape[1], k, k))
     places = (np.arange(1, k) * len(train)) // k

@@ -7,6 +7,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Count
 from demele.core.results import Note
@@ -21,7 +22,7 @@ from demele.estimation.information import (
     mutual_information,
 )
 from demele.estimation.joint_codes import joint_rows
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions, as_binning
@@ -29,10 +30,9 @@ from demele.metrics.options import Bins, RunOptions, as_binning
 #: Rows for each combination of bins of the codes, from which informations are counted in such cells.
 ROWS_PER_CELL = 5
 LEARNING_RATE = 0.2
-Labels = NDArray[np.intp]
 
 
-def counted(cells: Partition, levels: Labels, known: NDArray[np.bool_], correction: Correction) -> float:
+def counted(cells: Partition, levels: Rows, known: NDArray[np.bool_], correction: Correction) -> float:
     """Return the information of cells on the levels of a factor, in nats."""
     k = int(levels[known].max()) + 1
     table = np.bincount(cells.group[known] * k + levels[known], minlength=cells.n * k).reshape(cells.n, k)
@@ -40,7 +40,7 @@ def counted(cells: Partition, levels: Labels, known: NDArray[np.bool_], correcti
     return max(float(mutual_information(found, correction)), 0.0)
 
 
-def boosted(codes: Array, levels: Labels, rng: np.random.Generator, n_trees: int) -> float:
+def boosted(codes: Floats, levels: Rows, rng: np.random.Generator, n_trees: int) -> float:
     """Return a lower bound of the information of codes: entropy minus the log-loss of boosted trees on unseen rows."""
     from demele.estimation.boosting_importance import boosted_log_loss
 
@@ -50,7 +50,7 @@ def boosted(codes: Array, levels: Labels, rng: np.random.Generator, n_trees: int
     return max(float(entropy(np.bincount(scored).astype(np.float64))) - loss, 0.0)
 
 
-def most_unique(alone: Array, of_others: Callable[[int], float]) -> tuple[float, int]:
+def most_unique(alone: Floats, of_others: Callable[[int], float]) -> tuple[float, int]:
     """Return the largest excess of a code's information over that of all others, and the code.
 
     No excess is larger than the code's own information: codes that tell less than an excess found need no look.
@@ -137,7 +137,7 @@ def of_trees(data: Data, binned: _Binned, streams: Streams, n_trees: int) -> Nat
     return replace(native, notes=(Note(code="estimate", message=message),))
 
 
-def _shared(binned: _Binned, alone: Array, found: list[tuple[float, int]], joint: str) -> Native:
+def _shared(binned: _Binned, alone: Floats, found: list[tuple[float, int]], joint: str) -> Native:
     """Relate excesses to the entropies of the factors."""
     shares = np.minimum(np.array([excess for excess, _ in found]) / binned.table.factor_entropy, 1.0)
     codes = [code if excess > 0 else None for excess, code in found]

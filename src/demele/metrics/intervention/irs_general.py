@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, Missing, read_pair
 from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
@@ -15,7 +16,7 @@ from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.discretise import Binning
 from demele.estimation.irs import Centre, GeneralIRS, disentanglement_scores, general_irs, irs_score
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.guards import moved_by_outliers
 from demele.metrics.metric import Draws
 from demele.metrics.options import Run, as_binning
@@ -160,7 +161,7 @@ def interventional_robustness(
     interval = None
     if n_draws:
         arguments = arguments | {"n_bootstrap": n_draws, "level": nominal, "seed": start}
-        values: Array = np.array([score(half_of_rows(read_codes.n, start, draw)).value for draw in range(n_draws)])
+        values: Floats = np.array([score(half_of_rows(read_codes.n, start, draw)).value for draw in range(n_draws)])
         low, high = map(float, Draws.quantiles(values, nominal, (0.0, 1.0), found.value))
         method = f"half-sample percentile, {n_draws} resamples"
         interval = Interval(low=low, high=high, level=nominal, method=method)

@@ -5,6 +5,7 @@ from typing import Literal, Unpack
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Share
 from demele.core.results import Note
@@ -20,7 +21,7 @@ from demele.estimation.cells import (
 )
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions, as_binning
@@ -85,7 +86,7 @@ def usable_notes(names: tuple[str, ...], found: TotalEffects) -> tuple[Note, ...
     return (Note(code="usable-rows", message=message, severity="fragile" if thin else "info"),)
 
 
-def pooled(effect: Array, pooling: str, overlap_weight: float) -> Array:
+def pooled(effect: Floats, pooling: str, overlap_weight: float) -> Floats:
     """Return the score of each factor from effects (n_codes, n_factors) of the codes that vary.
 
     A code's overlap score for factor i is 1 minus its mean distance, over factors, from a code of factor i alone; its
@@ -105,11 +106,11 @@ def pooled(effect: Array, pooling: str, overlap_weight: float) -> Array:
         weight = effect.sum(axis=0)
         mean = (product * effect).sum(axis=0) / np.where(weight > 0, weight, 1.0)
         scores.append(np.where(weight > 0, mean, 0.0))
-    result: Array = overlap_weight * scores[0] + (1.0 - overlap_weight) * scores[1]
+    result: Floats = overlap_weight * scores[0] + (1.0 - overlap_weight) * scores[1]
     return result
 
 
-def _of_codes(effect: Array, data: Data) -> Array:
+def _of_codes(effect: Floats, data: Data) -> Floats:
     """Return effects on codes from those on columns: of a group, the part of the sum of its columns' variances."""
     if data.groups is None:
         return effect

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Fraction
 from demele.core.results import Note, Severity
 from demele.estimation.information import mean_of_defined
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import RunOptions
@@ -19,8 +19,6 @@ from demele.metrics.splits import fewer_than_asked, split
 
 # Probes of growing capacity -------------------------------------------------------------------------------------------
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 #: Penalties tried, relative to the mean eigenvalue.
 PENALTIES = np.geomspace(1e-8, 1e2, 21)
 #: Rows among which distances are taken.
@@ -64,7 +62,7 @@ def area_explicitness(
     return float(1.0 - 2.0 * area / ((x[-1] - x[0]) * worst))
 
 
-def fourier_features(codes: Floats, train: Ints, n_features: int, rng: np.random.Generator) -> Floats:
+def fourier_features(codes: Floats, train: Rows, n_features: int, rng: np.random.Generator) -> Floats:
     """Return random Fourier features of standardised codes, centred on the training rows.
 
     The bandwidth is the median distance of training rows. Features are nested: fewer are the first of more.
@@ -80,7 +78,7 @@ def fourier_features(codes: Floats, train: Ints, n_features: int, rng: np.random
 
 
 def ridge_predictions(
-    features: Floats, targets: Sequence[Floats], train: Ints, test: Ints, sizes: Sequence[int]
+    features: Floats, targets: Sequence[Floats], train: Rows, test: Rows, sizes: Sequence[int]
 ) -> list[list[Floats]]:
     """Return predictions of test rows from the first columns of the features, for each size and each target.
 
@@ -118,7 +116,7 @@ def ridge_predictions(
 
 
 def forest_predictions(
-    codes: Floats, target: Floats | Ints, train: Ints, test: Ints, *, categorical: bool, seed: int
+    codes: Floats, target: Floats | Rows, train: Rows, test: Rows, *, categorical: bool, seed: int
 ) -> list[Floats]:
     """Return predictions of test rows by random forests of growing depth."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -137,7 +135,6 @@ GAINED = 3.0
 DRAWN_TWICE = 1_000
 #: Scores of two draws that are closer are alike.
 SAME = 0.01
-Rows = NDArray[np.intp]
 
 
 def sizes_up_to(largest: int) -> list[int]:
@@ -148,7 +145,7 @@ def sizes_up_to(largest: int) -> list[int]:
     return found
 
 
-def loss_of(predicted: Array, factor: Factor, train: Rows, test: Rows) -> float:
+def loss_of(predicted: Floats, factor: Factor, train: Rows, test: Rows) -> float:
     """Return 1 - accuracy, or the squared error relative to the variance around the mean of the training rows."""
     truth = factor.values[test]
     if factor.categorical:
@@ -167,7 +164,7 @@ def worst_loss(factor: Factor, train: Rows, test: Rows, baseline: str) -> float:
     return float((factor.values[test] != most).mean())
 
 
-def _target(factor: Factor) -> Array:
+def _target(factor: Factor) -> Floats:
     """Return the factor as columns: an indicator of each class, or its values in standard deviations."""
     if factor.categorical:
         return np.asarray(factor.values[:, None] == np.arange(len(factor.levels)), dtype=np.float64)
@@ -176,7 +173,7 @@ def _target(factor: Factor) -> Array:
 
 
 def _by_features(
-    codes: Array, factors: list[Factor], train: Rows, test: Rows, sizes: list[int], rng: np.random.Generator
+    codes: Floats, factors: list[Factor], train: Rows, test: Rows, sizes: list[int], rng: np.random.Generator
 ) -> list[list[float]]:
     """Return the losses of each factor: of a linear predictor, and of ridge regression on more and more features."""
     targets = [_target(one) for one in factors]
@@ -196,7 +193,7 @@ def _by_features(
     return losses
 
 
-def _drawn_notes(scores: Array, redrawn: Array) -> tuple[Note, ...]:
+def _drawn_notes(scores: Floats, redrawn: Floats) -> tuple[Note, ...]:
     """Say what another draw of features gives, where there was one."""
     both = ~np.isnan(scores) & ~np.isnan(redrawn)
     if not both.any():
@@ -212,11 +209,11 @@ def _drawn_notes(scores: Array, redrawn: Array) -> tuple[Note, ...]:
     return (Note(code="one-draw", message=message, severity=severity),)
 
 
-def _in_usual_units(codes: Array) -> Array:
+def _in_usual_units(codes: Floats) -> Floats:
     """Divide codes by the deviation of their central 99%: else one outlier sets how much a code weighs in distances."""
     low, high = np.quantile(codes, (0.005, 0.995), axis=0)
     deviation = np.clip(codes, low, high).std(axis=0)
-    usual: Array = codes / np.where(deviation > 0, deviation, 1.0)
+    usual: Floats = codes / np.where(deviation > 0, deviation, 1.0)
     return usual
 
 

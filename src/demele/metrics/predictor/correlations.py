@@ -7,12 +7,13 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Several
 from demele.estimation.correlations import association, carried_over, matched, mid_ranks
 from demele.estimation.linear_recovery import CrossProducts
-from demele.metrics.data import Array, Data, Moments
+from demele.metrics.data import Data, Moments
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import RunOptions
 from demele.metrics.source import Source
@@ -168,7 +169,7 @@ def mcc_rank(
     return _matched_correlations(data, average, cross_fit, ranks=True)
 
 
-def _of_matrix(matrix: Array, average: str, own: Array | None = None) -> Native:
+def _of_matrix(matrix: Floats, average: str, own: Floats | None = None) -> Native:
     """Return the mean of the matched entries of a matrix (n_codes, n_factors), or of other values of these pairs."""
     d, m = matrix.shape
     pairs = matched(matrix)
@@ -205,8 +206,8 @@ def _matched_correlations(data: Data, average: str, cross_fit: int | None, *, ra
 
 
 def _association(
-    codes: Array, factors: tuple[Factor, ...], groups: Sequence[Sequence[int]] | None, *, ranks: bool
-) -> Array:
+    codes: Floats, factors: tuple[Factor, ...], groups: Sequence[Sequence[int]] | None, *, ranks: bool
+) -> Floats:
     """Return how each code goes with each factor: a group of columns by its multiple correlation."""
     matrix = association(codes, factors, ranks=ranks)
     if groups is None:
@@ -224,14 +225,14 @@ def _association(
 
 
 def _best_column(
-    codes: Array,
+    codes: Floats,
     train: NDArray[np.intp],
     factor: Factor,
     groups: Sequence[Sequence[int]] | None,
     code: int,
     *,
     ranks: bool,
-) -> Array:
+) -> Floats:
     """Return one code as a column: of a group, the weighted sum that goes best with the factor on training rows."""
     own = [code] if groups is None else list(groups[code])
     if len(own) == 1:
@@ -318,7 +319,7 @@ def mcc_weak(state: CrossProducts | Data, *, cross_fit: Several | None = None, *
     return Native(value=np.asarray(found.mean()), details={"canonical_correlations": found.tolist()})
 
 
-def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int | None) -> Array:
+def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int | None) -> Floats:
     """Return those of the codes with the factors, or with each factor where one is categorical, on some rows."""
     codes = data.standardised()
     if len(rows) < data.n:
@@ -333,11 +334,11 @@ def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int |
     return total / len(rows)
 
 
-def _numbers(factors: Sequence[Factor], rows: NDArray[np.intp]) -> Array:
+def _numbers(factors: Sequence[Factor], rows: NDArray[np.intp]) -> Floats:
     return np.column_stack([factor.coordinates[rows] for factor in factors]).astype(np.float64)
 
 
-def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[Array, int]]:
+def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[Floats, int]]:
     """Return columns that are correlated together, and how many canonical correlations count of each."""
     if all(factor.kind == "continuous" for factor in factors):
         return [(_numbers(factors, rows), len(factors))]
@@ -350,12 +351,12 @@ def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[A
     return blocks
 
 
-def _filled(found: Array, n: int) -> Array:
+def _filled(found: Floats, n: int) -> Floats:
     """Return so many canonical correlations: missing ones are 0."""
     return np.concatenate([found[:n], np.zeros(max(n - len(found), 0))])
 
 
-def _fitted(codes: Array, factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> Array:
+def _fitted(codes: Floats, factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> Floats:
     from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes
 
     basis = Basis.of(codes)
@@ -372,7 +373,7 @@ def _fitted(codes: Array, factors: tuple[Factor, ...], rows: NDArray[np.intp]) -
     return _filled(canonical_correlations(basis, Basis.of(_numbers(factors, rows))), len(factors))
 
 
-def _carried_over(codes: Array, block: Array, n: int, train: NDArray[np.intp], test: NDArray[np.intp]) -> Array:
+def _carried_over(codes: Floats, block: Floats, n: int, train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
     from demele.estimation.linear_recovery import Basis, canonical, correlation_of_pairs
 
     _, of_codes, of_block = canonical(Basis.of(codes[train]), Basis.of(block[train]))

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.core.errors import UnknownNameError
 from demele.core.inputs import read_pair
 from demele.core.kinds import Count, Positive, Several
@@ -13,7 +14,6 @@ from demele.core.names import checked_name, suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.estimation.information import mean_of_defined
-from demele.metrics.data import Array
 from demele.metrics.fitted_importances import PERMUTATION, Importances, boosting, forest, lasso
 from demele.metrics.guards import ASK, FRAGILE, many_codes
 from demele.metrics.importances import (
@@ -88,12 +88,12 @@ def explicitness(fitted: Importances, *, importance: str, **options: object) -> 
     )
 
 
-def _where_important(matrix: Array, value: float) -> float:
+def _where_important(matrix: Floats, value: float) -> float:
     """Return a value of permutation importances; where no code has any there is none: one of 0.01 would be a 1."""
     return value if matrix.any() else math.nan
 
 
-def _unread(fitted: Importances, matrix: Array) -> tuple[Note, ...]:
+def _unread(fitted: Importances, matrix: Floats) -> tuple[Note, ...]:
     """Say which factors no shuffled code matters for."""
     names = [fitted.factor_names[place] for place in np.flatnonzero(~matrix.any(axis=0))]
     if not names:

@@ -4,10 +4,11 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.core.kinds import Count, Positive
 from demele.core.results import Note
 from demele.estimation.information import mean_of_defined
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions
@@ -115,7 +116,7 @@ def explicitness(
     for index, factor, train, test in factor_splits(data, n_train, n_test, score_on, streams):
         n_values = n_levels[index]
 
-        def aucs_at(strength: float) -> Array:
+        def aucs_at(strength: float) -> Floats:
             return explicitness_by_value(
                 codes,
                 labels[:, index],  # noqa: B023 - called within this turn of the loop

@@ -5,10 +5,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.kinds import Count, Positive
 from demele.core.results import Note
 from demele.estimation.information import entropy, mean_of_defined
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import RunOptions
 from demele.metrics.splits import factor_splits, fewer_than_asked
@@ -17,10 +18,10 @@ from demele.metrics.splits import factor_splits, fewer_than_asked
 MOST_VALUES, ROWS_PER_VALUE = 32, 20
 
 
-def design(data: Data, encoding: str) -> Array:
+def design(data: Data, encoding: str) -> Floats:
     """Return the columns that predict: standardised codes, or an indicator of each value of quantised ones."""
     codes, standardised = data.codes.dense(), data.standardised()
-    columns: list[Array] = []
+    columns: list[Floats] = []
     for index in range(data.codes.d):
         values = np.unique(codes[:, index]) if encoding != "standard" else codes[:0, index]
         few = len(values) <= MOST_VALUES and len(values) * ROWS_PER_VALUE <= data.n
@@ -36,7 +37,7 @@ def _unseen(name: str, n: int) -> Note:
     return Note(code="value-without-training", message=message, subject=(name,), severity="warning")
 
 
-def _of_numbers(train: Array, test: Array, values_train: Array, values_test: Array) -> float:
+def _of_numbers(train: Floats, test: Floats, values_train: Floats, values_test: Floats) -> float:
     """Return R2 on test rows of least squares, against the mean of the training rows."""
     mean, centre = values_train.mean(axis=0), train.mean(axis=0)
     slopes = np.linalg.lstsq(train - centre, values_train - mean, rcond=None)[0]
@@ -46,8 +47,8 @@ def _of_numbers(train: Array, test: Array, values_train: Array, values_test: Arr
 
 
 def _of_classes(
-    train: Array,
-    test: Array,
+    train: Floats,
+    test: Floats,
     labels_train: NDArray[Any],
     labels_test: NDArray[Any],
     n_classes: int,

@@ -6,11 +6,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.kinds import Count
 from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.joint_codes import joint_rows
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.information.snc import own_codes, without_code
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions, as_binning
@@ -30,7 +31,7 @@ class _Fits:
     """Boosted trees of one factor on one split of its rows, with all codes or without some."""
 
     def __init__(
-        self, codes: Array, values: NDArray[np.intp], train: NDArray[np.intp], test: NDArray[np.intp], n_trees: int
+        self, codes: Floats, values: NDArray[np.intp], train: NDArray[np.intp], test: NDArray[np.intp], n_trees: int
     ) -> None:
         self.codes, self.values, self.train, self.test, self.n_trees = codes, values, train, test, n_trees
 
@@ -39,7 +40,7 @@ class _Fits:
         """Share of test rows with the value of most training rows."""
         return float((self.values[self.test] == np.bincount(self.values[self.train]).argmax()).mean())
 
-    def accuracy(self, rng: np.random.Generator, without: Sequence[int] = ()) -> tuple[float, Array]:
+    def accuracy(self, rng: np.random.Generator, without: Sequence[int] = ()) -> tuple[float, Floats]:
         """Return the share of test rows that are predicted, and the share of each column of the importance."""
         from demele.estimation.boosting_importance import boosted_fit
         from demele.estimation.trees import presort

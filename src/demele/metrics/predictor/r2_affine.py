@@ -5,9 +5,10 @@ from typing import Unpack
 
 import numpy as np
 
+from demele.core.arrays import Floats
 from demele.estimation.information import mean_of_defined
 from demele.estimation.linear_recovery import CrossProducts
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import RunOptions
 from demele.metrics.predictor.correlations import products_suffice
@@ -92,7 +93,7 @@ def r2_affine(state: CrossProducts | Data, **run: Unpack[RunOptions]) -> Native:
     return replace(found, matrix=_of_blocks(state, state.standardised()), matrix_of=BLOCKS)
 
 
-def _explained_by_rows(data: Data) -> tuple[Array, Array]:
+def _explained_by_rows(data: Data) -> tuple[Floats, Floats]:
     """Return R2_i of least squares of each factor on all codes, and the adjusted one."""
     from demele.estimation.linear_recovery import Basis, explained_share
 
@@ -109,7 +110,7 @@ def _explained_by_rows(data: Data) -> tuple[Array, Array]:
     return shares, adjusted
 
 
-def _of_blocks(data: Data, codes: Array) -> Array:
+def _of_blocks(data: Data, codes: Floats) -> Floats:
     """Return the share of each factor that an affine map of each group alone explains, (n_codes, n_factors)."""
     from demele.estimation.linear_recovery import Basis, explained_share
 

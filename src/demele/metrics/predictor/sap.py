@@ -7,12 +7,13 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.code_groups import CodeGroups
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Positive
 from demele.core.results import Note
 from demele.estimation.information import best_other, mean_of_defined, top_two
-from demele.metrics.data import Array, Data, Moments
+from demele.metrics.data import Data, Moments
 from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import RunOptions
@@ -36,11 +37,11 @@ class _Classified:
 
 
 def sap_of(
-    matrix: Array,
+    matrix: Floats,
     notes: tuple[Note, ...] = (),
     *,
     majority: Mapping[str, float] | None = None,
-    guesses: Array | None = None,
+    guesses: Floats | None = None,
     constant: NDArray[np.bool_] | None = None,
     reg_dim: NDArray[np.intp] | None = None,
 ) -> Native:
@@ -122,7 +123,7 @@ def _constant(data: Data) -> NDArray[np.bool_]:
     return np.asarray(varies == 0)
 
 
-def _of_groups(told: Array, codes: Array, factor: Factor, groups: CodeGroups) -> Array:
+def _of_groups(told: Floats, codes: Floats, factor: Factor, groups: CodeGroups) -> Floats:
     """Return how well each group predicts a continuous factor: several columns by multiple regression."""
     from demele.estimation.joint_codes import share_beyond_chance
     from demele.estimation.linear_recovery import Basis
@@ -139,8 +140,8 @@ def _of_groups(told: Array, codes: Array, factor: Factor, groups: CodeGroups) ->
 
 
 def _accuracies(
-    data: Data, codes: Array, group: list[int], streams: Streams, classified: _Classified, *, raw: bool
-) -> tuple[Array, Array]:
+    data: Data, codes: Floats, group: list[int], streams: Streams, classified: _Classified, *, raw: bool
+) -> tuple[Floats, Floats]:
     """Accuracies of single-code classifiers for categorical factors that are annotated on the same rows.
 
     The second array holds the accuracy of the majority class as the guess on each factor.

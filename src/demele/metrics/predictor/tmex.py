@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import real_numbers
 from demele.core.holm import holm
@@ -13,7 +14,7 @@ from demele.core.inputs import Factor
 from demele.core.kinds import Count, Fraction
 from demele.core.results import Note
 from demele.estimation.correlations import matched
-from demele.metrics.data import Array, Data
+from demele.metrics.data import Data
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import OfColumns, ReadOption, RunOptions
 from demele.metrics.source import Subject
@@ -24,8 +25,6 @@ from demele.metrics.source import Subject
 # the covariance of that direction and the code is tested, once the other factors are regressed out of both (Lundborg,
 # Kim, Shah & Samworth 2024, without their weights).
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 #: Quantiles at which splines have their knots.
 KNOTS = (0.25, 0.5, 0.75)
@@ -57,7 +56,7 @@ def _at(columns: Floats, coefficients: Floats) -> Floats:
     return np.asarray(coefficients[0] + columns @ coefficients[1:])
 
 
-def projected_covariances(codes: Floats, columns: Sequence[Floats], train: Ints, test: Ints) -> Floats:
+def projected_covariances(codes: Floats, columns: Sequence[Floats], train: Rows, test: Rows) -> Floats:
     r"""Return the statistic of each code and factor, (n_codes, n_factors): standard normal for independent ones.
 
     Parameters
@@ -91,7 +90,7 @@ def projected_covariances(codes: Floats, columns: Sequence[Floats], train: Ints,
     return found
 
 
-def averaged_covariances(codes: Floats, columns: Sequence[Floats], halves: Sequence[tuple[Ints, Ints]]) -> Floats:
+def averaged_covariances(codes: Floats, columns: Sequence[Floats], halves: Sequence[tuple[Rows, Rows]]) -> Floats:
     """Return the mean of the statistics over several partitions of the rows.
 
     Each is standard normal for independent ones, and so their mean varies by no more: its p-values are too large.
@@ -127,7 +126,7 @@ ROWS_PER_COLUMN = 2
 MATRIX_OF = "whether a code depends on a factor, given the others, by the tests"
 
 
-def p_values(data: Data, streams: Streams, basis: str, n_splits: int) -> Array:
+def p_values(data: Data, streams: Streams, basis: str, n_splits: int) -> Floats:
     """Return p-values of no dependence, (n_codes, n_factors), from rows that are annotated for all factors.
 
     Raises
@@ -153,11 +152,11 @@ def p_values(data: Data, streams: Streams, basis: str, n_splits: int) -> Array:
     for index in range(n_splits):
         order = streams("half", index).permutation(taken.n)
         halves.append((np.sort(order[: taken.n // 2]), np.sort(order[taken.n // 2 :])))
-    found: Array = ndtr(-averaged_covariances(taken.standardised(), columns, halves))
+    found: Floats = ndtr(-averaged_covariances(taken.standardised(), columns, halves))
     return found if data.groups is None else _of_groups(found, taken)
 
 
-def _of_groups(p: Array, data: Data) -> Array:
+def _of_groups(p: Floats, data: Data) -> Floats:
     """Return p-values of groups: one depends on a factor if any of its columns does (Bonferroni over those that vary).
 
     Valid however the columns of a group come along with one another.
@@ -165,11 +164,11 @@ def _of_groups(p: Array, data: Data) -> Array:
     varies = np.asarray(~data.codes.constant, dtype=np.float64)
     tests = np.maximum(data.summed_by_code(varies), 1.0)
     smallest = np.stack([p[data.columns_of([code])].min(axis=0) for code in range(data.n_codes)])
-    found: Array = np.minimum(smallest * tests[:, None], 1.0)
+    found: Floats = np.minimum(smallest * tests[:, None], 1.0)
     return found
 
 
-def best_pairs(depends: NDArray[np.bool_], p: Array) -> NDArray[np.bool_]:
+def best_pairs(depends: NDArray[np.bool_], p: Floats) -> NDArray[np.bool_]:
     """Return the one-to-one graph that differs least from what was found; of equal ones, by the smaller p-values."""
     pairs = matched(depends + 1e-3 * (1.0 - p) / (1 + min(p.shape)))
     graph = np.zeros(p.shape, dtype=np.bool_)

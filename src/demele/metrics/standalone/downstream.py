@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import Missing
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DownstreamScores", "downstream"]
 
-Floats = NDArray[np.float64]
 #: Rows to learn from in the study of 2019.
 SIZES = 10, 100, 1_000, 10_000
 

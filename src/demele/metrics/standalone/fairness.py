@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.inputs import Factor, Missing
 from demele.core.kinds import Bins, CountOrNone, Kinds, Positive, Seed, Several, checked
 from demele.core.result import TableResult
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FairnessScores", "GroupRates", "fairness"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 #: What is known of each pair of factors, and of the group in it that differs most.
 _OF_PAIRS = ("mean", "largest", "of_labels", "chance", "p_value")
 _OF_GROUPS = ("group", "value", "rate", "rate_of_all")
@@ -301,7 +299,7 @@ def fairness(
     )
 
 
-def _predictions(read: Prober, train: Ints, test: Ints, binning: Any) -> list[Ints]:
+def _predictions(read: Prober, train: Rows, test: Rows, binning: Any) -> list[Rows]:
     """Return what is predicted of the test rows, for each factor, as levels."""
     probed, found = ProbedCodes(read.codes.dense()), []
     for factor in read.factors.columns:
@@ -314,14 +312,14 @@ def _predictions(read: Prober, train: Ints, test: Ints, binning: Any) -> list[In
     return found
 
 
-def _table(said: Ints, groups: Ints, size: tuple[int, int]) -> Floats:
+def _table(said: Rows, groups: Rows, size: tuple[int, int]) -> Floats:
     """Count predictions by group."""
     cells = np.bincount(said * size[1] + groups, minlength=size[0] * size[1])
     return cells.reshape(size).astype(np.float64)
 
 
 def _by_chance(
-    read: Prober, said: Ints, groups: Ints, size: tuple[int, int], shuffles: int, pair: tuple[int, int]
+    read: Prober, said: Rows, groups: Rows, size: tuple[int, int], shuffles: int, pair: tuple[int, int]
 ) -> Floats:
     """Return the mean total variation of each shuffle of the groups."""
     drawn = []
@@ -393,7 +391,7 @@ def _few_shuffles(shuffles: int) -> tuple[Note, ...]:
     return (Note(code="few-shuffles", message=message),)
 
 
-def _notes(read: Prober, labels: Ints, test: Ints, of_labels: Floats) -> list[Note]:
+def _notes(read: Prober, labels: Rows, test: Rows, of_labels: Floats) -> list[Note]:
     notes = []
     if np.nanmax(of_labels) > 0.1:
         i, j = np.unravel_index(np.nanargmax(of_labels), of_labels.shape)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of, real_numbers
@@ -20,8 +20,6 @@ from demele.report.words import count, written
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 # How attributes of what a decoder makes change along a traversal of a code --------------------------------------------

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair, refuse_cyclic
 from demele.core.results import Note
@@ -20,8 +20,6 @@ from demele.metrics.splits import fewer_than_asked, sizes
 from demele.report.document import Mark, Strip, Strips
 from demele.report.words import name
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 #: Rows to learn from, and to be scored on, in the study of 2019.
 STUDY_ROWS = 10_000, 5_000
 
@@ -52,11 +50,11 @@ class Prober:
         self,
         codes: ProbedCodes,
         factor: Factor,
-        train: Ints,
-        test: Ints,
+        train: Rows,
+        test: Rows,
         *task: str | int,
-        scale: Ints | None = None,
-    ) -> Floats | Ints:
+        scale: Rows | None = None,
+    ) -> Floats | Rows:
         """Return what is predicted of test rows; the task names the random stream."""
         if not len(train):
             raise NotEnoughData("factors", f"no training row is annotated for {factor.name!r}")
@@ -76,10 +74,10 @@ class Prober:
         self,
         codes: ProbedCodes,
         factor: Factor,
-        train: Ints,
-        test: Ints,
+        train: Rows,
+        test: Rows,
         *task: str | int,
-        scale: Ints | None = None,
+        scale: Rows | None = None,
     ) -> float:
         """Return accuracy or R2 on annotated test rows of a predictor fitted to annotated training rows."""
         known = factor.annotated()
@@ -89,7 +87,7 @@ class Prober:
         said = self.said(codes, factor, train, test, *task, scale=scale)
         return held_out_score(factor.values[test], said, categorical=factor.categorical)
 
-    def chance(self, factor: Factor, train: Ints, test: Ints) -> float:
+    def chance(self, factor: Factor, train: Rows, test: Rows) -> float:
         """Return what predicting the commonest class of the training rows scores; 0 for numbers."""
         if not factor.categorical:
             return 0.0
@@ -100,7 +98,7 @@ class Prober:
         commonest = np.bincount(factor.values[train]).argmax()
         return float((factor.values[test] == commonest).mean())
 
-    def split(self, n_train: int | None, n_test: int | None, repeat: int = 0) -> tuple[Ints, Ints]:
+    def split(self, n_train: int | None, n_test: int | None, repeat: int = 0) -> tuple[Rows, Rows]:
         """Return training rows, in random order, and test rows."""
         n = self.codes.n
         if (n_train is None or n_test is None) and max(n_train or 0, n_test or 0) > n:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError
 from demele.core.inputs import Factor, Factors, Missing
 from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ReducedDownstreamScores", "reduced_downstream"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 By = Literal["importance", "information"]
 
 
@@ -189,12 +187,12 @@ def reduced_downstream(
     )
 
 
-def _all_scores(read: Prober, codes: ProbedCodes, train: Ints, test: Ints, removed: Factor) -> list[float]:
+def _all_scores(read: Prober, codes: ProbedCodes, train: Rows, test: Rows, removed: Factor) -> list[float]:
     """Return the score of every factor from the codes that are left."""
     return [read.score(codes, one, train, test, one.name, "without", removed.name) for one in read.factors.columns]
 
 
-def _best_codes(read: Prober, probed: ProbedCodes, factor: Factor, train: Ints, count: int, by: By) -> Ints:
+def _best_codes(read: Prober, probed: ProbedCodes, factor: Factor, train: Rows, count: int, by: By) -> Rows:
     """Return the codes of a factor, the best first."""
     known = train[factor.annotated()[train]]
     if by == "information":

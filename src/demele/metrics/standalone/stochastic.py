@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.kinds import Seed, Several, checked
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StochasticScores", "stochastic_scores"]
 
-Floats = NDArray[np.float64]
 #: Share of log(rows), which no estimate of the information can exceed, above which it says little.
 NEAR_LIMIT = 0.8
 #: Densities in memory at a time.

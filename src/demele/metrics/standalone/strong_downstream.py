@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors, Missing
 from demele.core.kinds import Bins, Count, Kinds, Positive, Seed, Several, checked
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StrongDownstreamScores", "strong_downstream"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 TrainOn = Literal["one", "others"]
 #: Fewest rows to learn from, and to be scored on.
 FEWEST = 20
@@ -225,7 +223,7 @@ def strong_downstream(
     )
 
 
-def _sides(labels: Ints, pair: tuple[int, int], train: Ints, test: Ints, train_on: TrainOn) -> tuple[Ints, Ints]:
+def _sides(labels: Rows, pair: tuple[int, int], train: Rows, test: Rows, train_on: TrainOn) -> tuple[Rows, Rows]:
     """Return the training rows that are seen, and the test rows with values that these lack."""
     column, value = labels[:, pair[0]], pair[1]
     known = column >= 0
@@ -233,7 +231,7 @@ def _sides(labels: Ints, pair: tuple[int, int], train: Ints, test: Ints, train_o
     return train[inside[train]], test[(known & ~inside)[test]]
 
 
-def _possible(labels: Ints, target: int, train: Ints, test: Ints, train_on: TrainOn) -> list[tuple[int, int]]:
+def _possible(labels: Rows, target: int, train: Rows, test: Rows, train_on: TrainOn) -> list[tuple[int, int]]:
     """Return the other factors with their values that leave rows enough on either side, where the target varies."""
     found = []
     for other in range(labels.shape[1]):
@@ -250,11 +248,11 @@ def _possible(labels: Ints, target: int, train: Ints, test: Ints, train_on: Trai
 def _experiment(
     read: Prober,
     probed: ProbedCodes,
-    labels: Ints,
+    labels: Rows,
     target: int,
     pair: tuple[int, int],
-    train: Ints,
-    test: Ints,
+    train: Rows,
+    test: Rows,
     train_on: TrainOn,
 ) -> Shift:
     """Return the scores of a predictor of rows with some values, and of one of as many rows of all."""

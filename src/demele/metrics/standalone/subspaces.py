@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.inputs import Factors, read_pair
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SubspaceScores", "subspace_scores"]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 #: Turns for each turn of a factor that are tried, as in published code.
 FREQUENCIES = tuple(range(-10, 11))
 #: Shuffles that a factor's effect has to exceed.
@@ -269,17 +267,17 @@ def subspace_scores(
     )
 
 
-def _others(labels: Labels, n_levels: Sequence[int], factor: int) -> Partition:
+def _others(labels: Rows, n_levels: Sequence[int], factor: int) -> Partition:
     """Put rows together that agree on all factors but one."""
     rest = [k for k in range(labels.shape[1]) if k != factor]
     return Partition.of([labels[:, k] for k in rest], [n_levels[k] for k in rest], len(labels))
 
 
-def _moving(codes: Floats, labels: Labels, seed: int) -> list[bool]:
+def _moving(codes: Floats, labels: Rows, seed: int) -> list[bool]:
     """Say which factors move the means of the codes, in their own units, more than in any shuffle of the rows."""
     centred = codes - codes.mean(axis=0)
 
-    def between(column: Labels) -> float:
+    def between(column: Rows) -> float:
         count = np.maximum(np.bincount(column), 1)
         return float(sum((np.bincount(column, one) ** 2 / count).sum() for one in centred.T))
 
@@ -291,7 +289,7 @@ def _moving(codes: Floats, labels: Labels, seed: int) -> list[bool]:
     return moves
 
 
-def _turning(codes: Floats, labels: Labels, n_levels: Sequence[int], factor: int, name: str) -> Turning:
+def _turning(codes: Floats, labels: Rows, n_levels: Sequence[int], factor: int, name: str) -> Turning:
     """Return how a factor turns the means of the codes in combinations of the others that have all its levels."""
     k = n_levels[factor]
     cells = Partition.of(list(labels.T), list(n_levels), len(labels))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import real_numbers
 from demele.core.inputs import Codes, Factors, read_codes
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UDR", "udr"]
 
-Floats = NDArray[np.float64]
 Similarity = Literal["lasso", "spearman"]
 #: Penalty of the Lasso in the published code, for standardised codes.
 PENALTY = 0.1

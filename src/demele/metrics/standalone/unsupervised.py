@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.kinds import Bins, CountOrNone, Seed, checked
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UnsupervisedScores", "unsupervised_scores"]
 
-Floats = NDArray[np.float64]
 #: Codes whose pairs are drawn.
 MOST_DRAWN = 60
 #: Names of the scores, as disentanglement_lib has them.

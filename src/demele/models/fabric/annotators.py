@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, NotEnoughData
@@ -37,9 +38,6 @@ from demele.runtime.sweep import Record, Sweep, Task
 if TYPE_CHECKING:
     import pandas as pd
     import torch
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

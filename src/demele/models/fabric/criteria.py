@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats
 from demele.core.extras import require
 from demele.models.fabric.lattice import Link
 from demele.models.fabric.network import FabricNetwork, LinkLayer, NodeLayer, folded
@@ -216,10 +216,6 @@ OF_WEIGHTS = {
 
 
 # Shapley values of any game -------------------------------------------------------------------------------------------
-
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

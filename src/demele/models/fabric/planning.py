@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError, quoted
 from demele.core.result import TableResult
 from demele.models.fabric.lattice import Lattice, Link, Node
 from demele.report.document import Document
 from demele.report.words import count, sentence_of, written
-
-Floats = NDArray[np.float64]
 
 #: Largest share of a kernel that is masked, unless another is given.
 CAP = 0.9

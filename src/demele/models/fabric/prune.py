@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_count, checked_share
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
@@ -26,7 +27,6 @@ else:
 
 
 LEVELS: tuple[Literal["links", "channels", "weights"], ...] = ("links", "channels", "weights")
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

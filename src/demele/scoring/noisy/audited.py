@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Rows
 from demele.core.corrected import CorrectedScore
 from demele.core.errors import quoted
 from demele.core.inputs import Factors
@@ -23,8 +24,6 @@ from demele.scoring.noisy.transition import shared_tables
 
 #: Splits into halves.
 SPLITS = 20
-
-Rows = NDArray[np.intp]
 
 
 def of_tables(case: Case, work: Work) -> Parts:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Rows
 from demele.core.errors import DemeleWarning
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
@@ -107,9 +108,6 @@ def score_of_part(case: Case, work: Work, source: InMemory) -> float | str:
 def half_width(deviation: float, level: float) -> float:
     """Return half of the width of a normal interval."""
     return NormalDist().inv_cdf((1 + level) / 2) * deviation
-
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)

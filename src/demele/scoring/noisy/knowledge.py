@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, read_factor, refuse_cyclic
@@ -16,7 +17,6 @@ from demele.noise.audit import Audit
 from demele.noise.factor_noise import FactorAudit, matrix_of_annotators
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
-Floats = NDArray[np.float64]
 Kind = Literal["transition", "counts", "audit", "rate"]
 
 #: Smallest singular value of a transition below which errors cannot be undone.

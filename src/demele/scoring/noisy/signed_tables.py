@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import quoted
 from demele.core.inputs import Factor
 from demele.core.results import Note
@@ -18,9 +18,6 @@ from demele.metrics.data import TableSettings
 from demele.metrics.source import BLOCK_ENTRIES
 from demele.scoring.noisy.case import Case, NotCorrected, Work
 from demele.scoring.noisy.knowledge import SINGULAR, NoiseOfFactor
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.corrected import CorrectedScore
 from demele.core.errors import quoted
 from demele.core.results import Interval
@@ -19,9 +19,6 @@ from demele.scoring.noisy.signed_tables import SignedTables, consistency, signed
 
 #: Splits into halves, whose spread is that of the score.
 SPLITS = 10
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 def of_classifiers(case: Case, work: Work) -> tuple[float, Floats] | NotCorrected:
