@@ -622,23 +622,18 @@ def _notes(own: list[tuple[str, Note]], systems: list[Judged]) -> tuple[Note, ..
         names = (*(before.subject if before else ()), name)
         found[note.code] = replace(before or note, subject=names)
     notes = list(found.values())
-    weak = tuple(
-        one.name for one in systems if one.quality and one.quality.j_interval and one.quality.j_interval.low <= 0
-    )
+    known = [(one.name, one.quality.j, one.quality.j_interval) for one in systems if one.quality]
+    spans = [(name, j, span.low, span.high) for name, j, span in known if span is not None]
+    weak = tuple(name for name, _, low, _ in spans if low <= 0)
     if weak:
         message = "J of the judge may be 0: it is not shown to recognise errors, and the human scores decide alone"
         notes.append(Note(code="judge-uninformative", message=message, subject=weak))
-    qualities = [(one.name, one.quality) for one in systems]
-    for (before_name, a), (name, b) in pairwise(qualities):
-        if a is None or b is None or a.j_interval is None or b.j_interval is None:
-            continue
-        ends = (a.j_interval, b.j_interval) if a.j >= b.j else (b.j_interval, a.j_interval)
-        gap = abs(a.j - b.j)
-        larger, smaller = max(a.j, b.j), min(a.j, b.j)
-        if gap > math.hypot(larger - ends[0].low, ends[1].high - smaller):
+    for first, second in pairwise(spans):
+        lower, upper = sorted((first, second), key=lambda one: one[1])
+        if upper[1] - lower[1] > math.hypot(upper[1] - upper[2], lower[3] - lower[1]):
             message = (
-                f"the judge recognises errors of {before_name} and of {name} unequally well (J {a.j:.2f} and "
-                f"{b.j:.2f}): each is corrected by its own human scores"
+                f"the judge recognises errors of {first[0]} and of {second[0]} unequally well (J {first[1]:.2f} and "
+                f"{second[1]:.2f}): each is corrected by its own human scores"
             )
             notes.append(Note(code="judge-differs-by-system", message=message))
     return tuple(notes)

@@ -24,7 +24,7 @@ def judged_document(result: "Judgement") -> Document:
         kind="Scores by a judge",
         headline=_headline(result),
         tone=_tone(result),
-        sentences=[_shared(result), _breakdowns(result), _overruled(result), _lenient(result), _reference(result)],
+        sentences=[_shared(result), _breakdowns(result), _overruled(result), _lenient(result)],
         figure=_strips(result),
         table=_systems(result),
         below=[*_differences(result), *([_slices(result)] if result.slices else [])],
@@ -128,6 +128,7 @@ def _systems(result: "Judgement") -> Table:
             ("J", "number.2", "quality.j"),
             ("Agreement", "percent.1?", "quality.agreement"),
             ("Kappa" if binary else "Kappa (quadratic)", "number.2?", "quality.kappa"),
+            ("PPI++ (asymptotic)", f"{form}?", "asymptotic"),
             (error, "number.2", lambda one: one.judge - one.value if error else None),
             (gate, "text", lambda one: Pill(one.verdict, _TONES[one.verdict]) if gate and one.verdict else None),
         ],
@@ -253,13 +254,6 @@ def _lenient(result: "Judgement") -> str:
         return ""
     parts = joined(f"{written(share, 'percent.0')} of the failures of {name(who)}" for who, share in passed.items())
     return f"The judge passes {parts}; correct each system by its own human scores."
-
-
-def _reference(result: "Judgement") -> str:
-    known = [
-        f"{name(one.name)} {written(ends(one.asymptotic), _form(result))}" for one in result.systems if one.asymptotic
-    ]
-    return f"PPI++, an interval for large samples, gives {joined(known)}." if known else ""
 
 
 def _next(result: "Judgement") -> str:

@@ -495,11 +495,13 @@ def audited_means(
                 "exact", "is proved for rows that were drawn uniformly, one after the other, without tasks and groups"
             )
         error, shift = sampling_error(tail, held.n, inference)
-        found = [
+        proved = [
             exact_mean_ends(own, rows, known, error)
             for own, known in zip(unit.reshape(-1, held.n), answers.reshape(-1, rows.size), strict=True)
         ]
-        ends = np.reshape(found, (*np.shape(value), 2)).T + np.array([-shift, shift])[(...,) + (None,) * np.ndim(value)]
+        ends = (
+            np.reshape(proved, (*np.shape(value), 2)).T + np.array([-shift, shift])[(...,) + (None,) * np.ndim(value)]
+        )
     else:
         ends = value - reach(tail, below=True), value + reach(tail, below=False)
     centre, kept = _random_errors(held, unit, answers, expert_error, expert_errors)
