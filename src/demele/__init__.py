@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from demele import metrics as metrics
     from demele import probes as probes
     from demele.core.alignment import Alignment as Alignment
-    from demele.core.corrected import CorrectedScore as CorrectedScore
     from demele.core.errors import DemeleError as DemeleError
     from demele.core.representation_comparison import RepresentationComparison as RepresentationComparison
+    from demele.core.results import CorrectedScore as CorrectedScore
     from demele.core.results import Evaluation as Evaluation
     from demele.core.results import Score as Score
     from demele.metrics.catalogue import list_metrics as list_metrics
@@ -57,10 +57,9 @@ _found, __dir__, __all__ = lazily(
         "demele.metrics": "metrics",
         "demele.probes": "probes",
         "demele.core.alignment": "Alignment",
-        "demele.core.corrected": "CorrectedScore",
+        "demele.core.results": "CorrectedScore Evaluation Score",
         "demele.core.errors": "DemeleError",
         "demele.core.representation_comparison": "RepresentationComparison",
-        "demele.core.results": "Evaluation Score",
         "demele.core.version": "__version__",
         "demele.metrics.catalogue": "list_metrics register_metric",
         "demele.metrics.protocols": "list_protocols",

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from demele.core.alignment import Alignment
-from demele.core.corrected import CorrectedScore
-from demele.core.results import Interval, Score
+from demele.core.results import CorrectedScore, Interval, Score
 from demele.core.signature import Signature
 
 VALUES = np.array([[0.5, 0.25, np.nan], [0.125, 1.0, np.nan]])

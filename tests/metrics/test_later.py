@@ -11,7 +11,7 @@ import pytest
 
 import demele
 from demele.core.inputs import read_pair
-from demele.core.later import Later
+from demele.core.lazy import Later
 from demele.estimation import counts
 from demele.metrics import run, source
 from demele.metrics.data import TableSettings

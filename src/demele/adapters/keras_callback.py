@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from demele.adapters.keras_tensors import rows_of
+from demele.adapters.keras import rows_of
 from demele.adapters.scored_epochs import check_encoded, check_settings, chosen_metrics, flat_scores
 from demele.core.errors import InputTypeError
 from demele.core.extras import require

@@ -19,8 +19,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations
-from demele.labels.joined.voting import TieBreaks, majority_vote, read_weights
-from demele.labels.votes import are_tied, plurality
+from demele.labels.joined.voting import TieBreaks, are_tied, majority_vote, plurality, read_weights
 from demele.report.words import count, ends, name, written
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from demele.core.errors import UnknownNameError
-from demele.core.later import Later
+from demele.core.lazy import Later
 from demele.core.result import Result, page_of
 from demele.core.results import Evaluation, Interval
 from demele.core.score_documents import (

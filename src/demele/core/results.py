@@ -11,19 +11,126 @@ from numpy.typing import NDArray
 
 from demele.core.alignment import Alignment
 from demele.core.chance import AboveChance, Chance, table_above_chance
-from demele.core.corrected import CorrectedScore
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import NotEnoughData, UnknownNameError
-from demele.core.later import Later
-from demele.core.pictured import RowSample
-from demele.core.result import Result, page_of, plain
+from demele.core.lazy import Later
+from demele.core.result import Result, TableResult, page_of, plain
 from demele.core.score_documents import evaluation_document, score_document
 from demele.core.sentences import short_words
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note, Severity, Spread
 from demele.core.verdict import RepresentationVerdict
+from demele.report.document import Rows
+from demele.report.words import ends, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Some rows of an evaluation, for pictures -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowSample:
+    """Some rows of an evaluation, drawn at random.
+
+    Attributes
+    ----------
+    codes : array of shape (n_rows, n_codes)
+    code_names : tuple of str
+    factors : mapping of str to array of shape (n_rows,)
+        Continuous: floats, NaN where there is no annotation. Classes: numbers of ``levels``, -1 likewise.
+    levels : mapping of str to tuple of str
+        Of the factors that are classes.
+    n : int
+        Rows that they were drawn from.
+    """
+
+    codes: NDArray[np.float64]
+    code_names: tuple[str, ...]
+    factors: Mapping[str, NDArray[Any]]
+    levels: Mapping[str, tuple[str, ...]]
+    n: int
+
+    def first(self, most: int) -> "RowSample | None":
+        """Return the first rows, at most so many; None for none."""
+        most = checked_count(most, "rows", 0)
+        factors = {name: values[:most] for name, values in self.factors.items()}
+        return replace(self, codes=self.codes[:most], factors=factors) if most else None
+
+    def columns(self) -> Rows | None:
+        """Return the rows as pages hold them, classes as their numbers; None where a code and a factor share a name."""
+        codes = {name(code): values for code, values in zip(self.code_names, self.codes.T, strict=True)}
+        factors = {
+            name(factor): np.where(values < 0, np.nan, values) if factor in self.levels else values
+            for factor, values in self.factors.items()
+        }
+        shown = {key: values.astype(np.float64).tolist() for key, values in {**codes, **factors}.items()}
+        return Rows(shown) if len(shown) == len(codes) + len(factors) else None
+
+
+# A score corrected for noisy annotations of the factors ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CorrectedScore(TableResult):
+    """A score corrected for wrong annotations of the factors: an estimate, or bounds.
+
+    Attributes
+    ----------
+    value : float
+        Never rounded, never clipped to the range of the metric; NaN where only an interval can be given.
+    interval : Interval or None
+        Interval of sampling and of what is known of the noise, together; for bounds, what the truth cannot leave.
+    method : str
+        How it was corrected: ``"transition"``, ``"audited"``, ...
+    assumptions : tuple of str
+        Whole sentences: what must be true for the value to be right.
+    notes : tuple of Note
+    audited_alone : float or None
+        What the audited rows alone score by their true values, where rows were audited.
+    signature : Signature or None
+        The method with every option that can change the numbers.
+    draws : array or None
+        Values on resamples. Draw k is of the same rows for every representation of these rows that is corrected with
+        the same seed, so that differences of draws are paired. None where nothing was resampled.
+
+    Examples
+    --------
+    >>> CorrectedScore(value=0.62, method="transition", assumptions=("Errors do not depend on the codes.",))
+    CorrectedScore(Corrected by the method transition, the score is 0.620)
+    """
+
+    _kind = "corrected score"
+
+    value: float
+    method: str
+    assumptions: tuple[str, ...]
+    interval: Interval | None = None
+    notes: tuple[Note, ...] = ()
+    audited_alone: float | None = None
+    signature: Signature | None = None
+    draws: NDArray[np.float64] | None = field(default=None, compare=False, metadata={"json": False})
+
+    def __float__(self) -> float:
+        return self.value
+
+    def headline(self) -> str:
+        """Return the value, or the interval where only that is known."""
+        span = "" if self.interval is None else written(ends(self.interval))
+        if math.isnan(self.value):
+            return f"Whatever annotations are wrong, the score is within {span}."
+        return f"Corrected by the method {self.method}, the score is {f'{written(self.value)} {span}'.strip()}."
+
+    def row(self) -> dict[str, object]:
+        """Return the columns that tables and CSV files add to the score, in a fixed order."""
+        return {
+            "corrected": self.value,
+            "corrected_low": None if self.interval is None else self.interval.low,
+            "corrected_high": None if self.interval is None else self.interval.high,
+            "correction": self.method,
+        }
+
 
 __all__ = [
     "DCI",

@@ -39,8 +39,7 @@ from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, rate, sentence_of, written
 
 if TYPE_CHECKING:
-    from demele.core.corrected import CorrectedScore
-    from demele.core.results import Dependency, Evaluation, Score, ScoresByName
+    from demele.core.results import CorrectedScore, Dependency, Evaluation, Score, ScoresByName
     from demele.core.verdict import RepresentationVerdict
 
 

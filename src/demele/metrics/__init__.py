@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from demele.metrics.information.gaps import mig as mig
     from demele.metrics.information.gaps import mig_from_information as mig_from_information
     from demele.metrics.information.gaps import mig_sup as mig_sup
+    from demele.metrics.information.gaps import rmig as rmig
     from demele.metrics.information.gaps import xmig as xmig
     from demele.metrics.information.information_shares import infoc as infoc
     from demele.metrics.information.information_shares import infom as infom
     from demele.metrics.information.med import med_compactness as med_compactness
     from demele.metrics.information.med import med_modularity as med_modularity
-    from demele.metrics.information.rmig import rmig as rmig
     from demele.metrics.information.snc import snc as snc
     from demele.metrics.information.unique_information import unique_information as unique_information
     from demele.metrics.intervention.factor_vae import z_diff as z_diff
     from demele.metrics.intervention.factor_vae import z_max_variance as z_max_variance
     from demele.metrics.intervention.factor_vae import z_min_variance as z_min_variance
+    from demele.metrics.intervention.irs import domain_shift_robustness as domain_shift_robustness
+    from demele.metrics.intervention.irs import interventional_disentanglement as interventional_disentanglement
+    from demele.metrics.intervention.irs import interventional_robustness as interventional_robustness
     from demele.metrics.intervention.irs import irs as irs
-    from demele.metrics.intervention.irs_general import domain_shift_robustness as domain_shift_robustness
-    from demele.metrics.intervention.irs_general import interventional_disentanglement as interventional_disentanglement
-    from demele.metrics.intervention.irs_general import interventional_robustness as interventional_robustness
     from demele.metrics.intervention.omes import omes as omes
     from demele.metrics.metric import Guards as Guards
     from demele.metrics.metric import Metric as Metric
@@ -73,16 +73,14 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.metrics.information.entropies": (
             "dcimig jemmig minimality modularity modularity_from_information sufficiency "
         ),
-        "demele.metrics.information.gaps": "dlig dmig mig mig_from_information mig_sup xmig",
+        "demele.metrics.information.gaps": "dlig dmig mig mig_from_information mig_sup xmig rmig",
         "demele.metrics.information.information_shares": "infoc infom",
         "demele.metrics.information.med": "med_compactness med_modularity",
-        "demele.metrics.information.rmig": "rmig",
         "demele.metrics.information.snc": "snc",
         "demele.metrics.information.unique_information": "unique_information",
         "demele.metrics.intervention.factor_vae": "z_diff z_max_variance z_min_variance",
-        "demele.metrics.intervention.irs": "irs",
-        "demele.metrics.intervention.irs_general": (
-            "domain_shift_robustness interventional_disentanglement interventional_robustness "
+        "demele.metrics.intervention.irs": (
+            "irs domain_shift_robustness interventional_disentanglement interventional_robustness "
         ),
         "demele.metrics.intervention.omes": "omes",
         "demele.metrics.metric": "Guards Metric MetricSpec Native",

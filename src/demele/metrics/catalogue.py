@@ -12,7 +12,7 @@ from demele.metrics.other_names import elsewhere
 #: The file of each metric of demele, below ``demele.metrics``, in the order of the catalogue.
 FILES: Mapping[str, str] = {
     "mig": "information.gaps",
-    "rmig": "information.rmig",
+    "rmig": "information.gaps",
     "mig_sup": "information.gaps",
     "modularity": "information.entropies",
     "dcimig": "information.entropies",

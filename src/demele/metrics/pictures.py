@@ -3,8 +3,7 @@
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.pictured import RowSample
-from demele.core.results import Dependency
+from demele.core.results import Dependency, RowSample
 from demele.core.seeds import rng_for
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning

@@ -22,7 +22,7 @@ from demele.core.errors import (
     warn_user,
 )
 from demele.core.inputs import Missing, read_pair
-from demele.core.later import Later
+from demele.core.lazy import Later
 from demele.core.pieces import in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
 from demele.core.sentences import plural

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, in_backticks, quoted
 from demele.core.inputs import Missing, check_pair, given_kinds, read_pair
-from demele.core.later import Later
+from demele.core.lazy import Later
 from demele.core.results import Evaluation, LeftOut, Note, Score
 from demele.core.sentences import plural
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins

@@ -75,9 +75,9 @@ def replay(
     else:
         _same_shape(parsed, codes, factors)
     if parsed.metric in ("interventional_robustness", "interventional_disentanglement"):
-        from demele.metrics.intervention import irs_general
+        from demele.metrics.intervention import irs
 
-        again: Score = getattr(irs_general, parsed.metric)(codes, factors, **arguments, **run)
+        again: Score = getattr(irs, parsed.metric)(codes, factors, **arguments, **run)
         return again
     spec = CATALOGUE[resolve(parsed.metric, made_by=parsed.context)]
     _same_code(parsed, spec)

@@ -14,7 +14,7 @@ from demele.core.extras import require
 from demele.core.labelled import Indices
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.labels.votes import earliest_voter, plurality
+from demele.labels.joined.voting import earliest_voter, plurality
 from demele.runtime.work import one_thread, ordered
 
 

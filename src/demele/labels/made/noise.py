@@ -20,7 +20,7 @@ from demele.core.result import Result
 from demele.core.seeds import rng_for
 from demele.core.table_columns import check_same_order, number_column
 from demele.labels.documents import noisy_document
-from demele.labels.votes import earliest_voter, plurality
+from demele.labels.joined.voting import earliest_voter, plurality
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 if TYPE_CHECKING:

@@ -1,28 +1,42 @@
 """Interventional robustness score for crossed factors (Suter et al. 2019, section 5)."""
 
-from collections.abc import Mapping
+import inspect
+import numbers
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.inputs import Codes, Factors, Missing, read_pair
 from demele.core.kinds import Fraction
-from demele.core.results import Dependency, Note
+from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.results import Dependency, Interval, Note, Score, Severity
+from demele.core.signature import Signature
+from demele.estimation.discretise import Binning
 from demele.estimation.irs import (
     CellExtremes,
+    Centre,
     CrossedIRS,
+    GeneralIRS,
     Normaliser,
     ValueWeights,
     crossed_deviations,
     crossed_from_extremes,
+    disentanglement_scores,
+    general_irs,
     irs_score,
 )
 from demele.metrics.data import Data
-from demele.metrics.guards import units_notes
-from demele.metrics.metric import Guards, Metric, Native
-from demele.metrics.options import Bins, RunOptions
+from demele.metrics.guards import moved_by_outliers, units_notes
+from demele.metrics.metric import Draws, Guards, Metric, Native
+from demele.metrics.options import Bins, Run, RunOptions, as_binning
 from demele.metrics.pictures import dependency_pictures
+from demele.metrics.reg_dim import column_indices
+from demele.metrics.source import half_of_rows
 
 
 def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[Dependency, ...]:
@@ -146,3 +160,338 @@ def _of_groups(crossed: CrossedIRS, data: Data, labels: NDArray[np.intp], how: d
             matrix[place], largest[place] = vector_robustness(codes[:, own], labels, **how)
     inactive = ~(largest > 0)
     return replace(crossed, matrix=matrix, max_deviation=largest, deviation=np.asarray(deviation), inactive=inactive)
+
+
+# Interventional robustness in its general form ------------------------------------------------------------------------
+
+Columns = Sequence[int] | Sequence[str] | int | str | None
+
+
+@renamed(**NEW_ARGUMENTS)
+def interventional_robustness(
+    codes: object,
+    factors: object,
+    *,
+    codes_of_interest: Columns = None,
+    factors_of_interest: Columns = None,
+    nuisance: Columns = None,
+    norm: float = 2,
+    centre: Centre = "mean",
+    bins: object = 10,
+    n_bootstrap: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+) -> Score:
+    r"""Robustness of codes to nuisance factors, given the factors of interest, from confounded data.
+
+    .. math:: \mathrm{IRS}(L \mid I, J) = 1 - \mathrm{EMPIDA}(L \mid I, J) / \mathrm{EMPIDA}(L \mid \emptyset, all)
+
+    EMPIDA is the mean over values of the factors of interest of the largest distance, over interventions on the
+    nuisance factors, between the codes' mean and their mean under the intervention. The latter is estimated by
+    reweighting the rows, since nuisance factors may come along with others.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors)
+        Continuous factors are cut into ``bins``.
+    codes_of_interest : names or indices, default all codes
+        The set L.
+    factors_of_interest : names or indices, default none
+        The set I: what the codes are meant to represent.
+    nuisance : names or indices, default all other factors
+        The set J: what is intervened on. Factors in neither set are adjusted for.
+    norm : float >= 1 or inf, default 2
+        Of the distance over the codes of L, each in its standard deviations.
+    centre : {"mean", "median"}
+        Estimate of a code's expected value where all factors keep their values; ``"median"`` where outliers are
+        expected.
+    bins : int, str, Binning or edges, default 10
+        Few bins, where factors are many: means need rows in their cells.
+    n_bootstrap, level, seed
+        Half-sample intervals, as in :func:`demele.evaluate`.
+    missing : {"raise", "omit"}
+        ``"omit"`` uses the rows that are annotated for all factors.
+    kinds : None, str, mapping or sequence
+        "continuous" or "categorical", where the detected kind is wrong.
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1; may fall below 0 on few rows. ``details``: ``empida``, ``normaliser``, and per value
+        of the factors of interest the largest distance ``mpida``; ``coverage``: share of the adjustment that the data
+        support, smallest and mean, and share of the combinations of factors of interest and nuisance that occur (below
+        1, interventions are extrapolated or not seen at all: notes say so).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+
+    Notes
+    -----
+    Suter et al. 2019, sections 4 and 5. Cost: O(n) for any number of factors.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> shape = rng.integers(0, 3, 3000)
+    >>> light = (shape + rng.integers(0, 2, 3000)) % 3                       # comes along with shape
+    >>> factors = np.column_stack([shape, light])
+    >>> codes = np.column_stack([shape, shape + light])
+    >>> clean, mixed = (
+    ...     demele.metrics.interventional_robustness(codes, factors, codes_of_interest=[code], factors_of_interest=[0])
+    ...     for code in (0, 1)
+    ... )
+    >>> round(clean.value, 6), mixed.value < 0.8
+    (1.0, True)
+    """
+    if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
+        raise InputError("norm", f"expected a number of at least 1, or inf, got {quoted(norm)}")
+    read_codes, read_factors, binning, all_labels = _read(codes, factors, bins, missing, kinds, centre)
+    of_codes = column_indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
+    interest = column_indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
+    others = [index for index in range(read_factors.m) if index not in interest]
+    disturbing = column_indices(nuisance, read_factors.names, "nuisance", default=others)
+    if not of_codes:
+        raise InputError("codes_of_interest", "expected at least one code, got none")
+    if not disturbing:
+        raise InputError("nuisance", "expected at least one factor that is not of interest, got none")
+    both = set(interest) & set(disturbing)
+    if both:
+        name = read_factors.names[min(both)]
+        raise InputError("nuisance", f"factor {name!r} is of interest and nuisance at once; name it in one set")
+    rest = [index for index in others if index not in disturbing]
+
+    def score(rows: NDArray[np.intp] | slice, values: NDArray[Any] = read_codes.values) -> GeneralIRS:
+        labels = all_labels[rows]
+        return general_irs(
+            values[rows][:, of_codes],
+            labels[:, interest],
+            labels[:, disturbing],
+            labels[:, rest],
+            norm=float(norm),
+            centre=centre,
+        )
+
+    found = score(slice(None))
+    subject = Data(read_codes, read_factors)
+    outlying = tuple(name for name in subject.outlying() if name in read_codes.names)
+    if np.isnan(found.value):
+        names = ", ".join(repr(read_codes.names[index]) for index in of_codes)
+        raise NotEnoughData("codes", f"{names} do not depend on the factors at all; robustness is not defined")
+    if found.most_settings == 1 and interest:
+        raise NotEnoughData(
+            "nuisance",
+            "each value of the factors of interest comes with one value of the nuisance factors only, so "
+            "nothing shows what these do to the codes; name other factors, or bring rows that combine them freely",
+        )
+    arguments: dict[str, object] = {
+        "codes_of_interest": tuple(read_codes.names[index] for index in of_codes),
+        "factors_of_interest": tuple(read_factors.names[index] for index in interest),
+        "nuisance": tuple(read_factors.names[index] for index in disturbing),
+        "norm": float(norm),
+        "bins": binning,
+        **_reading(read_factors, missing, kinds, centre),
+    }
+    without = score(slice(None), subject.winsorised(outlying).codes.values).value if outlying else found.value
+    run = Run.checked(n_bootstrap=n_bootstrap, level=level, seed=seed)
+    n_draws, nominal, start = run.n_bootstrap, run.level, run.seed
+    interval = None
+    if n_draws:
+        arguments = arguments | {"n_bootstrap": n_draws, "level": nominal, "seed": start}
+        values: Floats = np.array([score(half_of_rows(read_codes.n, start, draw)).value for draw in range(n_draws)])
+        low, high = map(float, Draws.quantiles(values, nominal, (0.0, 1.0), found.value))
+        method = f"half-sample percentile, {n_draws} resamples"
+        interval = Interval(low=low, high=high, level=nominal, method=method)
+    notes = list(moved_by_outliers(found.value, without, outlying))
+    if found.min_coverage < 0.999:
+        message = (
+            f"for some interventions only {found.min_coverage:.0%} of the adjustment is supported by rows "
+            f"({found.mean_coverage:.0%} on average): there the estimate extrapolates"
+        )
+        notes.append(Note(code="positivity", message=message, severity="warning"))
+    if found.settings_seen < 0.999:
+        message = (
+            f"only {found.settings_seen:.0%} of the combinations of factors of interest and nuisance factors occur "
+            "together: what the others would do to the codes cannot be estimated, and counts as nothing"
+        )
+        severity: Severity = "fragile" if found.settings_seen < 0.5 else "warning"
+        notes.append(Note(code="combinations-missing", message=message, severity=severity))
+    smallest = float(found.worst_rows.min())
+    if smallest < 10:
+        message = f"a largest distance uses {smallest:.0f} rows and is unreliable: use fewer bins or more rows"
+        notes.append(Note(code="few-rows-in-cells", message=message, severity="fragile"))
+    return Score(
+        metric="interventional_robustness",
+        value=found.value,
+        n=found.n,
+        signature=Signature.of(
+            "interventional_robustness", arguments, rows=read_codes.n, codes=read_codes.d, factors=read_factors.m
+        ),
+        code_names=read_codes.names,
+        factor_names=read_factors.names,
+        interval=interval,
+        notes=tuple(notes),
+        details={
+            "empida": found.empida,
+            "normaliser": found.normaliser,
+            "mpida": found.mpida,
+            "frequency": found.frequency,
+            "situations": found.situations,
+            "coverage": {
+                "smallest": found.min_coverage,
+                "mean": found.mean_coverage,
+                "combinations": found.settings_seen,
+            },
+        },
+    )
+
+
+def domain_shift_robustness(
+    codes: object,
+    factors: object,
+    *,
+    domain: Columns,
+    codes_of_interest: Columns = None,
+    **options: Any,
+) -> Score:
+    """Stability of codes when the factors of the domain change: IRS(L | all but S, S).
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors)
+    domain : names or indices
+        The set S: factors whose distribution shifts, such as the scanner or the light.
+    codes_of_interest : names or indices, default all codes
+    **options
+        As in :func:`interventional_robustness`.
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+
+    Notes
+    -----
+    Suter et al. 2019, section 4, special case.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> factors = rng.integers(0, 3, (2000, 2))
+    >>> round(demele.metrics.domain_shift_robustness(factors[:, :1], factors, domain=[1]).value, 6)
+    1.0
+    """
+    _, read_factors = read_pair(codes, factors, kinds=options.get("kinds"), missing=options.get("missing", "raise"))
+    shifting = column_indices(domain, read_factors.names, "domain", default=())
+    if not shifting:
+        raise InputError("domain", "expected at least one factor, got none")
+    known = inspect.signature(interventional_robustness).parameters
+    for keyword in options:
+        if keyword not in known or keyword in ("factors_of_interest", "nuisance"):
+            raise InputTypeError(keyword, "domain_shift_robustness has no such option")
+    return interventional_robustness(
+        codes,
+        factors,
+        codes_of_interest=codes_of_interest,
+        factors_of_interest=[index for index in range(read_factors.m) if index not in shifting],
+        nuisance=shifting,
+        **options,
+    )
+
+
+def interventional_disentanglement(
+    codes: object,
+    factors: object,
+    *,
+    centre: Centre = "mean",
+    bins: object = 10,
+    missing: Missing = "raise",
+    kinds: object = None,
+) -> Score:
+    """Disentanglement score of each code from confounded data: D_l = max over factors i of IRS({l} | {i}, all but i).
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors), at least two that vary
+    centre : {"mean", "median"}
+        As in :func:`interventional_robustness`.
+    bins : int, str, Binning or edges, default 10
+    missing : {"raise", "omit"}
+    kinds : None, str, mapping or sequence
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1: mean over codes; ``per_code``; ``matrix``: D_li (n_codes, n_factors).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Suter et al. 2019, eq. 7. :func:`demele.metrics.irs` is the form for crossed factors, with the largest deviation of
+    single samples instead of means.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).integers(0, 3, (2000, 2))
+    >>> round(demele.metrics.interventional_disentanglement(factors, factors).value, 6)
+    1.0
+    """
+    read_codes, read_factors, binning, labels = _read(codes, factors, bins, missing, kinds, centre)
+    if read_factors.m < 2:
+        raise NotEnoughData("factors", "interventional_disentanglement needs at least 2 factors, got 1")
+    matrix = disentanglement_scores(read_codes.values, labels, centre)
+    per_code, value = irs_score(matrix, np.ones(read_codes.d), "uniform")
+    if np.isnan(value):
+        raise NotEnoughData("codes", "no code depends on the factors; robustness is not defined")
+    return Score(
+        metric="interventional_disentanglement",
+        value=value,
+        n=int((labels >= 0).all(axis=1).sum()),
+        signature=Signature.of(
+            "interventional_disentanglement",
+            {"bins": binning, **_reading(read_factors, missing, kinds, centre)},
+            rows=read_codes.n,
+            codes=read_codes.d,
+            factors=read_factors.m,
+        ),
+        code_names=read_codes.names,
+        factor_names=read_factors.names,
+        per_code=per_code,
+        matrix_values=matrix,
+        matrix_of="disentanglement D of a code for a factor",
+    )
+
+
+def _read(
+    codes: object, factors: object, bins: object, missing: Missing, kinds: object, centre: str
+) -> tuple[Codes, Factors, Binning, NDArray[np.intp]]:
+    """Read the columns; factors as levels (n_samples, n_factors), -1 where not annotated."""
+    checked_name(centre, "centre", ("mean", "median"))
+    read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
+    binning = as_binning(bins)
+    return read_codes, read_factors, binning, Data(read_codes, read_factors).factor_labels(binning)[0]
+
+
+def _reading(factors: Factors, missing: Missing, kinds: object, centre: str) -> dict[str, object]:
+    """Return how codes and factors were read, where it is not the default, for the signature."""
+    reading: dict[str, object] = {} if centre == "mean" else {"centre": centre}
+    if missing != "raise":
+        reading["missing"] = missing
+    if kinds is not None or any(factor.cyclic for factor in factors.columns):
+        reading["kinds"] = {factor.name: factor.kind for factor in factors.columns}
+    return reading

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Rows
-from demele.core.corrected import CorrectedScore
 from demele.core.errors import quoted
 from demele.core.inputs import Factors
-from demele.core.results import Interval, Note
+from demele.core.results import CorrectedScore, Interval, Note
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import cut
 from demele.estimation.information import InformationTable

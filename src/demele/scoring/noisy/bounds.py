@@ -1,8 +1,7 @@
 """Method ``bounds``: all that can be said of a score if only a rate of wrong annotations is known."""
 
-from demele.core.corrected import CorrectedScore
 from demele.core.errors import quoted
-from demele.core.results import Interval, Note
+from demele.core.results import CorrectedScore, Interval, Note
 from demele.estimation.noise_bounds import BOUNDS, InformationBounds, information_bounds
 from demele.metrics.data import TableSettings
 from demele.scoring.noisy.case import Case, NotCorrected, Work

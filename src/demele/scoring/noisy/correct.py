@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from demele.core.corrected import CorrectedScore
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
-from demele.core.results import Evaluation, Note
+from demele.core.results import CorrectedScore, Evaluation, Note
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.source import InMemory

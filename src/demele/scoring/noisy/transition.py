@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from demele.core.arrays import Floats, Rows
-from demele.core.corrected import CorrectedScore
 from demele.core.errors import quoted
-from demele.core.results import Interval
+from demele.core.results import CorrectedScore, Interval
 from demele.core.seeds import rng_for
 from demele.estimation.signed_information import audited_transition, counted_transition
 from demele.metrics.data import TableSettings
