@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from demele.models.fabric.results import FabricRun as FabricRun
     from demele.models.fabric.schedule import PruningSchedule as PruningSchedule
     from demele.models.fabric.schedule import fit_pruned as fit_pruned
+    from demele.models.fabric.screening import Screening as Screening
+    from demele.models.fabric.screening import screen_links as screen_links
     from demele.models.presets import Preset as Preset
     from demele.models.presets import preset as preset
     from demele.models.vae.model import VAE as VAE
@@ -72,6 +74,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.models.fabric.presets": "AnnotatorRecipe FabricPreset annotator_recipe fabric_preset",
         "demele.models.fabric.results": "FabricReport FabricRun",
         "demele.models.fabric.schedule": "PruningSchedule fit_pruned",
+        "demele.models.fabric.screening": "Screening screen_links",
         "demele.models.presets": "Preset preset",
         "demele.models.vae.model": "VAE load_vae",
         "demele.models.vae.run": "Run",

@@ -228,7 +228,8 @@ def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, ru
         ),
         (
             ("--label-noise", "feature:0.2"),
-            "--label-noise: expected 'none', 'uniform:RATE' or 'visibility:RATE', got 'feature:0.2'",
+            "--label-noise: expected 'none', 'uniform:RATE', 'visibility:RATE' or 'resubstitution:RATE', got "
+            "'feature:0.2'",
         ),
         (("--label-noise", "uniform:0.9"), "--label-noise: expected a number in (0, 0.5], got 0.9"),
         (("--label-noise", "uniform:x"), "--label-noise: expected a rate after the colon, got 'uniform:x'"),

@@ -374,6 +374,39 @@ def write_svhn(folder: Path, *, packed: bool = True) -> Written:
     return Written(folder, labelled("svhn", SVHN_SPLITS), np.concatenate([held["train"], held["extra"]]))
 
 
+# PASCAL VOC ----------------------------------------------------------------------------------------------------------
+
+#: Objects of each picture, a class and the corners of its box; pictures 1, 3 and 4 have one class.
+VOC_PICTURES: dict[str, list[tuple[str, tuple[int, int, int, int]]]] = {
+    "2007_000001": [("dog", (0, 0, 4, 4)), ("dog", (1, 1, 5, 5))],
+    "2007_000002": [("dog", (0, 0, 4, 4)), ("cat", (0, 0, 3, 3))],
+    "2008_000003": [("cat", (0, 0, 2, 2)), ("bird", (0, 0, 4, 2))],
+    "2008_000004": [("person", (2, 2, 9, 9))],
+}
+
+
+def write_voc(folder: Path) -> Written:
+    """Four pictures of unlike sizes, each of one colour, which JPEG keeps."""
+    from PIL import Image
+
+    root = folder / "VOCdevkit" / "VOC2012"
+    for part in ("Annotations", "JPEGImages", "ImageSets/Main"):
+        (root / part).mkdir(parents=True, exist_ok=True)
+    images = []
+    for number, (name, objects) in enumerate(VOC_PICTURES.items()):
+        boxes = [
+            f"<object><name>{one}</name><bndbox><xmin>{a}</xmin><ymin>{b}</ymin><xmax>{c}</xmax><ymax>{d}</ymax></bndbox>"
+            f"<part><name>head</name><bndbox><xmin>1</xmin></bndbox></part></object>"
+            for one, (a, b, c, d) in objects
+        ]
+        (root / "Annotations" / f"{name}.xml").write_text(f"<annotation>{''.join(boxes)}</annotation>")
+        grey = 40 * (number + 1)
+        Image.new("RGB", (30 + number, 20), (grey, grey, grey)).save(root / "JPEGImages" / f"{name}.jpg")
+        images.append(np.full((64, 64, 3), grey, np.uint8))
+    (root / "ImageSets" / "Main" / "trainval.txt").write_text("\n".join(VOC_PICTURES) + "\n")
+    return Written(folder, PUBLISHED["voc2012"], np.stack([images[0], images[2], images[3]]))
+
+
 # All of them ---------------------------------------------------------------------------------------------------------
 
 #: Each layout: what writes it, how, and what it is asked for so that all its images are in the set.
@@ -406,4 +439,5 @@ LAYOUTS: dict[str, tuple[Callable[..., Written], dict[str, Any], dict[str, Any]]
     ),
     "svhn": (write_svhn, {}, {"split": "train+extra"}),
     "svhn, not packed": (write_svhn, {"packed": False}, {"split": "train+extra"}),
+    "voc2012": (write_voc, {}, {}),
 }

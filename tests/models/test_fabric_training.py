@@ -16,7 +16,7 @@ from demele.core.store import locked
 from demele.lab import Fabric
 from demele.models.checkpoint import read_checkpoint
 from demele.models.fabric.network import LAYOUT
-from demele.models.fabric.train import Feed
+from demele.models.fabric.train import Feed, augmented
 from tests.models.fabrics import TRAINED, images, labels, small, trained, weights
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
@@ -91,6 +91,33 @@ def test_a_training_in_parts_is_the_training_in_one(tmp_path: Path) -> None:
     assert_same(whole, loaded)
     loaded.fit(images(), labels(), epochs=5, checkpoint=path, **TRAINED)
     assert_same(trained(5), loaded)
+
+
+def test_crops_and_flips_are_those_of_the_epoch_however_a_training_is_stopped(tmp_path: Path) -> None:
+    fit = {"crop": 2, "flip": True, "checkpoint": tmp_path / "file"}
+    parts = trained(1, fit=fit)
+    assert_same(trained(3, fit={"crop": 2, "flip": True}), trained(3, fit=fit))
+    with pytest.raises(InputError, match="crop"):
+        small().fit(images(), labels(), epochs=4, **{**TRAINED, "checkpoint": tmp_path / "file"})
+    assert not np.array_equal(weights(parts)["head.weight"], weights(trained(1))["head.weight"])
+
+
+def test_a_crop_moves_the_image_and_a_flip_mirrors_it() -> None:
+    """By hand: the row above is grey, and the last column of the frame is cut off; then left is right."""
+    image = torch.arange(1.0, 10.0).reshape(1, 1, 3, 3)
+    corner, no = np.array([[0, 1]]), np.array([False])
+    assert augmented(image, 1, corner, no)[0, 0].tolist() == [[0, 0, 0], [1, 2, 3], [4, 5, 6]]
+    assert augmented(image, 1, corner, ~no)[0, 0].tolist() == [[0, 0, 0], [3, 2, 1], [6, 5, 4]]
+    assert_exact(augmented(image, 1, np.array([[1, 1]]), no), image)
+
+
+def test_about_half_of_the_images_are_mirrored_and_all_places_occur() -> None:
+    feed, plain = Feed(images(), labels(), "cpu"), Feed(images(), labels(), "cpu")
+    (found, _), (same, _) = next(feed.epoch(0, batch=60, seed=3, flip=True)), next(plain.epoch(0, batch=60, seed=3))
+    mirrored = [torch.equal(one, other.flip(-1)) for one, other in zip(found, same, strict=True)]
+    kept = [torch.equal(one, other) for one, other in zip(found, same, strict=True)]
+    assert all(one or other for one, other in zip(mirrored, kept, strict=True))
+    assert 15 < sum(mirrored) < 45
 
 
 def test_ctrl_c_loses_the_epoch_and_nothing_else(tmp_path: Path) -> None:

@@ -291,3 +291,20 @@ def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -
     (where / "rows.jsonl").write_text((where / "rows.jsonl").read_text().splitlines()[0] + "\n")
     (where / "runs" / "none-0" / "whole-2.pt").unlink()
     assert without_seconds(run_pruning_plan(plan, store=where)) == first
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_labels_by_a_fabric_are_wrong_at_the_rate_in_training_and_test_together(own: bool) -> None:
+    """The share of labels that the fabric mistakes is near the rate, and both parts come from one fabric."""
+    given: Any = tiny_plan().source
+    source: Any = replace(given, n=300, test=200)
+    if own:
+        images, test = clutter(300, level=0).resized(8), clutter(200, level=0, seed=2).resized(8)
+        source = checked_plan((images, test), preset="ci", configurations=None, noises=["none"], seeds=1).source
+    found = source.split(0, LabelNoise.of("resubstitution:0.2"))
+    parts = (found.fit, found.held, found.test)
+    wrong = sum(int((one.given != one.true).sum()) for one in parts)
+    assert abs(wrong / 500 - 0.2) <= 0.02
+    assert (found.test.given != found.test.true).any()
+    again = source.split(0, LabelNoise.of("resubstitution:0.2"))
+    assert np.array_equal(found.test.given, again.test.given)

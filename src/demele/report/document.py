@@ -75,13 +75,14 @@ class Strips:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line, with a band between ``low`` and ``high`` if they are given."""
+    """A line, with a band between ``low`` and ``high`` if they are given; or ``dots`` that nothing joins."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float | None]
     low: Sequence[float | None] | None = None
     high: Sequence[float | None] | None = None
+    dots: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,8 @@ def divide_images(
         difficulty = known_difficulty if difficulty is None else difficulty
         image_size = fabric.spec.image_shape[0] if image_size is None else image_size
     noise = LabelNoise() if label_noise is None else LabelNoise.of(label_noise, "label_noise")
+    if noise.kind == "resubstitution":
+        raise InputError("label_noise", "'resubstitution' is for `pruning_study()`")
     is_clutter = data in (None, "clutter")
     if not is_clutter and (difficulty is not None or noise.kind == "visibility"):
         raise InputError("label_noise" if difficulty is None else "difficulty", "is for `data='clutter'`")
@@ -374,8 +376,8 @@ def prune_fabric(
         Share to remove, between 0 and 1.
     criterion : str
         Criterion. random, magnitude and synflow look at no images. label_free looks at images. sensitivity, fisher,
-        grasp and grasp_abs look at images and classes. So do gate, leave_one_out, screening and shapley, for links
-        only.
+        grasp, grasp_abs and shapley_groups look at images and classes. For links only, gate, leave_one_out and shapley
+        look at both, screening and sobol at images.
     fine_tune : int, optional
         Epochs of further training.
     benchmark : bool

@@ -36,6 +36,7 @@ from demele.data.loaders.shapes3d import SHAPES3D
 from demele.data.loaders.smallnorb import SMALLNORB
 from demele.data.loaders.stored_images import MOST_HELD, StoredImages, recognised
 from demele.data.loaders.svhn import SVHN
+from demele.data.loaders.voc import VOC2012
 from demele.data.resample import Resample, checked_resample
 from demele.report.document import Document, Table
 from demele.runtime.progress import Report, reporting
@@ -48,7 +49,7 @@ PUBLISHED: dict[str, PublishedSet] = {
     one.name: one
     for one in (
         *(DSPRITES, SHAPES3D, MPI3D, CARS3D, SMALLNORB, FALCOR3D, ISAAC3D, IDENT3D, CAUSAL3DIDENT, MORPHO_MNIST),
-        *(CIFAR10, CIFAR100, SVHN),
+        *(CIFAR10, CIFAR100, SVHN, VOC2012),
     )
 }
 PACKED = "packed"
@@ -74,8 +75,8 @@ def load(
     ----------
     name : str or PublishedSet
         ``"dsprites"``, ``"shapes3d"``, ``"mpi3d"``, ``"cars3d"``, ``"smallnorb"``, ``"falcor3d"``, ``"isaac3d"``,
-        ``"3dident"``, ``"causal3dident"``, ``"morpho_mnist"``, ``"cifar10"``, ``"cifar100"`` or ``"svhn"``; or what
-        you know of another set, as a ``demele.data.loaders.PublishedSet``.
+        ``"3dident"``, ``"causal3dident"``, ``"morpho_mnist"``, ``"cifar10"``, ``"cifar100"``, ``"svhn"`` or
+        ``"voc2012"``; or what you know of another set, as a ``demele.data.loaders.PublishedSet``.
     path : str or Path
         The file or the folder as it was published, or an ``.npy`` that was converted from it.
     variant : str, optional
@@ -93,13 +94,14 @@ def load(
     **options
         Of dSprites ``drop_duplicates`` (False); of SmallNORB ``split`` ("both", "training" or "testing"), ``camera``
         (0 or 1) and ``instance`` ("hidden" or "factor"); of Morpho-MNIST ``split`` ("train", "t10k" or "both"); of
-        CIFAR ``split`` ("train", "test" or "both"); of SVHN ``split`` ("train", "test", "extra" or "train+extra").
+        CIFAR ``split`` ("train", "test" or "both"); of SVHN ``split`` ("train", "test", "extra" or "train+extra");
+        of PASCAL VOC ``split`` ("trainval", "train" or "val") and ``pixels`` (64, 32, 128 or 256 a side).
 
     Returns
     -------
     ImageSet
         In the order of its grid, the last factor fastest, whatever the order of the file is. Sets of classes (CIFAR,
-        SVHN) stand in the order of their files, and ``images.positions()[:, 0]`` are the classes as numbers.
+        SVHN, VOC) stand in the order of their files, and ``images.positions()[:, 0]`` are the classes as numbers.
 
     Raises
     ------

@@ -18,6 +18,7 @@ from demele.core.arrays import Flags, Floats
 from demele.core.extras import require
 from demele.models.fabric.lattice import Link
 from demele.models.fabric.network import FabricNetwork, LinkLayer, NodeLayer, folded
+from demele.models.fabric.screening import RadialRuns, radial_runs
 from demele.models.networks import in_eval_mode
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ class Criterion:
     images, labels : bool
         Whether it reads them.
     options : tuple of str
+    signed : bool
+        Whether scores can be below 0: those of a link are then summed, since a norm would lose the sign.
     """
 
     name: str
@@ -197,22 +200,7 @@ class Criterion:
     images: bool
     labels: bool
     options: tuple[str, ...] = ()
-
-
-#: Criteria of weights, by name.
-OF_WEIGHTS = {
-    one.name: one
-    for one in (
-        Criterion("random", random, images=False, labels=False),
-        Criterion("magnitude", magnitude, images=False, labels=False),
-        Criterion("synflow", synflow, images=False, labels=False),
-        Criterion("sensitivity", sensitivity, images=True, labels=True),
-        Criterion("fisher", fisher, images=True, labels=True),
-        Criterion("grasp", grasp, images=True, labels=True, options=("temperature",)),
-        Criterion("grasp_abs", grasp_abs, images=True, labels=True, options=("temperature",)),
-        Criterion("label_free", label_free, images=True, labels=False),
-    )
-}
+    signed: bool = False
 
 
 # Shapley values of any game -------------------------------------------------------------------------------------------
@@ -392,8 +380,8 @@ def _lengths_moved(network: FabricNetwork, images: Tensor, link: Link, moved: Fl
         kernel.copy_(held)
 
 
-def _lengths(network: FabricNetwork, images: Tensor) -> Floats:
-    return np.asarray(network.output_node(images).flatten(1).norm(dim=1).double().cpu().numpy())
+def _lengths(network: FabricNetwork, images: Tensor, gates: Tensor | None = None) -> Floats:
+    return np.asarray(network.output_node(images, gates).flatten(1).norm(dim=1).double().cpu().numpy())
 
 
 def shapley(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, permutations: int = 40) -> Floats:
@@ -426,6 +414,97 @@ def shapley_of_links(
         )
 
 
+def gate_runs(
+    network: FabricNetwork,
+    data: Sequence[Batch],
+    rng: np.random.Generator,
+    n_repeats: int = 32,
+    low: float = 0.5,
+    sample: int = 32,
+) -> RadialRuns:
+    """Return mean lengths of the last node's value for gates on all links, drawn between ``low`` and 1.
+
+    The lengths are those of ``sample`` images, drawn from all.
+    """
+    images = torch.cat([images for images, _ in data])
+    images = images[torch.from_numpy(rng.permutation(len(images))[:sample]).to(images.device)]
+
+    def output(points: Floats) -> Floats:
+        held = torch.from_numpy(points).to(images)
+        return np.array([_lengths(network, images, gates).mean() for gates in held])
+
+    with in_eval_mode(network), torch.no_grad():
+        return radial_runs(output, len(network.lattice.links), repeats=n_repeats, rng=rng, low=low)
+
+
+def sobol(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, **options: Any) -> Floats:
+    """Return total Sobol indices of gates on the links, see :func:`gate_runs`."""
+    return gate_runs(network, data, rng, **options).indices()[1]
+
+
+# Shapley values of groups of weights ----------------------------------------------------------------------------------
+
+
+def shapley_groups(
+    network: FabricNetwork,
+    data: Sequence[Batch],
+    rng: np.random.Generator,
+    groups: int = 4,
+    permutations: int = 4,
+) -> Scores:
+    """Return Shapley values of groups of filters for the mean log-likelihood, divided among their weights.
+
+    Each kernel is divided into ``groups`` of neighbouring output channels; a group that is out has weights of 0, as if
+    all were masked. Each permutation costs a look at all images for every group.
+    """
+    links = network.lattice.links
+    layers = [network.layer(link) for link in links]
+    parts = [part for layer in layers for part in np.array_split(np.arange(layer.conv.out_channels), groups)]
+    whole = [layer.conv.weight.detach().clone() for layer in layers]
+
+    def worth(members: Flags) -> float:
+        for place, (layer, kernel) in enumerate(zip(layers, whole, strict=True)):
+            layer.conv.weight.copy_(kernel)
+            for own, part in zip(members[place * groups :], parts[place * groups : (place + 1) * groups], strict=False):
+                if not own:
+                    layer.conv.weight[part] = 0
+        return -mean_loss(network, data, network.lattice.useful())
+
+    with in_eval_mode(network), torch.no_grad():
+        try:
+            found = shapley_values(worth, len(parts), permutations=permutations, rng=rng, is_void=lambda _: False)
+        finally:
+            for layer, kernel in zip(layers, whole, strict=True):
+                layer.conv.weight.copy_(kernel)
+    shared = [torch.zeros_like(kernel) for kernel in whole]
+    for place, (part, value) in enumerate(zip(parts, found.values, strict=True)):
+        if len(part):
+            shared[place // groups][part] = float(value) / shared[place // groups][part].numel()
+    return _scored(network, shared)
+
+
+#: Criteria of weights, by name.
+OF_WEIGHTS = {
+    one.name: one
+    for one in (
+        Criterion("random", random, images=False, labels=False),
+        Criterion("magnitude", magnitude, images=False, labels=False),
+        Criterion("synflow", synflow, images=False, labels=False),
+        Criterion("sensitivity", sensitivity, images=True, labels=True),
+        Criterion("fisher", fisher, images=True, labels=True),
+        Criterion("grasp", grasp, images=True, labels=True, options=("temperature",), signed=True),
+        Criterion("grasp_abs", grasp_abs, images=True, labels=True, options=("temperature",)),
+        Criterion("label_free", label_free, images=True, labels=False),
+        Criterion(
+            "shapley_groups",
+            shapley_groups,
+            images=True,
+            labels=True,
+            options=("groups", "permutations"),
+            signed=True,
+        ),
+    )
+}
 #: Criteria of links alone, by name.
 OF_LINKS = {
     one.name: one
@@ -434,6 +513,7 @@ OF_LINKS = {
         Criterion("gate", gate, images=True, labels=True),
         Criterion("leave_one_out", leave_one_out, images=True, labels=True),
         Criterion("screening", screening, images=True, labels=False, options=("n_repeats", "step", "sample")),
+        Criterion("sobol", sobol, images=True, labels=False, options=("n_repeats", "low", "sample")),
         Criterion("shapley", shapley, images=True, labels=True, options=("permutations",)),
     )
 }
@@ -442,9 +522,6 @@ CRITERIA = {**OF_WEIGHTS, **OF_LINKS}
 
 
 def norms(name: str, network: FabricNetwork, scores: Scores) -> Floats:
-    """Return scores of links from those of their weights: Euclidean norms.
-
-    The norm would lose the sign of "grasp", whose lowest scores are below 0: these are summed.
-    """
+    """Return scores of links from those of their weights: Euclidean norms, and sums where scores have a sign."""
     found = [scores[link].double() for link in network.lattice.links]
-    return np.array([float(one.sum() if name == "grasp" else one.norm()) for one in found])
+    return np.array([float(one.sum() if OF_WEIGHTS[name].signed else one.norm()) for one in found])

@@ -288,6 +288,9 @@ class TrainingSpec(Plain):
     rate, momentum, weight_decay : float
     milestones : list of int
         Epochs after which the rate is divided by ten.
+    crop : int
+        Pixels around each image, before a part of its size is cut.
+    flip : bool
     seed : int
     """
 
@@ -303,6 +306,8 @@ class TrainingSpec(Plain):
     momentum: float
     weight_decay: float
     milestones: list[int]
+    crop: int
+    flip: bool
     seed: int
 
     def rate_in(self, epoch: int) -> float:

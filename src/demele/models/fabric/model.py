@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_level, checked_seed, checked_whole
+from demele.core.checked_numbers import checked_count, checked_level, checked_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.core.given_arrays import items_of, real_numbers, whole_array
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from demele.models.fabric.network import FabricNetwork
-    from demele.models.fabric.prune import Judge
     from demele.models.fabric.train import Feed
     from demele.models.training import OnRow
 
@@ -331,6 +330,8 @@ class Fabric:
         momentum: Annotated[float, between(0, 1, "[)")] = 0.9,
         weight_decay: Annotated[float, between(0, 1, "[)")] = 5e-4,
         milestones: Sequence[int] = (80, 120),
+        crop: int = 0,
+        flip: bool = False,
         seed: Seed = 0,
         checkpoint: str | Path | None = None,
         device: str = "auto",
@@ -353,8 +354,10 @@ class Fabric:
             Of stochastic gradient descent.
         milestones : sequence of int, default (80, 120)
             Epochs after which the rate is divided by ten: as published, for 200 epochs.
+        crop, flip : int, bool
+            Each epoch cuts each image out of a grey frame of ``crop`` pixels, and mirrors half of the images.
         seed : int, default 0
-            Random seed of the order of the images.
+            Random seed of the order of the images, and of crops and flips.
         checkpoint : str or Path, optional
             One file, written after each epoch. If it is there already, the training goes on from it to the bits that it
             would have had without a stop, or returns at once.
@@ -399,6 +402,8 @@ class Fabric:
             momentum=momentum,
             weight_decay=weight_decay,
             milestones=[checked_count(one, "milestones", 0) for one in milestones],
+            crop=checked_count(crop, "crop", 0),
+            flip=flip,
             seed=seed,
         )
         where = checked_device(device)
@@ -457,9 +462,9 @@ class Fabric:
         ----------
         criterion : str
             Of weights, the score of a link being the Euclidean norm of those of its kernel: ``"random"``,
-            ``"magnitude"``, ``"sensitivity"``, ``"fisher"``, ``"grasp"`` (at initialisation; summed, for it has a
-            sign), ``"grasp_abs"``, ``"synflow"``, and ``"label_free"``, which looks at images and no labels.
-            Of links: ``"gate"``, ``"leave_one_out"``, ``"screening"``, ``"shapley"``.
+            ``"magnitude"``, ``"sensitivity"``, ``"fisher"``, ``"grasp_abs"``, ``"synflow"``, ``"label_free"`` (images
+            and no labels); or their sum: ``"grasp"`` (at initialisation), ``"shapley_groups"`` (of filters).
+            Of links: ``"gate"``, ``"leave_one_out"``, ``"screening"``, ``"sobol"``, ``"shapley"``.
         images : ImageSet, optional
             That were not trained on, for criteria that look at any.
         labels : array-like of int, optional
@@ -469,7 +474,8 @@ class Fabric:
             Random seed of criteria that draw.
         **options
             ``temperature`` of "grasp" (200) and "grasp_abs" (1); ``n_repeats`` (4), ``step`` (0.1) and ``sample`` (32)
-            of "screening"; ``permutations`` (40) of "shapley".
+            of "screening"; ``n_repeats`` (32), ``low`` (0.5) and ``sample`` (32) of "sobol"; ``permutations`` (40) of
+            "shapley"; ``groups`` of each kernel (4) and ``permutations`` (4) of "shapley_groups".
 
         Returns
         -------
@@ -481,7 +487,9 @@ class Fabric:
         """
         import pandas as pd
 
-        judge = self._judge(criterion, images, labels, batch=batch, seed=seed, options=options)
+        from demele.models.fabric.prune import judge_of
+
+        judge = judge_of(self, criterion, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
             found = judge.links(self._network)
         return pd.Series(found, list(self.links), name=criterion)
@@ -521,23 +529,15 @@ class Fabric:
         import pandas as pd
 
         from demele.models.fabric.criteria import shapley_of_links
+        from demele.models.fabric.prune import judge_of
 
-        judge = self._judge("shapley", images, labels, batch=batch, seed=seed, options={})
+        judge = judge_of(self, "shapley", images, labels, batch=batch, seed=seed, options={})
         count, nominal = checked_count(permutations, "permutations", 1), checked_level(level)
         with self._computing():
             rng = rng_for(judge.seed, "criterion", "shapley", "links")
             found = shapley_of_links(self._network, judge.data, rng, count)
         lower, upper = found.interval(nominal)
         return pd.DataFrame({"value": found.values, "lower": lower, "upper": upper}, index=list(self.links))
-
-    def _judge(self, criterion: Any, images: Any, labels: Any, *, batch: Any, seed: Any, options: Any) -> Judge:
-        from demele.models.fabric.prune import Judge, checked_criterion
-
-        known = checked_criterion(criterion, options, images=images is not None, labels=labels is not None)
-        data = []
-        if known.images:
-            data = self._feed(images, labels).batches(size=checked_count(batch, "batch", 1))
-        return Judge(criterion=known, data=data, seed=checked_seed(seed), options=options)
 
     @checked
     def prune(
@@ -606,7 +606,7 @@ class Fabric:
         -----
         The optimiser restarts in the next :meth:`fit`.
         """
-        from demele.models.fabric.prune import PruningSettings, pruned
+        from demele.models.fabric.prune import PruningSettings, judge_of, pruned
 
         settings = PruningSettings(
             min_links=min_links,
@@ -617,7 +617,7 @@ class Fabric:
             fraction_of=fraction_of,
         )
         name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
-        judge = scored or self._judge(name, images, labels, batch=batch, seed=seed, options=options)
+        judge = scored or judge_of(self, name, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
             found, plan = pruned(self._network, level, fraction, judge, settings)
         self._become(found, {**plain(asdict(plan)), "criterion": name})

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_count, checked_share
+from demele.core.checked_numbers import checked_count, checked_seed, checked_share
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.extras import require
 from demele.core.names import checked_name
@@ -19,9 +19,12 @@ from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, Batch,
 from demele.models.fabric.lattice import Link, Node
 from demele.models.fabric.network import FabricNetwork, reduced
 from demele.models.fabric.planning import Pruning, links_to_keep, plan_channels, plan_links, plan_weights
+from demele.models.fabric.train import Feed, checked_images, checked_labels
 
 if TYPE_CHECKING:
     import torch
+
+    from demele.models.fabric.model import Fabric
 else:
     torch = require("torch", purpose="a fabric")
 
@@ -116,6 +119,25 @@ def checked_criterion(name: Any, options: dict[str, Any], *, images: bool, label
     if found.labels and not labels:
         raise InputError("labels", f"criterion {name!r} looks at classes; pass those of the images")
     return found
+
+
+def judge_of(
+    fabric: Fabric, criterion: Any, images: Any, labels: Any, *, batch: Any, seed: Any, options: dict[str, Any]
+) -> Judge:
+    """Return a criterion with the images of a user, if it reads any.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError
+    """
+    known = checked_criterion(criterion, options, images=images is not None, labels=labels is not None)
+    data = []
+    if known.images:
+        given = checked_images(images, fabric.spec)
+        classes = None if labels is None else checked_labels(labels, len(given), fabric.spec.classes)
+        feed = Feed(given, classes, str(fabric.network.head.weight.device))
+        data = feed.batches(size=checked_count(batch, "batch", 1))
+    return Judge(criterion=known, data=data, seed=checked_seed(seed), options=options)
 
 
 # The three levels -----------------------------------------------------------------------------------------------------

@@ -62,20 +62,53 @@ class Feed:
         found = stored(self._images, rows, self._device) if self._held is None else self._held[places]
         return seen(found), self._labels[places]
 
-    def epoch(self, epoch: int, *, batch: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield every image once, in an order that is a function of seed and epoch.
+    def epoch(
+        self, epoch: int, *, batch: int, seed: int, crop: int = 0, flip: bool = False
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield every image once, in an order that is a function of seed and epoch, as its crop and flip are.
 
         What is left over when they are divided is spread over all batches: the statistics of a small last one would
         stay in the norms, and its step be as long as any.
         """
         order = rng_for(seed, "order", epoch).permutation(len(self._images))
+        rng = rng_for(seed, "crop and flip", epoch)
+        corners, flips = rng.integers(0, 2 * crop + 1, (len(order), 2)), rng.random(len(order)) < 0.5 * flip
         for rows in np.array_split(order, len(order) // batch):
-            yield self.batch(rows)
+            images, labels = self.batch(rows)
+            yield augmented(images, crop, corners[rows], flips[rows]) if crop or flip else images, labels
 
     def batches(self, rows: NDArray[np.int64] | None = None, size: int = LOOKED_AT) -> list[tuple[Tensor, Tensor]]:
         """Return rows, by default all, in order and in batches."""
         wanted = np.arange(len(self._images)) if rows is None else rows
         return [self.batch(wanted[start : start + size]) for start in range(0, len(wanted), size)]
+
+
+def augmented(images: Tensor, crop: int, corners: NDArray[np.int64], flips: NDArray[np.bool_]) -> Tensor:
+    """Return images cut out of a grey frame of ``crop`` pixels around each (0, after normalisation), some mirrored.
+
+    Parameters
+    ----------
+    images : tensor of shape (n, channels, height, width)
+        As a fabric sees them.
+    crop : int
+    corners : array of shape (n, 2)
+        Upper and left end of each part, from 0 to 2 crop.
+    flips : array of bool of shape (n,)
+
+    Examples
+    --------
+    >>> image = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> augmented(image, 1, np.array([[1, 0]]), np.array([True]))[0, 0].tolist()
+    [[1.0, 0.0], [3.0, 0.0]]
+    """
+    height, width = images.shape[2:]
+    framed = functional.pad(images, (crop, crop, crop, crop))
+    parts = [
+        part[:, top : top + height, left : left + width]
+        for part, (top, left) in zip(framed, corners.tolist(), strict=True)
+    ]
+    mirrored = [part.flip(-1) if flip else part for part, flip in zip(parts, flips.tolist(), strict=True)]
+    return torch.stack(mirrored).contiguous(memory_format=torch.channels_last)
 
 
 def checked_labels(labels: ArrayLike | Any, n: int, classes: int) -> NDArray[np.int64]:
@@ -189,7 +222,8 @@ class FabricFitting(KeptTraining):
             group["lr"] = rate
         self._network.train()
         losses, wrong, size = 0.0, 0, 0
-        for images, labels in self._feed.epoch(epoch, batch=self._spec.batch, seed=self._spec.seed):
+        spec = self._spec
+        for images, labels in self._feed.epoch(epoch, batch=spec.batch, seed=spec.seed, crop=spec.crop, flip=spec.flip):
             if interrupted():
                 return None
             loss, logits = stepped(self._network, self._optimiser, images, labels)

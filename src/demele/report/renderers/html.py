@@ -108,15 +108,15 @@ def _lines(one: Lines) -> Html:
     low, high = range_of([*every, *([] if one.zero is None else [one.zero])])
     left, right = range_of([*(x for line in one.lines for x in line.x), *(x for x, _ in one.at)], room=0.02)
 
-    def path(x: Sequence[float], y: Sequence[float | None]) -> str:
-        """Return a path, which is broken where a value is missing."""
+    def path(x: Sequence[float], y: Sequence[float | None], *, dots: bool = False) -> str:
+        """Return a path, which is broken where a value is missing, or of dots."""
         found, pen = [], False
         for across, up in zip(x, y, strict=True):
             gone = up is None or is_missing(up)
             if not gone:
                 place = f"{share_of(across, left, right)} {100 - share_of(up or 0.0, low, high):.4g}"
-                found.append(f"{'L' if pen else 'M'}{place}")
-            pen = not gone
+                found.append(f"{'L' if pen else 'M'}{place}{'h0' if dots else ''}")
+            pen = not gone and not dots
         return "".join(found)
 
     shapes: list[Html] = []
@@ -131,7 +131,8 @@ def _lines(one: Lines) -> Html:
             shapes.append(
                 h("path", d=path(*zip(*there, *back, strict=True)) if known else "", class_=f"band c{number % 8}")
             )
-        shapes.append(h("path", d=path(line.x, line.y), class_=f"line c{number % 8}"))
+        kind = "dots" if line.dots else "line"
+        shapes.append(h("path", d=path(line.x, line.y, dots=line.dots), class_=f"{kind} c{number % 8}"))
     flat = None if one.zero is None else 100 - share_of(one.zero, low, high)
     marks = [(share_of(x, left, right), text) for x, text in one.at]
     up = [(100 - share_of(y, low, high), text) for y, text in ticks(low, high, one.y[1], most=5)]

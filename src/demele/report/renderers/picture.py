@@ -165,7 +165,7 @@ def _lines(ax: Any, one: Lines) -> None:
     for number, line in enumerate(one.lines):
         colour = _COLOURS[number % INK]
         x, y = np.array(line.x, dtype=float), np.array([_number(value) for value in line.y])
-        ax.plot(x, y, color=colour, label=_text(line.name))
+        ax.plot(x, y, "o" if line.dots else "-", color=colour, label=_text(line.name))
         if line.low is not None and line.high is not None:
             low, high = (np.array([_number(value) for value in part]) for part in (line.low, line.high))
             ax.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)

@@ -11,7 +11,7 @@ from demele.core.names import checked_name
 
 Strategy = Literal["whole", "early", "iterative", "late"]
 Level = Literal["links", "weights", "links and weights", "links then weights"]
-NoiseKind = Literal["none", "uniform", "visibility"]
+NoiseKind = Literal["none", "uniform", "visibility", "resubstitution"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +85,9 @@ class LabelNoise:
 
     Attributes
     ----------
-    kind : {"none", "uniform", "visibility"}
-        As of :func:`demele.data.clutter_labels`.
+    kind : {"none", "uniform", "visibility", "resubstitution"}
+        As of :func:`demele.data.clutter_labels`; or the predictions of a random fabric on all images, those of the test
+        too, which it was trained on until its error was near the rate (Benjelloun, section 7.8.1).
     rate : float
     """
 
@@ -100,7 +101,7 @@ class LabelNoise:
 
     @classmethod
     def of(cls, given: Any, argument: str = "noises") -> LabelNoise:
-        """Return the noise that a text names: ``"none"``, ``"uniform:0.2"``, ``"visibility:0.1"``.
+        """Return the noise that a text names: ``"none"``, ``"uniform:0.2"``, ``"resubstitution:0.1"``.
 
         Raises
         ------
@@ -117,7 +118,8 @@ class LabelNoise:
             raise InputTypeError(argument, f"expected texts such as 'uniform:0.2', got {quoted(given)}")
         kind, _, rate = given.partition(":")
         if kind not in get_args(NoiseKind) or (kind == "none") != (not rate):
-            raise InputError(argument, f"expected 'none', 'uniform:RATE' or 'visibility:RATE', got {quoted(given)}")
+            kinds = "expected 'none', 'uniform:RATE', 'visibility:RATE' or 'resubstitution:RATE'"
+            raise InputError(argument, f"{kinds}, got {quoted(given)}")
         if kind == "none":
             return cls()
         try:

@@ -105,6 +105,7 @@ def labels_words(noise: str) -> str:
     """
     kind, _, share = noise.partition(" ")
     known = {"none": "true labels", ALL: "all together", "uniform": f"{share} wrong, at random"}
+    known |= {"resubstitution": f"{share} wrong, as a fabric mistakes them"}
     return {**known, "visibility": f"{share} wrong, on hard images"}.get(kind, name(noise))
 
 

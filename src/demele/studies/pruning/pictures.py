@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.seeds import rng_for
 from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet
@@ -61,11 +61,13 @@ class ClutterSource:
         fit, held = np.arange(self.n - self.held), np.arange(self.n - self.held, self.n)
         own = _drawn(self.n, self.size, self.level, 1, _APART * seed)
         common = _drawn(self.test, self.size, self.level, 2, 0)
-        given = _clutter_given(own, noise)
+        given, seen = _clutter_given(own, noise), _clutter_given(common, noise)
+        if noise.kind == "resubstitution":
+            given, seen = resubstituted(own.images, own.true, common.images, common.true, noise.rate, seed)
         return Split(
             Labelled(own.images.subset(fit), given[fit], own.true[fit]),
             Labelled(own.images.subset(held), given[held], own.true[held]),
-            Labelled(common.images, _clutter_given(common, noise), common.true),
+            Labelled(common.images, seen, common.true),
         )
 
     def about(self) -> dict[str, Any]:
@@ -98,7 +100,9 @@ def _drawn(n: int, size: int, level: int, seed: int, first: int) -> _Drawn:
 
 
 def _clutter_given(drawn: _Drawn, noise: LabelNoise) -> Classes:
-    return drawn.true if noise.kind == "none" else clutter_labels(drawn.source, noise.rate, noise.kind)
+    if noise.kind in ("none", "resubstitution"):
+        return drawn.true
+    return clutter_labels(drawn.source, noise.rate, noise.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +125,14 @@ class GivenSource:
         order = rng_for(seed, "pruning study", "held out").permutation(len(self.train))
         held, fit = np.sort(order[: self.held]), np.sort(order[self.held :])
         true, seen = _classes(self.train), _classes(self.test)
-        given = _uniform_given(true, noise, seed)
+        if noise.kind == "resubstitution":
+            given, known = resubstituted(self.train, true, self.test, seen, noise.rate, 0)
+        else:
+            given, known = _uniform_given(true, noise, seed), _uniform_given(seen, noise, 0)
         return Split(
             Labelled(self.train.subset(fit), given[fit], true[fit]),
             Labelled(self.train.subset(held), given[held], true[held]),
-            Labelled(self.test, _uniform_given(seen, noise, 0), seen),
+            Labelled(self.test, known, seen),
         )
 
     def about(self) -> dict[str, Any]:
@@ -152,6 +159,49 @@ def _uniform_given(true: Classes, noise: LabelNoise, seed: int) -> Classes:
 
 
 Source = ClutterSource | GivenSource
+
+
+#: Labels by fabrics that this process has trained, by images, rate and seed: ways that are compared share them.
+_BY_FABRICS: dict[tuple[str, str, float, int], Classes] = {}
+
+
+def resubstituted(
+    train: ImageSet, true: Classes, test: ImageSet, seen: Classes, rate: float, seed: int
+) -> tuple[Classes, Classes]:
+    """Return the labels that a random fabric gives to images of training and test, after training on both of them.
+
+    Of random fabrics, it is the state whose error on them is nearest to the rate: at most a tenth of it away.
+
+    Raises
+    ------
+    NotEnoughData
+        If none comes near.
+    """
+    key = (train.digest, test.digest, rate, seed)
+    if key not in _BY_FABRICS:
+        from demele.models.fabric.annotators import fabric_annotators
+        from demele.models.fabric.presets import annotator_recipe
+
+        pixels = np.concatenate([one.images(np.arange(len(one))) for one in (train, test)])
+        everything = ArrayImages(pixels, name=f"{train.name} and {test.name}")
+        found = fabric_annotators(
+            everything,
+            np.concatenate([true, seen]),
+            2,
+            recipe=replace(annotator_recipe(), every=2),
+            highest_error=min(1.0, 1.5 * rate),
+            step=rate,
+            tolerance=rate / 10,
+            stop_at=0.8 * rate,
+            most_fabrics=16,
+            seed=seed,
+        )
+        away = np.abs(found.errors - rate)
+        if away.min() > rate / 10:
+            raise NotEnoughData("noises", f"no fabric mistook {rate:.0%} of the images; ask for another rate")
+        _BY_FABRICS[key] = np.asarray(found.predictions[away.argmin()], dtype=np.int64)
+    labels = _BY_FABRICS[key]
+    return labels[: len(true)], labels[len(true) :]
 
 
 def checked_given(data: Any, held: int) -> GivenSource:

@@ -302,7 +302,9 @@ def _noises(given_noises: Any, *, given: bool) -> tuple[LabelNoise, ...]:
     if len({one.name for one in found}) < len(found):
         raise InputError("noises", "expected different ones, got some twice")
     if given and any(one.kind == "visibility" for one in found):
-        raise InputError("noises", "'visibility' is known of clutter alone; images of others take 'uniform:RATE'")
+        raise InputError(
+            "noises", "'visibility' is known of clutter alone; others take 'uniform:RATE' or 'resubstitution:RATE'"
+        )
     return found
 
 

@@ -48,7 +48,7 @@ def pruning_study(
     configurations : sequence of PruningConfiguration, optional
         Other ways.
     noises : sequence of str, optional
-        Label noises: none, uniform:RATE or visibility:RATE (default: by preset). See
+        Label noises: none, uniform:RATE, visibility:RATE or resubstitution:RATE (default: by preset). See
         :func:`demele.data.clutter_labels`.
     seeds : int, optional
         Whole fabrics under each noise (default: by preset).

@@ -19,7 +19,6 @@ from demele.core.result import plain
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record
 from demele.studies.pruning.claims import all_pairs
-from demele.studies.pruning.configurations import LabelNoise
 from demele.studies.pruning.pictures import Labelled, Split
 from demele.studies.pruning.planning import DecisionJob, PruningJob
 
@@ -198,9 +197,12 @@ def decided(jobs: tuple[DecisionJob, ...]) -> list[Record]:
 def _decided(job: DecisionJob) -> Record:
     """Decide every pair that a claim is about, the second being the candidate, and rank all fabrics.
 
-    The noise rate is known to the methods that ask for it, as it is to who made the noise.
+    The noise rate is known to the methods that ask for it, as it is to who made the noise: that of the test where a
+    fabric made it.
     """
     test = job.source.split(job.seed, job.noise).test
+    made = float(np.mean(test.given != test.true))
+    rate = made if job.noise.kind == "resubstitution" else job.noise.rate
     predictions = {name: read_predictions(path, len(test.true)) for name, path in job.predictions.items()}
     difficulty = disagreement(np.stack(list(predictions.values())))
     found: dict[str, dict[str, str]] = {}
@@ -209,27 +211,27 @@ def _decided(job: DecisionJob) -> Record:
             pair = predictions[first], predictions[second]
             verdicts: dict[str, str] = {}
             for method in METHODS:
-                labels, known = _asked(method, test, job.noise, difficulty)
+                labels, known = _asked(method, test, rate, difficulty)
                 verdicts[method] = compare(*pair, labels, **known).verdict
             found[f"{first} | {second}"] = verdicts
     ranks = {
-        method: _ranks(predictions, *_asked(method, test, job.noise, difficulty))
+        method: _ranks(predictions, *_asked(method, test, rate, difficulty))
         for method in ("overlap", "worst-case", TRUE)
     }
     return {"pairs": found, "ranks": ranks}
 
 
 def _asked(
-    method: str, test: Labelled, noise: LabelNoise, difficulty: NDArray[np.float64]
+    method: str, test: Labelled, rate: float, difficulty: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], dict[str, Any]]:
     """Return the labels and the other arguments of a method."""
     if method == TRUE:
         return test.true, {"method": "worst-case", "noise": 0.0}
     known: dict[str, Any] = {"method": method}
     if method in ("worst-case-overlap", "worst-case"):
-        known["noise"] = noise.rate
+        known["noise"] = rate
     if method == "hard-rows":
-        known["method"] = HardRows(difficulty, noise.rate)
+        known["method"] = HardRows(difficulty, rate)
     return test.given, known
 
 

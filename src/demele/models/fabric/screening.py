@@ -1,0 +1,250 @@
+"""Screening and Sobol indices of the inputs of a function, from the same runs (Campolongo, Saltelli, Cariboni 2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.kinds import Count, Level, Seed, Several, between, checked
+from demele.core.result import TableResult
+from demele.core.seeds import rng_for
+from demele.report.document import Document, Line, Lines
+from demele.report.words import count, name, written
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.data.images import ImageSet
+    from demele.models.fabric.model import Fabric
+
+Floats = NDArray[np.float64]
+#: Resamples of the runs for an interval.
+_RESAMPLES = 1000
+#: Links that the figure names.
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RadialRuns:
+    """Values of a function where all inputs are drawn, and where one of them is drawn again.
+
+    Attributes
+    ----------
+    first, second : array of shape (repeats,)
+        At points a and b, whose coordinates are all drawn.
+    moved : array of shape (repeats, inputs)
+        At a, with one coordinate of b.
+    steps : array of shape (repeats, inputs)
+        b - a.
+    """
+
+    first: Floats
+    second: Floats
+    moved: Floats
+    steps: Floats
+
+    @property
+    def effects(self) -> Floats:
+        """Elementary effects: the change by the step, shape (repeats, inputs)."""
+        return np.asarray((self.moved - self.first[:, None]) / self.steps)
+
+    @property
+    def evaluations(self) -> int:
+        """How often the function was computed: repeats (inputs + 2)."""
+        return self.moved.size + 2 * len(self.first)
+
+    def indices(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return first-order and total Sobol indices, each of shape (inputs,), or one row for each row of weights.
+
+        NaN where the function does not vary. First: Saltelli et al. (2010); total: Jansen (1999).
+        """
+        n = len(self.first)
+        of_runs = np.full((1, n), 1 / n) if weights is None else weights / n
+        centre = of_runs @ (self.first + self.second)[:, None] / 2
+        squares = of_runs @ np.stack([self.first, self.second, self.first**2 + self.second**2], axis=1)
+        variance = squares[:, 2:] / 2 - centre**2
+        change = self.moved - self.first[:, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            first = (of_runs @ (self.second[:, None] * change) - centre * (of_runs @ change)) / variance
+            total = of_runs @ change**2 / (2 * variance)
+        return (first[0], total[0]) if weights is None else (first, total)
+
+    def intervals(self, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return percentile intervals over runs drawn again, of both indices: each of shape (2, inputs)."""
+        n, ends = len(self.first), [(1 - level) / 2, (1 + level) / 2]
+        drawn = self.indices(rng.multinomial(n, np.full(n, 1 / n), _RESAMPLES).astype(np.float64))
+        first, total = (np.quantile(one, ends, axis=0) for one in drawn)
+        return first, total
+
+
+def radial_runs(
+    function: Callable[[Floats], Floats],
+    inputs: int,
+    *,
+    repeats: int,
+    rng: np.random.Generator,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> RadialRuns:
+    """Return runs of a function of independent inputs, uniform between ``low`` and ``high``.
+
+    Parameters
+    ----------
+    function : callable
+        Of points, an array of shape (m, inputs), to values of shape (m,).
+    inputs, repeats : int
+    rng : numpy.random.Generator
+    low, high : float
+
+    Returns
+    -------
+    RadialRuns
+
+    Examples
+    --------
+    >>> runs = radial_runs(lambda x: x @ [1.0, 2.0], 2, repeats=4, rng=np.random.default_rng(0))
+    >>> runs.effects.round(6).tolist()[0], runs.evaluations
+    ([1.0, 2.0], 16)
+    """
+    first, second, moved, steps = [], [], [], []
+    for _ in range(repeats):
+        a, b = rng.uniform(low, high, (2, inputs))
+        points = np.vstack([a, b, np.where(np.eye(inputs, dtype=bool), b, a)])
+        values = np.asarray(function(points), dtype=np.float64)
+        first.append(values[0])
+        second.append(values[1])
+        moved.append(values[2:])
+        steps.append(b - a)
+    return RadialRuns(np.array(first), np.array(second), np.array(moved), np.array(steps))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Screening(TableResult):
+    """How each link of a fabric acts on its output: mean and spread of its effects, and its Sobol indices.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row for each link. ``mean`` is that of the absolute effects (Morris' mu*), ``spread`` the standard deviation
+        of the effects (sigma): 0 for a link that acts alone and in a straight line. ``first`` and ``total`` are shares
+        of the variance of the output: by the link alone, and with all its interactions; with the ends of intervals.
+    evaluations : int
+        Values of the fabric that were computed: repeats (links + 2).
+    images : int
+    low : float
+        Smallest gate.
+    level : float
+        Of each interval by itself.
+    runs : RadialRuns
+        The values themselves.
+    """
+
+    _kind = "screening of links"
+    _figure = "total"
+    _forms: ClassVar[dict[str, str]] = dict.fromkeys(("mean", "spread", "first", "total"), "number.3")
+
+    table: pd.DataFrame
+    evaluations: int
+    images: int
+    low: float
+    level: float
+    runs: Any = field(metadata={"json": False})
+
+    def headline(self) -> str:
+        """Return the link with the largest total index, and what that cost."""
+        best = str(self.table["total"].idxmax())
+        share, cost = written(self.table["total"][best], "percent"), count(self.evaluations, "evaluation")
+        return f"Link {name(best)} and its interactions make {share} of the variance of the output ({cost})."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table, the links in its first column."""
+        return self.table.rename_axis("link").reset_index()
+
+    def document(self) -> Document:
+        """Return the table, and the figure of mean and spread."""
+        ranked = self.table.sort_values("mean", ascending=False)
+        parts = {str(link): ranked.loc[[link]] for link in ranked.index[:_NAMED]}
+        parts["other links"] = ranked.iloc[_NAMED:]
+        points = [Line(what, [*own["mean"]], [*own["spread"]], dots=True) for what, own in parts.items() if len(own)]
+        axes = ("Mean of the absolute effects", "number"), ("Spread of the effects", "number")
+        figure = Lines("Mean and spread of the effects of links", points, *axes)
+        return replace(TableResult.document(self), figure=figure)
+
+
+@checked
+def screen_links(
+    fabric: Fabric,
+    images: ImageSet,
+    *,
+    n_repeats: Several = 32,
+    low: Annotated[float, between(0, 1, "[)")] = 0.5,
+    sample: Count = 32,
+    level: Level = 0.95,
+    seed: Seed = 0,
+) -> Screening:
+    """Return how each link of a fabric acts on its output: mean and spread of its effects, and its Sobol indices.
+
+    A gate on each link, between ``low`` and 1, multiplies what the link adds. The output is the mean length of the
+    value of the last node. Screening and indices come from the same runs, in which one gate after the other is drawn
+    again while all others are anywhere (Campolongo, Saltelli and Cariboni 2011). No label is looked at.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    images : ImageSet
+        That were not trained on.
+    n_repeats : int, default 32
+        Each costs a look at the sample for every link, and two more; the intervals say whether there were enough.
+    low : float, default 0.5
+        Smallest gate, in [0, 1); 0 removes a link.
+    sample : int, default 32
+        Images that are looked at, drawn from all.
+    level : float, default 0.95
+        Level of each interval by itself: percentiles of 1000 resamples of the runs.
+    seed : int, default 0
+        Random seed.
+
+    Returns
+    -------
+    Screening
+        ``table`` has a row for each link; the figure of its page shows mean and spread.
+
+    Raises
+    ------
+    InputError, InputTypeError
+
+    Examples
+    --------
+    >>> from demele.data import clutter
+    >>> from demele.lab import Fabric, screen_links
+    >>> found = screen_links(Fabric(2, 4, 4, image_channels=1), clutter(8).resized(8), n_repeats=2)
+    >>> found.evaluations, list(found.table)[:3]
+    (36, ['mean', 'spread', 'first'])
+    """
+    import pandas as pd
+
+    from demele.models.fabric.criteria import gate_runs
+    from demele.models.fabric.train import Feed, checked_images
+    from demele.models.networks import computing
+
+    device = str(fabric.network.head.weight.device)
+    with computing(threads=None, device=device, gradients=False):
+        data = Feed(checked_images(images, fabric.spec), None, device).batches()
+        runs = gate_runs(fabric.network, data, rng_for(seed, "criterion", "sobol", "links"), n_repeats, low, sample)
+    (first, total), own = runs.indices(), runs.effects
+    ends = runs.intervals(level, rng_for(seed, "sobol", "intervals"))
+    columns: dict[str, Any] = {"mean": np.abs(own).mean(axis=0), "spread": own.std(axis=0, ddof=1)}
+    for what, value, (lower, upper) in zip(("first", "total"), (first, total), ends, strict=True):
+        columns |= {what: value, f"{what}_low": lower, f"{what}_high": upper}
+    return Screening(
+        table=pd.DataFrame(columns, list(fabric.links)),
+        evaluations=runs.evaluations,
+        images=min(sample, len(images)),
+        low=low,
+        level=level,
+        runs=runs,
+    )
