@@ -11,7 +11,7 @@ from demele.core.seeds import rng_for
 from demele.errors import InputError
 from demele.lab import Screening, screen_links
 from demele.models.fabric.criteria import shapley_groups
-from demele.models.fabric.screening import radial_runs
+from demele.models.fabric.radial import radial_runs
 from demele.report.document import Lines
 from tests.models.fabrics import batches, disturbed, images, labels, small
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from demele.classifiers.judge_bias import judge_errors as judge_errors
     from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.judge_bias import slices as slices
+    from demele.classifiers.learned_annotators import AnnotatorEffect as AnnotatorEffect
+    from demele.classifiers.learned_annotators import annotator_effect as annotator_effect
     from demele.classifiers.measures.assess import assess as assess
     from demele.classifiers.measures.assessment import Assessment as Assessment
     from demele.classifiers.probabilities import calibration_error as calibration_error
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
+        "demele.classifiers.learned_annotators": "AnnotatorEffect annotator_effect",
         "demele.classifiers.comparison.audit_forecast": "plan_audit",
         "demele.classifiers.comparison.compare": "compare compare_without_labels",
         "demele.classifiers.comparison.decision": "Breakdown Decision ExpertBreakdown",

@@ -7,7 +7,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from demele.core.errors import InputError
 from demele.core.given_arrays import real_numbers
 from demele.core.kinds import Amount, Confidence, Positive, Rate, between, checked
 from demele.core.proportions import normal_quantile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Power = Annotated[float, between(0.5, 1, "[)")]
 
@@ -282,3 +285,69 @@ def effective_labels(labels: Positive, *, width: Positive, width_of_labels_alone
     400.0
     """
     return labels * (width_of_labels_alone / width) ** 2
+
+
+@checked
+def more_or_better(
+    budget: Positive,
+    *,
+    costs: tuple[float, float] = (1.0, 10.0),
+    noise: Rate = 0.1,
+    accuracy: Rate = 0.9,
+    level: Confidence = 0.95,
+) -> "pd.DataFrame":
+    """Return how precisely the accuracy of a classifier of two classes can be known: by more labels, or by better ones.
+
+    Parameters
+    ----------
+    budget : float
+    costs : (float, float)
+        Of a label that may be wrong, and of one by an expert, which is right.
+    noise : float below 0.5
+        Share of wrong labels among the cheap ones.
+    accuracy : float
+        That the classifier has, about.
+    level : float in [0.5, 1)
+
+    Returns
+    -------
+    DataFrame
+        A row for each way, best first: ``labels`` that the budget buys, and ``half_width`` of the interval. That of
+        ``"cheap, errors at random"`` holds if wrong labels have nothing to do with the classifier, that of ``"cheap,
+        any errors"`` always.
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    Source: Lam and Stork (2003). With errors at random the observed accuracy is q = p (1 - 2 e) + e, and its half width
+    z sqrt(q (1 - q) / n) is divided by 1 - 2 e. With any errors, e is added to it instead: no number of labels helps
+    beyond that. Experts have z sqrt(p (1 - p) / n).
+
+    Examples
+    --------
+    >>> more_or_better(2000)
+                          way  labels  half_width
+    0  cheap, errors at random    2000    0.021038
+    1                 experts     200    0.041577
+    2       cheap, any errors    2000    0.116830
+    """
+    import pandas as pd
+
+    cheap, expert = checked_pair(costs, "costs", "costs above 0", inside=lambda x: 0 < x < math.inf)
+    if noise >= 0.5:
+        raise InputError("noise", f"expected a share below 0.5, got {noise:g}")
+    observed, z = accuracy * (1 - 2 * noise) + noise, normal_quantile((1 + level) / 2)
+    n, few = int(budget / cheap), int(budget / expert)
+    if not few:
+        raise InputError("budget", f"expected enough for a label by an expert, {expert:g}, got {budget:g}")
+    width = z * math.sqrt(observed * (1 - observed) / n)
+    ways = {
+        "cheap, errors at random": (n, width / (1 - 2 * noise)),
+        "cheap, any errors": (n, width + noise),
+        "experts": (few, z * math.sqrt(accuracy * (1 - accuracy) / few)),
+    }
+    rows = [(way, labels, half) for way, (labels, half) in sorted(ways.items(), key=lambda one: one[1][1])]
+    return pd.DataFrame(rows, columns=["way", "labels", "half_width"])

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from demele.labels.joined.agreement_coefficients import Agreement as Agreement
     from demele.labels.joined.agreement_coefficients import annotator_agreement as annotator_agreement
     from demele.labels.joined.annotations import Annotations as Annotations
+    from demele.labels.joined.asking import AskingSavings as AskingSavings
+    from demele.labels.joined.asking import NextAnswers as NextAnswers
+    from demele.labels.joined.asking import next_answers as next_answers
+    from demele.labels.joined.asking import simulated_asking as simulated_asking
+    from demele.labels.joined.asking import split_annotators as split_annotators
     from demele.labels.joined.consensus_result import Consensus as Consensus
     from demele.labels.joined.generative import bayesian_consensus as bayesian_consensus
     from demele.labels.joined.item_response import consensus as consensus
@@ -57,6 +62,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.labels.joined.aggregate": "AggregatedLabels aggregate",
         "demele.labels.joined.agreement_coefficients": "Agreement annotator_agreement",
         "demele.labels.joined.annotations": "Annotations",
+        "demele.labels.joined.asking": "AskingSavings NextAnswers next_answers simulated_asking split_annotators",
         "demele.labels.joined.consensus_result": "Consensus",
         "demele.labels.joined.generative": "bayesian_consensus",
         "demele.labels.joined.item_response": "consensus dawid_skene one_coin",

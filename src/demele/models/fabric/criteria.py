@@ -18,7 +18,7 @@ from demele.core.arrays import Flags, Floats
 from demele.core.extras import require
 from demele.models.fabric.lattice import Link
 from demele.models.fabric.network import FabricNetwork, LinkLayer, NodeLayer, folded
-from demele.models.fabric.screening import RadialRuns, radial_runs
+from demele.models.fabric.radial import RadialRuns, radial_runs
 from demele.models.networks import in_eval_mode
 
 if TYPE_CHECKING:

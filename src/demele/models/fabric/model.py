@@ -489,7 +489,7 @@ class Fabric:
 
         from demele.models.fabric.prune import judge_of
 
-        judge = judge_of(self, criterion, images, labels, batch=batch, seed=seed, options=options)
+        judge = judge_of(self._network, criterion, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
             found = judge.links(self._network)
         return pd.Series(found, list(self.links), name=criterion)
@@ -531,7 +531,7 @@ class Fabric:
         from demele.models.fabric.criteria import shapley_of_links
         from demele.models.fabric.prune import judge_of
 
-        judge = judge_of(self, "shapley", images, labels, batch=batch, seed=seed, options={})
+        judge = judge_of(self._network, "shapley", images, labels, batch=batch, seed=seed, options={})
         count, nominal = checked_count(permutations, "permutations", 1), checked_level(level)
         with self._computing():
             rng = rng_for(judge.seed, "criterion", "shapley", "links")
@@ -617,7 +617,7 @@ class Fabric:
             fraction_of=fraction_of,
         )
         name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
-        judge = scored or judge_of(self, name, images, labels, batch=batch, seed=seed, options=options)
+        judge = scored or judge_of(self._network, name, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
             found, plan = pruned(self._network, level, fraction, judge, settings)
         self._become(found, {**plain(asdict(plan)), "criterion": name})

@@ -23,8 +23,6 @@ from demele.models.fabric.train import Feed, checked_images, checked_labels
 
 if TYPE_CHECKING:
     import torch
-
-    from demele.models.fabric.model import Fabric
 else:
     torch = require("torch", purpose="a fabric")
 
@@ -122,7 +120,7 @@ def checked_criterion(name: Any, options: dict[str, Any], *, images: bool, label
 
 
 def judge_of(
-    fabric: Fabric, criterion: Any, images: Any, labels: Any, *, batch: Any, seed: Any, options: dict[str, Any]
+    network: FabricNetwork, criterion: Any, images: Any, labels: Any, *, batch: Any, seed: Any, options: dict[str, Any]
 ) -> Judge:
     """Return a criterion with the images of a user, if it reads any.
 
@@ -133,9 +131,9 @@ def judge_of(
     known = checked_criterion(criterion, options, images=images is not None, labels=labels is not None)
     data = []
     if known.images:
-        given = checked_images(images, fabric.spec)
-        classes = None if labels is None else checked_labels(labels, len(given), fabric.spec.classes)
-        feed = Feed(given, classes, str(fabric.network.head.weight.device))
+        given = checked_images(images, network.spec)
+        classes = None if labels is None else checked_labels(labels, len(given), network.spec.classes)
+        feed = Feed(given, classes, str(network.head.weight.device))
         data = feed.batches(size=checked_count(batch, "batch", 1))
     return Judge(criterion=known, data=data, seed=checked_seed(seed), options=options)
 

@@ -1,0 +1,333 @@
+"""Whom to ask about what next, what that saves, and annotators of training and test sets that are kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+
+from demele.core.arrays import Floats, Rows
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.kinds import Count, Seed, Several, between, checked
+from demele.core.result import TableResult
+from demele.core.seeds import rng_for
+from demele.labels.joined.annotations import Annotations, read_annotations
+from demele.labels.joined.consensus_result import Consensus
+from demele.labels.joined.item_response import dawid_skene
+from demele.report.words import count, name, written
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def answer_gains(found: Consensus) -> Floats:
+    r"""Return what an answer of each annotator would say about each item, in bits.
+
+    .. math:: I(y; a) = \mathrm{H}(\sum_k p_k \gamma_{k \cdot}) - \sum_k p_k \mathrm{H}(\gamma_{k \cdot})
+
+    with the probabilities p of the item's classes and the annotator's probabilities of each answer to each class.
+
+    Returns
+    -------
+    array of shape (n_annotators, n_items)
+    """
+    from scipy.special import entr
+
+    gains = []
+    for place in range(len(found.annotators)):
+        counts = found.profiles.table(place) + 1e-9
+        answers = counts / counts.sum(axis=1, keepdims=True)
+        expected = found.probabilities @ answers
+        gains.append(entr(expected).sum(axis=1) - found.probabilities @ entr(answers).sum(axis=1))
+    return np.asarray(np.maximum(np.stack(gains), 0.0) / np.log(2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NextAnswers(TableResult):
+    """Which annotator should see which item next.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Best first: ``item``, ``annotator``, ``gain`` in bits, and ``label``, the most probable class so far, with its
+        ``probability``.
+    """
+
+    _kind, _figure = "next answers", "gain"
+    _forms: ClassVar[Mapping[str, str]] = {"gain": "number.3", "probability": "percent"}
+
+    table: pd.DataFrame
+
+    def headline(self) -> str:
+        """Return the best pair."""
+        best = self.table.iloc[0]
+        return (
+            f"Ask {name(best['annotator'])} about item {name(best['item'])} next: the answer is expected to bring "
+            f"{written(float(best['gain']), 'number.3')} bits."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table
+
+
+@checked
+def next_answers(annotations: object, n: Count = 10, *, no_answer: object = None, seed: Seed = 0) -> NextAnswers:
+    """Return which annotator should see which item next: where an answer is expected to say most about the class.
+
+    Parameters
+    ----------
+    annotations : Annotations, data frame, mapping or array
+        As of :func:`demele.labels.dawid_skene`. Items without an answer are asked about too if they are listed.
+    n : int, default 10
+        Pairs of an annotator and an item, each item once: answers that come together do not know of each other.
+    no_answer : int, str or float, optional
+    seed : int, default 0
+        Random seed of ties in the vote.
+
+    Returns
+    -------
+    NextAnswers
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If everybody has answered everything.
+
+    Notes
+    -----
+    Source: Lam and Stork (2005). The gain is the mutual information of class and answer, from the probabilities of
+    classes and the profiles of annotators that :func:`demele.labels.dawid_skene` with ``prior="own"`` finds. Nobody is
+    asked twice about one item.
+
+    Examples
+    --------
+    >>> answers = {"ann": [0, 1, 1, 0, 1], "bob": [0, 1, 1, 0, None], "eve": [1, 1, 0, None, None]}
+    >>> next_answers(answers, 1).table[["item", "annotator"]].to_numpy().tolist()
+    [[4, 'bob']]
+    """
+    table = read_annotations(annotations, no_answer=no_answer)
+    found = dawid_skene(table, prior="own", seed=seed)
+    gains = answer_gains(found)
+    gains[table.annotator, table.item] = -1.0
+    return NextAnswers(table=_best(gains, found, n))
+
+
+def _best(gains: Floats, found: Consensus, n: int) -> pd.DataFrame:
+    """Return the best annotator of each item, the items with the most to gain first."""
+    import pandas as pd
+
+    who, most = gains.argmax(axis=0), gains.max(axis=0)
+    order = np.argsort(-most, kind="stable")[:n]
+    order = order[most[order] >= 0]
+    if not order.size:
+        raise NotEnoughData("annotations", "every annotator has answered about every item; there is nothing to ask")
+    return pd.DataFrame(
+        {
+            "item": [found.items[place] for place in order],
+            "annotator": [found.annotators[place] for place in who[order]],
+            "gain": most[order],
+            "label": found.labels[order],
+            "probability": found.probabilities[order].max(axis=1),
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AskingSavings(TableResult):
+    """How many answers the choice of annotator and item saves, on answers that are all known.
+
+    Attributes
+    ----------
+    table : DataFrame
+        ``answers`` so far, and the accuracy of the joined labels: ``chosen`` and ``random``, its mean over draws.
+    target : float
+        Accuracy with all answers.
+    answers : int or None
+        Fewest answers that reach the target less half a percentage point when they are chosen; None if none do.
+    random_answers : int or None
+        The same at random.
+    """
+
+    _kind, _figure = "savings of answers", "chosen"
+    _forms: ClassVar[Mapping[str, str]] = dict.fromkeys(("chosen", "random"), "percent")
+
+    table: pd.DataFrame
+    target: float
+    answers: int | None
+    random_answers: int | None
+
+    def headline(self) -> str:
+        """Return both numbers of answers."""
+        near = f"the accuracy of all answers, {written(self.target, 'percent')} less half a percentage point"
+        if self.answers is None or self.random_answers is None:
+            return f"Not all ways reach {near}, before the last answer."
+        saved = 1 - self.answers / self.random_answers
+        return (
+            f"{count(self.answers, 'chosen answer')} reach {near}; at random it takes {self.random_answers:,} "
+            f"({written(saved, 'percent.0')} saved)."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table
+
+
+@checked
+def simulated_asking(
+    annotations: object, true_labels: Mapping[Any, object], *, n_steps: Several = 10, n_draws: Count = 3, seed: Seed = 0
+) -> AskingSavings:
+    """Replay answers that are known, chosen as :func:`next_answers` does it and at random, and compare the labels.
+
+    Parameters
+    ----------
+    annotations : Annotations, data frame, mapping or array
+        All answers, several for most items.
+    true_labels : mapping of item to class
+        Of the items that accuracy is counted on.
+    n_steps : int, default 10
+        How often somebody decides, from the first answers, two about each item and drawn at random, to all of them.
+        From one about each item nothing is known of annotators.
+    n_draws : int, default 3
+        Random orders, and first answers.
+    seed : int, default 0
+
+    Returns
+    -------
+    AskingSavings
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 60)
+    >>> crowd = {f"a{k}": np.where(rng.random(60) < 0.6 + k / 20, truth, 1 - truth) for k in range(6)}
+    >>> simulated_asking(crowd, dict(enumerate(truth)), n_steps=3, n_draws=1).table["answers"].tolist()
+    [120, 200, 280, 360]
+    """
+    import pandas as pd
+
+    table = read_annotations(annotations)
+    gold = {table.items.index(item): label for item, label in true_labels.items() if item in table.items}
+    if not gold:
+        raise InputError("true_labels", "expected classes of some of the items, by their names")
+    known, right = np.array(list(gold)), np.array(list(gold.values()))
+
+    def joined(rows: Rows) -> tuple[Consensus, float]:
+        found = dawid_skene(_of_rows(table, rows), prior="own", tolerance=1e-4, seed=seed)
+        return found, float(np.mean(found.labels[known] == right))
+
+    curves = []
+    for draw in range(n_draws):
+        order = rng_for(seed, "asking", draw).permutation(table.n_answers)
+        _, first = np.unique(table.item[order], return_index=True)
+        others = np.delete(np.arange(order.size), first)
+        _, second = np.unique(table.item[order[others]], return_index=True)
+        begun = np.concatenate([order[first], order[others[second]]])
+        later = np.setdiff1d(order, begun)[rng_for(seed, "asking later", draw).permutation(order.size - begun.size)]
+        ends = np.linspace(0, later.size, n_steps + 1).astype(int)
+        by_chance = [joined(np.concatenate([begun, later[:end]]))[1] for end in ends]
+        asked, chosen = begun, []
+        for step in np.diff(ends, append=ends[-1]):
+            found, accuracy = joined(asked)
+            chosen.append(accuracy)
+            asked = np.concatenate([asked, _chosen(table, found, asked, int(step))])
+        curves.append(np.stack([begun.size + ends, chosen, by_chance]))
+    answers, chosen, by_chance = np.mean(curves, axis=0)
+    target = joined(np.arange(table.n_answers))[1]
+    frame = pd.DataFrame({"answers": answers.round().astype(int), "chosen": chosen, "random": by_chance})
+    fewest = [frame["answers"][np.flatnonzero(frame[way] >= target - 0.005)] for way in ("chosen", "random")]
+    reached = [int(one.iloc[0]) if len(one) else None for one in fewest]
+    return AskingSavings(table=frame, target=target, answers=reached[0], random_answers=reached[1])
+
+
+def _of_rows(table: Annotations, rows: Rows) -> Annotations:
+    """Return some of the answers, with all items and classes."""
+    named = ((table.items, table.item), (table.annotators, table.annotator), (table.classes, table.answer))
+    columns = [[names[place] for place in codes[rows]] for names, codes in named]
+    return Annotations(*columns, classes=table.classes, all_items=table.items)
+
+
+def _chosen(table: Annotations, found: Consensus, asked: Rows, n: int) -> Rows:
+    """Return so many of the other answers: of each item the best first, then the second best, and so on."""
+    others = np.setdiff1d(np.arange(table.n_answers), asked)
+    place = {who: number for number, who in enumerate(found.annotators)}
+    gained = answer_gains(found)
+    unknown = gained.mean(axis=0)  # of somebody who has answered nothing so far: what anybody's answer brings
+    who = np.array([place.get(table.annotators[one], -1) for one in table.annotator[others]], dtype=int)
+    item = table.item[others]
+    gains = np.where(who >= 0, gained[who, item], unknown[item])
+    ranked = others[np.lexsort((-gains, table.item[others]))]
+    starts = np.r_[True, np.diff(table.item[ranked]) > 0]
+    turn = np.arange(ranked.size) - np.maximum.accumulate(np.where(starts, np.arange(ranked.size), 0))
+    gain = gains[np.searchsorted(others, ranked)]
+    return np.asarray(ranked[np.lexsort((-gain, turn))][:n])
+
+
+@checked
+def split_annotators(
+    annotations: object,
+    *,
+    test_size: Annotated[float, between(0, 1, "()")] = 0.3,
+    no_answer: object = None,
+    seed: Seed = 0,
+) -> tuple[Annotations, Annotations]:
+    """Return answers for training and for test that have no annotator and no item in common.
+
+    Parameters
+    ----------
+    annotations : Annotations, data frame, mapping or array
+        As of :func:`demele.labels.dawid_skene`.
+    test_size : float, default 0.3
+        Share of the annotators of the test, rounded up.
+    no_answer : int, str or float, optional
+    seed : int, default 0
+
+    Returns
+    -------
+    (training, test) : Annotations
+        An item goes to the test if more of its answers than on average are by annotators of the test, else to the
+        training; its other answers are left out.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If one of them would be empty.
+
+    Notes
+    -----
+    Source: Geva, Goldberg and Berant (2019), who advise it. Annotators are drawn by scikit-learn's
+    ``GroupShuffleSplit``, which is enough by itself where every item has one annotator.
+
+    Examples
+    --------
+    >>> training, test = split_annotators({"ann": [0, 1, 1, 0], "bob": [0, 1, 1, None], "eve": [1, None, 0, 0]})
+    >>> training.annotators, test.annotators
+    (('bob', 'eve'), ('ann',))
+    """
+    from sklearn.model_selection import GroupShuffleSplit
+
+    table = read_annotations(annotations, no_answer=no_answer)
+    if table.n_annotators < 2:
+        raise NotEnoughData("annotations", "expected at least 2 annotators, got 1")
+    splitter = GroupShuffleSplit(1, test_size=test_size, random_state=int(rng_for(seed, "annotators").integers(2**31)))
+    _, test = next(splitter.split(table.answer, groups=table.annotator))
+    theirs = np.zeros(table.n_answers, dtype=bool)
+    theirs[test] = True
+    answers = np.bincount(table.item, minlength=table.n_items)
+    in_test = np.bincount(table.item, weights=theirs, minlength=table.n_items) > answers * theirs.mean()
+    parts = [np.flatnonzero((theirs == side) & (in_test[table.item] == side)) for side in (False, True)]
+    if not all(part.size for part in parts):
+        raise NotEnoughData("annotations", "no items would be left for training or test; try another seed")
+    named = ((table.items, table.item), (table.annotators, table.annotator), (table.classes, table.answer))
+    training, kept = (
+        Annotations(*([names[place] for place in codes[rows]] for names, codes in named), classes=table.classes)
+        for rows in parts
+    )
+    return training, kept

@@ -1,0 +1,52 @@
+"""Whether a model learned its annotators: a case by hand, error rates without an effect, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from demele.classifiers import annotator_effect, planning
+from demele.errors import InputError, NotEnoughData
+from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most
+
+
+def test_habits_that_features_betray_are_learned() -> None:
+    """By hand: with its annotator every row is right; without, a tree of unseen columns gives the most common label."""
+    who = np.repeat(np.arange(10), 12)
+    labels = np.isin(who, (0, 3)).astype(int)
+    found = annotator_effect(DecisionTreeClassifier(random_state=0), np.eye(10)[who], labels, who)
+    assert (found.known, found.unknown) == (1.0, 0.8)
+    assert_close(found.difference, 0.2, ROUNDING)
+    # two of ten annotators have a mean of 1: sd .4216, over sqrt(10), times t(9) = 2.2622
+    assert_close(found.interval.low, 0.2 - 2.262157 * np.sqrt(0.16 / 9), {"rtol": 1e-6, "atol": 0})
+    assert "not shown" in found.sentence
+    assert found.to_frame()["value"].tolist() == [1.0, 0.8, found.difference]
+
+
+def test_a_model_of_the_task_is_rarely_accused() -> None:
+    accused, trials = 0, 40
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        who, x = rng.integers(0, 15, 300), rng.normal(size=(300, 3))
+        labels = (x[:, 0] + rng.normal(size=300) > 0).astype(int)
+        accused += annotator_effect(LogisticRegression(), x, labels, who, level=0.9).interval.low > 0
+    assert_rate_at_most(accused, trials, 0.05)
+
+
+def test_too_few_annotators_and_no_classifier_are_refused() -> None:
+    with pytest.raises(NotEnoughData, match="one for each of 5 folds"):
+        annotator_effect(LogisticRegression(), np.zeros((4, 1)), [0, 1, 0, 1], ["a", "b", "a", "b"])
+    with pytest.raises(InputError, match="model"):
+        annotator_effect("a model", np.zeros((4, 1)), [0, 1, 0, 1], ["a", "b", "a", "b"], n_folds=2)
+
+
+def test_more_labels_or_better_ones_by_hand() -> None:
+    """p .9, e .1: q = .82; 1.96 sqrt(.82 x .18 / 2000) = .016838, / .8 = .021047; experts 1.96 sqrt(.09 / 200)."""
+    found = planning.more_or_better(2000).set_index("way")["half_width"]
+    z = 1.959963984540054
+    assert_close(found["cheap, errors at random"], z * np.sqrt(0.1476 / 2000) / 0.8, ROUNDING)
+    assert_close(found["cheap, any errors"], z * np.sqrt(0.1476 / 2000) + 0.1, ROUNDING)
+    assert_close(found["experts"], z * np.sqrt(0.09 / 200), ROUNDING)
+    assert planning.more_or_better(2000, noise=0.45)["way"].iloc[0] == "experts"
+    with pytest.raises(InputError, match="noise"):
+        planning.more_or_better(100, noise=0.5)
