@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from demele.core.arrays import Floats
+
 #: Resamples of the runs for an interval.
 _RESAMPLES = 1000
 
