@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.pooled_strata import PooledStrata, pooled_strata, smallest_tail
+from demele.classifiers.mean_scores import fitted
+from demele.classifiers.pooled_strata import PooledStrata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit, audit_alarms
 from demele.core.arrays import Flags, Floats
@@ -77,24 +78,15 @@ def slices(
     >>> [row.name for row in found.rows], round(found["en"].corrected_value, 3)
     (['en', 'de', 'en - rest', 'de - rest'], 0.75)
     """
-    rows, true, inclusion = audit.judged(scores)
+    audited = rows, true, _ = audit.judged(scores)
     codes, _ = numbered_rows(column, "column", scores.n, "scores")
     values, first = as_column(column, "column"), np.unique(codes, return_index=True)[1]
-    names, shares, tail = [str(values[row]) for row in first], scores.shares(), (1 - level) / 2
+    names, tail = [str(values[row]) for row in first], (1 - level) / 2
     weighted = scores.weight is not None or scores.task is not None
 
     def fit(part: Flags) -> PooledStrata | None:
-        own, here = np.flatnonzero(part), np.flatnonzero(part[rows])
-        if here.size < LEAST_AUDITED:
-            return None
-        return pooled_strata(
-            (scores.given[own] - scores.low) / scores.width,
-            np.searchsorted(own, rows[here]),
-            (true[here] - scores.low) / scores.width,
-            inclusion=None if inclusion is None else inclusion[here],
-            weight=shares[own] / shares[own].sum() if weighted else None,
-            groups=None if scores.group is None else np.unique(scores.group[own], return_inverse=True)[1],
-        )
+        own = np.flatnonzero(part)
+        return None if part[rows].sum() < LEAST_AUDITED else fitted(scores, own, audited, weighted=weighted)
 
     def span(low: float, high: float) -> Interval:
         return Interval(low=float(low), high=float(high), level=level, method="pooled strata", kind="design")

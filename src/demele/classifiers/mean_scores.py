@@ -27,6 +27,8 @@ from demele.core.names import checked_name
 from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Interval, Note
 
+#: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.
+AuditedRows = tuple[Rows, Floats, Floats | None]
 #: Of fewer audited rows, a note says so; of fewer in a task, strata are pooled over tasks.
 FEW_AUDITED = 20
 #: A larger share of rows without a score is worth a warning.
@@ -454,7 +456,7 @@ def audited_mean(
 
 def audited_means(
     held: RowScores,
-    audit: tuple[Rows, Floats, Floats | None],
+    audit: AuditedRows,
     *,
     level: float,
     inference: str,
@@ -464,10 +466,7 @@ def audited_means(
     expert_errors: ExpertErrors = "adversarial",
     two_sided: bool = False,
 ) -> tuple[MeanScore, list[PooledStrata]]:
-    """Return means of rows that have given scores, of shape (..., n), and the fits to strata that they come from.
-
-    ``audit`` holds rows, their true scores of shape (..., k), and their probabilities to be drawn.
-    """
+    """Return means of rows that have given scores, of shape (..., n), and the fits to strata that they come from."""
     (rows, true, inclusion), tail, population = audit, (1 - level) / 2, inference == "population"
     limit = None if gate is None else checked_gate(gate, held.low, held.high)
     if rows.size == held.n:
@@ -481,7 +480,7 @@ def audited_means(
             found = replace(found, low=low, high=high, statistic=sure)
         return replace(found, method="all rows audited", kind="design", given=held.given @ held.shares()), []
     unit, answers = (_on_unit(values, held) for values in (held.given, true))
-    fits, weights = _fits(held, unit, rows, answers, inclusion, held.group if population else None, population)
+    fits, weights = _fits(held, audit, population=population)
     value = np.sum([a * fit.value for a, fit in zip(weights, fits, strict=True)], axis=0)
 
     def reach(error: Any, *, below: bool) -> Floats:
@@ -550,37 +549,29 @@ def _on_unit(values: Any, scores: RowScores) -> Any:
     return (values - scores.low) / scores.width
 
 
-def _fits(
-    held: RowScores,
-    unit: Floats,
-    rows: Rows,
-    true: Floats,
-    inclusion: Floats | None,
-    groups: Rows | None,
-    population: bool,
-) -> tuple[list[PooledStrata], Floats]:
+def _fits(held: RowScores, audit: AuditedRows, *, population: bool) -> tuple[list[PooledStrata], Floats]:
     """Fit each task with enough audited rows, else all rows together; and what each fit counts."""
-    shares, task = held.shares(), held.task
-    parts, counts = [np.arange(held.n)], np.ones(1)
-    weighted = held.weight is not None or task is not None
-    if task is not None and np.bincount(task[rows], minlength=task.max() + 1).min() >= FEW_AUDITED:
-        parts, counts = _parts(task), np.bincount(task, shares).astype(np.float64)
-        weighted = held.weight is not None
-    fits = []
-    for own in parts:
-        here = np.flatnonzero(np.isin(rows, own))
-        fits.append(
-            pooled_strata(
-                unit[..., own],
-                np.searchsorted(own, rows[here]),
-                true[..., here],
-                inclusion=None if inclusion is None else inclusion[here],
-                weight=shares[own] if weighted else None,
-                population=population,
-                groups=None if groups is None else np.unique(groups[own], return_inverse=True)[1],
-            )
-        )
-    return fits, counts
+    task, rows, weighted = held.task, audit[0], held.weight is not None
+    if task is None or np.bincount(task[rows], minlength=task.max() + 1).min() < FEW_AUDITED:
+        weighted = weighted or task is not None
+        return [fitted(held, np.arange(held.n), audit, weighted=weighted, population=population)], np.ones(1)
+    fits = [fitted(held, own, audit, weighted=weighted, population=population) for own in _parts(task)]
+    return fits, np.bincount(task, held.shares()).astype(np.float64)
+
+
+def fitted(held: RowScores, own: Rows, audit: AuditedRows, *, weighted: bool, population: bool = True) -> PooledStrata:
+    """Fit strata to some rows, of which an audit has rows, true scores and probabilities; on the scale [0, 1]."""
+    rows, true, inclusion = audit
+    here = np.flatnonzero(np.isin(rows, own))
+    return pooled_strata(
+        _on_unit(held.given[..., own], held),
+        np.searchsorted(own, rows[here]),
+        _on_unit(true[..., here], held),
+        inclusion=None if inclusion is None else inclusion[here],
+        weight=held.shares()[own] if weighted else None,
+        population=population,
+        groups=None if held.group is None or not population else np.unique(held.group[own], return_inverse=True)[1],
+    )
 
 
 def _strata(fits: list[PooledStrata], held: RowScores, rows: Rows) -> tuple[Stratum, ...]:
