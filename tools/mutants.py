@@ -28,8 +28,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from demele.core.outputs import write_whole
-
 #: Groups of rooms, and how many of 300 faults go into each: about their share of the lines that can be changed.
 STRATA: dict[str, tuple[tuple[str, ...], int]] = {
     "metrics": (("metrics", "scoring"), 50),
@@ -290,6 +288,8 @@ def make_map(tree: Path, commit: str, out: Path, paths: list[str]) -> None:
     import coverage
     import pytest
 
+    found = subprocess.run(["git", "-C", str(tree), "rev-parse", commit], check=True, capture_output=True, text=True)
+    commit = found.stdout.strip()  # HEAD is another one when the faults are put in
     folder = copied(tree, commit)
     _enter(folder)
     rooms = [f"src/demele/{room}/*" for names, _ in STRATA.values() for room in names]
@@ -342,7 +342,8 @@ def tried(folder: Path, tests: list[str], seconds: float) -> tuple[str, str]:
     """Run tests in a process of their own until one fails; return what became of the fault, and which test saw it."""
     if not tests:
         return "survived", ""
-    chosen = write_whole(folder / "chosen.txt", "\n".join(tests))
+    chosen = folder / "chosen.txt"
+    chosen.write_text("\n".join(tests))
     command = [sys.executable, "-m", "pytest", "-x", "-rf", *_QUIET, f"@{chosen}"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=90 + 15 * seconds)

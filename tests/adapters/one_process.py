@@ -75,10 +75,6 @@ def summed(rank: int) -> Any:
     return {"values": plain(metric.compute()), "local": metric.accumulator.n}
 
 
-def bounded(rank: int) -> Any:
-    return plain(feed(TorchMetric("sap", kinds=KINDS, bound=60), rank).compute())
-
-
 def one_without_rows(rank: int) -> Any:
     metric = TorchMetric(["mig", "sap"], kinds=KINDS)
     return plain((feed(metric, 0) if rank == 0 else metric).compute())
@@ -93,33 +89,11 @@ def none_with_rows(rank: int) -> Any:
         return {"message": str(error), "then": plain(metric.compute())}
 
 
-def on_step(rank: int) -> Any:
-    metric = TorchMetric("mig", frame=frame(), dist_sync_on_step=True)
-    batch = plain(metric(*shares(rank)))
-    return {"batch": batch, "local": metric.accumulator.n, "all": plain(metric.compute())}
-
-
-def forward(rank: int) -> Any:
-    metric = TorchMetric("mig", frame=frame())
-    return {"batch": plain(metric(*shares(rank))), "all": plain(metric.compute())}
-
-
-def not_on_compute(rank: int) -> Any:
-    return plain(feed(TorchMetric("mig", frame=frame(), sync_on_compute=False), rank).compute())
-
-
 def collection(rank: int) -> Any:
     both = MetricCollection({"mig": TorchMetric("mig", frame=frame()), "sap": TorchMetric("sap", kinds=KINDS)})
     found = plain(feed(both, rank).compute())
     both.reset()
     return {"first": found, "second": plain(feed(both, rank).compute())}
-
-
-def by_hand(rank: int) -> Any:
-    metric = feed(TorchMetric("sap", kinds=KINDS), rank)
-    with metric.sync_context():
-        together = metric.accumulator.n
-    return {"together": together, "after": metric.accumulator.n}
 
 
 def a_group(rank: int) -> Any:
@@ -179,19 +153,8 @@ def lightning(rank: int) -> Any:
 CASES: dict[str, Callable[[int], Any]] = {
     case.__name__: case
     for case in (
-        *(
-            counted,
-            sampled,
-            with_deviations,
-            summed,
-            bounded,
-            one_without_rows,
-            none_with_rows,
-            on_step,
-            forward,
-            not_on_compute,
-        ),
-        *(collection, by_hand, a_group, of_latte, other_settings, same_streams, lightning),
+        *(counted, sampled, with_deviations, summed, one_without_rows, none_with_rows, collection, a_group, of_latte),
+        *(other_settings, same_streams, lightning),
     )
 }
 

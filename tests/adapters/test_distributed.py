@@ -92,14 +92,6 @@ def test_every_registered_metric_is_among_them() -> None:
     assert {*SAMPLED, *demele.counted_metrics(), "rmig"} == set(demele.list_metrics())
 
 
-def test_a_bound_below_the_rows_keeps_the_sample_of_merged_accumulators(found: Found) -> None:
-    parts = [
-        demele.Accumulator("sap", kinds=KINDS, bound=60, stream=rank).update(Z.numpy()[part], A.numpy()[part])
-        for rank, part in enumerate((slice(0, CUT), slice(CUT, None)))
-    ]
-    assert both(found, "bounded") == parts[1].merge(parts[0]).compute().value
-
-
 def test_a_process_without_rows_has_the_value_of_the_other(found: Found) -> None:
     assert both(found, "one_without_rows") == direct(["mig", "sap"], Z[:CUT], A[:CUT])
 
@@ -110,25 +102,9 @@ def test_without_any_rows_both_refuse_and_go_on(found: Found) -> None:
     assert refused["then"] == direct(["mig", "sap"])
 
 
-def test_forward_is_of_the_batch_and_of_all_batches_if_asked(found: Found) -> None:
-    assert [one["on_step"]["batch"] for one in found] == [direct("mig")["mig"]] * 2
-    assert [one["on_step"]["local"] for one in found] == [CUT, N - CUT]
-    assert [one["on_step"]["all"] for one in found] == [direct("mig")["mig"]] * 2
-    frame = demele.bins.BinEdges.of(Z.numpy(), A.numpy(), kinds=KINDS)
-    for one, part in zip(found, (slice(0, CUT), slice(CUT, None)), strict=True):
-        own = demele.Accumulator("mig", frame=frame).update(Z.numpy()[part], A.numpy()[part]).compute().value
-        assert one["forward"]["batch"] == own
-        assert one["not_on_compute"] == own
-        assert one["forward"]["all"] == direct("mig")["mig"]
-
-
 def test_collections_synchronise_and_reset(found: Found) -> None:
     expected = direct(["mig", "sap"])
     assert both(found, "collection") == {"first": expected, "second": expected}
-
-
-def test_synchronising_by_hand_restores(found: Found) -> None:
-    assert [one["by_hand"] for one in found] == [{"together": N, "after": CUT}, {"together": N, "after": N - CUT}]
 
 
 def test_a_process_group_of_ones_own(found: Found) -> None:
@@ -137,7 +113,6 @@ def test_a_process_group_of_ones_own(found: Found) -> None:
 
 def test_names_of_latte_synchronise(found: Found) -> None:
     score = demele.evaluate(Z.numpy(), A.numpy(), ["sap"], protocol="latte", kinds="continuous")["sap"]
-    assert score.matrix is not None
     matrix = score.matrix.to_numpy()
     expected = [matrix[i, i] - max(matrix[j, i] for j in range(D) if j != i) for i in range(A.shape[1])]
     assert both(found, "of_latte") == expected

@@ -76,7 +76,6 @@ def test_reg_dim_names_the_code_of_each_attribute(alias: str) -> None:
 
 def test_sap_with_reg_dim_takes_that_code_first_whatever_its_rank() -> None:
     matrix = of_latte("sap", CONTINUOUS).matrix
-    assert matrix is not None
     scores = matrix.to_numpy()
     for codes in ([0, 1], [1, 0], [3, 2]):
         expected = [
@@ -90,7 +89,6 @@ def test_sap_zeroes_codes_that_hardly_vary() -> None:
     codes = Z.clone()
     codes[:, 0] = 0.01 * CONTINUOUS[:, 0]  # perfect, with a variance of about 1e-5
     matrix = of_latte("sap", CONTINUOUS, z=codes).matrix
-    assert matrix is not None
     scores = matrix.to_numpy().copy()
     assert scores[0, 0] > 0.999
     scores[0] = 0.0
@@ -114,7 +112,6 @@ def test_modularity_gives_the_value_of_each_attributes_code() -> None:
 
 def test_modularity_counts_informations_below_the_threshold_as_none() -> None:
     matrix = of_latte("modularity", CONTINUOUS).matrix
-    assert matrix is not None
     information = matrix.to_numpy()
     thresh = float(information[0].mean())  # between the two of the first code
     expected = []

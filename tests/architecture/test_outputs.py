@@ -11,6 +11,7 @@ WRITER = "src/demele/core/outputs.py"
 ALLOWED = {
     ("tools/mutants.py", "(out / 'map.json').write_text"): "kept in a scratch folder; the run after a kill says so",
     ("tools/mutants.py", "path.write_text"): "a copy of the code in a temporary folder",
+    ("tools/mutants.py", "chosen.write_text"): "in the same folder",
     ("tools/mutants.py", "kept.open"): "a file that only grows, a line at a time",
     ("src/demele/core/store.py", "os.open"): "a file that only grows, and an empty file that is a lock",
     ("src/demele/cli/main.py", "os.open"): "the null device, where nobody reads the output",

@@ -105,7 +105,7 @@ def test_true_labels_give_the_exact_bias_and_shift_the_interval() -> None:
     assert_close(accuracy.bias, [exact.accuracy] * 2, ROUNDING)
     assert_close(ends(accuracy.corrected), np.array(ends(accuracy.interval)) - exact.accuracy, ROUNDING)
     assert accuracy.corrected.kind == "shifted"
-    assert_close(found["error"].bias, [-exact.accuracy] * 2, ROUNDING)  # type: ignore[arg-type]
+    assert_close(found["error"].bias, [-exact.accuracy] * 2, ROUNDING)
     assert_close(ends(found["error"].corrected), 1 - np.array(ends(accuracy.corrected))[::-1], ROUNDING)
     right = assess(predictions, true)
     for measure in ("precision", "recall", "f1"):
@@ -127,7 +127,7 @@ def test_a_rate_by_hand() -> None:
     # 500 labels, 300 say 1, all predicted 1; at most 25 wrong: the bias is within 5 points.
     labels, predictions = [0, 1, 1, 0, 1, 0, 1, 1, 0, 1] * 50, [1] * 500
     accuracy = assess(predictions, labels, noise=0.05)["accuracy"]
-    assert_close(accuracy.bias, [-0.05, 0.05], ROUNDING)  # type: ignore[arg-type]
+    assert_close(accuracy.bias, [-0.05, 0.05], ROUNDING)
     assert accuracy.corrected is not None
     low, high = score_interval(300, 500)
     # The score interval of 275 of 500 reaches a hair lower than the shifted one, that of 325 of 500 not as high.
@@ -136,7 +136,7 @@ def test_a_rate_by_hand() -> None:
     assert (accuracy.corrected.kind, accuracy.corrected.method) == ("bias-union", "score")
     # Near 1 the worst case is wider: 10 of 200 labels may be wrong, and all 200 agree.
     sure = assess([0, 1] * 100, [0, 1] * 100, noise=0.05)["accuracy"]
-    assert_close(sure.bias, [0, 0.05], ROUNDING)  # type: ignore[arg-type]
+    assert_close(sure.bias, [0, 0.05], ROUNDING)
     assert sure.corrected is not None
     assert_close(ends(sure.corrected), (float(score_interval(190, 200)[0]), 1.0), ROUNDING)
     assert sure.corrected.low < score_interval(200, 200)[0] - 0.05
@@ -154,7 +154,7 @@ def test_half_of_the_error_is_kept_for_the_noise(kind: str) -> None:
     assert accuracy.corrected is not None
     assert accuracy.corrected.level == 0.9
     low, high = bias_bounds("accuracy", found.confusion.counts, budget)
-    assert_close(accuracy.bias, [low, high], ROUNDING)  # type: ignore[arg-type]
+    assert_close(accuracy.bias, [low, high], ROUNDING)
     inner = score_interval(accuracy.successes, accuracy.trials, level=0.95)
     assert accuracy.corrected.low <= inner[0] - high
     assert_close(accuracy.corrected.high, inner[1] - low, ROUNDING)
@@ -179,7 +179,7 @@ def test_the_classes_of_the_noise_are_matched_by_name() -> None:
     for one in first:
         assert third[one.measure, one.of] == one if one.of is not None else third[one.measure] == one
         again = other[one.measure, one.of] if one.of is not None else other[one.measure]
-        assert_close(again.bias, one.bias, ROUNDING)  # type: ignore[arg-type]
+        assert_close(again.bias, one.bias, ROUNDING)
 
 
 def test_noise_that_contradicts_the_labels_is_said() -> None:
@@ -533,7 +533,7 @@ def test_an_audit_of_other_rows_is_suspected() -> None:
 def test_one_class_and_one_row() -> None:
     found = assess([7, 7], [7, 7], noise=0.5)
     assert found["accuracy"].value == 1
-    assert_close(found["accuracy"].bias, [0, 0], ROUNDING)  # type: ignore[arg-type]
+    assert_close(found["accuracy"].bias, [0, 0], ROUNDING)
     single = assess([1], [0], classes=[0, 1])
     assert single["accuracy"].value == 0
     assert single["accuracy"].interval is not None

@@ -1,7 +1,8 @@
-"""``demele audit``: rows for experts, drawn as the library draws them, that the other commands read back."""
+"""``demele audit``: rows for experts, plans, two audits, and sheets that hide the labels."""
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from demele import classifiers
-from demele.labels import disagreement, draw_audit
+from demele.labels import Audit, disagreement, draw_audit, join_audits
 from tests.cli.conftest import WORDS, Program
 from tests.tolerances import assert_exact
 
@@ -58,13 +59,7 @@ def test_what_an_expert_fills_in_is_read_back(
     [
         (("label.npy",), "expected LABELS --size N or LOG... --size N, got no --size (see demele audit draw -h)"),
         (("label.npy", "--size", "601"), "--size: expected at most 600 rows, as many as there are, got 601"),
-        (
-            ("label.npy", "--size", "5", "--disagreement", "old.npy"),
-            "--disagreement: expected the predictions of at least",
-        ),
         (("label.npy", "--size", "5", "--disagreement", "short.csv"), "--disagreement: expected 600 rows, as many as"),
-        (("data.csv", "--size", "5"), "data.csv: holds 5 columns"),
-        (("label.npy", "--size", "5", "-o", "rows.xlsx"), "rows.xlsx: expected a file called .csv, .tsv or .json"),
     ],
 )
 def test_a_mistake_is_one_clear_line(
@@ -74,3 +69,354 @@ def test_a_mistake_is_one_clear_line(
     run = demele("audit", "draw", *arguments)
     assert (run.status, run.out) == (2, "")
     assert message in run.err
+
+
+# ``demele audit plan``, and the formats of ``demele audit`` ----------------------------------------------------------
+
+
+FILES = ("data.csv::old,new", "data.csv::label")
+QUICK = ("--sizes", "50,200", "--wrong", "0.05", "--draws", 3)
+
+
+def test_a_measure_of_one_class_and_groups(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    pd.DataFrame({"site": [row // 6 for row in range(600)]}).to_csv("sites.csv", index=False)
+    run = demele("audit", "plan", *FILES, *QUICK, "--measure", "f1", "--of", "1", "--groups", "sites.csv", "--quiet")
+    assert (run.status, run.err) == (0, "")
+    expected = classifiers.plan_audit(
+        judged[["old", "new"]],
+        judged["label"],
+        sizes=(50, 200),
+        wrong=0.05,
+        measure="f1",
+        of=1,
+        groups=[row // 6 for row in range(600)],
+        draws=3,
+    )
+    assert json.loads(run.out) == expected.to_dict()
+
+
+def test_how_many_more_rows(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    plan = draw_audit(600, 20, seed=1)
+    rows = pd.DataFrame({"row": plan.rows, "true_label": judged["true"][plan.rows], "design": "uniform"})
+    rows.to_csv("audit.csv", index=False)
+    run = demele("audit", "plan", *FILES, "--audit", "audit.csv", "--draws", 3, "--format", "table")
+    assert run.status == 0, run.err
+    assert "more rows settle it" in " ".join(run.out.split())
+    run = demele("audit", "plan", *FILES, "--audit", "audit.csv", "--wrong", "0.1")
+    assert (run.status, "--wrong" in run.err) == (2, True)
+
+
+def test_rows_for_experts_in_other_formats_are_read_back(
+    demele: Program, labels_folder: Path, judged: pd.DataFrame
+) -> None:
+    run = demele("audit", "draw", "data.csv::label", "--size", 30, "-o", "audit.json")
+    plan = draw_audit(600, 30)
+    rows = json.loads(Path("audit.json").read_text())
+    assert [row["row"] for row in rows] == plan.rows.tolist()
+    assert {row["true_label"] for row in rows} == {None}
+    for row in rows:
+        row["true_label"] = int(judged["true"][row["row"]])
+    Path("audit.json").write_text(json.dumps(rows))
+    run = demele("assess", "data.csv::old", "data.csv::label", "--audit", "audit.json")
+    assert run.status == 0, run.err
+    expected = classifiers.assess(judged["old"], judged["label"], audit=plan.answered(judged["true"][plan.rows]))
+    assert json.loads(run.out) == expected.to_dict()
+
+
+# Two files of --audit, and options that are given twice --------------------------------------------------------------
+
+
+COLUMNS = {
+    "assess": ("data.csv::new", "data.csv::label"),
+    "compare": ("data.csv::old", "data.csv::new", "data.csv::label"),
+}
+
+
+def _written(name: str, rows: np.ndarray, judged: pd.DataFrame, design: str = "uniform") -> Audit:
+    said = judged["true"].to_numpy()[rows]
+    pd.DataFrame({"row": rows, "true_label": said, "design": design}).to_csv(name, index=False)
+    return Audit(rows, said, design="uniform")
+
+
+@pytest.mark.parametrize("command", ["assess", "compare"])
+def test_two_audits_are_joined(command: str, demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    old, new, label = (judged[name].to_numpy() for name in ("old", "new", "label"))
+    apart = np.flatnonzero(new != (label if command == "assess" else old))
+    first = _written("first.csv", rng.permutation(600)[:100], judged)
+    second = _written("second.csv", rng.permutation(np.setdiff1d(apart, first.rows))[:10], judged)
+    run = demele(command, *COLUMNS[command], "--audit", "first.csv", "--audit", "second.csv")
+    assert run.status == 0, run.err
+    audit = join_audits(first, second, within=apart)
+    names = ("new", "label") if command == "assess" else ("old", "new", "label")
+    expected = getattr(classifiers, command)(*(judged[name] for name in names), audit=audit)
+    assert json.loads(run.out) == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_a_plan_goes_on_from_one_audit(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    _written("first.csv", np.arange(60, 120), judged)
+    _written("second.csv", np.flatnonzero(judged["old"] != judged["new"])[:3], judged)
+    audits = ("--audit", "first.csv", "--audit", "second.csv")
+    run = demele("audit", "plan", "data.csv::old,new", "data.csv::label", *audits)
+    assert (run.status, "give the first of the two" in run.err) == (2, True), run.err
+
+
+# ``demele audit --blind`` --------------------------------------------------------------------------------------------
+
+
+TEXTS = ["=HYPERLINK(1)", "+1 cat", "plain, with comma", "two\nlines"]
+
+
+@pytest.fixture
+def questions(labels_folder: Path, judged: pd.DataFrame) -> pd.DataFrame:
+    """The columns as names, with an identifier and a text that spreadsheets would take for a formula."""
+    table = pd.DataFrame({name: WORDS[judged[name]] for name in judged})
+    table["id"] = [f"q{row}" for row in range(600)]
+    table["text"] = [TEXTS[row % 4] for row in range(600)]
+    table.to_csv("questions.csv", index=False)
+    return table
+
+
+def sheet(path: str = "sheet.csv") -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def filled(answers: Callable[[str], str], path: str = "sheet.csv") -> pd.DataFrame:
+    """Fill in the sheet by identifier, sort it by key, and save it as spreadsheets do."""
+    table = sheet(path)
+    table["answer"] = [answers(name) for name in table["id"]]
+    table.sort_values("key").to_csv(path, index=False)
+    return table
+
+
+def draw(demele: Program, *more: object) -> None:
+    run = demele("audit", "draw", "questions.csv::label", "--blind", "--keep", "id,text", "-o", "sheet.csv", *more)
+    assert run.status == 0
+
+
+def assess(demele: Program, *more: object) -> dict[str, object]:
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv", *more)
+    assert run.status == 0, run.err
+    found: dict[str, object] = json.loads(run.out)
+    return found
+
+
+def test_the_sheet_holds_keys_kept_columns_and_nothing_else(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--size", 40)
+    table = sheet()
+    assert list(table) == ["key", "id", "text", "answer"]
+    assert set(table["answer"]) == {""}
+    assert table["key"].str.fullmatch("[b-z]{6}").all()
+    assert table["key"].is_unique
+    assert set(table["text"]) == {"'=HYPERLINK(1)", "'+1 cat", "plain, with comma", "two\nlines"}
+    key = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))
+    assert [one["row"] for one in key["rows"]] == draw_audit(600, 40).rows.tolist()
+    assert [f"q{one['row']}" for one in key["rows"]] == table["id"].tolist()
+    assert (key["design"], key["seed"], key["n"]) == ("uniform", 0, 600)
+
+
+def test_weighted_rows_come_in_an_order_that_is_not_that_of_doubt(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--size", 200, "--disagreement", "questions.csv::old,new,twin", "--seed", 3)
+    rows = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))["rows"]
+    plan = draw_audit(600, 200, disagreement=disagreement(questions[["old", "new", "twin"]]), seed=3)
+    assert sorted(one["row"] for one in rows) == sorted(plan.rows.tolist())
+    chances = np.array([one["probability"] for one in rows])
+    assert abs(np.corrcoef(np.arange(200), chances)[0, 1]) < 0.2  # 0.62 in the order drawn
+    assert plan.probabilities is not None
+    drawn = np.corrcoef(np.arange(200), plan.probabilities)[0, 1]
+    assert abs(drawn) > 0.3
+    assert [one["row"] for one in sorted(rows, key=lambda one: one["draw"])] == plan.rows.tolist()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_comes_back_in_any_order_is_the_audit(weighted: bool, demele: Program, questions: pd.DataFrame) -> None:
+    more = ("--disagreement", "questions.csv::old,new,twin") if weighted else ()
+    draw(demele, "--size", 150, *more)
+    filled(lambda name: f" {questions['true'][int(name[1:])].upper()}")  # people write Cat
+    plan = draw_audit(600, 150, disagreement=disagreement(questions[["old", "new", "twin"]]) if weighted else None)
+    audit = plan.answered(questions["true"].to_numpy()[plan.rows])
+    assert assess(demele) == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
+
+
+def test_unclear_rows_are_left_out_counted_and_told(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--size", 100, "--disagreement", "questions.csv::old,new,twin")
+    plan = draw_audit(600, 100, disagreement=disagreement(questions[["old", "new", "twin"]]))
+    odd = set(plan.rows[[3, 50]].tolist())
+    filled(lambda name: "Unclear" if int(name[1:]) in odd else str(questions["true"][int(name[1:])]))
+    clear = np.array([row not in odd for row in plan.rows])
+    assert plan.least_probability is not None
+    audit = Audit(
+        plan.rows[clear],
+        questions["true"].to_numpy()[plan.rows[clear]],
+        design="weighted",
+        probabilities=plan.probabilities[clear] * 98 / 100,
+        least_probability=plan.least_probability * 98 / 100,
+        unclear=2,
+    )
+    found = assess(demele)
+    assert found == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
+    assert "2 of 100 rows were unclear to the expert" in json.dumps(found["notes"])
+
+
+def test_rows_that_are_not_answered_yet(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--size", 30)
+    first = sheet()["id"].tolist()
+    filled(lambda name: str(questions["true"][int(name[1:])]) if name in first[:20] else "")
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert "the last 10 rows have no answer; the first 20 are used" in run.err
+    plan = draw_audit(600, 20)
+    expected = classifiers.assess(
+        questions["old"], questions["label"], audit=plan.answered(questions["true"].to_numpy()[plan.rows])
+    )
+    assert json.loads(run.out) == expected.to_dict()
+    filled(lambda name: "" if name == first[4] else "cat")
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert run.status == 2
+    assert f"1 row has no answer, first {sheet().set_index('id')['key'][first[4]]}" in run.err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda table: table.assign(key=["zzz", *table["key"][1:]]),
+            "row 2 has no key that was written; 1 of 12 rows are",
+        ),
+        (lambda table: pd.concat([table, table.iloc[[4]]]), "the same key stands in rows 6 and 14"),
+        (lambda table: table.iloc[3:], "3 of 12 rows are missing, first"),
+        (
+            lambda table: table.assign(answer=["cat", "kat", *["dog"] * 10]),
+            "1 answer is no class of LABELS: row 3 'kat'",
+        ),
+        (lambda table: table.drop(columns="key"), "expected one column key, got 0"),
+        (lambda table: table.assign(answer="unclear"), "no row has an answer in column answer but unclear"),
+    ],
+)
+def test_a_sheet_that_was_changed_is_refused_with_its_rows(
+    change: Callable[[pd.DataFrame], pd.DataFrame], message: str, demele: Program, questions: pd.DataFrame
+) -> None:
+    draw(demele, "--size", 12)
+    change(sheet().assign(answer="cat")).to_csv("sheet.csv", index=False)
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert run.status == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--blind",), "-o: --blind writes a sheet and a key next to it"),
+        (("--blind", "-o", "s.json"), "-o: expected a file called .csv, .tsv, .xlsx, got s.json"),
+        (("--keep", "id"), "--keep: says what the sheet of --blind shows"),
+        (("--blind", "-o", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),
+    ],
+)
+def test_a_mistake_is_one_clear_line_of_blind_sheets(
+    arguments: tuple[str, ...], message: str, demele: Program, questions: pd.DataFrame
+) -> None:
+    run = demele("audit", "draw", "questions.csv::label", "--size", 5, *arguments)
+    assert (run.status, run.out) == (2, "")
+    assert message in run.err
+    assert not Path("s.csv").exists()
+
+
+def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions: pd.DataFrame) -> None:
+    names = ("questions.csv::old", "questions.csv::twin", "questions.csv::label")
+    call = ("audit", "next", *names, "--answers", "ask.csv", "--blind", "--keep", "id", "--batch", 10)
+    comparison = classifiers.SequentialComparison(questions["old"], questions["twin"], questions["label"])
+    truth = questions["true"].to_numpy()
+    run = demele(*call)
+    assert "label the 10 rows that have no answer in ask.csv" in run.err
+    for turn in range(3):
+        rows, written = comparison.ask(10), sheet("ask.csv")
+        names_written = [f"q{row}" for row in rows]
+        assert sorted(written["id"][10 * turn :]) == sorted(names_written)
+        assert written["id"][10 * turn :].tolist() != names_written  # shuffled
+        unclear = rows[2] if turn == 0 else -1
+        said = {name: str(truth[int(name[1:])]) for name in written["id"]}
+        said |= {name: answer for name, answer in zip(written["id"], written["answer"], strict=True) if answer}
+        said |= {f"q{unclear}": "unclear"}
+        filled(said.__getitem__, "ask.csv")
+        comparison.pass_over(rows[rows == unclear])
+        comparison.tell(rows[rows != unclear], truth[rows[rows != unclear]])
+        run = demele(*call)
+        assert json.loads(run.out) == comparison.decision().to_dict()
+    assert "1 of 30 rows were unclear to the expert; they count for neither classifier" in run.out
+
+
+def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.DataFrame) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    run = demele(
+        "audit", "draw", "questions.csv::label", "--size", 40, "--blind", "--keep", "id,text", "-o", "sheet.xlsx"
+    )
+    assert run.status == 0, run.err
+    book = openpyxl.load_workbook("sheet.xlsx")
+    cells = [list(row) for row in book.active.iter_rows()]
+    assert [cell.value for cell in cells[0]] == ["key", "id", "text", "answer"]
+    texts = [row[2] for row in cells[1:]]
+    assert "=HYPERLINK(1)" in {cell.value for cell in texts}
+    assert {cell.data_type for cell in texts} == {"s"}
+    for row in cells[1:]:
+        row[3].value = questions["true"][int(row[1].value[1:])]
+    book.save("sheet.xlsx")
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.xlsx")
+    plan = draw_audit(600, 40)
+    audit = plan.answered(questions["true"].to_numpy()[plan.rows])
+    assert json.loads(run.out) == classifiers.assess(questions["old"], questions["label"], audit=audit).to_dict()
+
+
+def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: pd.DataFrame) -> None:
+    """Half of the rows are drawn where the label or a model is the class; the key holds all rows of the stratum."""
+    draw(demele, "--size", 60, "--positive", "yak", "--disagreement", "questions.csv::old,new", "--seed", 3)
+    within = np.flatnonzero((questions[["label", "old", "new"]] == "yak").any(axis=1))
+    plan = draw_audit(600, 60, within=within, seed=3)
+    key = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))
+    assert (key["design"], key["within"]) == ("stratified", within.tolist())
+    assert [row["row"] for row in sorted(key["rows"], key=lambda row: row["draw"])] == plan.rows.tolist()
+    filled(lambda name: str(questions["true"][int(name[1:])]))
+    truth = questions["true"].to_numpy()[plan.rows]
+    for options, most in (((), 1.0), (("--unseen-positives", 0.2), 0.2)):
+        audit = plan.answered(truth, unseen_positives=most)
+        expected = classifiers.assess(questions["old"].to_numpy(), questions["label"].to_numpy(), audit=audit)
+        assert assess(demele, *options) == json.loads(json.dumps(expected.to_dict()))
+    table = sheet()
+    table.loc[3, "answer"] = ""
+    table.to_csv("sheet.csv", index=False)
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert (run.status, "1 row has no answer" in run.err) == (2, True), run.err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            ("audit", "draw", "questions.csv::label", "--size", 9, "--positive", "yak"),
+            "--positive: give --blind as well",
+        ),
+        (
+            ("audit", "draw", "questions.csv::label", "--size", 9, "--positive", "cow", "--blind", "-o", "s.csv"),
+            "--positive: expected at least 1 row",
+        ),
+        (
+            ("assess", "questions.csv::old", "questions.csv::label", "--unseen-positives", 0.01),
+            "--unseen-positives: expected an --audit that demele audit draw --positive drew",
+        ),
+    ],
+)
+def test_strata_that_are_refused(
+    command: tuple[object, ...], message: str, demele: Program, questions: pd.DataFrame
+) -> None:
+    run = demele(*command)
+    assert (run.status, message in run.err) == (2, True), run.err
+
+
+def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--size", 12)
+    filled(lambda name: "cat")
+    Path("sheet.csv").rename("from_anna.csv")
+    call = ("assess", "questions.csv::old", "questions.csv::label", "--audit", "from_anna.csv")
+    assert "expected columns row (counted from 0) and true_label" in demele(*call).err
+    assert demele(*call, "--audit-key", "sheet.key.json").status == 0
+    other = demele("assess", "questions.csv::old", "questions.csv::new", *call[3:], "--audit-key", "sheet.key.json")
+    assert "its rows were drawn from other labels" in other.err

@@ -1,6 +1,5 @@
 """``demele bench agreement`` from its arguments to what it leaves behind."""
 
-import io
 import json
 from pathlib import Path
 
@@ -41,13 +40,11 @@ CALL = (
 
 
 def test_what_is_printed_is_what_the_library_finds(demele: Program, scores: pd.DataFrame) -> None:
-    run = demele(*CALL, "--format", "json", "-o", "page.html")
+    run = demele(*CALL)
     assert run.status == 0
     null = pd.read_csv("null.csv")
     expected = bench.agreement(scores, collapsed="dead", within="d", null=null, draws=200)
     assert json.loads(run.out) == json.loads(expected.to_json())
-    assert run.err == "demele: page.html written\n"
-    assert "Kendall" in Path("page.html").read_text(encoding="utf-8")
 
 
 def test_a_table_says_what_agrees(demele: Program, scores: pd.DataFrame) -> None:
@@ -55,11 +52,6 @@ def test_a_table_says_what_agrees(demele: Program, scores: pd.DataFrame) -> None
     assert run.out.startswith("1 of 3 metric pairs correlates significantly (1 positively, 0 negatively).")
     assert run.out.splitlines()[4].split()[:2] == ["MIG", "SAP"]
     assert "2 of 36 configurations collapsed" in " ".join(demele(*CALL, "--format", "table", "--explain").out.split())
-
-
-def test_csv_has_a_row_for_each_matrix_and_pair(demele: Program, scores: pd.DataFrame) -> None:
-    table = pd.read_csv(io.StringIO(demele(*CALL, "--format", "csv").out))
-    assert list(table["matrix"].value_counts()) == [3, 3, 3, 3]
 
 
 @pytest.mark.parametrize(

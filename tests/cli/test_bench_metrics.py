@@ -4,7 +4,6 @@ import csv
 import functools
 import io
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -146,13 +145,6 @@ def test_a_function_of_a_file(demele: Program, own: Path) -> None:
     assert not list(own.glob("__pycache__/mine*"))
 
 
-def test_functions_go_to_other_processes(demele: Program, own: Path) -> None:
-    alone = demele(*MIXING, *OWN)
-    together = demele(*MIXING, *OWN, "--jobs", 2)
-    assert together.status == 0
-    assert json.loads(together.out)["curves"] == json.loads(alone.out)["curves"]
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_scenario_of_a_file(jobs: int, demele: Program, own: Path) -> None:
     named = "mixing,mine.py::fading,./mine.py::same_fading"
@@ -249,26 +241,6 @@ def test_interrupted(stored: bool, demele: Program, own: Path, monkeypatch: pyte
 # What is written -------------------------------------------------------------------------------------------------
 
 
-def test_table(demele: Program, own: Path) -> None:
-    command = (
-        *("bench", "metrics", "--metrics", "mig,mine.py::fussy,mine.py::half", "--alone", "--format", "table"),
-        *("--scenarios", "mixing,noise,rotation", *TINY),
-    )
-    lines = demele(*command).out.splitlines()
-    assert lines[0].startswith("fussy meets ")
-    assert lines[1] == "3 metrics, 3 scenarios, 200 rows each, 2 seeds, protocol review2022"
-    assert max(map(len, lines)) <= 80
-    assert len(lines) <= 40
-    heads = [line.split()[0] for line in lines[3:7]]
-    assert heads == ["Metric", "a_half", "fussy", "MIG"] or heads == ["Metric", "fussy", "a_half", "MIG"]
-    assert lines[-1].endswith(": --explain")
-    told = " ".join(demele(*command, "--explain").out.split())
-    assert "a_half fails Coherent modularity, Calibrated and Rotation." in told
-    assert "fussy: Its claims are unknown, so all three properties are judged" in told
-    assert "a_half: Its claims" not in told
-    assert re.search(r"No value in \d+ of 46 calls: fussy raised ValueError: too little to tell \(\d+\)", told)
-
-
 def test_published_metrics_are_shown_under_your_own(
     demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,28 +275,21 @@ def test_published_metrics_are_shown_under_your_own(
     [
         (("--metrics", "mgi"), "error: --metrics: unknown metric 'mgi'; did you mean 'mig'"),
         (("--metrics", ","), "--metrics: expected items"),
-        (("--metrics", "mine.py"), "a function of a file is written mine.py::NAME"),
         (("--metrics", "mine.py::fussy,best_correlation"), "is written mine.py::best_correlation"),
         (("--metrics", "mine.py::fusy"), "mine.py has no function called 'fusy'; did you mean 'fussy'?"),
         (("--metrics", "mine.py::zzz"), "'zzz'; known are best_correlation, fussy, lonely"),
         (("--metrics", "mine.py::"), "mine.py has no function called ''; known are"),
         (("--metrics", "empty.py::f"), "empty.py has no function called 'f'; it has none"),
         (("--metrics", "mine.py::data"), "mine.py::data is no function (codes, factors) -> float, but list"),
-        (("--scenarios", "mine.py"), "a scenario of a file is written mine.py::NAME"),
         (("--scenarios", "mine.py::ends,fading"), "a scenario of mine.py is written mine.py::fading"),
         (
             ("--scenarios", "mine.py::fadin"),
             "--scenarios: mine.py has no scenario called 'fadin'; did you mean 'fading'",
         ),
         (("--scenarios", "empty.py::s"), "empty.py has no scenario called 's'; it has none"),
-        (("--seeds", "few"), "--seeds: expected a whole number, got 'few'"),
-        (("--rows", "x"), "--rows: expected a whole number, got 'x'"),
-        (("--row", "300"), "--row: unknown option; did you mean --rows?"),
-        (("-o", "there.html"), "there.html: exists already; --force replaces it"),
         (("--save", "all.json.gz"), "--save has a new name; write -o FILE.json.gz"),
         (("--report", "page.html"), "--report has a new name; write -o FILE.html"),
         (("-o", "no/all.json.gz"), "there is no folder no; make it first"),
-        (("--store", "x.json", "-o", "x.json"), "x.json: it is read by the same command; write to another file"),
     ],
 )
 def test_a_mistake_is_one_clear_line_before_any_computing(
@@ -375,7 +340,6 @@ def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: P
         (["nothere.json.gz"], "FILE: cannot read nothere.json.gz: No such file or directory"),
         (["mine.py"], "mine.py is not a saved characterisation"),
         (["-o", "mine.html", "-o", "./mine.html"], "is given twice"),
-        (["--metrics", "mig"], "--metrics: unknown option"),
     ],
 )
 def test_show_refuses_in_one_line(arguments: list[str], message: str, demele: Program, own: Path) -> None:

@@ -1,11 +1,13 @@
 """Every command: its help, its words, its results in every form, what it imports, its exit status."""
 
 import ast
+import io
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,9 @@ from demele.cli import old_names
 from demele.cli.assess import ASSESS
 from demele.cli.engine import COMMANDS_OF, flag_of, parser_of, saying
 from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found, main
+from demele.core.bibliography import bibliography, parse, software
 from demele.core.errors import InputError
+from demele.core.kinds import names_in
 from tests.cli.conftest import Program
 
 #: A run of each command on small data, and the ends of files that its result can be written to.
@@ -252,10 +256,7 @@ _OPTIONS = ASSESS.options()
         ("pass `classes=['aa... (of 500 characters)`", "pass `classes=['aa... (of 500 characters)`"),
         # data are left as they are, whatever they look like
         ("column '`noise`' and \"it's `level=1`\"", "column '`noise`' and \"it's `level=1`\""),
-        (
-            InputError("'`noise`', '`odd': the classifiers' `level`"),
-            "'`noise`', '`odd': the classifiers' --level",
-        ),
+        (InputError("'`noise`', '`odd': the classifiers' `level`"), "'`noise`', '`odd': the classifiers' --level"),
         ("pass `classes=['a`b', \"it's `level`\"]`", "pass --classes 'a`b,it'\"'\"'s `level`'"),
         ("a ` b `noise", "a ` b `noise"),
     ],
@@ -277,3 +278,210 @@ def test_names_between_backticks_are_arguments_that_exist() -> None:
     assert {name: file for name, file in used.items() if name not in names | set(COMMANDS_OF)} == {}
     assert set(COMMANDS_OF) <= set(used)
     assert all(words.removeprefix("demele ").partition(" --")[0] in COMMANDS for words in COMMANDS_OF.values())
+
+
+# ``demele cite`` -----------------------------------------------------------------------------------------------------
+
+
+def test_names_of_every_kind(demele: Program) -> None:
+    run = demele("cite", "mig", "irs", "dlib2019", "sequential")
+    assert run.status == 0
+    assert run.err == ""
+    assert [entry.key for entry in parse(run.out)] == [
+        *("chen2018isolating", "suter2019robustly", "locatello2019challenging"),
+        *("waudbysmith2020confidence", "waudbysmith2024estimating"),
+    ]
+    assert run.out == library.cite("mig", "irs", "dlib2019", "sequential") + "\n"
+
+
+def test_all_and_none(demele: Program) -> None:
+    everything = {entry.key for entry in parse(demele("cite", "--all").out)}
+    assert everything == {*bibliography(), "demele"} - {"holm1979simple", "wilson1927probable"}
+    assert demele("cite").out == software().bibtex + "\n"
+    assert "expected [NAME...] or --all, got 1 file" in demele("cite", "--all", "mig").err
+
+
+def test_text(demele: Program) -> None:
+    lines = demele("cite", "mig", "sap", "--format", "text").out.splitlines()
+    assert [line.partition(". ")[0] for line in lines] == [
+        "Ricky T",
+        "Abhishek Kumar, Prasanna Sattigeri and Avinash Balakrishnan",
+    ]
+
+
+def test_unknown_names_are_refused_with_the_nearest(demele: Program) -> None:
+    run = demele("cite", "explicitnes")
+    assert run.status == 2
+    assert run.out == ""
+    assert run.err.startswith("demele: error: unknown name 'explicitnes'; did you mean 'explicitness'")
+
+
+# Names with commas or spaces at their ends can be given wherever a list of names is ----------------------------------
+
+
+ODD = ("model v1.3 ", "score,v2", 'the "best"', " all=1", "a::b")
+QUOTED = ('"model v1.3 "', '"score,v2"', '"the ""best"""', '" all=1"', '"a::b"')
+
+
+@pytest.fixture
+def odd(folder: Path, table: pd.DataFrame) -> Path:
+    """A table whose columns are called oddly: four codes, then factors of the same kind of names."""
+    made = pd.DataFrame({name: table["z1"] + 0.1 * np.arange(200) * place for place, name in enumerate(ODD)})
+    made["shape, round"], made["size "] = table["shape"], table["size"]
+    made.to_csv(folder / "odd.csv", index=False)
+    return folder
+
+
+def test_a_list_is_split_at_commas_outside_quotes() -> None:
+    assert names_in(",".join(QUOTED)) == list(ODD)
+    assert names_in(' mig , sap,,5" pipe') == ["mig", "sap", '5" pipe']
+    for wrong in ('"score,v2', ",", ""):
+        with pytest.raises(InputError, match=r"separated by commas|ends with one"):
+            names_in(wrong)
+
+
+@pytest.mark.parametrize(("name", "written"), list(zip(ODD, QUOTED, strict=True)))
+def test_odd_columns_are_picked(name: str, written: str, demele: Program, odd: Path) -> None:
+    run = demele("score", f"odd.csv::{written}", 'odd.csv::"shape, round"', "--metrics", "mig_sup", "--format", "json")
+    assert run.status == 0, run.err
+    content = json.loads(run.out)
+    assert content["code_names"] == [name]
+    assert [factor["name"] for factor in content["factors"]] == ["shape, round"]
+
+
+def test_odd_names_in_options(demele: Program, odd: Path) -> None:
+    codes, factors = f"odd.csv::{QUOTED[0]},{QUOTED[1]}", 'odd.csv::"shape, round","size "'
+    kinds = '"shape, round"=continuous,"size "=continuous'
+    values = []
+    for codes_meant in ('"score,v2",0', "1,0", "0,1"):
+        asked = ("--kinds", kinds, "--reg-dim", codes_meant, "--format", "json")
+        run = demele("score", codes, factors, "--metrics", "dmig", *asked)
+        assert run.status == 0, run.err
+        values.append(json.loads(run.out)["scores"][0]["value"])
+    assert values[0] == values[1] != values[2]
+
+
+def test_a_quote_that_is_not_closed_is_a_mistake(demele: Program, odd: Path) -> None:
+    for option in ("--kinds", "--reg-dim", "--metrics"):
+        run = demele("score", "odd.csv::a", "odd.csv::b", option, '"size=continuous')
+        assert run.status == 2
+        assert "ends with one" in run.err
+        assert option in run.err
+    run = demele("compare", *['odd.csv::"shape, round"'] * 3, "--names", '"a,b')
+    assert run.status == 2
+    assert "ends with one" in run.err
+
+
+# Standard input in place of files; and the program as a module -------------------------------------------------------
+
+
+ASKED = ("--metrics", "mig_sup", "--format", "json")
+
+
+@pytest.fixture
+def sent(folder: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The table on standard input as CSV, and in a file."""
+    table.to_csv(folder / "table.csv", index=False)
+    stream = io.BytesIO((folder / "table.csv").read_bytes())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+    return folder
+
+
+def _values(text: str) -> tuple[float, list[float]]:
+    (score,) = json.loads(text)["scores"]
+    return score["value"], score["per_factor"] or score["per_code"]
+
+
+def test_columns_of_standard_input_are_those_of_the_file(demele: Program, sent: Path) -> None:
+    found = demele("score", "-::z1,z2", "-::shape", "--input-format", "csv", *ASKED)
+    assert found.status == 0, found.err
+    expected = demele("score", "table.csv::z1,z2", "table.csv::shape", *ASKED)
+    assert _values(found.out) == _values(expected.out)
+    assert json.loads(found.out)["name"] == "stdin"
+
+
+def test_one_file_may_be_standard_input(demele: Program, sent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(Path("codes.npy").read_bytes())))
+    found = demele("score", "-", "table.csv::shape", "--input-format", "npy", *ASKED)
+    assert found.status == 0, found.err
+    expected = demele("score", "codes.npy", "table.csv::shape", *ASKED)
+    assert _values(found.out) == _values(expected.out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-", "table.csv::shape"), "say what standard input is, with --input-format csv|"),
+        (("table.csv::z1", "table.csv::shape", "--input-format", "csv"), "give - instead of a file"),
+        (("-", "table.csv::shape", "--input-format", "xlsx"), "--input-format: expected one of csv"),
+        (("-", "table.csv::shape", "--input-format", "npy"), "not a NumPy file"),
+        (("-::z9", "table.csv::shape", "--input-format", "csv"), "stdin.csv: holds no column called 'z9'"),
+    ],
+)
+def test_standard_input_that_cannot_be_read(arguments: tuple[str, ...], said: str, demele: Program, sent: Path) -> None:
+    run = demele("score", *arguments)
+    assert run.status == 2
+    assert said in run.err
+    assert run.err.count("\n") == 1
+
+
+# What goes wrong in a first hour is told where it is, with the remedy ------------------------------------------------
+
+
+N = 60
+
+
+@pytest.fixture
+def files_of_first_slips(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, N)
+    factors = pd.DataFrame({"id": np.arange(N), "shape": labels, "size": rng.random(N)})
+    factors.to_csv(folder / "factors.csv", index=False)
+    codes = factors[["shape", "size"]].to_numpy() + 0.1 * rng.normal(size=(N, 2))
+    named = pd.DataFrame(codes, columns=["z1", "z2"])
+    named.assign(frame=np.arange(N) + 1).to_csv(folder / "codes.csv", index=False)
+    named.assign(z1=np.where(np.arange(N) == 9, np.nan, named["z1"])).to_csv(folder / "gap.csv", index=False)
+    one, two = (np.where(rng.random(N) < share, labels, (labels + 1) % 3) for share in (0.9, 0.6))
+    pd.DataFrame(
+        {
+            "text": [f"sentence {row}" for row in range(N)],
+            "label": np.where(np.arange(N) == 3, 7, labels),
+            "one": one,
+            "two": two,
+        }
+    ).to_csv(folder / "rows.csv", index=False)
+    return folder
+
+
+def test_columns_that_number_the_rows_are_no_codes_and_no_factors(demele: Program, files_of_first_slips: Path) -> None:
+    run = demele("score", "codes.csv", "factors.csv", "--metrics", "mig", "--format", "csv")
+    assert run.status == 0, run.err
+    assert "codes=2, factors=2" in run.out
+    assert "codes.csv: column frame numbers the rows (1, 2, ...); it was left out" in run.err
+    assert "factors.csv: column id numbers the rows (0, 1, ...)" in run.err
+    asked = demele("score", "codes.csv::z1,z2,frame", "factors.csv::shape,size", "--metrics", "mig", "--format", "csv")
+    assert "codes=3, factors=2" in asked.out
+    assert "left out" not in asked.err
+
+
+def test_rows_are_said_to_be_counted_from_0(demele: Program, files_of_first_slips: Path) -> None:
+    run = demele("score", "gap.csv", "factors.csv", "--metrics", "mig")
+    assert "in column 'z1', first at row 9 (counted from 0); drop or impute them" in run.err
+
+
+def test_texts_are_no_labels(demele: Program, files_of_first_slips: Path) -> None:
+    message = "rows.csv::text: each of its 60 rows holds another text, first 'sentence 0'; labels are classes"
+    assert message in demele("compare", "rows.csv::one", "rows.csv::two", "rows.csv::text").err
+    assert message in demele("compare", "rows.csv::one,two", "rows.csv::text").err
+    assert message in demele("assess", "rows.csv::one", "rows.csv::text").err
+
+
+def test_a_class_that_no_classifier_predicts_is_noted(demele: Program, files_of_first_slips: Path) -> None:
+    run = demele("compare", "rows.csv::one", "rows.csv::two", "rows.csv::label", "--format", "table")
+    message = "hold 1 class that no classifier predicts, 7: 1 of 60 rows"
+    assert f"labels {message}" in " ".join(run.err.split())
+    assert "1 warning: --explain" in run.out
+    explained = demele("compare", "rows.csv::one", "rows.csv::two", "rows.csv::label", "--format", "table", "--explain")
+    assert f"Labels {message}" in " ".join(explained.out.split())
+    ranked = demele("compare", "rows.csv::one,two", "rows.csv::one", "--format", "table")
+    assert "no classifier predicts" not in ranked.out + ranked.err

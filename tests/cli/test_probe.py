@@ -1,4 +1,4 @@
-"""``demele probe sparse``: the numbers of Python for sparse and dense codes, in every format, and what is refused."""
+"""``demele probe``: the numbers of Python for sparse and dense codes, in every format, and what is refused."""
 
 import json
 from pathlib import Path
@@ -74,7 +74,6 @@ def test_classes_are_rows(demele: Program, dictionary: pd.DataFrame) -> None:
             ("--task", "absorption", "--decoder", "space.npz::decoder"),
             "--activations: expected decoder and activations",
         ),
-        (("--top", "0"), "--top: expected a whole number >= 1, got 0"),
     ],
 )
 def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: tuple[str, ...], message: str) -> None:
@@ -88,3 +87,73 @@ def test_names_are_of_sparse_codes(demele: Program, folder: Path) -> None:
     run = demele("probe", "sparse", "codes.npy", "factors.csv", "--code-names", "names.txt")
     assert run.status == 2
     assert "--code-names: is for sparse codes" in run.err
+
+
+# Scores beside the metrics -------------------------------------------------------------------------------------------
+
+
+QUICK = ("probe", "downstream", "codes.npy", "factors.csv", "--probe", "logistic", "--test", "60", "--quiet")
+
+
+@pytest.fixture
+def models(folder: Path, table: pd.DataFrame) -> list[str]:
+    codes = np.load(folder / "codes.npy")
+    np.save(folder / "turned.npy", codes @ np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0])
+    np.save(folder / "again.npy", -codes[:, [2, 0, 1]])
+    np.save(folder / "stds.npy", np.full(codes.shape, 0.1))
+    return ["codes.npy", "again.npy", "turned.npy"]
+
+
+def test_codes_alone(demele: Program, folder: Path) -> None:
+    run = demele("score", "codes.npy", "--unsupervised", "--permutations", "3", "--format", "json")
+    found = library.probes.unsupervised_scores(np.load("codes.npy"), n_permutations=3)
+    assert (run.status, run.err) == (0, "")
+    assert json.loads(run.out) == found.to_dict()
+
+
+def test_models_are_ranked(demele: Program, models: list[str]) -> None:
+    run = demele("probe", "udr", *models, "--similarity", "spearman", "--format", "json", "--quiet")
+    found = json.loads(run.out)
+    assert found["model_names"] == [Path(model).stem for model in models]
+    assert found["scores"][0] > found["scores"][2]
+    stds = ("--codes-std", "stds.npy,stds.npy,stds.npy")
+    assert "no-gate" not in demele("probe", "udr", *models, *stds, "--format", "json").out
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "function", "arguments"),
+    [
+        (("--sizes", "10,100"), "downstream scores", "downstream", {"sizes": (10, 100)}),
+        (("--task", "without-best", "--remove", "1"), "reduced downstream scores", "reduced_downstream", {"remove": 1}),
+        (("--task", "new-values"), "strong downstream scores", "strong_downstream", {}),
+        (("--task", "fairness", "--permutations", "2"), "fairness", "fairness", {"n_permutations": 2}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
+def test_predictions(
+    demele: Program, folder: Path, options: tuple[str, ...], kind: str, function: str, arguments: dict[str, object]
+) -> None:
+    run = demele(*QUICK, *options, "--format", "json")
+    assert run.status == 0, run.err
+    found = getattr(library.probes, function)(
+        np.load("codes.npy"), pd.read_csv("factors.csv"), probe="logistic", n_test=60, **arguments
+    )
+    assert json.loads(run.out) == json.loads(found.to_json())
+    assert json.loads(run.out)["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("score", "data.csv::z1", "--unsupervised"), "at least 2 codes that vary, got 1"),
+        (("probe", "udr", "codes.npy", "codes.npy"), "codes.npy: given twice"),
+        ((*QUICK, "--permutations", "3"), "--permutations: is for fairness"),
+        ((*QUICK, "--task", "fairness", "--sizes", "10"), "--sizes: is for few-rows"),
+    ],
+)
+def test_mistakes_are_one_line_of_beside_metrics(
+    demele: Program, folder: Path, words: tuple[str, ...], message: str
+) -> None:
+    run = demele(*words)
+    assert (run.status, run.out) == (2, "")
+    assert message in run.err

@@ -1,4 +1,4 @@
-"""``demele score`` from its arguments to what it leaves behind."""
+"""``demele score`` from its arguments to what it leaves behind, also aligned, sparse and of noisy factors."""
 
 import contextlib
 import csv
@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import demele as library
+from demele import labels
 from demele.cli import score as command
 from demele.core.errors import FragileScoreWarning, warn_user
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, Run
 from tests.tolerances import assert_exact
 
 FAST = ("--metrics", "mig,modularity,irs")
@@ -52,7 +54,6 @@ def test_the_table_says_every_sentence_of_the_verdict_in_words(demele: Program, 
     np.save("mixed.npy", codes)
     factors.to_csv("three.csv", index=False)
     verdict = library.evaluate(codes, factors, ["mig"]).verdict
-    assert verdict is not None
     run = demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table", "--explain")
     told = " ".join(run.out.split())
     assert [words for words in verdict.sentences if words not in told] == []
@@ -192,11 +193,6 @@ def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:
     assert_exact([float(row["value"]) for row in csv.DictReader(io.StringIO(rows))], [made["value"]])
 
 
-def test_version(demele: Program) -> None:
-    run = demele("--version")
-    assert (run.status, run.out) == (0, f"demele {library.__version__}\n")
-
-
 def _program(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main())", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
@@ -250,3 +246,193 @@ def test_interrupted(folder: Path) -> None:
     os.close(writer)
     assert process.returncode == 130
     assert err == b"demele: interrupted\n"
+
+
+# ``demele score --aligned`` ------------------------------------------------------------------------------------------
+
+
+METRICS = ("--metrics", "mig,modularity,r2_affine")
+
+
+@pytest.fixture
+def turned(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    factors = rng.random((600, 2))
+    np.save(folder / "turned.npy", factors @ np.array([[0.8, -0.6], [0.6, 0.8]]))
+    pd.DataFrame(factors, columns=["size", "hue"]).to_csv(folder / "factors.csv", index=False)
+    return folder
+
+
+def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
+    held = demele("score", "turned.npy", "factors.csv", *METRICS, "--aligned", "--quiet", "--bootstrap", 5)
+    scores = {score["metric"]: score for score in json.loads(held.out)["scores"]}
+    gap = scores["mig"]["alignment"]
+    assert gap["gap"] > 0.5
+    assert gap["interval"]["low"] < gap["gap"] < gap["interval"]["high"]
+    assert scores["modularity"]["alignment"] is None
+    run = demele(
+        *("score", "turned.npy", "factors.csv", *METRICS, "--aligned", "--whiten", "--quiet", "--format", "table"),
+        *("-o", "axes.html", "--explain"),
+    )
+    told = " ".join(run.out.split())
+    assert "Modularity: Not aligned: it rates codes with almost no information" in told
+    assert "Metric Value Raw Aligned Gap" in told
+    page = (turned / "axes.html").read_text(encoding="utf-8")
+    assert "Aligned scores" in page
+    assert "MIG: The codes carry the information, but not on the axes." in page
+
+
+def test_where_codes_cannot_be_turned_it_is_refused(demele: Program, turned: Path) -> None:
+    several = demele("score", "turned.npy", "run.npz::codes", "factors.csv", "--aligned")
+    assert several.status == 2
+    assert "--aligned: is for one representation" in several.err
+    alone = demele("score", "turned.npy", "factors.csv", *METRICS, "--whiten")
+    assert alone.status == 2
+    assert "--aligned too" in alone.err
+    replayed = demele("score", "turned.npy", "factors.csv", "--aligned", "--replay", "mig(bins=10)")
+    assert replayed.status == 2
+    assert "--aligned: is for one representation" in replayed.err
+
+
+# ``demele score`` with factors whose annotations may be wrong --------------------------------------------------------
+
+
+CALL = ("score", "codes.npy", "factors.csv", "--metrics", "mig,infom", "--bootstrap", "20", "--level", "0.9")
+
+
+@pytest.fixture
+def noisy(folder: Path) -> Path:
+    """Codes, factors of which a tenth is wrong, true values of rows drawn at random, and how values are mistaken."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, (900, 2))
+    np.save(folder / "codes.npy", true + rng.normal(0, 0.3, true.shape))
+    given = np.where(rng.random(true.shape) < 0.1, (true + 1) % 3, true)
+    pd.DataFrame(given, columns=["shape", "size"]).to_csv(folder / "factors.csv", index=False)
+    rows = labels.draw_audit(900, 200, seed=0).rows
+    audit = pd.DataFrame({"row": rows, "shape": true[rows, 0], "size": true[rows, 1]})
+    audit.to_csv(folder / "bare.csv", index=False)
+    audit.assign(design="uniform").to_csv(folder / "audited.csv", index=False)
+    one = pd.DataFrame({"row": rows, "true_label": true[rows, 0], "design": "uniform"})
+    one.to_csv(folder / "shape.csv", index=False)
+    unclear = audit.astype(object).assign(design="uniform")
+    unclear.loc[5, "size"] = "unclear"
+    unclear.to_csv(folder / "unclear.csv", index=False)
+    gap = audit.astype(object).assign(design="uniform")
+    gap.loc[3, "size"] = None
+    gap.to_csv(folder / "gap.csv", index=False)
+    labels.TransitionMatrix([[0.9, 0.1, 0], [0, 0.9, 0.1], [0.1, 0, 0.9]], [0, 1, 2]).to_frame().to_csv(
+        folder / "t.csv"
+    )
+    (folder / "noise.json").write_text(
+        json.dumps({"shape": {"counts": [[90, 10, 0], [0, 90, 10], [10, 0, 90]]}, "size": 0.1})
+    )
+    return folder
+
+
+def corrected(run: Run) -> dict[str, Any]:
+    content = json.loads(run.out)
+    return {score["metric"]: score["corrected"] for score in content["scores"]}
+
+
+def test_an_audit_of_all_factors_corrects_all_scores(demele: Program, noisy: Path) -> None:
+    run = demele(*CALL, "--factor-noise", "audited.csv", "--format", "json", "-o", "page.html")
+    assert run.status == 0, run.err
+    found = corrected(run)
+    assert {one["method"] for one in found.values()} == {"audited"}
+    assert demele(*CALL, "--factor-noise", "bare.csv", "--audit-design", "uniform", "--format", "json").status == 0
+    page = (noisy / "page.html").read_text("utf-8")
+    assert "Corrected scores" in page
+    assert "Audited rows alone" in page
+    table = demele(*CALL, "--factor-noise", "unclear.csv", "--format", "table", "--explain")
+    assert "drawn at random, and their true values are right" in " ".join(table.out.split())
+    assert "1 of 200 drawn rows have unclear true values" in " ".join(table.out.split())
+
+
+def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:
+    run = demele(*CALL, "--factor-noise", "shape=t.csv,size=t.csv", "--format", "json")
+    found = corrected(run)
+    assert found["mig"]["method"] == "transition"
+    assert found["infom"] is None
+    table = " ".join(
+        demele(*CALL, "--factor-noise", "shape=t.csv,size=t.csv", "--format", "table", "--explain").out.split()
+    )
+    assert "do not depend on the codes" in table
+    assert "the score is not made of tables" in table
+    mixed = demele(*CALL, "--factor-noise", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
+    assert corrected(mixed)["mig"]["method"] == "transition"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--factor-noise", "shap=0.1"), "unknown factor 'shap'"),
+        (("--factor-noise", "shape=8%"), "--factor-noise: shape: expected a number, got '8%'; write 0.08"),
+        (("--factor-noise", "noise.csv"), "noise.csv: No such file"),
+        (("--factor-noise", "shape=0.1", "--factor-noise", "audited.csv"), "--factor-noise: 'shape' is given twice"),
+        (("--factor-noise", "bare.csv"), "--audit-design uniform"),
+        (("--factor-noise", "gap.csv"), "1 row has no true value"),
+        (("--factor-noise-method", "audited"), "needs"),
+        (("--audit-design", "uniform"), "is not given"),
+    ],
+)
+def test_mistakes_are_told(demele: Program, noisy: Path, words: tuple[str, ...], message: str) -> None:
+    run = demele(*CALL, *words)
+    assert run.status == 2
+    assert message in run.err
+
+
+def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> None:
+    (noisy / "noise.json").write_text(json.dumps({"shape": {"counts": [[90, 10, 0], [0, 90, 10], [10, 0, 90]]}}))
+    run = demele(*CALL, "--factor-noise", "noise.json", "--format", "json")
+    assert corrected(run)["mig"]["method"] == "transition"
+
+
+def test_one_factor_of_a_file_with_columns_called_as_factors(demele: Program, noisy: Path) -> None:
+    words = ("--factor-noise", "shape=audited.csv", "--factor-noise", "size=t.csv", "--format", "json")
+    beside = ("--factor-noise", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")
+    assert corrected(demele(*CALL, *words)) == corrected(demele(*CALL, *beside))
+
+
+# ``demele score`` of a file of ``scipy.sparse.save_npz`` -------------------------------------------------------------
+
+
+@pytest.fixture
+def sparse_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rng = np.random.default_rng(0)
+    factors = pd.DataFrame({"shape": rng.integers(0, 3, 200), "bit": rng.integers(0, 2, 200)})
+    codes = (rng.random((200, 30)) < 0.1) * rng.random((200, 30))
+    codes[:, 4] = factors["bit"] * rng.random(200)
+    sp.save_npz(tmp_path / "codes.npz", sp.csr_array(codes))
+    factors.to_csv(tmp_path / "factors.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")  # 30 codes are many for 200 rows
+def test_the_numbers_of_the_library_of_score_sparse(demele: Program, sparse_folder: Path) -> None:
+    run = demele("score", "codes.npz", "factors.csv", "--bins", 4, "--seed", 2, "--names", "dictionary")
+    assert run.status == 0, run.err
+    found = json.loads(run.out)
+    factors = pd.read_csv("factors.csv")
+    expected = library.evaluate_sparse(sp.load_npz("codes.npz"), factors, bins=4, seed=2, name="dictionary")
+    for scores in (found["scores"], json.loads(expected.to_json())["scores"]):
+        for score in scores:
+            del score["seconds"]
+    assert found == json.loads(expected.to_json()) | {"scores": found["scores"]}
+    assert [score["value"] for score in found["scores"]] == [score.value for score in expected]
+
+
+def test_names_of_codes_are_lines_or_a_column(demele: Program, sparse_folder: Path) -> None:
+    names = [f"neuron {index}" for index in range(30)]
+    Path("names.txt").write_text("".join(f"{name}\n" for name in names))
+    pd.DataFrame({"number": range(30), "name": names}).to_csv("names.csv", index=False)
+    np.save("names.npy", np.array(names))
+    for file in ("names.txt", "names.csv::name", "names.npy"):
+        run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", file)
+        assert run.status == 0, run.err
+        best = {top["factor"]: top["code"] for top in json.loads(run.out)["top"] if top["rank"] == 1}
+        assert best["bit"] == "neuron 4", file
+    run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", "names.csv::number")
+    assert '"code": "4"' in run.out
+    run = demele("score", "codes.npz", "factors.csv", "--code-names", "names.txt", "-o", "names.txt", "--force")
+    assert "it is read by the same command" in run.err

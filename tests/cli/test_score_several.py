@@ -1,4 +1,4 @@
-"""``demele score A B FACTORS``: several representations of the same rows."""
+"""``demele score A B FACTORS``: several representations of the same rows, and how stable their order is."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import demele as library
 from demele import compare_representations
 from demele.core.errors import InputError
 from tests.cli.conftest import Program
@@ -53,20 +54,8 @@ def test_primary_metrics_and_noisy_factors_are_those_of_the_library(demele: Prog
 
 
 def test_codes_of_several_columns_are_those_of_all_representations(demele: Program, several: Path) -> None:
-    run = demele(
-        "score",
-        "wide.npy",
-        "new.npy",
-        "factors.csv",
-        "--metrics",
-        "mcc",
-        "--code-groups",
-        "both=0,1",
-        "--names",
-        "a,b",
-        "--format",
-        "json",
-    )
+    asked = ("--metrics", "mcc", "--code-groups", "both=0,1", "--names", "a,b")
+    run = demele("score", "wide.npy", "new.npy", "factors.csv", *asked)
     assert run.status == 0, run.err
     assert [own["code_names"] for own in json.loads(run.out)["evaluations"]] == [["both", "z3"], ["both"]]
 
@@ -84,11 +73,6 @@ def test_json_and_csv_hold_scores_and_differences(demele: Program, several: Path
     demele("score", *PAIR, "-o", "pair.csv", "-o", "pair.scores.csv")
     assert list(pd.read_csv("pair.scores.csv")["name"]) == ["old", "old", "new", "new"]
     assert_close(pd.read_csv("pair.csv")["difference"][0], python.differences[0].value, ROUNDING)
-
-
-def test_without_intervals_the_option_is_named(demele: Program, several: Path) -> None:
-    run = demele("score", *PAIR, "--format", "table")
-    assert "Next step: Add intervals of differences: demele score" in " ".join(run.out.split())
 
 
 def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> None:
@@ -115,12 +99,9 @@ def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> No
         ),
         (("old.npy", "old.npy", "factors.csv"), "old.npy: given twice"),
         (("old.npy", "short.npy", "factors.csv"), "short: codes and factors: expected the same number of"),
-        (("old.npy", "gap.npy", "factors.csv"), "gap: codes: 1 non-finite value"),
         (("--runs", "b1", "factors.csv"), "--runs: expected NAME=FILES"),
         (("--runs", "b1=no*.npy", "factors.csv"), "--runs: b1: no file matches no*.npy"),
         ((*PAIR, "--names", "a,a"), "--names: expected 2 different names"),
-        ((*PAIR, "--paired-runs"), "--paired-runs: pairs the runs of models, and no runs are named"),
-        (("old.npy", "factors.csv", "--against", "old"), "--against: is for several representations"),
     ],
 )
 def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Program, several: Path) -> None:
@@ -139,3 +120,52 @@ def test_names_of_files() -> None:
     assert names_of(["z.npy", "y.npy"], ["old, bad", "new"]) == ["old, bad", "new"]
     with pytest.raises(InputError, match="given twice"):
         names_of(["z.npy", "z.npy"])
+
+
+# ``demele score --stability`` ----------------------------------------------------------------------------------------
+
+
+BOTH = ("score", "codes.npy", "blurred.npy", "factors.csv::shape", "--stability")
+
+
+@pytest.fixture
+def blurred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Beside the codes, others that hold less of the factors."""
+    monkeypatch.setattr("demele.scoring.breakdown.PRECISION", 0.01)
+    codes = np.load("codes.npy")
+    np.save("blurred.npy", codes + 0.5 * np.random.default_rng(1).normal(size=codes.shape))
+    return folder
+
+
+def test_it_is_what_python_finds(demele: Program, blurred: Path) -> None:
+    found = library.probes.breakdown(
+        np.load("codes.npy"), np.load("blurred.npy"), pd.read_csv("factors.csv")["shape"], names=("codes", "blurred")
+    )
+    assert 0 < found.guaranteed < found.attained
+    run = demele(*BOTH, "--format", "json", "--quiet")
+    assert (run.status, run.err) == (0, "")
+    assert json.loads(run.out) == json.loads(found.to_json())
+
+
+def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
+    run = demele(
+        *BOTH, "--metrics", "dcimig", "--bins", "4", "--kinds", "categorical", "--names", "new,old", "-o", "b.json"
+    )
+    assert "demele: b.json written" in run.err
+    found = json.loads(Path("b.json").read_text(encoding="utf-8"))
+    direct = library.metrics.dcimig(
+        np.load("blurred.npy"), pd.read_csv("factors.csv")[["shape"]], bins=4, kinds="categorical"
+    )
+    assert (found["ahead"], found["behind"], found["metric"]) == ("new", "old", "dcimig")
+    assert found["value_behind"] == pytest.approx(direct.value)
+
+
+def test_mistakes_are_one_line_of_breakdown(demele: Program, blurred: Path) -> None:
+    for words, message in (
+        (("score", "codes.npy", "factors.csv", "--stability"), "--stability: expected CODES CODES FACTORS"),
+        ((*BOTH, "--metrics", "sap"), "expected one of mig, mig_sup, dcimig, got 'sap'"),
+        ((*BOTH, "--bootstrap", "5"), "--bootstrap: is for one representation or several representations"),
+    ):
+        run = demele(*words)
+        assert (run.status, run.out) == (2, "")
+        assert message in run.err

@@ -1,15 +1,22 @@
-"""``demele lab study`` from its arguments to what it leaves behind."""
+"""``demele lab study`` and ``demele lab study pruning`` from their arguments to what they leave behind."""
+
+from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from demele import lab
+from demele.studies.pruning import planning
+from demele.studies.pruning.configurations import Times
+from demele.studies.pruning.pictures import ClutterSource
 from tests.cli.conftest import Program
 from tests.report.sample_agreement import sample_study
+from tests.studies.pruned import WAYS
 
 TINY = (
     *("--preset", "ci", "--betas", "0.1,100", "--latents", "2", "--steps", 10, "--rows", 100),
@@ -81,3 +88,51 @@ def test_mistakes_are_told_in_one_line(
     assert (run.status, run.out, run.err.count("\n")) == (2, "", 1)
     assert words in run.err
     assert not Path("x").exists()
+
+
+# ``demele lab study pruning`` ----------------------------------------------------------------------------------------
+
+
+def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
+    source = ClutterSource(level=0, size=16, n=100, held=20, test=40)
+    small = replace(
+        planning._USUAL["ci"], source=source, configurations=WAYS[:1], times=Times(early=1, every=1, late=4)
+    )
+    monkeypatch.setattr(planning, "_USUAL", {**planning._USUAL, "ci": small})
+    folder = tmp_path / "study"
+    command = ("lab", "study", "pruning", "run", "--preset", "ci", "--store", folder)
+    run = demele(*command, "--quiet")
+    assert (run.status, run.err) == (0, "")
+    assert [one["status"] for key, one in json.loads(run.out)["records"] if key[0] == "fabric"] == ["done", "done"]
+    more = demele(*command, "--noises", "uniform:0.2", "--format", "csv")
+    assert f"kept in {folder}" in more.err
+    assert (
+        list(pd.read_csv(io.StringIO(more.out), keep_default_na=False)["noise"]) == ["none"] * 2 + ["uniform 20%"] * 2
+    )
+    shown = demele("lab", "study", "pruning", "show", folder, "--format", "table").out
+    assert shown.startswith("No published claim can be tested yet.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("show",), "expected STUDY, got 0 files"),
+        (("show", "nothing-here"), "nothing-here"),
+        (("show", "--demo", "x"), "write demele demo"),
+        (("show", "x", "--list", "ranks"), "--list has a new name; write -o NAME.differences.csv"),
+        (("run", "--store", "none/there"), "--store: cannot make none/there"),
+        (("run", "--preset", "cii", "--store", "x"), "did you mean"),
+        (("run", "--noises", "uniform", "--store", "x"), "uniform:RATE"),
+        (("run", "--seeds", "0", "--store", "x"), "seeds"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(
+    demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = demele("lab", "study", "pruning", *arguments)
+    assert run.status == 2
+    assert words in run.err
+    assert len(run.err.strip().splitlines()) <= 2
+    assert list(tmp_path.iterdir()) == []

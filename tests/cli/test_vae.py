@@ -62,7 +62,6 @@ def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatc
     assert (found.status, found.out) == (130, "")
     assert "what was finished is in run; the same command continues where it stopped" in found.err
     kept = load_vae("run").run
-    assert kept is not None
     assert (kept.status, kept.steps) == ("interrupted", 6)
     assert repr(kept) == "Run(The training was interrupted after 6 steps, before anything was measured)"
     assert not kept.collapsed
@@ -79,21 +78,8 @@ def test_images_of_ones_own(demele: Program, folder: Path) -> None:
     pixels = np.zeros((64, 20, 20), dtype=np.uint8)
     pixels[np.arange(64), np.arange(64) % 16] = 255
     np.savez("mine.npz", images=pixels, height=np.arange(64) % 16)
-    train = (
-        "lab",
-        "vae",
-        "train",
-        "mine.npz",
-        "--image-size",
-        16,
-        "--network",
-        "mlp",
-        "--steps",
-        2,
-        "--checkpoint",
-        "run",
-    )
-    assert demele(*train).status == 0
+    train = "lab vae train mine.npz --image-size 16 --network mlp --steps 2 --checkpoint run"
+    assert demele(*train.split()).status == 0
     refused = demele("lab", "vae", "encode", "run", "-o", "codes.npz")
     assert refused.status == 2
     assert "IMAGES: the model was trained on mine.npz, which no name stands for; give its file or folder" in refused.err
@@ -113,12 +99,7 @@ def test_images_of_ones_own(demele: Program, folder: Path) -> None:
         (("--objective", "beta_vea"), ", got 'beta_vea'; did you mean 'beta_vae'"),
         (("--preset", "cl"), ", got 'cl'; did you mean 'ci'?"),
         (("--objective", "dip_vae_i", "--beta", "2"), "--beta: it is an option of beta_vae, beta_tcvae, ada_gvae"),
-        (("--beta", "-1"), "--beta: expected a finite number >= 0, got -1"),
-        (("--objective", "capacity", "--capacity-steps", "0"), "--capacity-steps: expected a whole number >= 1"),
-        (("--batch", "2000"), "--batch: expected at most as many as there are images, 1296, got 2000"),
-        (("--likelihood", "gaussian"), "--likelihood: expected a standard deviation, as in 'gaussian:0.1'"),
         (("--preset", "print"), "preset 'print' is for images in files"),
-        (("--device", "tpu"), "--device: expected 'auto', 'cpu' or 'cuda', got 'tpu'"),
     ],
 )
 def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Program, folder: Path) -> None:
@@ -146,22 +127,7 @@ def test_files_are_not_replaced(demele: Program, folder: Path) -> None:
 
 
 def test_a_page_on_what_a_model_has_learnt(demele: Program, folder: Path) -> None:
-    demele(
-        "lab",
-        "vae",
-        "train",
-        "squares",
-        "--image-size",
-        16,
-        "--network",
-        "mlp",
-        "--latents",
-        3,
-        "--steps",
-        5,
-        "--checkpoint",
-        "run",
-    )
+    demele(*_SQUARES, "--steps", 5, "--checkpoint", "run")
     found = demele("lab", "vae", "report", "run", "-o", "vae.html", "--format", "table")
     assert found.status == 0, found.err
     assert "codes active, 6 factors" in found.out
@@ -186,10 +152,6 @@ def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
     assert [one["status"] for one in data["verdict"]["factors"]] == ["one code"] * 2
     rows = demele(*call, "--format", "csv").out.splitlines()
     assert [row.split(",")[0] for row in rows] == ["code", "z1", "z2"]
-    np.savez("other.npz", z=factors)
-    wrong = demele("lab", "vae", "report", "other.npz", "-o", "other.html")
-    assert wrong.status == 2
-    assert not Path("other.html").exists()
 
 
 _SQUARES = ("lab", "vae", "train", "squares", "--image-size", 16, "--network", "mlp", "--latents", 3)
@@ -216,7 +178,6 @@ def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> Non
     found = demele(*_SQUARES, "--checkpoint", "run", "--steps", 3, "--logvar-bounds=-0.5,0.25")
     assert found.status == 0
     std = load_vae("run").encode(load_squares()).codes_std
-    assert std is not None
     assert np.exp(-0.25) - 1e-6 <= std.to_numpy().min() <= std.to_numpy().max() <= np.exp(0.125) + 1e-6
     assert (
         "expected LOW,HIGH, such as -10,10, got '10'"

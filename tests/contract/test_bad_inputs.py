@@ -95,11 +95,7 @@ BAD_DATA: dict[str, tuple[Any, Any, list[str]]] = {
     "codes: range beyond floats": (np.hstack([CODES, HUGE]), FACTORS, ["codes: ", "'z5'", "rescale"]),
     "codes: a string": (with_value(CODES, 4, 1, "x"), FACTORS, ["codes: ", "'z2'", "'x'", "row 4"]),
     "codes: strings": (CODES.astype(str), FACTORS, ["codes: ", "'z1'", "strings", "row 0"]),
-    "codes: strings in a frame": (
-        TABLE.assign(width="a"),
-        FACTORS,
-        ["codes: ", "'width'", "'a'", "row 0"],
-    ),
+    "codes: strings in a frame": (TABLE.assign(width="a"), FACTORS, ["codes: ", "'width'", "'a'", "row 0"]),
     "codes: bytes": (CODES.astype("S4"), FACTORS, ["codes: ", "'z1'", "bytes"]),
     "codes: complex": (CODES + 1j, FACTORS, ["codes: ", "'z1'", "complex"]),
     "codes: dates": (DATES, FACTORS, ["codes: ", "'z1'", "dates"]),
@@ -156,11 +152,7 @@ BAD_DATA: dict[str, tuple[Any, Any, list[str]]] = {
     "factors: ragged": (CODES, [[1, 2], [3]], ["factors: ", "equal length", "row 1"]),
     "factors: empty list": (CODES, [], ["factors: ", "rows"]),
     "factors: no columns": (CODES, FACTORS[:, :0], ["factors: ", "column"]),
-    "factors: names twice": (
-        CODES,
-        pd.DataFrame(FACTORS, columns=["a", "b", "a"]),
-        ["factors: ", "distinct", "'a'"],
-    ),
+    "factors: names twice": (CODES, pd.DataFrame(FACTORS, columns=["a", "b", "a"]), ["factors: ", "distinct", "'a'"]),
     "factors: all constant": (CODES, np.ones((N, 2)) * [1, 2], ["factors: ", "constant", "'v1', 'v2'"]),
     "factors: a column without annotation": (
         CODES,

@@ -162,7 +162,6 @@ def silent_move(metric: str | Metric, disturb: str) -> str:
 def test_a_score_that_moves_says_so(name: str) -> None:
     metric = demele.metrics.describe(name)
     start = scored(name, *moderate(name))
-    assert start is not None
     assert 0.05 < start.value < 0.98, "a score at an end of its range cannot show what moves it"
     chosen = [disturb for disturb in DISTURBED if metric.discretises or not disturb.startswith("bins")]
     silent = [found for disturb in chosen if (found := silent_move(name, disturb))]

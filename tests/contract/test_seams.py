@@ -82,7 +82,6 @@ def test_one_information_is_the_value_the_interval_the_chance_and_every_probe() 
         assert score.interval is not None
         assert score.interval.low == pytest.approx(score.value, abs=1e-12)
         assert score.interval.high == pytest.approx(score.value, abs=1e-12)
-        assert score.chance is not None
         assert set(score.chance.values) == {score.value}
         assert not {note.code for note in score.notes} & {"crowded-bins", "tied-codes", "few-rows"}
     assert_exact(found["mig"].value, float(np.mean([0.7 / 1.5, 0.3 / 1.2])))

@@ -20,8 +20,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
 ]
 
-QUIET = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-
 
 def uniform(n: int, m: int, seed: int = 0) -> Floats:
     return np.random.default_rng(seed).random((n, m))
@@ -37,7 +35,6 @@ def grid(levels: int, m: int, copies: int = 1) -> NDArray[np.int_]:
 
 
 @pytest.mark.parametrize(("k", "expected"), [(2, math.log(2)), (5, math.log(5))])
-@QUIET
 def test_mig_is_divided_by_the_entropy_of_the_factor(k: int, expected: float) -> None:
     # z = floor(k v) keeps log k of log 10: 0.301 and 0.699; divided by the entropy of the code it would be 1
     factors = (np.arange(10_000)[:, None] * np.array([1, 37]) % 10_000 + 0.5) / 10_000
@@ -82,7 +79,6 @@ def test_a_dead_code_does_not_stop_dci_modularity(model: Any, place: int) -> Non
     assert scores.compactness.value > 0.7
 
 
-@QUIET
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_dead_code_first_is_a_dead_code_last(group: str) -> None:
     factors = np.column_stack([uniform(120, 1), np.random.default_rng(1).integers(0, 3, 120)])
@@ -100,13 +96,6 @@ def test_a_dead_code_first_is_a_dead_code_last(group: str) -> None:
         assert np.abs(np.subtract(first, last)).max() < 0.3
     else:
         assert_close(first, last, ROUNDING)
-
-
-def test_a_dead_code_is_no_nan() -> None:
-    factors = uniform(300, 2)
-    codes = np.insert(factors, 0, 0.0, axis=1)
-    for name in ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap"):
-        assert math.isfinite(scored(name, codes, factors).value)
 
 
 def test_a_representation_that_is_all_dead_scores_zero() -> None:
@@ -131,7 +120,6 @@ def test_permuted_codes_are_named_not_only_scored_minus_one() -> None:
 # Missing, and values that look like it --------------------------------------------------------------------------------
 
 
-@QUIET
 @pytest.mark.parametrize("group", GROUPS)
 def test_minus_one_is_a_level_like_any_other(group: str) -> None:
     rng = np.random.default_rng(0)
@@ -145,19 +133,9 @@ def test_minus_one_is_a_level_like_any_other(group: str) -> None:
     assert [score.value for score in plain] == [score.value for score in shifted]
 
 
-@pytest.mark.parametrize("estimator", ["histogram", "knn", "robust"])
-def test_nan_is_never_binned(estimator: Any) -> None:
-    factors = uniform(100, 2)
-    for codes, levels in ((np.where(factors > 0.99, np.nan, factors), factors), (factors, factors.copy())):
-        levels[3, 0] = np.nan
-        with pytest.raises(demele.errors.InputError):
-            demele.metrics.mig(codes, levels, estimator=estimator)
-
-
 # Units ---------------------------------------------------------------------------------------------------------------
 
 
-@QUIET
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("scale", [1e-9, 1e3])
 def test_the_unit_of_the_codes_does_not_matter(group: str, scale: float) -> None:
@@ -176,12 +154,6 @@ def test_the_unit_of_the_codes_does_not_matter(group: str, scale: float) -> None
     plain = values(1.0)
     assert_close(values(scale), plain, SOLVER)
     assert_close(values(mixed), plain, SOLVER)
-
-
-@pytest.mark.parametrize("name", ["z_diff", "z_min_variance", "z_max_variance", "irs", "mig"])
-def test_a_perfect_code_of_small_unit_is_perfect(name: str) -> None:
-    levels = grid(4, 2, 20)
-    assert scored(name, 1e-4 * levels, levels).value > 0.9
 
 
 # Unseen rows and chance ----------------------------------------------------------------------------------------------
@@ -264,16 +236,6 @@ def test_the_robust_protocol_keeps_perfect_codes_with_outliers(name: str) -> Non
     assert scores[1].value > 0.95
 
 
-@QUIET
-def test_one_outlying_row_is_enough_to_be_told() -> None:
-    factors = uniform(5000, 2)
-    codes = factors.copy()
-    codes[0] = 1000.0
-    score = demele.metrics.mig(codes, factors)
-    assert score.value < 0.05
-    assert score.fragile
-
-
 def test_tied_codes_do_not_inform_through_the_order_of_the_rows() -> None:
     # 60% zeros and rows sorted by the factor: ranks with a stable sort give 1.1 nats where there is none
     rng = np.random.default_rng(0)
@@ -317,7 +279,6 @@ def test_irs_may_be_negative_and_says_so() -> None:
 # Continuous factors where classes are needed --------------------------------------------------------------------------
 
 
-@QUIET
 @pytest.mark.parametrize("name", ["mig", "modularity", "explicitness", "z_diff", "z_min_variance"])
 def test_continuous_factors_are_cut_not_taken_as_classes(name: str) -> None:
     # every value its own class: MIG of the identity is 3.6e-5 in public code

@@ -353,16 +353,3 @@ def test_input_is_not_changed() -> None:
     demele.evaluate(codes, factors, ["mig", "irs", "sap", "explicitness"], bins=2, n_bootstrap=2, n_permutations=2)
     assert_exact(codes, CODES)
     assert_exact(factors, before)
-
-
-def test_a_callable_cannot_change_the_input() -> None:
-    def careless(codes: Any, factors: Any) -> float:
-        codes[:] = 0.0
-        factors[:] = 0.0
-        return 0.5
-
-    codes, factors = CODES.copy(), np.random.default_rng(1).random((30, 2))
-    before = factors.copy()
-    demele.evaluate(codes, factors, [careless, "sap"])
-    assert_exact(codes, CODES)
-    assert_exact(factors, before)

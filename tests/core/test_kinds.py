@@ -10,6 +10,7 @@ import pytest
 
 import demele
 from demele.classifiers import RowScores
+from demele.core import names
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.kinds import (
     Amount,
@@ -49,7 +50,6 @@ RANGES: list[tuple[Any, list[float], list[float]]] = [
 
 def check_of(annotation: Any) -> Callable[[Any, str], Any]:
     kind = kind_of(annotation)
-    assert kind is not None
     assert kind.check is not None
     return kind.check
 
@@ -61,7 +61,6 @@ def test_a_kind_takes_its_range_from_python_and_from_words(
     check, kind = check_of(annotation), kind_of(annotation)
     for value in inside:
         assert check(value, "x") == value == check(np.asarray(value)[()], "x")
-        assert kind is not None
         assert kind.read(str(value)) == value
         assert type(check(np.asarray(value)[()], "x")) in (int, float)
     for value in outside:
@@ -142,6 +141,24 @@ def test_every_default_of_a_public_function_passes_its_kind() -> None:
     assert demele.__all__
 
 
+def test_every_public_function_and_method_refuses_what_is_no_number_of_its_kinds() -> None:
+    count, numbers = 0, [kind_of(one).read for one in (Count, Level)]
+    for home in ("", ".probes", ".classifiers", ".classifiers.stats", ".labels", ".data", ".bench", ".lab", ".explain"):
+        module = importlib.import_module(f"demele{home}")
+        public = [getattr(module, name) for name in module.__all__]
+        methods = [(object(), one) for holder in filter(inspect.isclass, public) for one in vars(holder).values()]
+        for *holder, function in [*((one,) for one in public), *methods]:
+            if not inspect.isfunction(function) or function.__code__.co_filename == "<string>":  # of a dataclass
+                continue
+            for one in list(inspect.signature(function).parameters.values())[len(holder) :]:
+                kind = kind_of(annotation_of(function, one.name))
+                if kind is not None and kind.check is not None and kind.read in numbers:
+                    with pytest.raises(InputTypeError, match=f"^{one.name}: expected "):
+                        function(*holder, **{one.name: object()})
+                    count += 1
+    assert count > 120
+
+
 def test_objects_of_other_classes_are_refused_by_their_names() -> None:
     @checked
     def shown(found: RowScores, other: RowScores | None = None) -> RowScores:
@@ -153,3 +170,36 @@ def test_objects_of_other_classes_are_refused_by_their_names() -> None:
         shown(3.5)  # type: ignore[arg-type]
     with pytest.raises(InputTypeError, match="other: expected demele's RowScores, got str"):
         shown(scores, other="FILE")  # type: ignore[arg-type]
+
+
+# Names that were not found, and names that changed -------------------------------------------------------------------
+
+
+@names.renamed(size="n_rows", doubt="disagreement")
+def drawn_of_names(labels: list[int], *, n_rows: int = 2, disagreement: int = 0) -> int:
+    """Return a sum."""
+    return len(labels) + n_rows + disagreement
+
+
+def test_an_old_keyword_is_refused_with_the_new_one() -> None:
+    assert drawn_of_names([1], n_rows=4) == 5
+    assert drawn_of_names.__doc__ == "Return a sum."
+    assert list(inspect.signature(drawn_of_names).parameters) == ["labels", "n_rows", "disagreement"]
+    with pytest.raises(InputTypeError, match=r"^doubt: this argument was replaced; use `disagreement`$"):
+        drawn_of_names([1], doubt=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        drawn_of_names([1], other=3)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("call", "old", "new"),
+    [
+        (lambda rows, **old: demele.evaluate(rows, rows, **old), "bootstrap", "n_bootstrap"),
+        (lambda rows, **old: demele.evaluate(rows, rows, **old), "chance", "n_permutations"),
+        (lambda rows, **old: demele.metrics.mig(rows, rows, **old), "repeats", "n_repeats"),
+        (lambda rows, **old: demele.probes.fairness(rows, rows, **old), "chance", "n_permutations"),
+    ],
+)
+def test_old_arguments_name_the_new_ones(call: Callable[..., object], old: str, new: str) -> None:
+    with pytest.raises(InputTypeError, match=f"^{old}: this argument was replaced; use `{new}`$"):
+        call(np.eye(8), **{old: 3})

@@ -129,7 +129,6 @@ def test_methods_cite(style: Any, expected: str, tmp_path: Path) -> None:
 def test_a_table_result_needs_a_frame_and_a_headline(tmp_path: Path) -> None:
     found = Tabular(rows=[("cat", 0.25, 0.2, 0.3, 10, True), ("dog", 0.75, math.nan, math.nan, 5, False)])
     table, figure = found.document().table, found.document().figure
-    assert table is not None
     assert table.columns == {"Class": "text", "Share": "percent", "Interval": "percent", "N": "count", "Tied": "text"}
     assert [str(cell) for cell in table.rows[0][2:]] == ["(0.2, 0.3)", "10", "yes"]
     assert isinstance(figure, Strips)

@@ -1,5 +1,8 @@
 """What scores, verdicts and comparisons say: headlines, sentences, tables, notes, and how they were made."""
 
+import json
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -10,13 +13,17 @@ import pytest
 from scipy import sparse
 
 import demele
+from demele.core.alignment import Alignment
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.result import Result
-from demele.core.results import Evaluation
+from demele.core.results import CorrectedScore, Evaluation, Interval, Score
+from demele.core.signature import Signature
 from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
+from demele.probes import ScoreCurve
 from demele.report.document import Choice, Heat, Pill, Strips, Table
 from demele.report.renderers.tables import figures_of
 from demele.report.words import typed
+from tests.tolerances import assert_exact
 
 
 def evaluated(name: str = "codes", **options: Any) -> Evaluation:
@@ -49,8 +56,6 @@ def test_scores_stand_by_property_with_what_is_known_of_them() -> None:
     assert list(table.columns)[2:6] == ["Value", "95% interval", "Chance", "p"]
     assert [row[:2] for row in table.rows] == [("Modularity", "Modularity"), ("Compactness", "MIG")]
     mig = found["mig"]
-    assert mig.interval is not None
-    assert mig.chance is not None
     assert table.rows[1][2:6] == (mig.value, (mig.interval.low, mig.interval.high), mig.chance.mean, mig.chance.p_value)
     assert not found.document().next
     assert table_of(evaluated(metrics=["mig"])).columns.keys() == {"Property", "Metric", "Value"}
@@ -67,19 +72,17 @@ def test_the_verdict_comes_first() -> None:
     assert [typed(str(cell)) for cell in column(verdict, "Best code")] == ["z1", "z2"]
     titles = [section.title for section in document.sections]
     assert titles == ["Scores", "Code-factor matrix", "Values per factor and code", "Data", "Glossary"]
-    assert found.to_dict()["verdict"]["shares"] == found.verdict.shares.tolist()  # type: ignore[union-attr]
+    assert found.to_dict()["verdict"]["shares"] == found.verdict.shares.tolist()
 
 
 def test_the_matrix_has_the_unit_of_the_verdict_and_rings_where_a_code_holds_a_factor() -> None:
     found = evaluated(metrics=["mig"])
     heat = next(one for one in figures_of(found.document()) if isinstance(one, Heat))
     assert heat.caption == "Share of the factor's entropy"
-    assert found.verdict is not None
     share = [row.share for row in found.verdict.factors]
     assert [heat.values[i][i] for i in range(2)] == pytest.approx(share)
     assert heat.rings == {(0, 0), (1, 1)}
     assert heat.struck == {(0, 1), (1, 0)}
-    assert heat.scatter is not None
     assert set(heat.scatter.columns) == {*heat.rows, *heat.columns}
 
 
@@ -132,8 +135,6 @@ def audited(metrics: list[str], **noise: Any) -> Evaluation:
 def test_corrected_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> None:
     found = audited(["mig", "sap"])
     corrected = found["mig"].corrected
-    assert corrected is not None
-    assert corrected.interval is not None
     table = table_of(found)
     assert column(table, "Corrected")[0] == corrected.value
     assert column(table, "Corrected interval")[0] == (corrected.interval.low, corrected.interval.high)
@@ -187,7 +188,6 @@ def test_two_representations_have_their_difference_in_the_table() -> None:
     table = table_of(pair)
     assert [typed(title) for title in table.columns][2:] == ["noisy", "clean", "Difference", "95% interval", "p"]
     mig = next(one for one in pair.differences if one.metric == "mig")
-    assert mig.interval is not None
     (row,) = (row for row in table.rows if row[1] == "MIG")
     assert row[4:] == (mig.value, (mig.interval.low, mig.interval.high), mig.p_value)
     assert typed(table.note).startswith("Difference: clean - noisy.")
@@ -231,3 +231,107 @@ def test_sparse_scores_say_which_codes_inform_most() -> None:
     assert held["n_codes"] == 8
     assert "information" not in held
     assert held["top"][0]["factor"] == "digit"
+
+
+# A Score is a plain frozen record; its table is made when it is read -------------------------------------------------
+
+
+VALUES = np.array([[0.5, 0.25, np.nan], [0.125, 1.0, np.nan]])
+
+
+def test_a_score_shows_what_else_is_known_of_it(score: Score) -> None:
+    bounds = Interval(low=0.5, high=0.75, level=1.0, method="bounds", kind="bounds")
+    only = CorrectedScore(value=float("nan"), method="bounds", assumptions=(), interval=bounds)
+    bounded = replace(score, corrected=only)
+    assert bounded.sentences == ("mig is 0.625.", "Whatever annotations are wrong, the score is within [0.500, 0.750].")
+    known = replace(score, corrected=replace(only, value=0.7))
+    assert known.sentences[1] == "Corrected by the method bounds, the score is 0.700 [0.500, 0.750]."
+    turned = replace(score, alignment=Alignment(raw=0.6, aligned=0.9, halves=()))
+    assert turned.alignment.gap == pytest.approx(0.3)
+    assert turned.sentences[1] == turned.alignment.sentence
+
+
+@pytest.fixture
+def score() -> Score:
+    """Two codes, three factors of which the last is constant."""
+    return Score(
+        metric="mig",
+        value=0.625,
+        n=10,
+        signature=Signature("mig"),
+        code_names=("z1", "z2"),
+        factor_names=("a", "b", "c"),
+        matrix_values=VALUES,
+        matrix_of="mutual information (nats)",
+    )
+
+
+def test_the_matrix_is_a_table_of_codes_and_factors(score: Score) -> None:
+    expected = pd.DataFrame(VALUES, index=["z1", "z2"], columns=["a", "b", "c"])
+    pd.testing.assert_frame_equal(score.matrix, expected)
+    assert replace(score, matrix_values=None).matrix is None
+
+
+def test_a_value_is_computed_without_pandas() -> None:
+    program = (
+        "import sys, numpy, demele\n"
+        "codes = numpy.random.default_rng(0).random((2000, 2))\n"
+        "score = demele.metrics.mig(codes, codes)\n"
+        "assert 'pandas' not in sys.modules, 'loaded for a table that nobody asked for'\n"
+        "assert score.matrix.shape == (2, 2)\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+
+# Scores over a training ----------------------------------------------------------------------------------------------
+
+
+rng = np.random.default_rng(0)
+FACTORS, NOISE = rng.random((200, 2)), rng.normal(size=(200, 2))
+
+
+def evaluated_of_score_curve(scale: float, *metrics: str, **more: Any) -> demele.Evaluation:
+    found: demele.Evaluation = demele.evaluate(FACTORS + scale * NOISE, FACTORS, list(metrics), **more)
+    return found
+
+
+CURVE = ScoreCurve(
+    [
+        (4, evaluated_of_score_curve(1.0, "mig", "sap")),
+        (9, evaluated_of_score_curve(0.05, "mig")),
+        (14, evaluated_of_score_curve(0.3, "mig", "sap")),
+    ]
+)
+
+
+def test_a_row_for_each_moment_and_a_column_for_each_metric() -> None:
+    table = CURVE.to_frame()
+    assert (list(table.index), list(table.columns), table.index.name) == ([4, 9, 14], ["mig", "sap"], "epoch")
+    values = [evaluation["mig"].value for _, evaluation in CURVE.points]
+    assert_exact(table["mig"], values)
+    assert list(table["sap"].isna()) == [False, True, False]
+    assert len(CURVE) == 3
+    best = [f"{name} is largest at epoch {at} ({table[name].max():.3f})" for name, at in (("mig", 9), ("sap", 14))]
+    assert CURVE.sentence == f"{best[0]} and {best[1]}."
+    assert CURVE.best("mig") == 9
+    assert CURVE.best("sap") == 14
+
+
+def test_it_is_written_as_plain_values() -> None:
+    held = json.loads(CURVE.to_json())
+    assert (held["kind"], held["unit"]) == ("score curve", "epoch")
+    assert [moment for moment, _ in held["points"]] == [4, 9, 14]
+    assert [score["metric"] for score in held["points"][1][1]["scores"]] == ["mig"]
+
+
+@pytest.mark.parametrize("points", [[3], [("a", CURVE.points[0][1])], [(1, 0.5)], [(True, CURVE.points[0][1])]])
+def test_anything_but_moments_and_evaluations_is_refused(points: Any) -> None:
+    with pytest.raises(demele.errors.InputTypeError, match="evaluations: expected pairs of a number and an Evaluation"):
+        ScoreCurve(points)
+
+
+def test_a_curve_without_points_is_empty() -> None:
+    empty = ScoreCurve([])
+    assert empty.to_frame().shape == (0, 0)
+    with pytest.raises(demele.errors.UnknownNameError, match="'mig' has no score in this curve"):
+        empty.best("mig")

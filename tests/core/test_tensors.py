@@ -18,11 +18,7 @@ TENSOR = torch.tensor(CODES)
 
 @pytest.mark.parametrize(
     "tensor",
-    [
-        TENSOR.to("meta"),
-        TENSOR.to_sparse(),
-        torch.nested.nested_tensor([TENSOR[0], TENSOR[1]], layout=torch.jagged),
-    ],
+    [TENSOR.to("meta"), TENSOR.to_sparse(), torch.nested.nested_tensor([TENSOR[0], TENSOR[1]], layout=torch.jagged)],
     ids=["meta", "sparse", "nested"],
 )
 def test_tensors_without_plain_numbers_are_refused(tensor: Any) -> None:

@@ -432,11 +432,7 @@ LAYOUTS: dict[str, tuple[Callable[..., Written], dict[str, Any], dict[str, Any]]
     "cifar10, python": (write_cifar, {"kind": "python"}, {"split": "both"}),
     "cifar10, python, packed": (write_cifar, {"kind": "python", "packed": True}, {"split": "both"}),
     "cifar100": (write_cifar, {"name": "cifar100"}, {"split": "both"}),
-    "cifar100, protocol 4": (
-        write_cifar,
-        {"name": "cifar100", "kind": "protocol 4"},
-        {"split": "both"},
-    ),
+    "cifar100, protocol 4": (write_cifar, {"name": "cifar100", "kind": "protocol 4"}, {"split": "both"}),
     "svhn": (write_svhn, {}, {"split": "train+extra"}),
     "svhn, not packed": (write_svhn, {"packed": False}, {"split": "train+extra"}),
     "voc2012": (write_voc, {}, {}),

@@ -127,7 +127,6 @@ def test_tables_of_every_kind_are_read(factors: Any) -> None:
 def test_categories_keep_their_order() -> None:
     column = pd.Categorical(SHAPES, categories=["dot", "bar", "unused"])
     space = ArrayImages(GREY, {"shape": column, "width": WIDTHS}).space
-    assert space is not None
     assert space.values[0] == ("dot", "bar")
 
 

@@ -176,7 +176,6 @@ def test_what_is_not_there_is_refused() -> None:
         ),
         (lambda: IMAGES.subset([3, 4]).pairs(5), InputError, "holds 2 rows out of a grid of 24"),
         (lambda: IMAGES.pairs(5, changed=4), InputError, "changed: expected a number of factors from 1 to 3, got 4"),
-        (lambda: IMAGES.pairs(-1), InputError, "n: expected a whole number >= 0"),
         (lambda: ArrayImages(PIXELS).pairs(5), InputError, "pairs: the factors of images are not a grid"),
         (lambda: ArrayImages(PIXELS).positions([0]), InputError, "positions: the factors of images are not a grid"),
         (lambda: IMAGES.subset([]), InputError, "rows: expected at least 1 row, got none"),

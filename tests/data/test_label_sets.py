@@ -1,4 +1,4 @@
-"""The bundled label sets are what their sources say, and the package has all that it must pass on."""
+"""Bundled labels and crowds: every file has a name, and its counts are those of the source."""
 
 import importlib.resources
 
@@ -9,8 +9,10 @@ import pytest
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import read_labelled
 from demele.data import LabelSet, load_example
-from demele.data.label_sets import LABEL_SETS, label_example
+from demele.data.label_sets import CROWDS, LABEL_SETS, crowd_example, label_example
+from demele.labels import Annotations
 from tests.tolerances import assert_exact
+from tools import make_label_demo
 
 BUNDLED = importlib.resources.files("demele.data") / "bundled"
 
@@ -58,7 +60,6 @@ def test_reviews_are_selective_and_in_favour_of_the_model(name: str) -> None:
     assert found.true_labels is None
     assert found.noise_rate is None
     assert found.audit_rows is not None
-    assert found.audit_labels is not None
     rows, model = found.audit_rows, found.predictions.iloc[:, 0].to_numpy()
     assert np.unique(rows).size == rows.size
     assert rows.min() >= 0
@@ -71,14 +72,10 @@ def test_reviews_are_selective_and_in_favour_of_the_model(name: str) -> None:
 
 def test_taking_rows_keeps_everything_in_step() -> None:
     found = load_example("label_errors_mnist")
-    assert found.audit_rows is not None
-    assert found.audit_labels is not None
     rows = np.concatenate([found.audit_rows[[5, 2]], [0, 1]])
     part = found.take(rows)
     assert part.n == 4
     assert_exact(part.labels, found.labels[rows])
-    assert part.audit_rows is not None
-    assert part.audit_labels is not None
     where = dict(zip(part.audit_rows.tolist(), part.audit_labels.tolist(), strict=True))
     expected = {0: found.audit_labels[5], 1: found.audit_labels[2]}
     for row, original in ((2, 0), (3, 1)):
@@ -121,3 +118,49 @@ def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:
     worst = sorted(rates, key=lambda subject: -(rates[subject] or 0))[:2]
     assert worst == ["virology", "college_chemistry"]
     assert sum((rate or 0) == 0 for rate in rates.values()) > 20
+
+
+# The bundled answers of crowds are what their source says, and the methods that join answers read them ---------------
+
+
+CROWD_SETS_BUNDLED = importlib.resources.files("demele.data") / "bundled"
+
+
+def test_every_file_has_a_name_and_every_name_a_file_of_crowd_sets() -> None:
+    files = {
+        item.name.removesuffix(".npz.xz")
+        for item in (CROWD_SETS_BUNDLED / "crowd").iterdir()
+        if item.name.endswith(".npz.xz")
+    }
+    assert files == set(CROWDS) == set(make_label_demo.CROWDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "annotators", "items", "silent", "gold", "repeats", "classes"),
+    [
+        ("mozafari_1000", 5000, 83, 1000, 0, 1000, 0, ("0", "1")),
+        ("hitspam_crowdflower", 42_762, 153, 5381, 1, 101, 4169, ("no", "yes")),
+    ],
+)
+def test_counts_are_those_of_the_source(
+    name: str, answers: int, annotators: int, items: int, silent: int, gold: int, repeats: int, classes: tuple[str, str]
+) -> None:
+    found = crowd_example(name)
+    table = Annotations(found.item, found.annotator, found.answer, classes=found.classes, all_items=list(found.items))
+    assert (table.n_answers, table.n_annotators, table.n_items) == (answers, annotators, items)
+    assert int((table.votes().sum(axis=1) == 0).sum()) == silent
+    assert table.n_repeats == repeats
+    assert found.classes == classes
+    assert len(found.gold) == gold
+    assert set(found.gold) <= set(found.items.tolist())
+    assert set(found.gold.values()) == set(classes)
+    assert found.licence == "Apache-2.0"
+    assert f"{answers} answers of {annotators} annotators about {items} items" in found.provenance
+    assert f"{answers} answers" in repr(found)
+
+
+def test_unknown_names_of_crowd_sets() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'mozafari_1000'"):
+        load_example("mozafari")
+    with pytest.raises(UnknownNameError, match="name: expected one of pca, ica"):
+        load_example("")

@@ -94,16 +94,8 @@ def rewritten(made: Written, **changed: Any) -> Written:
 @pytest.mark.parametrize(
     ("changed", "match"),
     [
-        (
-            {"imgs": None},
-            r"expected 'imgs' in it, found 'latents_classes', 'latents_values'; is it a file of dSprites",
-        ),
-        ({"latents_values": None}, r"expected 'latents_values' in it, found"),
+        ({"imgs": None}, r"expected 'imgs' in it, found 'latents_classes', 'latents_values'; is it a file of dSprites"),
         ({"imgs": np.zeros((144, 9, 8), np.uint8)}, r"imgs: expected uint8 \(144, 8, 8\), found uint8 \(144, 9, 8\)"),
-        (
-            {"imgs": np.zeros((144, 8, 8), np.float32)},
-            r"imgs: expected uint8 \(144, 8, 8\), found float32 \(144, 8, 8\)",
-        ),
         ({"imgs": np.full((144, 8, 8), 7, np.uint8)}, r"expected pixels from 0 to 1, got 7"),
         ({"imgs": files.pickled_metadata()}, r"imgs: holds Python objects, which are not loaded because they can run"),
         ({"latents_classes": np.zeros((144, 5), np.int64)}, r"expected int64 \(144, 6\), found int64 \(144, 5\)"),
@@ -185,21 +177,14 @@ def _labels(change: Callable[[Any], None]) -> Callable[[Any], None]:
     [
         (_renamed, "expected 'images' in it, found 'labels', 'pictures'"),
         (_replaced("images", np.zeros((5, 8, 8, 3), np.uint8)), r"expected uint8 \(144, 8, 8, 3\), found uint8 \(5, 8"),
-        (_replaced("images", np.zeros((144, 8, 8, 3), np.int16)), r"expected uint8 \(144, 8, 8, 3\), found int16"),
-        (_replaced("labels", np.zeros((144, 5))), r"expected float64 \(144, 6\), found float64 \(144, 5\)"),
         (_replaced("labels", np.full((144, 6), b"x")), r"expected numbers \(144, 6\), found \|S1"),
         (_linked, "expected 'images' in it, found 'labels'"),
         (_elsewhere, "its values are in another file"),
         (_labels(lambda held: held.__setitem__((3, 1), 0.7)), "expected 3 values of wall_hue in column 1, found 4"),
         (
-            _labels(lambda held: held.__setitem__((slice(None), 1), 0.0)),
-            "expected 3 values of wall_hue in column 1, found 1",
-        ),
-        (
             _labels(lambda held: held.__setitem__(0, held[1])),
             "every combination of the factors once; 2 are not, the first at floor_hue 0",
         ),
-        (_labels(lambda held: held.__setitem__((3, 3), np.nan)), "expected 2 values of scale in column 3, found 3"),
     ],
 )
 def test_data_sets_of_shapes3d_that_are_others(tmp_path: Path, change: Callable[[Any], None], match: str) -> None:
@@ -304,8 +289,6 @@ def _norb(folder: Path, part: str, content: bytes) -> Written:
         ("dat", b"\x52\x4c\x3d\x1e" + bytes(20), "a packed matrix, which is not read"),
         ("dat", b"MATLAB 5.0 MAT-file" + bytes(200), "not a matrix of SmallNORB: it begins with 0x4c54414d, as MATLAB"),
         ("cat", files.matrix_bytes(np.zeros(48, np.int32))[:-4], "expected 212 bytes for shape .48,., found 208; copy"),
-        ("cat", files.matrix_bytes(np.zeros(48, np.int32)) + b"xx", "expected 212 bytes for shape .48,., found 214"),
-        ("cat", files.matrix_bytes(np.zeros(47, np.int32)), r"expected int32 \(48,\), found int32 \(47,\)"),
         ("info", files.matrix_bytes(np.zeros((48, 4), np.int16)), r"expected int32 \(48, 4\), found int16 \(48, 4\)"),
         (
             "info",
@@ -322,7 +305,6 @@ def _norb(folder: Path, part: str, content: bytes) -> Written:
             files.matrix_bytes(np.array([[6, 0, 1, 0]] * 48, np.int32)),
             "expected azimuths 0, 2, ..., found odd ones",
         ),
-        ("cat", bytes(3), "damaged or cut off; copy it again"),
     ],
 )
 def test_matrices_of_smallnorb_that_are_others(tmp_path: Path, part: str, content: bytes, match: str) -> None:
@@ -343,11 +325,6 @@ def test_a_packed_matrix_that_unpacks_to_more_is_not_unpacked(tmp_path: Path) ->
             "train-labels-idx1-ubyte.gz",
             gzip.compress(files.idx_bytes(np.full(11, 12, np.uint8)), mtime=0),
             "numbers from 0 to 9, found 12",
-        ),
-        (
-            "train-labels-idx1-ubyte.gz",
-            gzip.compress(files.idx_bytes(np.zeros(9, np.uint8)), mtime=0),
-            r"expected uint8 \(11,\), found",
         ),
         (
             "train-images-idx3-ubyte.gz",

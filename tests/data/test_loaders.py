@@ -69,7 +69,6 @@ def test_large_files_are_recognised_by_their_size_and_their_ends(tmp_path: Path)
 def test_dsprites_has_values_of_the_file_and_white_is_255(tmp_path: Path) -> None:
     made = files.write_dsprites(tmp_path)
     images = load(made.published, made.path)
-    assert images.space is not None
     assert images.space.names == ("shape", "scale", "orientation", "x", "y")
     assert images.space.values[0] == ("square", "ellipse", "heart")
     assert_close(images.space.values[2], [0, 2 * np.pi / 3, 4 * np.pi / 3, 2 * np.pi], {"rtol": 1e-12, "atol": 0})
@@ -82,7 +81,6 @@ def test_dsprites_has_values_of_the_file_and_white_is_255(tmp_path: Path) -> Non
 def test_dsprites_without_duplicates_is_cyclic(tmp_path: Path) -> None:
     made = files.write_dsprites(tmp_path)
     images = load(made.published, made.path, drop_duplicates=True)
-    assert images.space is not None
     assert images.complete
     assert images.space.sizes == (3, 2, 3, 2, 3)
     assert images.space.period[2] == 2 * np.pi
@@ -112,7 +110,6 @@ def test_dsprites_in_another_order_is_put_in_order(tmp_path: Path, options: dict
 def test_shapes3d_labels_are_values_and_positions_their_ranks(tmp_path: Path, smallest: float) -> None:
     made = files.write_shapes3d(tmp_path, scale=smallest)
     images = load(made.published, made.path)
-    assert images.space is not None
     assert images.space.values[3] == (smallest, 1.25)
     assert images.space.values[4] == (0, 1)
     assert images.space.kinds == (*["continuous"] * 4, "categorical", "continuous")
@@ -148,7 +145,6 @@ def test_mpi3d_of_the_only_variant_that_fits_needs_no_name(tmp_path: Path) -> No
     grids = {**dict.fromkeys(wider.grids, wider.grids["toy"]), "complex": made.published.grids["complex"]}
     published = type(wider)(**{name: getattr(wider, name) for name in wider.__dataclass_fields__} | {"grids": grids})
     images = load(published, made.path)
-    assert images.space is not None
     assert images.space.values[1] == ("coffee-cup", "tennis-ball")
 
 
@@ -158,7 +154,6 @@ def test_mpi3d_of_the_only_variant_that_fits_needs_no_name(tmp_path: Path) -> No
 def test_cars3d_has_elevation_before_azimuth_and_cars_in_the_order_of_the_list(tmp_path: Path) -> None:
     made = files.write_cars3d(tmp_path)
     images = load(made.published, tmp_path)  # the folder above will do
-    assert images.space is not None
     assert images.space.values[2] == ("car_003_mesh", "car_001_mesh", "car_004_mesh", "car_002_mesh")
     held = scipy.io.loadmat(made.path / "car_001_mesh.mat")["im"]
     row = images.index([[1, 2, 1]])
@@ -171,7 +166,6 @@ def test_cars3d_has_elevation_before_azimuth_and_cars_in_the_order_of_the_list(t
 def test_smallnorb_has_two_cameras_and_half_the_azimuths(tmp_path: Path, camera: int, packed: bool) -> None:
     made = files.write_smallnorb(tmp_path, packed=packed)
     images = load(made.published, made.path, camera=camera, instance="factor", split="testing")
-    assert images.space is not None
     assert images.space.names == ("category", "instance", "elevation", "azimuth", "lighting")
     assert images.space.values[1] == (0, 1)
     assert images.space.values[3] == (0, 20, 40)
@@ -188,7 +182,6 @@ def test_smallnorb_has_two_cameras_and_half_the_azimuths(tmp_path: Path, camera:
 def test_smallnorb_hides_the_instance_unless_asked(tmp_path: Path) -> None:
     made = files.write_smallnorb(tmp_path)
     images = load(made.published, made.path)
-    assert images.space is not None
     assert images.space.sizes == (2, 2, 3, 2)
     assert not images.complete
     counts = images.factors().value_counts()

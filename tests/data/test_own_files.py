@@ -1,18 +1,22 @@
-"""Files of one's own are opened as they were saved, mapped where they can be; what is wrong is told with the file."""
+"""Images of one's own: archives, sets that were saved, folders of pictures."""
 
+import os
 import pickle
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from demele.core.errors import FormatError, InputError
-from demele.data import FactorSpace, open_images
+from demele.core.errors import DemeleWarning, FormatError, InputError, OutputError, UnknownNameError
+from demele.data import ArrayImages, FactorSpace, ImageSet, describe, open_images, room, save_images, sprites, squares
+from demele.data import own_files as module
 from demele.data.loaders.converted import convert
 from demele.data.loaders.stored_images import Images, StoredImages
 from demele.data.mapped import MappedArray
+from demele.runtime.progress import progress
 from tests.tolerances import assert_exact
 
 PIXELS: Any = np.random.default_rng(0).integers(0, 256, (12, 6, 4, 3), dtype=np.uint8)
@@ -126,10 +130,7 @@ def test_a_set_that_was_converted_keeps_its_factors(tmp_path: Path) -> None:
             {"images": PIXELS, "factors": WIDTHS, "factor_names": ["x", "y"]},
             "bad.npz::factor_names: expected 1 different texts, found <U1 (2,)",
         ),
-        (
-            {"images": PIXELS, "shape": ["a", "b", "\ud800"] * 4},
-            "bad.npz::shape: holds invalid text: 0xd800 is not",
-        ),
+        ({"images": PIXELS, "shape": ["a", "b", "\ud800"] * 4}, "bad.npz::shape: holds invalid text: 0xd800 is not"),
         ({"images": PIXELS, "x": WIDTHS, "space": "no JSON"}, "bad.npz: factor space: expected JSON"),
         ({"images": PIXELS, "x": WIDTHS, "space": SPACE.to_json()}, "expected a column 'shape'"),
     ],
@@ -201,3 +202,231 @@ def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
     np.savez(tmp_path / "images.npz", images=objects)
     with pytest.raises(FormatError, match="holds Python objects"):
         open_images(tmp_path / "images.npz")
+
+
+# Saved sets are opened again as they were, by demele and by NumPy, and a failure leaves no file ----------------------
+
+
+SETS = [
+    sprites(16, (3, 2, 4, 2, 2)),
+    room(8, (2, 3, 2, 2, 4, 2)),
+    squares(8, 4),
+    room(8, (2, 3, 1, 1, 1, 2)).resized(5),
+]
+
+
+@pytest.mark.parametrize("images", SETS, ids=repr)
+def test_a_set_is_opened_as_it_was_saved(images: ImageSet, tmp_path: Path) -> None:
+    opened = open_images(save_images(images, tmp_path / "set.npz"))
+    rows = np.arange(len(images))
+    assert_exact(opened.images(rows), images.images(rows))
+    pd.testing.assert_frame_equal(opened.factors(), images.factors())
+    assert opened.space == images.space
+    assert opened.complete
+    assert (opened.name, opened.provenance, opened.licence) == (images.name, images.provenance, images.licence)
+
+
+def test_numpy_reads_a_saved_set(tmp_path: Path) -> None:
+    path = save_images(SETS[0], tmp_path / "set.npz")
+    with np.load(path) as stored:
+        assert set(stored.files) == {
+            *("images", "shape", "scale", "orientation", "x", "y", "name", "provenance", "licence", "space")
+        }
+        assert_exact(stored["images"], SETS[0].images(np.arange(96)))
+        assert stored["shape"].tolist() == SETS[0].factors()["shape"].tolist()
+
+
+def test_parts_and_sets_that_are_no_grid_are_saved_too(tmp_path: Path) -> None:
+    part = SETS[0].subset([5, 90, 5])
+    opened = open_images(save_images(part, tmp_path / "part.npz"))
+    assert not opened.complete
+    assert_exact(opened.positions(), part.positions())
+    loose = ArrayImages(np.zeros((3, 2, 2), np.uint8), {"width": [0.5, 1.5, 2.25], "kind": ["a", "b", "a"]})
+    back = open_images(save_images(loose, tmp_path / "loose.npz"))
+    assert back.space is None
+    pd.testing.assert_frame_equal(back.factors(), loose.factors())
+
+
+def test_the_same_set_gives_the_same_bytes_however_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = save_images(SETS[0], tmp_path / "first.npz").read_bytes()
+    seen: list[tuple[float, float]] = []
+    monkeypatch.setattr(module, "BLOCK", 1000)
+    with progress(lambda done, total, _: seen.append((done, total))):
+        second = save_images(SETS[0], tmp_path / "second.npz")
+    assert second.read_bytes() == first
+    assert seen[0] == (3, 96)
+    assert seen[-1] == (96, 96)
+
+
+def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
+    pixels = np.zeros((4, 2, 2), np.uint8)
+    with pytest.raises(InputError, match=r"expected a file that ends in \.npz, got"):
+        save_images(SETS[0], tmp_path / "set.npy")
+    with pytest.raises(InputError, match="the file has its own array 'images'"):
+        save_images(ArrayImages(pixels, {"images": [1.5, 2.5, 3.5, 4.5]}), tmp_path / "set.npz")
+    gap = ArrayImages(pixels, {"kind": np.array(["a", "b", None, "a"], dtype=object)})
+    with pytest.raises(InputError, match="factor 'kind' lacks values"):
+        save_images(gap, tmp_path / "set.npz")
+    (tmp_path / "there.npz").write_text("mine")
+    with pytest.raises(OutputError, match="a file of that name was made meanwhile; it is untouched"):
+        save_images(SETS[2], tmp_path / "there.npz", replace=False)
+    assert (tmp_path / "there.npz").read_text() == "mine"
+
+
+def test_a_set_that_the_disk_has_no_room_for_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1000})())
+    with pytest.raises(OutputError, match=r"set.npz: it takes 24 KiB, and the disk has 1000 bytes left"):
+        save_images(SETS[0], tmp_path / "set.npz")
+    assert not os.listdir(tmp_path)
+
+
+def test_a_failure_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "set.npz"
+    path.write_text("old")
+
+    class Broken(ArrayImages):
+        def images(self, rows: object) -> np.ndarray:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        save_images(Broken(np.zeros((4, 2, 2), np.uint8)), path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["set.npz"]
+
+
+# What is known of sets ------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_set_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UnknownNameError, match="got 'dsprite'; did you mean 'dsprites'"):
+        describe("dsprite")
+
+
+# A folder of pictures is a set of images in the order of their names, or of the table beside them --------------------
+
+
+Image: Any = pytest.importorskip("PIL.Image")
+
+PICTURE_FOLDERS_PIXELS: Any = np.random.default_rng(0).integers(0, 256, (12, 6, 4, 3), dtype=np.uint8)
+PICTURE_FOLDERS_WIDTHS = np.repeat([0.5, 1.5, 2.5], 4)
+PICTURE_FOLDERS_SIDES = np.array([0, 0, 1, 1] * 3)
+PICTURE_FOLDERS_SPACE = FactorSpace({"shape": ["bar", "dot"], "width": [0.5, 1.5, 2.5], "side": 2})
+
+
+def write_pictures(
+    folder: Path, names: list[str], pixels: Any = PICTURE_FOLDERS_PIXELS, mode: str | None = None
+) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, one in zip(names, pixels, strict=False):
+        picture = Image.fromarray(one)
+        (picture if mode is None else picture.convert(mode)).save(folder / name)
+
+
+def test_pictures_are_counted_as_their_names_are(tmp_path: Path) -> None:
+    names = [f"{number}.png" for number in (10, 2, 1, 11, 3, 4, 5, 6, 7, 8, 9, 12)]
+    write_pictures(tmp_path / "folder", names)
+    images = open_images(tmp_path / "folder")
+    assert repr(images) == "ImageSet(folder: 12 images of 6 x 4 x 3; no factors)"
+    assert_exact(images.images([0, 1, 9, 10]), PICTURE_FOLDERS_PIXELS[[2, 1, 0, 3]])
+    assert_exact(pickle.loads(pickle.dumps(images)).images([9]), PICTURE_FOLDERS_PIXELS[[0]])
+
+
+def test_a_table_beside_pictures_names_them_or_counts_them(tmp_path: Path) -> None:
+    names = [f"{number:02}.png" for number in range(12)]
+    folder = tmp_path / "folder"
+    write_pictures(folder, names)
+    pd.DataFrame({"shape": SHAPES, "width": PICTURE_FOLDERS_WIDTHS, "side": PICTURE_FOLDERS_SIDES}).to_csv(
+        folder / "factors.csv", index=False
+    )
+    images = open_images(folder)
+    assert images.space == PICTURE_FOLDERS_SPACE
+    assert_exact(images.images([7]), PICTURE_FOLDERS_PIXELS[[7]])
+    order = np.random.default_rng(1).permutation(12)
+    table = pd.DataFrame({"file": names, "shape": SHAPES, "width": PICTURE_FOLDERS_WIDTHS}).iloc[order]
+    table.to_csv(folder / "factors.csv", index=False)
+    shuffled = open_images(folder)
+    assert_exact(shuffled.images(np.arange(12)), PICTURE_FOLDERS_PIXELS[order])
+    assert_exact(shuffled.factors()["width"], PICTURE_FOLDERS_WIDTHS[order])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("shape,x\n0,0,0\n1,1,1\n0,2,2\n1,3,3\n", "line 2: expected 2 fields as in the first, got 3"),
+        ("shape,x\n0,0\n1\n0,2\n1,3\n", "line 3: expected 2 fields as in the first, got 1"),
+        ("shape,x\n0,0\n1,1\n\n0,2\n1,3\n", "line 4: expected 2 fields, got a blank line"),
+        ("x,x\n0,0\n1,1\n0,2\n1,3\n", "more than one column called 'x'"),
+        ("dot,0.5\nbar,1.5\ndot,2.5\nbar,3.5\n", "expected 4 lines, one per picture, found 3"),
+        ("File,x\n3.png,0\n1.png,1\n2.png,2\n0.png,3\n", "column 'File' names the pictures; call it file"),
+        ("file ,x\n3.png,0\n1.png,1\n2.png,2\n0.png,3\n", "column 'file ' names the pictures; call it file"),
+    ],
+)
+def test_a_table_that_could_shift_is_refused(text: str, told: str, tmp_path: Path) -> None:
+    write_pictures(tmp_path / "folder", [f"{number}.png" for number in range(4)])
+    (tmp_path / "folder" / "factors.csv").write_text(text)
+    with pytest.raises(FormatError) as caught:
+        open_images(tmp_path / "folder")
+    assert told in str(caught.value)
+    assert "factors.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "names"),
+    [
+        (",a,b\n0,0,0\n1,1,1\n2,0,2\n3,1,4\n", "first column has no name and numbers the rows", ["a", "b"]),
+        ("0,0.5\n1,1.5\n0,2.5\n1,3.5\n", "has no line of names", ["v1", "v2"]),
+        ("a,b\nNA,0.5\nEU,1\nEU,2\nUS,3\n", "column 'a': 1 missing values (empty cells, or NA", ["a", "b"]),
+    ],
+)
+def test_what_is_guessed_of_a_table_is_told(text: str, told: str, names: list[str], tmp_path: Path) -> None:
+    write_pictures(tmp_path / "folder", [f"{number}.png" for number in range(4)])
+    (tmp_path / "folder" / "factors.csv").write_text(text)
+    with pytest.warns(DemeleWarning) as caught:
+        images = open_images(tmp_path / "folder")
+    assert told in str(caught[0].message)
+    assert list(images.factors()) == names
+
+
+@pytest.mark.parametrize(("mode", "channels"), [("L", 1), ("LA", 1), ("RGB", 3), ("RGBA", 3), ("P", 3), ("1", 1)])
+def test_grey_pictures_have_one_channel_and_others_three(mode: str, channels: int, tmp_path: Path) -> None:
+    write_pictures(tmp_path / "folder", ["a.png", "b.png"], mode=mode)
+    images = open_images(tmp_path / "folder")
+    assert images.shape == (6, 4, channels)
+    expected = Image.open(tmp_path / "folder" / "b.png").convert("L" if channels == 1 else "RGB")
+    assert_exact(images.images([1])[0], np.asarray(expected).reshape(6, 4, channels))
+
+
+def test_folders_that_hold_something_else_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+
+    def refused(told: str) -> None:
+        with pytest.raises(FormatError) as caught:
+            open_images(folder)
+        assert told in str(caught.value)
+        assert str(folder) in str(caught.value)
+
+    folder.mkdir()
+    refused("expected pictures, files that end in .png; found nothing")
+    (folder / "notes.txt").write_text("none")
+    refused("found 'notes.txt'")
+    names = [f"{number:02}.png" for number in range(12)]
+    write_pictures(folder, names)
+    (folder / "factors.csv").write_text("x\n1\n2\n")
+    refused("expected 12 lines, one per picture, found 2")
+    table = pd.DataFrame({"file": [*names[:8], "a.png", "b.png", "c.png", "d.png"], "x": PICTURE_FOLDERS_WIDTHS})
+    table.to_csv(folder / "factors.csv", index=False)
+    refused("4 pictures are not in the folder: 'a.png', 'b.png', 'c.png', ...")
+    table.iloc[:8].to_csv(folder / "factors.csv", index=False)
+    refused("4 pictures are not in factors.csv: '08.png', '09.png', '10.png', ...")
+    pd.DataFrame({"file": [*names, "00.png"], "x": range(13)}).to_csv(folder / "factors.csv", index=False)
+    refused("names '00.png' more than once")
+    (folder / "factors.csv").unlink()
+    write_pictures(folder, ["05.png"], PICTURE_FOLDERS_PIXELS[:, :3])
+    write_pictures(folder, ["07.png"], mode="L")
+    refused(
+        "expected pictures of 6 x 4 in colours, as '00.png' is; 2 are others: '05.png' (3 x 4 in colours), '07.png'"
+    )
+    Image.fromarray(np.zeros((6, 4), np.uint16)).save(folder / "05.png")
+    refused("05.png: its channels have 16 bits; save it with 8")
+    (folder / "05.png").write_bytes(b"GIF89a")
+    refused("05.png: not a PNG that can be read; copy it again")

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demele.core.errors import NotEnoughData
-from demele.estimation import groups as module
 from demele.estimation.groups import (
     ValueGroups,
     complement_groups,
@@ -37,16 +36,6 @@ def small_set(seed: int = 0, n: int = 300, d: int = 3, M: int = 3, n_bins: int =
     rng = np.random.default_rng(seed)
     v = rng.random((n, M))
     return v[:, np.arange(d) % M] + 0.3 * rng.random((n, d)), np.minimum((n_bins * v).astype(int), n_bins - 1)
-
-
-def test_groups_by_hand() -> None:
-    bins = np.array([[2, 0], [0, 0], [2, 1], [1, 1], [0, 1], [-1, 0], [-1, 1]])
-    first, second = value_groups(bins)
-    assert members(first) == [[1, 4], [0, 2]]  # value 1 is held by one sample, two have no value
-    assert members(second) == [[0, 1, 5], [2, 3, 4, 6]]
-    # For factor 0 it is the other one that must be known and shared, and the other way round.
-    assert [members(groups) for groups in complement_groups(bins)] == [members(second), members(first)]
-    assert (len(first), len(second)) == (2, 2)
 
 
 @given(
@@ -125,25 +114,6 @@ def test_votes_of_whole_groups_equal_the_oracle(seed: int) -> None:
         assert set(code[factor == i].tolist()) == possible
 
 
-def test_batch_variances_equal_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
-    # One factor, one value: whichever rows are drawn, batches of n - 1 rows leave one out.
-    codes, _ = small_set(n=12)
-    seen: list[Floats] = []
-    original = module.first_extreme
-
-    def recording(ratios: Floats) -> npt.NDArray[np.intp]:
-        seen.append(ratios)
-        return original(ratios)
-
-    monkeypatch.setattr(module, "first_extreme", recording)
-    z_min_votes(codes, np.zeros((12, 1), int), n_votes=200, batch_size=11, rng=np.random.default_rng(0))
-    expected = np.array([oracle.relative_variances(codes, [r for r in range(12) if r != out]) for out in range(12)])
-    distance = np.abs(seen[0][:, None, :] - expected[None]).max(axis=2)
-    which = distance.argmin(axis=1)
-    assert_close(seen[0], expected[which], ROUNDING)
-    assert set(which.tolist()) == set(range(12))
-
-
 def test_constant_and_inactive_codes_never_win() -> None:
     codes, bins = small_set(d=4)
     codes = np.column_stack([np.full(len(codes), 2.5), codes])
@@ -174,14 +144,6 @@ def test_equal_codes_in_other_units_are_ties_for_the_first(batch_size: int) -> N
     levels = np.column_stack([bins, bins / 3e5, 7 * bins + 0.1]).astype(float)  # variance 0 in every group
     code, _ = z_min_votes(levels, bins, n_votes=80, batch_size=batch_size, rng=np.random.default_rng(0))
     assert_exact(code, np.zeros(80))
-
-
-def test_majority_vote_by_hand() -> None:
-    # Training: code 0 for factors 1, 1, 0; code 1 for 2, 0 (a tie, so 0); code 2 never, so for the factor with most
-    # votes, 0 and 1 having two and 2 three: factor 2.
-    train = np.array([0, 0, 0, 1, 1, 3, 3]), np.array([1, 1, 0, 2, 0, 2, 2])
-    test = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3]), np.array([1, 0, 0, 2, 2, 0, 2, 2, 1])
-    assert_close(majority_vote_accuracy(train, test, d=4, M=3), 5 / 9, ROUNDING)
 
 
 @given(

@@ -15,7 +15,7 @@ from demele.estimation import forest_importance as forest_module
 from demele.estimation import importance as lasso_module
 from demele.estimation.boosting_importance import boosting_importance
 from demele.estimation.forest_importance import forest_importance
-from demele.estimation.importance import FittedImportance, lasso_importance
+from demele.estimation.importance import FittedImportance, in_part, lasso_importance, splits
 from demele.estimation.trees import (
     MAX_BINS,
     Bins,
@@ -75,18 +75,6 @@ def test_regression_tree_worked_by_hand() -> None:
     assert_close(trees.value[:, 0], [3, 1, 5, 0, 2, 4, 6], ROUNDING)
     assert trees.feature.tolist() == [0, 1, 1, -1, -1, -1, -1]
     assert_close(importances_by_depth(trees, 2, 1, (0, 1, 2))[:, 0], [[0.0, 0.0], [1.0, 0.0], [0.8, 0.2]], ROUNDING)
-
-
-def test_classification_tree_worked_by_hand() -> None:
-    # Classes 0 0 1 2 along one code; rows * Gini = 4 (1 - (4 + 1 + 1) / 16) = 5/2.
-    # Split after row 1: 5/2 - 0 - 3 (1 - 3/9) = 1/2; after row 2: 5/2 - 0 - 2 (1 - 2/4) = 3/2;
-    # after row 3: 5/2 - 3 (1 - 5/9) - 0 = 7/6. The second is best; then the two rows on the right give 1.
-    trees = grown([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 2], n_classes=3)
-    assert_close(trees.decrease, [1.5, 0, 1, 0, 0], ROUNDING)
-    assert_close(
-        trees.value, [[0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], ROUNDING
-    )
-    assert trees.depth.tolist() == [0, 1, 1, 2, 2]
 
 
 @st.composite
@@ -150,18 +138,6 @@ def test_codes_that_part_the_rows_alike_are_chosen_alike(second: float, n_classe
     target = (codes[:, 0] + rng.random(40) > 1).astype(int)
     chosen = [grown(codes, target, n_classes=n_classes, max_depth=1, rng=rng).feature[0] for _ in range(300)]
     assert_mean(chosen, 0.5)
-
-
-def test_trees_ignore_an_increasing_map_of_the_codes() -> None:
-    rng = np.random.default_rng(2)
-    codes, members = rng.random((60, 3)), rng.random((2, 60)) < 0.7
-    target = codes[:, 0] + rng.random(60)
-    one, other = (
-        grown(mapped, target, members=members, features_per_split=2, rng=np.random.default_rng(3))
-        for mapped in (codes, np.exp(5 * codes))
-    )
-    for name in ("feature", "threshold", "left", "value", "decrease"):
-        assert_exact(getattr(one, name), getattr(other, name))
 
 
 def test_bins_hold_equal_shares() -> None:
@@ -439,3 +415,64 @@ def test_noisy_factors_get_shallow_trees() -> None:
     ]
     assert depths[0] == (8,)
     assert depths[1] > (8,)
+
+
+# A random part is fitted and scored as the whole is, in proportion, so that its spread is that of the whole ----------
+
+
+RNG = np.random.default_rng(0)
+CODES = RNG.random((520, 2))
+VALUES = (CODES[:, 0] > 0.5).astype(np.intp)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "drawn_from", "folds"), [(520, 0, 5), (520, 1040, 2), (2200, 4400, 1), (2200, 0, 2)]
+)
+def test_folds_are_those_of_the_whole(n_rows: int, drawn_from: int, folds: int) -> None:
+    parted = splits(np.zeros(n_rows), False, np.random.default_rng(0), drawn_from=drawn_from)
+    assert len(parted) == folds
+    assert all(len(test) == pytest.approx(n_rows / 5, abs=1) for _, test in parted)
+
+
+def test_rows_and_bins_are_in_proportion() -> None:
+    assert in_part(5_000, 3_000, 6_000) == 2_500
+    assert in_part(256, 500, 1_000) == 128
+    assert in_part(5_000, 3_000, 0) == 5_000
+    assert in_part(2, 3, 6) == 2
+
+
+@pytest.mark.parametrize("predictor", [forest_importance, boosting_importance, lasso_importance])
+def test_parts_are_scored_by_as_many_fits_as_the_whole(predictor: Predictor) -> None:
+    def fitted(**given: int) -> FittedImportance:
+        return predictor(CODES, VALUES, categorical=True, rng=np.random.default_rng(0), **given)
+
+    part, alone = fitted(drawn_from=1_040), fitted()
+    number = {len(one) for one in part.settings.values() if isinstance(one, tuple)}
+    assert number == {2}
+    assert {len(one) for one in alone.settings.values() if isinstance(one, tuple)} == {5}
+    assert part.importance[0] > 0.9 * part.importance.sum()
+    assert part.score > 0.95
+
+
+def test_boosting_of_a_part_has_its_share_of_the_rows_and_bins() -> None:
+    rows = np.random.default_rng(1).random((2_100, 1))
+    options = {"categorical": False, "n_trees": 1, "drawn_from": 4_200}
+    found = boosting_importance(rows, rows[:, 0], rng=np.random.default_rng(0), **options)  # type: ignore[arg-type]
+    assert found.settings["n_train"] == (1_400,)
+    assert found.settings["max_bins"] == (128,)
+
+
+def test_forests_of_a_part_choose_with_half_of_the_trees_and_grow_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    grown: list[tuple[int, int]] = []
+
+    def counted(presorted: Any, target: Any, members: NDArray[np.bool_], **options: Any) -> Trees:
+        grown.append((options["features_per_split"], len(members)))
+        return grow_trees(presorted, target, members, **options)
+
+    monkeypatch.setattr(forest_module, "grow_trees", counted)
+    found = forest_importance(
+        CODES, VALUES, categorical=True, rng=np.random.default_rng(0), n_trees=6, drawn_from=1_040
+    )
+    chosen = found.settings["features_per_split"]
+    assert isinstance(chosen, tuple)
+    assert grown == [(1, 3), (2, 3), (chosen[0], 3), (1, 3), (2, 3), (chosen[1], 3)]

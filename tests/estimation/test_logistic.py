@@ -90,22 +90,6 @@ def test_multinomial_equals_scikit_learn() -> None:
                 assert_close(ours / ours.sum(axis=1, keepdims=True), reference.predict_proba(X), SOLVER)
 
 
-def test_gradients_of_the_definitions_vanish() -> None:
-    for kind in KINDS:
-        for C in [0.01, 1.0, 100.0]:
-            X, labels, n_classes = problem(kind)
-            coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C)
-            size = C * len(X)
-            for k in range(n_classes):
-                positive = (labels == k).tolist()
-                weights = oracle.balanced_weights([int(value) for value in positive])
-                gradient = oracle.binary_gradient(coef[k].tolist(), float(intercept[k]), X, positive, weights, C)
-                assert_close(np.array(gradient) / size, 0, SOLVER)
-            W, b = multinomial_logistic(X, labels, n_classes, C=C, balanced=True)
-            softmax = oracle.softmax_gradient(W, b, X, labels.tolist(), oracle.balanced_weights(labels.tolist()), C)
-            assert_close(softmax / size, 0, SOLVER)
-
-
 @pytest.mark.parametrize("rows_of_last", [1, 2000])
 def test_many_rows_have_the_minimum_of_all_of_them(rows_of_last: int) -> None:
     # 8 rows of a kind in turn: every eighth row knows nothing of the others
@@ -125,36 +109,6 @@ def test_many_rows_have_the_minimum_of_all_of_them(rows_of_last: int) -> None:
         gradient = W / 10.0 + (weights[labels, None] * pull).T @ X
         assert np.abs(gradient).max() < 1e-7 * len(labels)
         assert_close(b.sum(), 0.0, ROUNDING)
-
-
-def test_two_softmax_classes_are_one_binary_regression_of_half_the_penalty() -> None:
-    # softmax of (-m, m) is sigmoid(2 m): with u = 2 w the penalty is 2 * |w|^2 / 2 = |u|^2 / 4, half of |u|^2 / 2,
-    # so that C = 1 here is C = 2 there.
-    X, labels, _ = problem("two classes")
-    W, b = multinomial_logistic(X, labels, 2, C=1.0)
-    coef, intercept = one_vs_rest_logistic(X, labels, 2, C=2.0, balanced=False)
-    assert_close(W[1] - W[0], coef[1], SOLVER)
-    assert_close(b[1] - b[0], intercept[1], SOLVER)
-
-
-def test_one_column_by_hand() -> None:
-    # x = -1, -1, -1, +1 with labels 0, 0, 1, 1, C = 1, not balanced. With p = sigmoid(b - w), q = sigmoid(b + w) the
-    # derivative by b gives 3 p + q = 2; the one by w, w - (3 p - 1) + (q - 1) = 0, gives w = 3 p - q. Hence
-    # q = 1 - w / 2 and p = (2 + w) / 6, and logit(q) - logit(p) = 2 w has one root, found here by bisection.
-    def excess(w: float) -> float:
-        p, q = (2 + w) / 6, 1 - w / 2
-        return float(np.log(q / (1 - q)) - np.log(p / (1 - p)) - 2 * w)
-
-    low, high = 1e-9, 2 - 1e-9
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    w = low
-    b = np.log((2 + w) / 6 / (1 - (2 + w) / 6)) + w
-    X = np.array([[-1.0], [-1.0], [-1.0], [1.0]])
-    coef, intercept = one_vs_rest_logistic(X, np.array([0, 0, 1, 1]), 2, balanced=False)
-    assert_close(coef, [[-w], [w]], SOLVER)
-    assert_close(intercept, [-b, b], SOLVER)
 
 
 def test_absent_class_is_nan_and_leaves_the_others_alone() -> None:
@@ -222,14 +176,6 @@ def test_an_iteration_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None
         one_vs_rest_logistic(X, labels, n_classes)
 
 
-def test_auc_by_hand() -> None:
-    # Class 0 has the scores 3, 1, 1; the rest 1, 0, 2, 1. Of 12 pairs: 3 beats 4; each 1 beats one, ties with two:
-    # 2 each. (4 + 2 + 2) / 12 = 2/3.
-    scores = np.array([[3.0, 1, 1, 1, 0, 2, 1], [0, 0, 0, 1, 1, 1, 1.0]]).T
-    labels = np.array([0, 0, 0, 1, 1, 1, 1])
-    assert_close(rank_auc(scores, labels, 2), [2 / 3, 1.0], ROUNDING)
-
-
 def test_auc_of_absent_or_lone_classes_is_nan() -> None:
     scores = np.arange(12.0).reshape(4, 3)
     assert_exact(rank_auc(scores, np.array([0, 0, 2, 2]), 3), [0.0, np.nan, 1.0])
@@ -251,16 +197,6 @@ def test_auc_equals_counting_pairs(rows: list[tuple[int, list[int]]]) -> None:
     assert_close(rank_auc(scores[::-1], labels[::-1], 4), areas, ROUNDING)
 
 
-def test_auc_equals_scikit_learn() -> None:
-    from sklearn.metrics import roc_auc_score
-
-    rng = np.random.default_rng(5)
-    labels = rng.integers(5, size=2000)
-    scores = np.round(rng.random((2000, 5)), 2) + 0.1 * np.eye(5)[labels]
-    expected = [roc_auc_score(labels == k, scores[:, k]) for k in range(5)]
-    assert_close(rank_auc(scores, labels, 5), expected, ROUNDING)
-
-
 @pytest.mark.parametrize("scaling", ["min-max", "standard"])
 def test_scaling_comes_from_the_training_rows(scaling: Literal["min-max", "standard"]) -> None:
     # Training column 1, 5, 3, 3: range 4, mean 3, variance (4 + 4) / 4 = 2.
@@ -279,22 +215,6 @@ def test_numerically_constant_columns_become_zero(scaling: Literal["min-max", "s
     assert_exact(train[:, [0, 2]], np.zeros((3, 2)))
     assert_exact(test[:, [0, 2]], np.zeros((1, 2)))
     assert_close(np.ptp(train[:, 1]), 1.0 if scaling == "min-max" else 3 / np.std([1, 2, 4]), ROUNDING)
-
-
-def test_explicitness_of_a_two_level_code_by_hand() -> None:
-    # z = 0, 0, 0, 1 for value 0; 0, 1 for value 1; 1, 1 for value 2. A raw score takes two values, so that
-    # AUC_k = 1/2 + |P(z = 1 | k) - P(z = 1 | rest)| / 2. Shares (1/4, 1/2, 1), of the rest 3/4, 3/6, 2/6.
-    codes = np.array([0.0, 0, 0, 1, 0, 1, 1, 1])[:, None]
-    labels = np.array([0, 0, 0, 0, 1, 1, 2, 2])
-    assert_close(in_sample(codes, labels, 3, probabilities="raw"), [0.75, 0.5, 5 / 6], ROUNDING)
-
-
-@pytest.mark.parametrize("K", [5, 8])
-def test_raw_scores_part_a_value_from_its_larger_side(K: int) -> None:
-    # z = v: a linear score of bin k orders all rows along v, and beats the larger of the two sides of the bin.
-    v = (np.arange(40 * K) + 0.5) / (40 * K)
-    areas = in_sample(v[:, None], (v * K).astype(int), K, probabilities="raw")
-    assert_close(areas, [max(k, K - 1 - k) / (K - 1) for k in range(K)], ROUNDING)
 
 
 def test_explicitness_equals_scikit_learn_on_unseen_rows() -> None:
@@ -322,15 +242,6 @@ def test_explicitness_equals_scikit_learn_on_unseen_rows() -> None:
                 judge = model.predict_proba if probabilities == "normalised" else model.decision_function
                 scores = judge(scaler.transform(codes[test]))
                 assert_close(areas, [roc_auc_score(labels[test] == k, scores[:, k]) for k in range(4)], SOLVER)
-
-
-def test_normalised_scores_are_shares_of_the_sigmoids() -> None:
-    X, labels, n_classes = problem("range")
-    scaled, _ = scaled_codes(X, X, scaling="min-max")
-    coef, intercept = one_vs_rest_logistic(scaled, labels, n_classes)
-    shares = oracle.sigmoid_shares(scaled @ coef.T + intercept)
-    expected = [oracle.auc(shares[:, k].tolist(), (labels == k).tolist()) for k in range(n_classes)]
-    assert_close(in_sample(X, labels, n_classes), expected, ROUNDING)
 
 
 def test_published_figures_of_the_identity_code() -> None:

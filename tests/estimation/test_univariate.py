@@ -3,16 +3,16 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
+from demele.estimation.correlations import mid_ranks
+from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes
 from demele.estimation.one_code_classifiers import svc_lines
-from demele.estimation.univariate import (
-    linear_classifier_accuracy_matrix,
-    squared_correlations,
-)
+from demele.estimation.univariate import linear_classifier_accuracy_matrix, squared_correlations
 from tests.oracles import univariate as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
@@ -39,13 +39,6 @@ def standardised(codes: FloatArray) -> FloatArray:
     return result
 
 
-def test_squared_correlation_by_hand() -> None:
-    # z - 7/4 = (-7, -3, 1, 9) / 4, v - 3/2 = (-1, -3, 1, 3) / 2: products 44/8, squares 140/16 and 20/4.
-    # R^2 = 5.5^2 / (8.75 * 5) = 121 / 175.
-    codes = np.array([[0.0], [1.0], [2.0], [4.0]])
-    assert_close(squared_correlations(codes, np.array([1.0, 0.0, 2.0, 3.0])), [121 / 175], ROUNDING)
-
-
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=3, max_size=30))
 def test_squared_correlations_agree_with_the_oracle(rows: list[tuple[int, int]]) -> None:
@@ -64,25 +57,6 @@ def test_squared_correlations_of_constants() -> None:
     wide = np.column_stack([np.where(values % 2, 1e3 + 1, 1e3 - 1)])
     assert_exact(squared_correlations(wide, values, threshold=1e-5), [0.0])
     assert squared_correlations(wide, values, threshold=1e-7)[0] > 0
-
-
-def test_line_by_hand() -> None:
-    # Class 0 at -1, -1, class 1 at 1, 2; C = 1. If all but 2 are inside the margin, the gradient vanishes where
-    # 3.5 w - b = 3 and -w + 3.5 b = -1: w = 38/45, b = -2/45. Margins: w - b = 8/9, w + b = 4/5, 2 w + b = 74/45 > 1.
-    codes = np.array([[2.0], [-1.0], [1.0], [-1.0]])
-    lines = svc_lines(codes, np.array([1, 0, 1, 0]), n_classes=2)
-    assert_close(lines.slopes, [[0.0, 38 / 45]], ROUNDING)
-    assert_close(lines.intercepts, [[0.0, -2 / 45]], ROUNDING)
-
-
-def test_accuracy_by_hand() -> None:
-    # The line above is zero at z = 1/19: of the test samples, the second and the last are on the wrong side.
-    train = np.array([[2.0], [-1.0], [1.0], [-1.0]])
-    test = np.array([[0.06], [0.05], [-3.0], [0.0], [0.04]])
-    accuracies = linear_classifier_accuracies(
-        train, np.array([1, 0, 1, 0]), test, np.array([1, 1, 0, 0, 1]), n_classes=2
-    )
-    assert_close(accuracies, [0.6], ROUNDING)
 
 
 def test_flat_lines_choose_the_most_frequent_and_then_the_first_class() -> None:
@@ -108,21 +82,6 @@ def test_classes_not_seen_in_training_are_never_predicted() -> None:
     expected = LinearSVC(dual=False, tol=1e-10).fit(codes[:, :1], labels).score(codes[:, :1], test_labels)
     assert_close(accuracies[0], expected, ROUNDING)
     assert accuracies[0] <= 0.75
-
-
-@settings(max_examples=25)
-@given(
-    st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 3)), min_size=2, max_size=12),
-    st.sampled_from([0.01, 1.0, 50.0]),
-    st.booleans(),
-)
-def test_lines_agree_with_the_oracle(rows: list[tuple[int, int]], cost: float, balanced: bool) -> None:
-    data = np.array([(-7, 0), (2, 1), *rows], float)
-    codes, labels = standardised(data[:, :1]), data[:, 1].astype(int)
-    expected = oracle.svc_lines(codes[:, 0].tolist(), labels.tolist(), cost=cost, balanced=balanced)
-    lines = svc_lines(codes, labels, n_classes=4, C=cost, class_weight="balanced" if balanced else None)
-    for k, line in expected.items():
-        assert_close([lines.slopes[0, k], lines.intercepts[0, k]], line, SOLVER)
 
 
 def gradient_share(code: FloatArray, signs: FloatArray, cost: float, slope: float, intercept: float) -> float:
@@ -185,3 +144,51 @@ def test_same_classifier_as_scikit_learn() -> None:
                     assert_close(lines.slopes[j, fitted], theirs.coef_[:, 0], SOLVER)
                     assert_close(lines.intercepts[j, fitted], theirs.intercept_, SOLVER)
                     assert_close(accuracies[j], theirs.score(test[:, [j]], labels[200:]), ROUNDING)
+
+
+# Ranks of columns, against SciPy's, where values tie, hardly differ, or are of both signs and any size ---------------
+
+
+DRAWN = np.random.default_rng(0).normal(size=999)
+COLUMNS = {
+    "both signs": DRAWN,
+    "ties": np.round(DRAWN, 1),
+    "both zeros": np.where(np.abs(DRAWN) < 0.5, np.copysign(0.0, DRAWN), DRAWN),
+    "next floats": np.concatenate(
+        [one + np.random.default_rng(1).permutation(333) * 2.0**-52 for one in (1.0, -2.0, 1.5)]
+    ),
+    "any size": np.sign(DRAWN) * 10.0 ** (100 * DRAWN),
+    "integers": np.arange(999)[::-1] + (1 << 53),
+    "small floats": DRAWN.astype(np.float32),
+    "one row": np.array([3.0]),
+}
+
+
+def test_ranks_are_those_of_scipy() -> None:
+    for name in COLUMNS:
+        from scipy.stats import rankdata
+
+        column = COLUMNS[name]
+        table = np.column_stack([column, column[::-1]])
+        assert_exact(mid_ranks(table)[:, 0], rankdata(column))
+        assert_exact(mid_ranks(table)[:, 1], rankdata(column[::-1]))
+
+
+@pytest.mark.parametrize("mixed", [0.5, 1e-3, 1e-7])
+def test_a_basis_is_the_same_however_alike_its_columns_are(mixed: float) -> None:
+    rng = np.random.default_rng(2)
+    columns = rng.normal(size=(400, 1)) + mixed * rng.normal(size=(400, 3))
+    basis = Basis.of(columns)
+    vectors = basis.unit @ basis.turned
+    assert basis.rank == 3
+    assert np.abs(vectors.T @ vectors - np.eye(3)).max() < 1e-6 * max(1.0, 1e-3 / mixed)
+    assert Basis.of(np.hstack([columns, columns[:, :1]])).rank == 3
+
+
+def test_classes_correlate_as_their_indicators() -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 4, 300)
+    codes = rng.normal(size=(300, 3)) + labels[:, None] % 3
+    indicators = (labels[:, None] == np.arange(4)).astype(float)
+    expected = canonical_correlations(Basis.of(codes), Basis.of(indicators))[0]
+    assert_close(largest_with_classes(Basis.of(codes), labels, 6), expected, ROUNDING)

@@ -18,8 +18,6 @@ from tests.files.model_logs import harness_logs, inspect_log
 from tests.files.test_score_files import answer, labelled, promptfoo, result, samples, traced, verdict
 
 CLASSES = "old,new,label\n" + "cat,cat,cat\ndog,cat,dog\ncat,,cat\n" * 10
-#: Words in capitals stand for other files.
-OTHERS = {"HUMAN", "RESULTS", "FACTORS", "LABELS", "PREDICTIONS", "RUN", "FILE.fabric"}
 
 
 def examined(path: Path, content: object = None) -> FileFacts:

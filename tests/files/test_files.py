@@ -1,6 +1,5 @@
 """Files are read by what they are; what cannot be read is refused in words that help."""
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.cli.results import check_writable
 from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.files.named import read_table
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -151,18 +149,3 @@ def test_unknown_names_list_what_there_is(folder: Path, warned: list[str]) -> No
         read_table("run.npz::codes,size", warn=warned.append)
     with pytest.raises(InputError, match="expected a name after '::'"):
         read_table("data.csv::", warn=warned.append)
-
-
-def test_what_must_not_be_written(folder: Path) -> None:
-    target = folder / "out.json"
-    check_writable(target, force=False)
-    target.write_text(json.dumps(1), encoding="utf-8")
-    check_writable(target, force=True)
-    with pytest.raises(InputError, match="exists already; --force replaces it"):
-        check_writable(target, force=False)
-    with pytest.raises(InputError, match="there is no folder"):
-        check_writable(folder / "none" / "out.json", force=False)
-    with pytest.raises(InputError, match="got a folder"):
-        check_writable(folder, force=True)
-    with pytest.raises(InputError, match="read by the same command"):
-        check_writable(Path("out.json"), force=True, inputs=[target])

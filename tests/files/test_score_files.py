@@ -66,7 +66,6 @@ def test_systems_are_columns_that_are_picked_or_files(tmp_path: Path) -> None:
     both = written(tmp_path / "both.csv", "id,A,B,human_B\n1,1,0,1\n2,0.5,1,\n")
     found = read_scores(f"{both}::A,B")
     assert {name: scores.tolist() for name, scores in found.scores.items()} == {"A": [1, 0.5], "B": [0, 1]}
-    assert found.human is not None
     assert np.isnan(found.human.scores["A"]).all()
     np.testing.assert_array_equal(found.human.scores["B"], [1, np.nan])
     assert read_scores(both, score=["A", "B"]).scores.keys() == {"A", "B"}
@@ -130,7 +129,6 @@ def test_repeats_are_averaged_or_rows_and_a_repeated_id_without_epochs_is_refuse
     assert found.notes == ("k: 1 of 6 rows (16.7%) have no score: left out; scores are rarely missing at random",)
     single = read_scores(repeats, by_epoch=True)
     assert single.ids == ("1#1", "1#2", "2#1", "3#1", "3#2")
-    assert single.groups is not None
     assert single.groups.tolist() == ["1", "1", "2", "3", "3"]
     with pytest.raises(InputError, match="by_epoch: no file names the repeats"):
         read_scores(written(tmp_path / "once.csv", "id,score\n1,1\n"), by_epoch=True)
@@ -153,7 +151,6 @@ def test_tasks_go_before_the_items_and_groups_are_fields(tmp_path: Path) -> None
     found = read_scores(table, group="source")
     assert found.ids == ("law/1", "art/1", "art/2")
     assert found.tasks.tolist() == ["law", "art", "art"]
-    assert found.groups is not None
     assert found.groups.tolist() == ["law/x", "art/y", "art/y"]
     people = written(tmp_path / "people.csv", "id,task,human\n1,art,1\n")
     np.testing.assert_array_equal(read_human(people, found).scores["t"], [np.nan, 1, np.nan])
@@ -429,7 +426,6 @@ def test_promptfoo_people_overwrite_the_verdict_which_the_judges_parts_give_back
     assert [row["success"] for row in rows] == [False, True, True, False, True]
     assert found.scores["gpt"].tolist() == [1, 1, 1, 1]  # the last row has no judge but a human
     assert found.unscored == {"gpt": 1}
-    assert found.human is not None
     np.testing.assert_array_equal(found.human.scores["gpt"], [0, np.nan, 1, 0])
     assert read_scores(path, score="score").scores["gpt"].tolist() == [1, 1, 0.4375, 1]
     whole = verdict("assert-set", 1)
@@ -509,7 +505,6 @@ def test_langfuse_annotations_are_people_and_the_last_score_counts(tmp_path: Pat
     found = read_scores(path, score="correct")
     assert found.ids == ("t1", "t2", "t3/o1")
     assert found.scores["scores"].tolist() == [1, 0.5, 1]
-    assert found.human is not None
     np.testing.assert_array_equal(found.human.scores["scores"], [np.nan, 0, np.nan])
     assert "2 scores were given again later; the last counts" in found.notes[0]
 
@@ -556,7 +551,6 @@ def test_label_studio_people_are_averaged_and_cancelled_ones_are_left_out(tmp_pa
     found = read_scores(path)
     assert found.ids == ("p0", "p1", "p2")  # of the data, not the number of the task
     assert found.scores["project"].tolist() == [1, 0, 0]
-    assert found.human is not None
     np.testing.assert_array_equal(found.human.scores["project"], [0.5, 1, np.nan])
     assert found.human.disagreement == 0.5
     judged = read_scores(written(tmp_path / "a.csv", "id,score\np0,1\np1,1\np2,0\n"))

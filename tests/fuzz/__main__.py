@@ -6,7 +6,6 @@ move it to ``tests/fuzz/corpus`` when it is mended. A run goes on where the last
 
 import argparse
 import collections
-import csv
 import json
 import select
 import subprocess
@@ -19,7 +18,6 @@ from tests.fuzz.generate import generated
 
 #: Seconds for which an answer is waited: of a new worker, which first has to load all of demele, for longer.
 _HANGING, _STARTING = 60.0, 600.0
-_Counts = collections.Counter[tuple[str, str]]
 
 
 class _Worker:
@@ -49,18 +47,9 @@ class _Worker:
                 self.close()  # the peak of memory never falls
             return found
         self.close()
-        one = generated(seed, number)
-        what = f"exit {process.returncode}" if ready else f"no answer in {patience:.0f} s"
+        told = f"exit {process.returncode}" if ready else f"no answer in {patience:.0f} s"
         outcome = "crash" if ready else "hanging"
-        return {
-            "reader": one.reader,
-            "how": one.how,
-            "outcome": outcome,
-            "seconds": 0.0,
-            "mib": 0.0,
-            "told": what,
-            "fault": True,
-        }
+        return {"reader": generated(seed, number).reader, "outcome": outcome, "told": told, "fault": True}
 
     def close(self) -> None:
         """End it."""
@@ -72,52 +61,29 @@ class _Worker:
 
 def _run(seed: int, first: int, count: int, minutes: float, folder: Path, only: str = "") -> int:
     folder.mkdir(parents=True, exist_ok=True)
-    progress = folder / f"seed-{seed}.csv"
+    progress = folder / f"seed-{seed}.txt"
+    number = int(progress.read_text()) if progress.exists() else first
     done: collections.Counter[tuple[str, str]] = collections.Counter()
-    worst: dict[str, tuple[float, float]] = {}
-    if progress.exists():
-        with progress.open() as file:
-            rows = list(csv.DictReader(file))
-        for row in rows:
-            done[row["reader"], row["outcome"]] += int(row["inputs"])
-            worst[row["reader"]] = (float(row["seconds"]), float(row["mib"]))
-        first = int(rows[0]["next"]) if rows else first
-    worker, end, faults, number = _Worker(), time.monotonic() + 60 * minutes, 0, first
+    worker, end, faults = _Worker(), time.monotonic() + 60 * minutes, 0
     while number < count and time.monotonic() < end:
         one = generated(seed, number)
-        if only and only not in (one.reader, one.how):
-            number += 1
-            continue
-        found = worker.outcome(seed, number)
-        done[found["reader"], found["outcome"]] += 1
-        before = worst.get(found["reader"], (0.0, 0.0))
-        worst[found["reader"]] = (max(before[0], found["seconds"]), max(before[1], found["mib"]))
-        if found["fault"]:
-            faults += 1
-            (folder / f"{found['outcome']}-{seed}-{number}.json").write_text(generated(seed, number).to_json())
-            (folder / f"{found['outcome']}-{seed}-{number}.txt").write_text(found["told"])
-            print(f"{found['outcome']}: {found['reader']}: {seed} {number}: {found['told'].strip()[-300:]}")
+        if not only or only in (one.reader, one.how):
+            found = worker.outcome(seed, number)
+            done[found["reader"], found["outcome"]] += 1
+            if found["fault"]:
+                faults += 1
+                (folder / f"{found['outcome']}-{seed}-{number}.json").write_text(one.to_json())
+                (folder / f"{found['outcome']}-{seed}-{number}.txt").write_text(found["told"])
+                print(f"{found['outcome']}: {found['reader']}: {seed} {number}: {found['told'].strip()[-300:]}")
         number += 1
         if number % 100 == 0:
-            _write(progress, done, worst, number)
+            progress.write_text(str(number))
             print(f"{number:,} inputs, {faults} faults in this run", file=sys.stderr)
-    _write(progress, done, worst, number)
+    progress.write_text(str(number))
     worker.close()
     for (reader, outcome), inputs in sorted(done.items()):
         print(f"{reader:12} {outcome:10} {inputs:7,}")
     return faults
-
-
-def _write(
-    path: Path, done: "collections.Counter[tuple[str, str]]", worst: dict[str, tuple[float, float]], number: int
-) -> None:
-    beside = path.with_suffix(".new")
-    with beside.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["reader", "outcome", "inputs", "seconds", "mib", "next"])
-        for (reader, outcome), inputs in sorted(done.items()):
-            writer.writerow([reader, outcome, inputs, *worst[reader], number])
-    beside.replace(path)
 
 
 if __name__ == "__main__":

@@ -381,25 +381,8 @@ def spoiled(rng: np.random.Generator, good: Any) -> Any:
 def _replaced(rng: np.random.Generator, array: Any) -> Any:
     changed = array.copy()
     choices: list[Any] = [
-        None,
-        np.nan,
-        np.inf,
-        -1,
-        "x",
-        "",
-        "\ud800",
-        b"x",
-        10**400,
-        2**63,
-        [1],
-        {},
-        1j,
-        True,
-        Odd(),
-        pd.NA,
-        0.5,
-        1e308,
-    ]
+        None, np.nan, np.inf, -1, "x", "", "\ud800", b"x", 10**400, 2**63, [1], {}, 1j, True, Odd(), pd.NA, 0.5, 1e308,
+    ]  # fmt: skip
     changed.reshape(-1)[int(rng.integers(0, changed.size))] = choices[int(rng.integers(0, len(choices)))]
     return changed if rng.random() < 0.5 else changed.tolist()
 

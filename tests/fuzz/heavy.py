@@ -3,7 +3,6 @@
 
 import gzip
 import io
-import json
 import struct
 import zipfile
 import zlib
@@ -52,16 +51,8 @@ def _factors(name: str, content: bytes) -> Input:
     return Input("heavy", name, ("score", "codes.npy", name, "--metrics", "mig", "--quiet"), {name: content})
 
 
-def _wide_sparse() -> Input:
-    return _score("wide.npz", makers.archive_bytes({**makers.sparse_parts("csr"), "shape": np.array([24, 10**11])}))
-
-
-def _less_wide_sparse() -> Input:
-    return _score("wide.npz", makers.archive_bytes({**makers.sparse_parts("csr"), "shape": np.array([24, 500_000])}))
-
-
-def _tall_sparse() -> Input:
-    return _score("tall.npz", makers.archive_bytes({**makers.sparse_parts("csc"), "shape": np.array([10**11, 3])}))
+def _sparse(form: str, *shape: int) -> Input:
+    return _score("sparse.npz", makers.archive_bytes({**makers.sparse_parts(form), "shape": np.array(shape)}))
 
 
 def _gzip_bomb() -> Input:
@@ -71,28 +62,21 @@ def _gzip_bomb() -> Input:
 
 def _forged_width() -> Input:
     content = makers.accumulator_bytes()[0]
-    start = len(b"demele-accumulator-2\n")
-    body = content[start + 16 :]
-    end = 8 + int.from_bytes(body[:8], "little")
-    header = json.loads(body[8:end])
+    header, arrays = makers.unpacked(content)
     header["settings"]["reg_dim"] = {"array": ["<U500000000", [1], ["x"], False]}
-    return Input("heavy", "forged width", ("api:accumulator",), {"input": makers.forged(content, header, body[end:])})
+    return Input("heavy", "forged width", ("api:accumulator",), {"input": makers.forged(content, header, arrays)})
 
 
 def _forged_levels() -> Input:
     content = makers.accumulator_bytes()[0]
-    start = len(b"demele-accumulator-2\n")
-    body = content[start + 16 :]
-    end = 8 + int.from_bytes(body[:8], "little")
-    header = json.loads(body[8:end])
+    header, arrays = makers.unpacked(content)
     for factor in header["frame"]["factors"]:
         if factor["kind"] == "categorical":
             factor["levels"] = [str(level) for level in range(200_000)]
     header["frame"]["codes"] = {"names": [f"z{i}" for i in range(20_000)], "low": [0] * 20_000, "high": [1] * 20_000}
-    return Input("heavy", "forged levels", ("api:accumulator",), {"input": makers.forged(content, header, body[end:])})
+    return Input("heavy", "forged levels", ("api:accumulator",), {"input": makers.forged(content, header, arrays)})
 
 
-#: What is made, by name.
 def _heavy_mesh() -> Input:
     """A file of Cars3D whose pictures declare a gibibyte within what zlib packed."""
     held = dict(image_sets.good("cars3d")[0])
@@ -111,6 +95,7 @@ def _heavy_mesh() -> Input:
     return Input("heavy", "mesh", ("api:images", "cars3d", "published"), held)
 
 
+#: What is made, by name.
 HEAVY: dict[str, Callable[[], Input]] = {
     "npz that unpacks to 640 MiB": lambda: _score("a.npz", _packed(makers.npy_header("(24, 3495253)"), 671_088_576)),
     "npz of bytes that unpacks to 900 MiB": lambda: _score(
@@ -131,9 +116,9 @@ HEAVY: dict[str, Callable[[], Input]] = {
     ),
     "json of brackets": lambda: _factors("a.json", b"[" * (8 * _MIB)),
     "json of one number": lambda: _factors("a.json", b"[" + b"9" * (4 * _MIB) + b"]"),
-    "sparse of 1e11 columns": _wide_sparse,
-    "sparse of 5e5 columns": _less_wide_sparse,
-    "sparse of 1e11 rows": _tall_sparse,
+    "sparse of 1e11 columns": lambda: _sparse("csr", 24, 10**11),
+    "sparse of 5e5 columns": lambda: _sparse("csr", 24, 500_000),
+    "sparse of 1e11 rows": lambda: _sparse("csc", 10**11, 3),
     "gzip of a gibibyte": _gzip_bomb,
     "pictures of a gibibyte in a file of MATLAB": _heavy_mesh,
     "accumulator of wide strings": _forged_width,

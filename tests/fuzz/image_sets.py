@@ -1,10 +1,8 @@
 """Hostile files of image sets: tiny ones of published layouts, damaged, exchanged or left out; and converted ones."""
 
-import io
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -47,18 +45,3 @@ def read(layout: str, converted: bool) -> None:
         again = files.converted(published, Path(path), Path("again.npy"), **asked)
         again.images([0, len(again) - 1])
         load(published, Path(path), size=4, cache="kept.npy", **asked)
-
-
-def hostile_arrays(content: bytes, rng: np.random.Generator) -> bytes:
-    """Return an archive in which one array is of another type or shape."""
-    with np.load(io.BytesIO(content)) as archive:
-        arrays = {name: archive[name] for name in archive.files if name != "metadata"}
-    name = list(arrays)[int(rng.integers(0, len(arrays)))]
-    held = arrays[name]
-    choices: list[Any] = [
-        held[:1], held[:0], held.astype(np.float16), held.astype(bool), held.astype(complex), held.T, held.ravel(),
-        np.zeros((), np.uint8), held.astype("U3"), held.astype(">i8"), held[..., None], np.zeros((0, 64, 64), np.uint8),
-        held.astype("M8[s]"), held.view(np.int8) if held.dtype == np.uint8 else held[::-1],
-    ]  # fmt: skip
-    arrays[name] = choices[int(rng.integers(0, len(choices)))]
-    return files.npz_bytes(arrays, packed=bool(rng.random() < 0.5))

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - what is hostile is easier to compare in one line each
-"""Hostile files that are made where they are read: folders of pictures, wide tables, checkpoints, files of studies.
+"""Hostile files that are made where they are read: folders of pictures, checkpoints, files of studies.
 
 Where a change leaves the values as they are, what is read is held against them: a :class:`Shifted` is a fault.
 """
@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 import torch
 from PIL import Image
 
 from demele import data, lab
-from demele.files.named import read_table
 from tests.fuzz.arguments import Shifted, call_of, check_same, good_values, targets
 from tests.fuzz.generate import changed_json, damaged
 
@@ -144,28 +142,6 @@ def picture_folder(rng: Rng) -> None:
     shape = factors["shape"].tolist() if "shape" in factors else [shapes[place] for place in pixels]
     if found != pixels.tolist() or shape != [shapes[place] for place in pixels]:
         raise Shifted(f"factors.csv, {how}: pictures {pixels.tolist()} have places {found} and shapes {shape}")
-
-
-def wide_table(rng: Rng) -> None:
-    """Read a table of many columns; every value must stand under its name."""
-    width = int(rng.choice([300, 3000, 20_000]))
-    names = [f"column{place}" for place in range(width)]
-    rows = [[str(width * row + place + 7) for place in range(width)] for row in range(4)]
-    content, kept, how = _written(names, rows, rng)
-    Path("wide.csv").write_bytes(content)
-    table: Any = read_table("wide.csv", warn=lambda _: None)
-    if not kept or how == "|":
-        return
-    held = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table, columns=names)
-    held = held.set_axis([str(name).strip().removeprefix("# ") for name in held.columns], axis=1)
-    if how == " ":  # one column, of which a warning says so
-        return
-    expected = np.array(rows, dtype=np.int64)
-    expected = np.insert(expected, 0, 0, axis=0)[1:]
-    if how in ("one less", "one more"):
-        return
-    if not np.array_equal(held[names].to_numpy().astype(np.int64), expected):
-        raise Shifted(f"a table of {width} columns, {how}, holds other values")
 
 
 # Checkpoints ---------------------------------------------------------------------------------------------------------
@@ -305,7 +281,6 @@ KINDS: dict[str, Callable[[Rng], None]] = {
     "odd tensors": _odd_tensors,
     "other forms": _other_forms,
     "picture folder": picture_folder,
-    "wide table": wide_table,
     "VAE checkpoint": vae_checkpoint,
     "fabric checkpoint": fabric_checkpoint,
     "study": study_file,

@@ -1,6 +1,5 @@
 """Valid files of every kind, as bytes: small, and the same for the same generator."""
 
-import gzip
 import io
 import json
 import zipfile
@@ -173,6 +172,13 @@ def accumulator_bytes() -> tuple[bytes, ...]:
     )
 
 
+def unpacked(content: bytes) -> tuple[Any, bytes]:
+    """The header and the arrays in the bytes of an accumulator."""
+    body = content[len(b"demele-accumulator-2\n") + 16 :]
+    end = 8 + int.from_bytes(body[:8], "little")
+    return json.loads(body[8:end]), body[end:]
+
+
 def forged(content: bytes, header: Any, arrays: bytes) -> bytes:
     """The bytes of an accumulator with another header and other arrays, and the checksum of these."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
@@ -213,8 +219,3 @@ def image_parts() -> dict[str, Any]:
         "space": np.array(space.to_json()),
         "name": np.array("made"),
     }
-
-
-def bench_dictionary() -> Any:
-    """The same before it is compressed."""
-    return json.loads(gzip.decompress(saved_bench()))

@@ -53,9 +53,11 @@ class Outcome:
 def _api(name: str, content: bytes) -> None:
     codes, factors = makers.frame("z1", "z2"), makers.frame("shape", "size")
     if name == "frame":
-        import json as plain
-
-        ranges = demele.bins.BinEdges.from_dict(plain.loads(content))
+        try:
+            held = json.loads(content)
+        except ValueError:  # who reads a dictionary from a file has the errors of that
+            return
+        ranges = demele.bins.BinEdges.from_dict(held)
         demele.Accumulator("mig", frame=ranges).update(codes, factors).compute()
     elif name == "accumulator":
         found = demele.Accumulator.from_bytes(content)

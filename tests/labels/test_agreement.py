@@ -24,7 +24,7 @@ from demele.labels.joined.agreement_coefficients import (
     vote_rows,
 )
 from demele.labels.joined.annotations import Annotations
-from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
 
 Table = NDArray[np.int64]
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
@@ -86,18 +86,6 @@ def test_krippendorff_observers(scale: Scale, alpha: float) -> None:
     found = annotator_agreement(table, scale=scale, n_resamples=0)
     assert round(found.krippendorff, 3) == alpha
     assert (found.n_items, found.n_answers) == (11, 41)
-
-
-def test_cohen_two_by_two() -> None:
-    # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: 0.7 observed, 0.5 expected.
-    one, other = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], [20, 5, 10, 15], axis=1)
-    found = annotator_agreement({"ann": one, "bob": other}, n_resamples=0)
-    assert_close([found.raw, found.cohen], [0.7, 0.4], ROUNDING)
-    assert_exact(found.shared_matrix(), [[0, 50], [50, 0]])
-    assert_close(found.cohen_matrix(), [[math.nan, 0.4], [0.4, math.nan]], ROUNDING)
-    # Scott's pi for kappa (shares 0.55, 0.45), and alpha with one degree of freedom less: 1 - 99 * 30 / (2 * 55 * 45).
-    assert_close(found.fleiss, 1 - 0.3 / (2 * 0.55 * 0.45), ROUNDING)
-    assert_close(found.krippendorff, 1 - 99 * 30 / (2 * 55 * 45), ROUNDING)
 
 
 # Other libraries
@@ -213,39 +201,12 @@ def test_weighing_rows_of_votes_is_repeating_items(table: Table, scale: Scale, s
 # Laws
 
 
-@given(tables(), st.permutations(range(5)))
-def test_names_do_not_matter(table: Table, new: list[int]) -> None:
-    nominal = plain_values(Annotations.from_matrix(table, no_answer=-1))
-    renamed = np.where(table < 0, -1, np.array(new)[table])
-    assert_close(
-        list(plain_values(Annotations.from_matrix(renamed, no_answer=-1)).values()), list(nominal.values()), ROUNDING
-    )
-    for scale in ("ordinal", "interval"):  # the other way round, and another unit
-        straight = plain_values(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale)
-        reverse = np.where(table < 0, -1, 40 - 10 * table)
-        turned = Annotations.from_matrix(reverse, no_answer=-1, classes=range(0, 50, 10))
-        assert_close(list(plain_values(turned, scale=scale).values()), list(straight.values()), ROUNDING)
-    ratio = plain_values(Annotations.from_matrix(table, no_answer=-1), scale="ratio")
-    tenfold = Annotations.from_matrix(np.where(table < 0, -1, 10 * table), no_answer=-1)
-    assert_close(list(plain_values(tenfold, scale="ratio").values()), list(ratio.values()), ROUNDING)
-
-
 @pytest.mark.parametrize("scale", SCALES)
 def test_perfect_agreement(scale: Scale) -> None:
     found = annotator_agreement([[0, 1, 2, 1, 0]] * 3, scale=scale, seed=4)
     assert_close([found.raw, found.cohen, found.fleiss, found.krippendorff], [1, 1, 1, 1], ROUNDING)
     assert_close(found.per_annotator["with_rest"], [1, 1, 1], ROUNDING)
     assert_close([[one.low, one.high] for one in found.intervals.values()], np.ones((3, 2)), ROUNDING)
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_chance_is_zero(scale: Scale) -> None:
-    rng = np.random.default_rng(11)
-    values = [plain_values(rng.choice(3, size=(4, 200), p=[0.5, 0.3, 0.2]), scale=scale) for _ in range(150)]
-    assert_mean([one["krippendorff"] for one in values], 0.0)
-    assert_mean([one["cohen"] for one in values], 0.0)
-    # Shares from the same answers favour Fleiss' kappa downwards, by about 1 / (number of answers).
-    assert_mean([one["fleiss"] + 1 / 800 for one in values], 0.0)
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -330,13 +291,7 @@ def test_refusals() -> None:
     table_cases: Any = [
         (GOOD, {"scale": "cardinal"}, UnknownNameError, r"scale: expected one of nominal, .* got 'cardinal'"),
         (GOOD, {"scale": ["nominal"]}, UnknownNameError, r"scale: expected one of"),
-        (GOOD, {"level": 95}, InputError, r"level: expected a number between 0 and 1.*got 95"),
-        (GOOD, {"level": "high"}, InputError, r"level: expected a number"),
         (GOOD, {"n_resamples": 10}, InputError, r"n_resamples: expected 0, or at least 40 for level 0.95, got 10"),
-        (GOOD, {"n_resamples": -1}, InputError, r"n_resamples: expected a whole number >= 0, got -1"),
-        (GOOD, {"n_resamples": 1e3}, InputTypeError, r"n_resamples: expected a whole number >= 0, got 1000.0"),
-        (GOOD, {"seed": -3}, InputError, r"seed: expected a whole number >= 0, got -3"),
-        (GOOD, {"seed": None}, InputTypeError, r"seed: expected a whole number >= 0, got None"),
         (GOOD, {"classes": [0, 2]}, InputError, r"3 of 6 values are not among the 2 classes"),
         ([["a", "b"], ["a", "a"]], {"scale": "interval"}, InputError, r"classes: expected numbers .* got 'a', 'b'"),
         ([["1", "nan"], ["1", "1"]], {"scale": "ratio"}, InputError, r"classes: expected numbers"),

@@ -1,7 +1,6 @@
-"""The blend, the one-coin model and Dawid-Skene with its own prior: by hand, against loops, on crowds, bad settings."""
+"""The blend, the one-coin model and Dawid-Skene with its own prior; and one call that joins answers."""
 
 import re
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,22 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotConvergedWarning, UnknownNameError
+from demele.core.errors import DemeleError, InputError, NotConvergedWarning, UnknownNameError
+from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
 from demele.data import load_example
 from demele.data.label_sets import CROWDS, crowd_example
-from demele.labels import Annotations, Consensus, consensus, dawid_skene, majority_vote, one_coin
+from demele.labels import (
+    Annotations,
+    Consensus,
+    aggregate,
+    bayesian_consensus,
+    consensus,
+    dawid_skene,
+    majority_vote,
+    one_coin,
+)
+from demele.noise.transition import count_labels
 from tests.labels.test_item_response import Answers, crowds, read
 from tests.oracles import annotators as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
@@ -23,46 +33,6 @@ THREE = [[0, 0, 1], [0, 0, 1], [0, 1, 1]]
 
 
 # By hand.
-
-
-def test_one_step_of_the_own_prior_by_hand() -> None:
-    found = dawid_skene(THREE, prior="own", max_iterations=1, tolerance=0)
-    # Votes for 0: 1, 2/3, 0. Right answers expected of ann 8/3 of 3, of bob as many, of cal 7/3: 23/3 of 9 in all, so
-    # P = (23/3 + 1) / 11 = 26/33; ann's coin (8/3 + 52/33) / 5 = 28/33, cal's (7/3 + 52/33) / 5 = 43/55.
-    # ann about 0: counts 5/3 and 0, and 5 (28/33, 5/33): 39/44, 5/44; about 1: 1/3 and 1, and 5 (5/33, 28/33): 36/209,
-    # 173/209. cal about 0: 1 and 2/3, and 5 (43/55, 12/55): 81/110, 29/110; about 1: 0 and 4/3: 36/209, 173/209.
-    # Proportions (5/3 + 1) / 5 = 8/15 and 7/15.
-    ann, cal = ((39, 44), (36, 209)), ((81, 110), (36, 209))
-    expected = []
-    for answers in zip(*THREE, strict=True):
-        weights = [Fraction(8, 15), Fraction(7, 15)]
-        for says, of in zip(answers, (ann, ann, cal), strict=True):
-            for true in (0, 1):
-                zero = Fraction(*of[true])
-                weights[true] *= zero if says == 0 else 1 - zero
-        expected.append([float(weight / sum(weights)) for weight in weights])
-    assert_close(found.probabilities, expected, ROUNDING)
-    # What the step after it holds, from these posteriors.
-    p0 = [row[0] for row in expected]
-    assert_close(found.proportions, [(sum(p0) + 1) / 5, (4 - sum(p0)) / 5], ROUNDING)
-    right = [p0[0] + p0[1] + 1 - p0[2]] * 2 + [p0[0] + 2 - p0[1] - p0[2]]
-    pooled = (sum(right) + 1) / 11
-    coins = [(one + 2 * pooled) / 5 for one in right]
-    assert_close(found.details["accuracies"], coins, ROUNDING)
-    row = np.array([p0[0] + 5 * coins[2], p0[1] + p0[2] + 5 * (1 - coins[2])])
-    assert_close(found.transition(2).probabilities[0], row / row.sum(), ROUNDING)
-    assert found.objective == ()
-    assert found.converged is None
-
-
-def test_one_step_of_one_coin_by_hand() -> None:
-    found = one_coin(THREE, max_iterations=1, tolerance=0)
-    coins = (Fraction(28, 33), Fraction(28, 33), Fraction(43, 55))
-    weights = [Fraction(8, 15), Fraction(7, 15)]
-    for coin, says in zip(coins, (0, 0, 1), strict=True):  # of item 1
-        for true in (0, 1):
-            weights[true] *= coin if says == true else 1 - coin
-    assert_close(found.probabilities[1, 0], float(weights[0] / sum(weights)), ROUNDING)
 
 
 def read_with(answers: NDArray[Any], k: int) -> Annotations:
@@ -93,17 +63,6 @@ def test_the_blend_is_the_mean_of_its_members(k: int) -> None:
     assert str(found.signature).startswith("consensus")
     counts = found.profiles.counts.sum()
     assert_close(counts, np.count_nonzero(answers != -1), ROUNDING)
-
-
-def test_a_blend_by_hand() -> None:
-    # Of two annotators who never answer the same, all is even: every member says a half of each class.
-    found = consensus([[0, 1, 0, 1], [1, 0, 1, 0]])
-    assert_close(found.probabilities, np.full((4, 2), 0.5), ROUNDING)
-    # One answer each: both coins are P = (1 + 1) / (2 + 2), one in two, so that the models know the proportions only.
-    alone = consensus([[0, -1], [-1, 1]], no_answer=-1, classes=[0, 1])
-    own = dawid_skene([[0, -1], [-1, 1]], no_answer=-1, classes=[0, 1], prior="own")
-    coin = one_coin([[0, -1], [-1, 1]], no_answer=-1, classes=[0, 1])
-    assert_close(alone.probabilities[0, 0], (1 + own.probabilities[0, 0] + coin.probabilities[0, 0]) / 3, ROUNDING)
 
 
 # Against the definition.
@@ -217,13 +176,7 @@ def test_bad_settings() -> None:
         ({"prior": 5}, "prior: expected 'own', got 5"),
         ({"strength": 5}, "strength: is of prior='own', which is not asked for"),
         ({"prior": "own", "smoothing": 1}, "smoothing: prior='own' takes its place"),
-        ({"prior": "own", "strength": 0}, "strength: expected a finite number above 0, got 0"),
-        ({"prior": "own", "strength": float("nan")}, "strength: expected a finite number"),
-        ({"prior": "own", "strength": float("inf")}, "strength: expected a finite number"),
-        ({"prior": "own", "strength": True}, "strength: expected a finite number"),
-        ({"prior": "own", "strength": "5"}, "strength: expected a finite number"),
         ({"prior": "own", "tolerance": -1}, "tolerance: expected a finite number >= 0"),
-        ({"prior": "own", "max_iterations": 0}, "max_iterations: expected a whole number >= 1"),
     ]
     for options, message in options_cases:
         with pytest.raises(InputError, match="^" + re.escape(message)):
@@ -251,3 +204,77 @@ def test_the_vote_is_recommended_where_annotators_of_two_classes_answer_little()
     many = consensus(rng.integers(0, 2, (3, 10)))
     assert "few-answers" not in [note.code for note in many.notes]
     assert "few-answers" not in [note.code for note in consensus(rng.integers(0, 3, (3, 9))).notes]
+
+
+# One call that joins answers, and compares the labels with true ones and with given ones -----------------------------
+
+
+#: Four annotators about six items; the first is always right, the last nearly never.
+TRUE = np.array([0, 1, 0, 1, 0, 1])
+ANSWERS = [TRUE, [0, 1, 0, 1, 1, 1], [0, 1, 0, 0, 0, 1], [1, 0, 1, 1, 1, 1]]
+NAMED = Annotations.from_matrix(ANSWERS, items=[f"i{place}" for place in range(6)])
+
+
+def test_the_consensus_is_that_of_its_method() -> None:
+    assert aggregate(ANSWERS).consensus.labels.tolist() == consensus(ANSWERS).labels.tolist()
+    smooth = aggregate(ANSWERS, method="dawid-skene", smoothing=0.5).consensus
+    assert smooth.log_likelihood == dawid_skene(ANSWERS, smoothing=0.5).log_likelihood
+    strong = aggregate(ANSWERS, method="own-prior", strength=50).consensus
+    assert strong.log_likelihood == dawid_skene(ANSWERS, prior="own", strength=50).log_likelihood
+    few: dict[str, Any] = {"n_samples": 20, "n_warmup": 5, "n_chains": 2, "seed": 3}
+    with pytest.warns(NotConvergedWarning):
+        drawn = aggregate(ANSWERS, method="bayesian", **few).consensus
+    with pytest.warns(NotConvergedWarning):
+        expected = bayesian_consensus(ANSWERS, **few)
+    assert_close(drawn.probabilities, expected.probabilities, ROUNDING)
+
+
+def test_true_labels_are_found_by_the_names_of_items() -> None:
+    every = aggregate(NAMED, gold=TRUE).gold
+    assert (every.n, every.majority.right) == (6, int((consensus(ANSWERS, method="majority").labels == TRUE).sum()))
+    shuffled = {f"i{place}": int(TRUE[place]) for place in (4, 1, 3)}
+    found = aggregate(NAMED, gold={**shuffled, "nobody": 1})
+    assert found.gold.n == 3
+    assert found.gold.consensus.right == int((consensus(ANSWERS).labels[[4, 1, 3]] == TRUE[[4, 1, 3]]).sum())
+    (note,) = found.notes
+    assert note.message == "`gold`: 1 of 4 items have no answer and are left out."
+    assert note.message in [one["message"] for one in found.to_dict()["notes"]]
+
+
+def test_noise_of_given_labels() -> None:
+    given = 1 - TRUE
+    found = aggregate(NAMED, given=given)
+    assert found.given.wrong_share == consensus(ANSWERS).wrong_share(given)
+    assert_close(found.noise_frame().iloc[:, 1:].to_numpy(), consensus(ANSWERS).noise(given).probabilities, ROUNDING)
+    with pytest.raises(InputError, match="given: expected the labels whose noise"):
+        aggregate(ANSWERS).noise_frame()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"smoothing": 1.0}, "smoothing: is for `method='dawid-skene'`, not blend"),
+        ({"method": "majority", "n_chains": 2}, "n_chains: is for `method='bayesian'`, not majority"),
+        ({"scale": "ratio"}, "scale: is for `agreement`, which is not asked for"),
+        ({"method": "bayesian", "feature_model": "normal"}, "feature_model: says what `features` are"),
+        ({"gold": [0, 1]}, "gold: expected 6 labels, one per item in their order, got 2"),
+        ({"gold": {"z": 1}}, "gold: none of its 1 items has an answer, first 'z'"),
+        ({"gold": [7] * 6}, "gold: none of its classes, such as 7"),
+        ({"given": [7] * 6}, "given: 6 of 6 values are not among"),
+        ({"method": "votes"}, "method: expected one of"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DemeleError) as raised:
+        aggregate(ANSWERS, **options)
+    assert message in str(raised.value)
+
+
+def test_counts_of_a_sample_have_intervals_of_their_level() -> None:
+    found = count_labels([0, 0, 0, 1], [0, 0, 1, 1], level=0.8)
+    low, high = exact_interval(1, 4, level=0.8)
+    content = found.to_dict()
+    assert (content["wrong"], content["n"], content["level"]) == (1, 4, 0.8)
+    assert_close([content["interval"]["low"], content["interval"]["high"]], [low, high], ROUNDING)
+    assert found.to_frame().to_numpy().tolist() == [[0, 2, 1], [1, 0, 1]]
+    assert "80% interval" in found.document().headline

@@ -1,6 +1,7 @@
 """Cleaning by filters: cases worked by hand, slow oracles, what may not change the suspects, and bad input."""
 
-from typing import Any, TypeVar
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,18 +10,21 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from demele.core.errors import InputError
+from demele.core.errors import InputError, InputTypeError, MissingExtraError, NotEnoughData, UnknownNameError
+from demele.core.inputs import read_codes
+from demele.core.labelled import Vocabulary
 from demele.core.seeds import rng_for
 from demele.labels import Cleaning, clean
 from demele.labels.cleaned.filter_methods import dealt
+from demele.labels.cleaned.filters import read_probabilities
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[Any]
-T = TypeVar("T")
 
 #: Every method, with quick settings.
 METHODS: dict[str, dict[str, Any]] = {
@@ -31,12 +35,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "entropy": {"model": GaussianNB()},
     "confident": {"model": GaussianNB()},
 }
-
-
-def there(value: T | None) -> T:
-    """Return what must not be missing."""
-    assert value is not None
-    return value
 
 
 class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -92,9 +90,9 @@ def test_neighbours_by_hand() -> None:
     positions = [[0.0], [1.0], [2.1], [3.0], [10.0], [11.0], [12.1]]
     found = clean(["a", "a", "a", "b", "a", "b", "b"], positions, method="knn", k=2, scaling="none")
     assert_exact(found.suspect, [False, False, False, True, True, False, False])
-    assert there(found.suggested).tolist() == ["a", "a", "a", "a", "b", "b", "b"]
+    assert found.suggested.tolist() == ["a", "a", "a", "a", "b", "b", "b"]
     # Row 2 (a, at 2.1) has b at 0.9 and a at 1.1: one against it, and a tie keeps the label.
-    assert_exact(there(found.score), [0, 0, 0.5, 1, 1, 0.5, 0.5])
+    assert_exact(found.score, [0, 0, 0.5, 1, 1, 0.5, 0.5])
 
 
 def test_neighbours_on_features_of_very_different_scale() -> None:
@@ -105,32 +103,7 @@ def test_neighbours_on_features_of_very_different_scale() -> None:
     assert clean(y, features, method="knn").n_suspects == 0
     assert clean(y, features, method="knn", scaling="none").n_suspects > 5
     # A unit is not a fact: metres or kilometres, the same suspects.
-    assert_exact(
-        there(clean(y, features * [1, 1e-6], method="knn").score), there(clean(y, features, method="knn").score)
-    )
-
-
-def test_neighbours_against_a_loop() -> None:
-    features, y = blobs(2)
-    scaled = (features - features.mean(axis=0)) / features.std(axis=0)
-    found = clean(y, features, method="knn", k=7)
-    for row in range(y.size):
-        distance = ((scaled - scaled[row]) ** 2).sum(axis=1)
-        distance[row] = np.inf
-        votes = y[np.argsort(distance)[:7]].tolist()
-        best = max(votes.count(each) for each in range(3))
-        suspect = votes.count(y[row]) < best
-        assert found.suspect[row] == suspect
-        if suspect:
-            assert there(found.suggested)[row] == min(each for each in range(3) if votes.count(each) == best)
-
-
-def test_classification_by_hand() -> None:
-    features = [[-2], [-1], [1], [2], [3], [-3]]
-    found = clean([0, 0, 1, 1, 0, 1], features, method="classification", model=Threshold(), folds=2)
-    assert_exact(found.suspect, [False, False, False, False, True, True])
-    assert_exact(there(found.suggested), [0, 0, 1, 1, 1, 0])
-    assert found.score is None
+    assert_exact(clean(y, features * [1, 1e-6], method="knn").score, clean(y, features, method="knn").score)
 
 
 def test_voting_by_hand() -> None:
@@ -142,17 +115,10 @@ def test_voting_by_hand() -> None:
     found = clean([*y, 1, 2], extra, method="voting", model=models, folds=2)
     assert_exact(found.suspect, [False, True, True, True, True, True, False, False])
     # Row 2: 1, 0 and 2 vote on label 0, which is not suggested to itself: of 1 and 2, the earlier.
-    assert_exact(there(found.suggested), [0, 0, 1, 1, 2, 0, 1, 2])
-    assert_close(there(found.score), [0, 2 / 3, 2 / 3, 1, 1, 2 / 3, 0, 0], ROUNDING)
+    assert_exact(found.suggested, [0, 0, 1, 1, 2, 0, 1, 2])
+    assert_close(found.score, [0, 2 / 3, 2 / 3, 1, 1, 2 / 3, 0, 0], ROUNDING)
     all_of_them = clean([*y, 1, 2], extra, method="voting", model=models, folds=2, rule="consensus")
     assert_exact(all_of_them.suspect, [False, False, False, True, True, False, False, False])
-
-
-def test_entropy_is_a_share_of_the_largest() -> None:
-    # 0.8, 0.1, 0.1: 0.639 nats of log 3 = 1.099, which is 0.582.
-    y, probabilities = [1, 0, 2], [[0.8, 0.1, 0.1]] * 3
-    assert_exact(clean(y, probabilities, method="entropy", threshold=0.59).suspect, [True, False, True])
-    assert not clean(y, probabilities, method="entropy", threshold=0.58).suspect.any()
 
 
 def test_entropy_by_hand() -> None:
@@ -160,8 +126,8 @@ def test_entropy_by_hand() -> None:
     # Normalised entropies: 0.194 (twice), 0.469, 1.
     found = clean([1, 0, 1, 1], probabilities, method="entropy", threshold=0.3)
     assert_exact(found.suspect, [True, False, False, False])
-    assert_exact(there(found.suggested), [0, 0, 1, 1])
-    assert_close(there(found.score), [0.97, 0.03, 0.9, 0.5], ROUNDING)
+    assert_exact(found.suggested, [0, 0, 1, 1])
+    assert_close(found.score, [0.97, 0.03, 0.9, 0.5], ROUNDING)
     assert_exact(clean([1, 0, 1, 1], probabilities, method="entropy", threshold=0.47).suspect, [1, 0, 1, 0])
 
 
@@ -169,7 +135,6 @@ def test_the_threshold_of_entropy_is_what_is_usual_where_prediction_and_label_ag
     probabilities = [[0.6, 0.4], [0.8, 0.2], [0.7, 0.3], [0.15, 0.85], [0.55, 0.45]]
     # Normalised entropies: 0.9710, 0.7219, 0.8813, 0.6098, 0.9928. The first two agree with their labels: 0.8464.
     found = clean([0, 0, 1, 0, 1], probabilities, method="entropy")
-    assert found.signature is not None
     assert found.signature.arguments["threshold"] == 0.8464
     assert_exact(found.suspect, [False, False, False, True, False])
     note = next(note for note in found.notes if note.code == "threshold-from-data")
@@ -178,7 +143,6 @@ def test_the_threshold_of_entropy_is_what_is_usual_where_prediction_and_label_ag
     # Sure ones keep the limit, and nothing is said; nor is anything known where nothing agrees.
     for y, sure in (([0, 1, 1], [[0.99, 0.01], [0.02, 0.98], [0.97, 0.03]]), ([1, 0], [[0.97, 0.03], [0.03, 0.97]])):
         found = clean(y, sure, method="entropy")
-        assert found.signature is not None
         assert found.signature.arguments["threshold"] == 0.3
         assert "threshold-from-data" not in {note.code for note in found.notes}
         assert found.suspect[-2] == (len(y) == 2)
@@ -217,7 +181,7 @@ def test_partitioning_against_a_loop() -> None:
             if len(new) < 0.01 * y.size:
                 break
         assert_exact(found.suspect, out)
-        assert there(found.signature).context["rounds"] == str(rounds)
+        assert found.signature.context["rounds"] == str(rounds)
         assert out.any()
 
 
@@ -230,7 +194,7 @@ def test_voting_and_classification_against_a_loop_over_folds() -> None:
         predicted[fold == part] = model.predict(features[fold == part])
     found = clean(y, features, method="classification", model=GaussianNB(), folds=4, seed=7)
     assert_exact(found.suspect, predicted != y)
-    assert_exact(there(found.suggested), predicted)
+    assert_exact(found.suggested, predicted)
 
 
 # Confident learning ---------------------------------------------------------------------------------------------------
@@ -250,7 +214,7 @@ def test_same_suspects_as_cleanlab(rule: str) -> None:
         found = clean(names[y], probabilities, method="confident", rule=rule)
         assert_exact(found.suspect, expected)
         assert expected.any()
-        assert (there(found.suggested)[expected] == names[probabilities.argmax(axis=1)][expected]).all()
+        assert (found.suggested[expected] == names[probabilities.argmax(axis=1)][expected]).all()
 
 
 @settings(max_examples=30)
@@ -265,7 +229,7 @@ def test_from_probabilities_the_order_of_rows_changes_nothing(seed: int, method:
     order = rng.permutation(n)
     before, after = clean(y, probabilities, method=method), clean(y[order], probabilities[order], method=method)
     assert_exact(after.suspect, before.suspect[order])
-    assert_exact(there(after.suggested), there(before.suggested)[order])
+    assert_exact(after.suggested, before.suggested[order])
 
 
 def test_equals_are_suspected_together() -> None:
@@ -352,16 +316,12 @@ def test_few_instances_never_break_the_folds(sizes: list[int], method: Any, seed
     options: dict[str, Any] = {"model": [tree, tree] if method == "voting" else tree}
     found = clean(y, features, method=method, seed=seed, **options)
     assert not found.suspect[np.bincount(y)[y] == 1].any()
-    assert_exact(there(found.suggested)[~found.suspect], y[~found.suspect])
-    assert (there(found.suggested)[found.suspect] != y[found.suspect]).all()
+    assert_exact(found.suggested[~found.suspect], y[~found.suspect])
+    assert (found.suggested[found.suspect] != y[found.suspect]).all()
 
 
 @settings(max_examples=50)
-@given(
-    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8),
-    folds=st.integers(2, 10),
-    seed=st.integers(0, 1000),
-)
+@given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8), folds=st.integers(2, 10), seed=st.integers(0, 1000))
 def test_folds_are_dealt_evenly(sizes: list[int], folds: int, seed: int) -> None:
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes)).astype(np.int32)
     fold = dealt(y, folds, np.random.default_rng(seed))
@@ -435,4 +395,165 @@ def test_half_of_the_models_is_no_majority() -> None:
     for rule, suspects in (("majority", [False, False, True, False]), ("consensus", [False, False, True, False])):
         found = clean([0, 0, 0, 1], said, method="voting", model=[TwoPart(0), TwoPart(1)], folds=2, rule=rule)
         assert_exact(found.suspect, suspects)
-        assert_exact(there(found.score), [0, 0.5, 1, np.nan])  # nothing else has the class of the last
+        assert_exact(found.score, [0, 0.5, 1, np.nan])  # nothing else has the class of the last
+
+
+# What cleaning refuses -----------------------------------------------------------------------------------------------
+
+
+Y, X = [0, 1, 0, 1], [[0.0, 1.0], [1.0, 0.5], [0.3, 0.2], [2.0, 0.1]]
+THIRDS = np.full((4, 3), 1 / 3)
+
+
+def test_refuses() -> None:
+    y_cases: Any = [
+        (Y, X, {"method": "votes"}, UnknownNameError, r"method: expected one of .* got 'votes'; did you mean 'voting'"),
+        (Y, X, {"method": None}, UnknownNameError, r"method: expected one of knn"),
+        ([1, 1, 1, 1], X, {}, NotEnoughData, r"^y: expected labels of at least 2 classes, got only 1"),
+        (Y[:3], X, {}, InputError, r"same number of rows, got 3 and 4"),
+        ([0, None, 1, 1], X, {}, InputError, r"^y: 1 missing value, first at row 1"),
+        (Y, [[np.nan], [1], [2], [3]], {}, InputError, r"^features_or_probabilities: .*non-finite"),
+        (Y, [1, 2, 3, 4], {}, InputError, r"^features_or_probabilities: expected 2 dimensions"),
+        (Y, None, {}, InputTypeError, r"^features_or_probabilities: expected a table"),
+        (Y, X, {"method": "knn", "k": 4}, InputError, r"^k: expected fewer neighbours than the 4 instances, got 4"),
+        (Y, X, {"method": "knn", "k": 0}, InputError, r"^k: expected a whole number >= 1, got 0"),
+        (Y, X, {"method": "knn", "scaling": "robust"}, InputError, r"^scaling: expected 'standard' or 'none'"),
+        (Y, X, {"method": "knn", "folds": 3}, InputError, "^folds:"),
+        (Y, X, {"method": "voting", "k": 3}, InputError, r"^k: `method='voting'` does not use it, only 'knn'; drop it"),
+        (Y, X, {"method": "voting", "folds": 1}, InputError, r"^folds: expected a whole number >= 2, got 1"),
+        (Y, X, {"method": "voting", "rule": "all"}, InputError, r"^rule: expected one of 'majority', 'consensus' for"),
+        (Y, X, {"method": "entropy", "threshold": 0}, InputError, r"^threshold: .* in \(0, 1\], got 0"),
+        (Y, X, {"method": "entropy", "kind": "scores"}, InputError, r"^kind: expected 'features' or 'probab"),
+        (Y, X, {"method": "voting", "model": GaussianNB()}, InputTypeError, r"at least 2 .* method='classification'"),
+        (Y, X, {"method": "voting", "model": [GaussianNB()]}, InputTypeError, r"at least 2 classifiers .* list of 1"),
+        (Y, X, {"method": "voting", "model": [GaussianNB(), 3]}, InputTypeError, r"^model\[1\]: expected a scikit-"),
+        (Y, X, {"method": "classification", "model": GaussianNB}, InputTypeError, r"got the class GaussianNB"),
+        (
+            Y,
+            X,
+            {"method": "classification", "model": LinearRegression()},
+            InputTypeError,
+            r"LinearRegression, which is",
+        ),
+        (Y * 2, X * 2, {"method": "entropy", "model": LinearSVC()}, InputError, r"LinearSVC gives no probabilities"),
+        (Y, THIRDS, {"method": "entropy"}, InputError, r"each of the 2 classes 0, 1, got 3 columns; give all classes"),
+        (Y, X, {"method": "confident", "kind": "probabilities"}, InputError, "features_or_probabilities:"),
+        (Y, THIRDS[:, :2] * 1.5, {"method": "entropy", "folds": 3}, InputError, r"^folds: nothing is trained"),
+    ]
+    for y, table, options, error, message in y_cases:
+        with pytest.raises(error, match=message):
+            clean(y, table, **options)
+
+
+def test_confident_learning_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [*sys.modules]:
+        if name.partition(".")[0] == "cleanlab":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cleanlab", None)
+    with pytest.raises(MissingExtraError, match=r"'confident' .*'knn' needs no extra.*demele\[cleaning\]"):
+        clean(Y, X)
+    assert clean(Y, X, method="knn", k=1).method == "knn"
+
+
+# What is read as probabilities of the classes, what as features, and what is refused ---------------------------------
+
+
+WORDS = Vocabulary((0, 1, 2))
+EVEN = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.25, 0.25, 0.5]])
+RNG = rng_for(3, "probability tables")
+TABLE = RNG.dirichlet([0.3, 0.3, 0.3], 300)
+LABELS = np.where(RNG.random(300) < 0.9, TABLE.argmax(axis=1), RNG.integers(0, 3, 300))
+
+
+def codes(notes: Any) -> list[str]:
+    return [note.code for note in notes]
+
+
+def test_rows_that_add_up_to_1_are_taken_as_they_are() -> None:
+    found, notes = read_probabilities(read_codes(EVEN), WORDS, None)
+    assert found is not None
+    assert_exact(found, EVEN)
+    assert not notes
+
+
+def test_rows_off_by_rounding_are_divided_by_their_sums() -> None:
+    off_cases: Any = [2e-5, 1e-3, 9e-3, -9e-3]
+    kind_cases: Any = [None, "probabilities"]
+    for off in off_cases:
+        for kind in kind_cases:
+            table = EVEN.copy()
+            table[1] *= 1 + off
+            found, notes = read_probabilities(read_codes(table), WORDS, kind)
+            assert found is not None
+            assert_close(found, EVEN, ROUNDING)
+            assert codes(notes) == ["renormalised"]
+            assert "of 1 of 3 rows" in notes[0].message
+            assert f"{abs(off):.2g}" in notes[0].message
+
+
+def test_beyond_that_they_are_features_and_a_note_says_so() -> None:
+    table = EVEN.copy()
+    table[1] *= 1.03
+    found, notes = read_probabilities(read_codes(table), WORDS, None)
+    assert found is None
+    assert codes(notes) == ["read-as-features"]
+    assert notes[0].severity == "warning"
+    assert "3 columns were read as features" in notes[0].message
+    # As many features as classes are the doubtful case only, and only if nobody said what they are.
+    assert read_probabilities(read_codes(table[:, :2]), WORDS, None) == (None, ())
+    assert read_probabilities(read_codes(table), WORDS, "features") == (None, ())
+    with pytest.raises(InputError, match=r"first row 1, which adds up to 1.03; .*soft"):
+        read_probabilities(read_codes(table), WORDS, "probabilities")
+
+
+def test_other_scales_are_refused() -> None:
+    table_cases: Any = [
+        (EVEN * 100, r"every row adds up to 100, not to 1; if these are .* in percent, divide them by 100"),
+        (np.round(EVEN * 100), r"in percent, divide them by 100"),
+        (np.round(np.array([[1, 1, 1], [1, 2, 4]]) / [[3], [7]] * 100, 1), r"in percent, divide them by 100"),
+        (EVEN * 40, r"every row adds up to 40, not to 1; .*counts of votes, divide them by 40"),
+        (np.log(EVEN), r"look like logarithms of probabilities: .*pass numpy.exp of them"),
+        (np.log(EVEN + 1e-9), r"pass numpy.exp of them"),
+    ]
+    kind_cases: Any = [None, "probabilities"]
+    for table, message in table_cases:
+        for kind in kind_cases:
+            with pytest.raises(InputError, match=f"^features_or_probabilities: .*{message}") as caught:
+                read_probabilities(read_codes(table, "features_or_probabilities"), WORDS, kind)
+            assert ("kind='features'" in str(caught.value)) == (kind is None)
+            assert read_probabilities(read_codes(table), WORDS, "features") == (None, ())
+
+
+@pytest.mark.parametrize("method", ["entropy", "confident"])
+@pytest.mark.parametrize("written", [np.float32, np.float16, 4])
+def test_a_cleaning_does_not_depend_on_how_probabilities_were_written(method: Any, written: Any) -> None:
+    if method == "confident":
+        pytest.importorskip("cleanlab")
+    table = np.round(TABLE, written) if isinstance(written, int) else TABLE.astype(written)
+    plain, found = clean(LABELS, TABLE, method=method), clean(LABELS, table, method=method)
+    assert found.signature.arguments["kind"] == plain.signature.arguments["kind"] == "probabilities"
+    # A label at a limit may fall to the other side of it.
+    assert np.count_nonzero(found.suspect != plain.suspect) <= 1
+    assert found.document().scope[1] == "read from probabilities"
+
+
+def test_most_labels_suspected_suggests_the_order_of_the_columns() -> None:
+    pure = np.eye(3)[np.arange(300) % 3] * 0.97 + 0.01
+    shifted = clean((np.arange(300) + 1) % 3, pure, method="entropy")
+    (note,) = (note for note in shifted.notes if note.code == "mostly-suspected")
+    assert "columns of the probabilities are in the order of the classes, here 0, 1, 2" in note.message
+    assert "classes=[...]" in note.message
+    assert "count the classes from another number" in note.message
+    assert "mostly-suspected" not in codes(clean(np.arange(300) % 3, pure, method="entropy").notes)
+
+
+def test_what_a_cleaning_says_of_its_table() -> None:
+    trained = clean(LABELS, TABLE * [[1.0, 2.0, 3.0]], method="entropy", folds=3)
+    assert "read-as-features" in codes(trained.notes)
+    assert trained.document().scope[1] == "read from features"
+    renormalised = clean(LABELS, np.round(TABLE, 3), method="entropy")
+    assert "renormalised" in codes(renormalised.notes)
+    for method in ("knn", "classification"):
+        notes = {note.code: note for note in clean(LABELS, TABLE, method=method).notes}
+        assert "'entropy' and 'confident' use probabilities" in notes["read-as-features"].message
+        assert "read-as-features" not in codes(clean(LABELS, TABLE * 2, method=method).notes)

@@ -67,22 +67,6 @@ def test_it_is_what_loops_give(crowd: tuple[Answers, int], iterations: int, smoo
     assert found.converged is None
 
 
-def test_one_iteration_by_hand() -> None:
-    # ann and bob say 0 0 1, cal says 0 1 1. Votes: item 0 all for 0, item 1 two to one for 0, item 2 all for 1.
-    found = dawid_skene([[0, 0, 1], [0, 0, 1], [0, 1, 1]], max_iterations=1, tolerance=0)
-    # M step at (1, 2/3, 0): p0 = 5/9. Of 5/3 answers about class 0, ann gave 0 each time, cal 0 in 1 and 1 in 2/3; of
-    # 4/3 about class 1, ann gave 0 in 1/3, cal none. So pi_ann = (1, 0), (1/4, 3/4); pi_cal = (3/5, 2/5), (0, 1).
-    # E step: item 0 is 0, as cal never says 0 of class 1; item 2 is 1, as ann never says 1 of class 0.
-    # Item 1: 5/9 * 1 * 1 * 2/5 = 2/9 against 4/9 * 1/4 * 1/4 * 1 = 1/36, so 8/9 against 1/9.
-    assert_close(found.probabilities, [[1.0, 0.0], [8 / 9, 1 / 9], [0.0, 1.0]], SOLVER)
-    # Objective at the votes: log(5/9 * 3/5 = 1/3) + log(2/9 + 1/36 = 1/4) + log(4/9 * 9/16 = 1/4).
-    assert_close(found.details["start"], math.log(1 / 48), SOLVER)
-    # The M step after it: p0 = 17/27; cal about class 0: 0 in 1 of 17/9.
-    assert_close(found.proportions, [17 / 27, 10 / 27], SOLVER)
-    assert_close(found.transition(2).probabilities, [[9 / 17, 8 / 17], [0.0, 1.0]], SOLVER)
-    assert_close(found.profiles.counts.sum(), 9, ROUNDING)
-
-
 def test_log_likelihood_is_that_of_the_estimates() -> None:
     table = simulated("likelihood", np.arange(60) % 3, [0.9, 0.7, 0.6, 0.5], k=3, share=0.8)
     found = dawid_skene(table, smoothing=0.3)
@@ -111,20 +95,6 @@ def test_the_objective_never_decreases(crowd: tuple[Answers, int], smoothing: fl
     assert_at_most(trace[:-1], trace[1:], ROUNDING)
     assert_close(found.probabilities.sum(axis=1), np.ones(6), ROUNDING)
     assert (found.probabilities >= 0).all()
-
-
-@settings(max_examples=40)
-@given(crowds(), st.randoms(use_true_random=False))
-def test_order_and_names_do_not_matter(crowd: tuple[Answers, int], random: Any) -> None:
-    answers, k = crowd
-    found = dawid_skene(read(answers, k), max_iterations=5, tolerance=0)
-    shuffled, items, people = list(answers), list(range(6)), list(range(4))
-    for part in (shuffled, items, people):
-        random.shuffle(part)
-    renamed = [(items[i], people[w], c) for i, w, c in shuffled]
-    other = dawid_skene(read(renamed, k), max_iterations=5, tolerance=0)
-    assert_close(other.probabilities[items], found.probabilities, SOLVER)
-    assert_close(other.objective, found.objective, SOLVER)
 
 
 def test_real_answers_converge_upwards_past_the_vote() -> None:
@@ -268,12 +238,10 @@ def test_convergence_is_said() -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"smoothing": -1.0}, "smoothing: expected a finite number >= 0, got -1"),
         ({"smoothing": math.nan}, "smoothing: .* got nan"),
         ({"smoothing": "some"}, "smoothing: .* got 'some'"),
         ({"tolerance": math.inf}, "tolerance: .* got inf"),
         ({"tolerance": True}, "tolerance: .* got True"),
-        ({"max_iterations": 0}, "max_iterations: expected a whole number >= 1, got 0"),
         ({"max_iterations": 2.5}, "max_iterations: .* got 2.5"),
         ({"classes": [0]}, "answers: 1 of 4 values are not among the 1 classes"),
     ],
@@ -290,11 +258,3 @@ def test_repeated_answers_count_each() -> None:
     assert_close(found.probabilities, expected, SOLVER)
     assert_exact(found.n_answers, [4, 2, 2])
     assert "repeated-answers" in {note.code for note in found.notes}
-
-
-def test_one_class_only() -> None:
-    found = dawid_skene({"ann": ["yes"] * 3, "bob": ["yes"] * 3})
-    assert found.labels.tolist() == ["yes"] * 3
-    assert_exact(found.probabilities, np.ones((3, 1)))
-    assert found.log_likelihood == 0
-    assert "one-class" in {note.code for note in found.notes}

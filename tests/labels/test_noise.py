@@ -1,33 +1,31 @@
-"""Noise by features: exact rate, nested, deterministic, as annotators would mistake; and as one model mistakes."""
+"""Noise by features, by models, uniform and per class: rates, cells, nested sets, bad input."""
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import binom, chi2, norm
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.labels import TransitionCounts
-from demele.labels.made.noise import add_feature_noise, add_model_noise
-from tests.tolerances import assert_exact
+from demele.labels import NoisyLabels, TransitionCounts, TransitionMatrix, asymmetric_transition, symmetric_transition
+from demele.labels.made.noise import _drawn, add_class_noise, add_feature_noise, add_model_noise, add_uniform_noise
+from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 # Four annotators on five instances; legitimacies 0.8, 0.6, 0.6, 0.4 (one minus the share of mistakes).
 TRUE = [0, 1, 2, 0, 1]
-VOTES = [
-    [0, 1, 2, 0, 2],
-    [0, 1, 1, 0, 2],
-    [0, 2, 0, 0, 1],
-    [0, 2, 0, 0, 0],
-]
+VOTES = [[0, 1, 2, 0, 2], [0, 1, 1, 0, 2], [0, 2, 0, 0, 1], [0, 2, 0, 0, 0]]
 # Difficulties: 0; 0.6 + 0.4; 0.6 + 0.6 + 0.4; 0; 0.8 + 0.6 + 0.4. So the order is instance 4, 2, 1.
 # Mistakes: instance 4: class 2 (1.4) over 0 (0.4). Instance 2: class 0 (1.0) over 1 (0.6). Instance 1: class 2.
 
 
 @pytest.mark.parametrize(
-    ("rate", "expected"),
-    [(0, [0, 1, 2, 0, 1]), (0.2, [0, 1, 2, 0, 2]), (0.4, [0, 1, 0, 0, 2]), (0.6, [0, 2, 0, 0, 2])],
+    ("rate", "expected"), [(0, [0, 1, 2, 0, 1]), (0.2, [0, 1, 2, 0, 2]), (0.4, [0, 1, 0, 0, 2]), (0.6, [0, 2, 0, 0, 2])]
 )
 def test_by_hand(rate: float, expected: list[int]) -> None:
     noisy = add_feature_noise(TRUE, VOTES, rate)
@@ -187,3 +185,399 @@ def test_model_noise_refuses() -> None:
     ]:
         with pytest.raises(error, match=message):
             add_model_noise(TRUE, predictions, rate)
+
+
+# Uniform noise and noise per class -----------------------------------------------------------------------------------
+
+
+Array = NDArray[Any]
+
+#: n and K; with (20, 20) and (1000, 1000) every class has one instance.
+SIZES = [(20, 2), (20, 20), (999, 7), (1000, 1000), (5000, 300), (1_000_000, 1000)]
+RATES = [0.0, 0.01, 0.1, 0.35, 0.9, 1.0]
+
+
+def classes_of(n: int, k: int) -> Array:
+    """Return n true classes of unequal frequencies, each of the K at least once."""
+    rng = np.random.default_rng([n, k])
+    drawn = np.minimum(rng.geometric(min(1.0, 3 / k), n - k) - 1, k - 1)
+    return rng.permutation(np.concatenate([np.arange(k), drawn]))
+
+
+def assert_within_five_errors(count: Any, trials: Any, rate: Any) -> None:
+    """Binomial counts whose exact tail is no smaller than that of a normal variable beyond five standard errors."""
+    tail = norm.sf(5)
+    beyond = (binom.cdf(count, trials, rate) < tail) | (binom.sf(np.asarray(count) - 1, trials, rate) < tail)
+    assert not beyond.any(), (np.asarray(count)[beyond][:3], (np.asarray(trials) * rate)[beyond][:3])
+
+
+def assert_consistent(noisy: NoisyLabels, true: Array) -> None:
+    assert_exact(noisy.true_labels, true)
+    assert_exact(noisy.mislabelled, noisy.labels != true)
+    assert noisy.labels.dtype == noisy.true_labels.dtype
+    assert noisy.rate == noisy.mislabelled.mean() == noisy.counts.rate
+    assert noisy.n == noisy.counts.n == true.size
+
+
+def assert_nested(inner: NoisyLabels, outer: NoisyLabels, *, labels: bool = True) -> None:
+    assert outer.mislabelled[inner.mislabelled].all()
+    if labels:
+        assert_exact(outer.labels[inner.mislabelled], inner.labels[inner.mislabelled])
+
+
+@pytest.mark.parametrize(("n", "k"), SIZES)
+def test_uniform_noise_has_the_rate(n: int, k: int) -> None:
+    true = classes_of(n, k)
+    previous = {flag: add_uniform_noise(true, 0.0, exact=flag, seed=3) for flag in (True, False)}
+    for rate in RATES if n < 10**5 else [0.1, 0.35]:
+        exact, free = (add_uniform_noise(true, rate, exact=flag, seed=3) for flag in (True, False))
+        assert exact.mislabelled.sum() == exact.counts.wrong == round(rate * n)
+        assert_within_five_errors(free.counts.wrong, n, rate)
+        for noisy in (exact, free):
+            assert_consistent(noisy, true)
+            assert noisy.wanted == rate
+            assert noisy.highest_rate == 1.0
+            assert_nested(previous[noisy is exact], noisy)
+        previous = {True: exact, False: free}
+
+
+@pytest.mark.parametrize(("n", "k"), SIZES)
+def test_class_noise_has_the_rate(n: int, k: int) -> None:
+    true = classes_of(n, k)
+    previous = {flag: add_class_noise(true, symmetric_transition(k, 0.0), exact=flag, seed=3) for flag in (True, False)}
+    sizes = np.bincount(true)
+    for rate in RATES if n < 10**5 else [0.35]:
+        matrix = symmetric_transition(k, rate)
+        exact, free = (add_class_noise(true, matrix, exact=flag, seed=3) for flag in (True, False))
+        assert_within_five_errors(free.counts.wrong, n, rate)
+        for noisy in (exact, free):
+            assert_consistent(noisy, true)
+            assert_close(noisy.wanted or 0.0, rate, ROUNDING)
+            assert_nested(previous[noisy is exact], noisy)
+        assert_exact(exact.counts.counts.sum(axis=1), sizes)
+        assert (np.abs(exact.counts.counts - sizes[:, None] * matrix.probabilities) <= 1).all()
+        previous = {True: exact, False: free}
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_uniform_noise_is_uniform_over_instances_and_other_classes(exact: bool) -> None:
+    true = np.repeat([0, 1, 2, 3], [60_000, 30_000, 9_000, 1_000])
+    noisy = add_uniform_noise(true, 0.3, exact=exact, seed=5)
+    sizes = np.bincount(true)[:, None]
+    expected = np.broadcast_to(np.where(np.eye(4), 0.7, 0.1), (4, 4))
+    assert_within_five_errors(noisy.counts.counts, np.broadcast_to(sizes, (4, 4)), expected)
+    first, last = noisy.mislabelled[:30_000], noisy.mislabelled[30_000:60_000]
+    assert abs(int(first.sum()) - int(last.sum())) <= 5 * np.sqrt(2 * 30_000 * 0.3 * 0.7)
+
+
+def any_matrix(k: int, seed: int) -> Array:
+    table = np.random.default_rng(seed).dirichlet(np.full(k, 0.5), k) + 2 * np.eye(k)
+    table[0] = np.eye(k)[0]  # never wrong
+    table[1, 1] = 0.0  # always wrong
+    table[2, :2] = 0.0  # leading labels without probability
+    table[:, -1] = np.where(np.arange(k) == 2, 0.0, table[:, -1])  # and a trailing one
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("k", [4, 12])
+def test_every_cell_of_any_matrix(k: int) -> None:
+    table = any_matrix(k, seed=k)
+    true = np.random.default_rng(k).integers(0, k, 200_000)
+    sizes = np.bincount(true)
+    noisy = add_class_noise(true, table, seed=1)
+    assert_within_five_errors(noisy.counts.counts, np.repeat(sizes[:, None], k, axis=1), table)
+    # All cells together, by Pearson: many small deviations would not pass either.
+    positive = table > 0
+    gaps = (noisy.counts.counts - sizes[:, None] * table)[positive] ** 2 / (sizes[:, None] * table)[positive]
+    degrees = int(positive.sum()) - k
+    assert chi2.sf(gaps.sum(), degrees) > norm.sf(5)
+    assert (noisy.counts.counts[~positive] == 0).all()
+    assert noisy.counts.counts[0, 0] == sizes[0]
+    assert noisy.counts.counts[1, 1] == 0
+    assert_close(noisy.wanted or 0.0, TransitionMatrix(table).rate(sizes / sizes.sum()), ROUNDING)
+
+
+def test_whether_and_which_are_independent() -> None:
+    # Were the label read from the same draw as the mistake, the wrong labels added by a larger rate would be others.
+    true = np.zeros(100_000, dtype=int)
+    small, large = (add_class_noise(true, symmetric_transition(5, rate), seed=2) for rate in (0.2, 0.4))
+    added = large.mislabelled & ~small.mislabelled
+    counts = np.bincount(large.labels[added], minlength=5)
+    assert counts[0] == 0
+    assert_within_five_errors(counts[1:], np.full(4, added.sum()), np.full(4, 0.25))
+
+
+@pytest.mark.parametrize(
+    ("true", "table", "expected"),
+    [
+        # 4 x (.7, .2, .1) = 2.8, .8, .4: down to 2, 0, 0; two are left, for .8 and .8.
+        ([0] * 4 + [1, 2], [[0.7, 0.2, 0.1], [0, 1, 0], [0, 0, 1]], [[3, 1, 0], [0, 1, 0], [0, 0, 1]]),
+        # A tie of right and wrong: the right label first.
+        ([0] * 3 + [1], [[0.5, 0.5], [0, 1]], [[2, 1], [0, 1]]),
+        # 10 x .29 is 2.9 and 10 x .71 is 7.1, whatever their last bits.
+        ([0] * 10 + [1] * 10, [[0.71, 0.29], [0.3, 0.7]], [[7, 3], [3, 7]]),
+        ([0, 1, 1], [[0, 1], [1, 0]], [[0, 1], [2, 0]]),
+    ],
+)
+def test_exact_cells_by_hand(true: list[int], table: list[list[float]], expected: list[list[int]]) -> None:
+    for seed in range(5):
+        assert_exact(add_class_noise(true, table, exact=True, seed=seed).counts.counts, expected)
+
+
+def test_halves_are_halves_whatever_their_last_bits() -> None:
+    # Where n i / 20 is half a label, the right label gets the other half too.
+    halves = [(n, i) for n in range(1, 60) for i in range(1, 20) if n * i % 20 == 10]
+    for n, i in halves:
+        table = [[1 - i / 20, i / 20], [0, 1]]
+        assert add_class_noise([0] * n + [1], table, exact=True, seed=0).counts.wrong == n * i // 20
+
+
+def test_exact_and_drawn_labels_are_wrong_in_the_same_places() -> None:
+    true = np.repeat([0, 1, 2], 200)
+    exact, free = (add_class_noise(true, symmetric_transition(3, 0.3), exact=flag, seed=4) for flag in (True, False))
+    for k in range(3):
+        both = (exact.mislabelled & free.mislabelled)[true == k].sum()
+        assert both == min(exact.mislabelled[true == k].sum(), free.mislabelled[true == k].sum())
+
+
+def test_a_draw_of_nothing_never_finds_a_label_without_probability() -> None:
+    table = np.array([[0.0, 0.0, 1.0], [0.0, 0.5, 0.5], [0.5, 0.5, 0.0]])
+    found = _drawn(np.arange(3, dtype=np.int32), table, np.full(3, 0.9), np.zeros(3))
+    assert_exact(found, [2, 2, 0])
+
+
+def test_equal_remainders_go_to_random_labels() -> None:
+    # One wrong label per class among nine as likely: not always the first class.
+    true = np.repeat(np.arange(10), 10)
+    given = [add_class_noise(true, symmetric_transition(10, 0.1), exact=True, seed=seed) for seed in range(20)]
+    assert all((noisy.counts.counts.diagonal() == 9).all() for noisy in given)
+    assert_within_five_errors(
+        np.sum([noisy.labels[noisy.mislabelled] == 0 for noisy in given]), 20 * 9, np.array(1 / 9)
+    )
+
+
+def nearest_by_enumeration(size: int, row: list[float]) -> float:
+    """Least sum of squared gaps to size x row among whole numbers that sum to size."""
+
+    def best(left: int, index: int) -> float:
+        if index == len(row) - 1:
+            return (left - size * row[index]) ** 2
+        return min((m - size * row[index]) ** 2 + best(left - m, index + 1) for m in range(left + 1))
+
+    return best(size, 0)
+
+
+tables = st.integers(2, 4).flatmap(
+    lambda k: st.tuples(
+        st.lists(st.integers(0, k - 1), min_size=1, max_size=25),
+        st.lists(st.lists(st.integers(0, 9), min_size=k, max_size=k).filter(any), min_size=k, max_size=k),
+        st.integers(0, 2**40),
+    )
+)
+
+
+@given(tables)
+def test_exact_cells_are_the_nearest(drawn: tuple[list[int], list[list[int]], int]) -> None:
+    true, whole, seed = np.array(drawn[0]), np.array(drawn[1], float), drawn[2]
+    table = whole / whole.sum(axis=1, keepdims=True)
+    matrix = TransitionMatrix(table, classes=range(len(table)))
+    noisy = add_class_noise(true, matrix, exact=True, seed=seed)
+    assert_consistent(noisy, true)
+    for row in np.unique(true):
+        size = int((true == row).sum())
+        gap = float(((noisy.counts.counts[row] - size * table[row]) ** 2).sum())
+        assert_close(gap, nearest_by_enumeration(size, table[row].tolist()), ROUNDING)
+    assert (noisy.counts.counts[table == 0] == 0).all()
+
+
+@given(tables, st.floats(0, 1), st.floats(0, 1), st.booleans())
+def test_nested_where_only_the_diagonal_changes(
+    drawn: tuple[list[int], list[list[int]], int], one: float, two: float, exact: bool
+) -> None:
+    true, whole, seed = np.array(drawn[0]), np.array(drawn[1], float), drawn[2]
+    k = len(whole)
+    others = np.where(np.eye(k, dtype=bool), 0.0, whole + 1)
+    others /= others.sum(axis=1, keepdims=True)
+    low, high = (
+        add_class_noise(
+            true, TransitionMatrix(rate * others + (1 - rate) * np.eye(k), classes=range(k)), exact=exact, seed=seed
+        )
+        for rate in sorted([one, two])
+    )
+    assert_nested(low, high, labels=not exact)
+    low, high = (
+        add_class_noise(true, symmetric_transition(k, rate), exact=exact, seed=seed) for rate in sorted([one, two])
+    )
+    assert_nested(low, high)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda y, seed: add_uniform_noise(y, 0.4, seed=seed),
+        lambda y, seed: add_uniform_noise(y, 0.4, exact=False, seed=seed),
+        lambda y, seed: add_class_noise(y, symmetric_transition(4, 0.4), seed=seed),
+        lambda y, seed: add_class_noise(y, symmetric_transition(4, 0.4), exact=True, seed=seed),
+    ],
+)
+def test_the_seed_decides(make: Callable[[Array, int], NoisyLabels]) -> None:
+    true = np.arange(400) % 4
+    assert_exact(make(true, 1).labels, make(true, 1).labels)
+    assert_exact(make(true, 1).labels, make(true, np.int64(1)).labels)  # type: ignore[arg-type]
+    assert (make(true, 1).mislabelled != make(true, 2).mislabelled).sum() > 100
+
+
+def test_classes_are_matched_by_name() -> None:
+    table = pd.DataFrame([[0.0, 1.0], [0.0, 1.0]], index=["dog", "cat"], columns=["dog", "cat"])
+    assert add_class_noise(["cat", "dog"], table, seed=0).labels.tolist() == ["cat", "cat"]
+    # Without names, numbers are in sorted order; strings would be in an order that nobody chose, and are refused.
+    assert add_class_noise([5, 7], table.to_numpy(), seed=0).labels.tolist() == [7, 7]
+    named = TransitionMatrix(table.to_numpy(), classes=["cat", "dog"])
+    assert add_class_noise(["cat", "dog"], named, seed=0).labels.tolist() == ["dog", "dog"]
+    counts = TransitionCounts([[0, 5], [0, 5]], classes=["dog", "cat"])
+    assert add_class_noise(["cat", "dog"], counts, seed=0).labels.tolist() == ["cat", "cat"]
+    # The matrix may know classes that these labels lack.
+    noisy = add_class_noise(["owl"], asymmetric_transition(["dog", "owl"], {"owl": {"dog": 1}}), seed=0)
+    assert noisy.labels.tolist() == ["dog"]
+    assert noisy.counts.classes == ("dog", "owl")
+
+
+def test_symmetric_and_asymmetric_by_hand() -> None:
+    assert_close(
+        symmetric_transition(3, 0.4).probabilities, [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]], ROUNDING
+    )
+    assert symmetric_transition(3, 0.4).classes == (0, 1, 2)
+    assert_exact(symmetric_transition(["a", "b"], 1).probabilities, [[0, 1], [1, 0]])
+    expected = np.array([[0.85, 0.1, 0.05], [0, 1, 0], [0.2, 0, 0.8]])
+    pairs = {("a", "b"): 0.1, ("a", "c"): 0.05, ("c", "a"): 0.2}
+    rows = {"a": {"b": 0.1, "c": 0.05}, "c": ("a", 0.2)}
+    for confusions in (pairs, rows):
+        found = asymmetric_transition(["a", "b", "c"], confusions)
+        assert_close(found.probabilities, expected, ROUNDING)
+        assert found.classes == ("a", "b", "c")
+    assert_exact(asymmetric_transition(2, {}).probabilities, np.eye(2))
+    assert asymmetric_transition(2, {(0, 1): 1}).probability(true=0, given=0) == 0
+    # These sum to more than 1 in the last bit.
+    whole = asymmetric_transition(5, {0: {1: 0.05, 2: 0.55, 3: 0.3, 4: 0.1}})
+    assert_close(whole.probabilities[0], [0, 0.05, 0.55, 0.3, 0.1], ROUNDING)
+    thirds = asymmetric_transition(4, {0: {1: 1 / 3, 2: 1 / 3, 3: 1 / 3}})
+    assert_close(thirds.probabilities[0], np.array([0, 1, 1, 1]) / 3, ROUNDING)
+
+
+def test_refuses_rates() -> None:
+    rate_cases: Any = [
+        (5, r"^rate: expected a share of the rows in \[0, 1\], got 5; for 5% write 0.05$"),
+        (np.int64(20), r"for 20% write 0.2$"),
+        (1.5, r"for 1.5% write 0.015$"),
+        (-0.1, r"got -0.1$"),
+        (float("nan"), r"got nan$"),
+        (float("inf"), r"got inf$"),
+        (True, r"got True$"),
+        ("5%", r"got '5%'$"),
+        (None, r"got None$"),
+        ([0.1], r"got \[0.1\]$"),
+    ]
+    for rate, message in rate_cases:
+        with pytest.raises(InputError, match=message):
+            add_uniform_noise([0, 1], rate, seed=0)
+        with pytest.raises(InputError, match=message):
+            symmetric_transition(2, rate)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, True, None, "0", [1]])
+def test_refuses_seeds(seed: Any) -> None:
+    with pytest.raises(InputError, match=r"^seed: expected a whole number >= 0, got "):
+        add_uniform_noise([0, 1], 0.5, seed=seed)
+    with pytest.raises(InputError, match=r"^seed: expected a whole number >= 0, got "):
+        add_class_noise([0, 1], symmetric_transition(2, 0.5), seed=seed)
+
+
+def test_uniform_noise_refuses() -> None:
+    y_cases: Any = [
+        ([1, 1], {}, NotEnoughData, r"^y: expected at least 2 classes, got only 1; give all classes with `classes="),
+        (
+            [1, 2],
+            {"classes": [1, 3]},
+            InputError,
+            r"^y: 1 of 2 values are not among the 2 classes 1, 3: 2, first at row",
+        ),
+        ([1, 2], {"classes": ["a", "b"]}, InputError, r"^y: expected classes among 'a', 'b', got integers"),
+        ([1, 2], {"classes": [1, 1, 2]}, InputError, r"^classes: expected each class once"),
+        ([], {}, NotEnoughData, r"^y: expected at least 1 instance"),
+        ([0.2, 0.8], {}, InputError, r"^y: .*these look like probabilities"),
+        (["a", None], {}, InputError, r"^y: 1 missing value, first at row 1"),
+        ([1, 2], {"exact": "no"}, InputTypeError, r"^exact: expected True or False, got 'no'"),
+    ]
+    for y, options, error, message in y_cases:
+        with pytest.raises(error, match=message):
+            add_uniform_noise(y, 0.5, seed=0, **options)
+
+
+GOOD = [[0.9, 0.1], [0.2, 0.8]]
+
+
+def test_class_noise_refuses() -> None:
+    for y, transition, error, message in [
+        ([0, 1], [[0.9, 0.2], [0.1, 0.8]], InputError, r"^transition: .*it looks transposed: rows are true classes"),
+        ([0, 1], [[90, 10], [20, 80]], InputError, r"^transition: .*these look like counts: use TransitionCounts"),
+        ([0, 1], [[0.9, 0.1]], InputError, r"^transition: .*expected a square table.* got shape \(1, 2\)"),
+        ([0, 1], [[np.nan, 0.1], [0.2, 0.8]], InputError, r"^transition: .*1 missing or infinite value"),
+        ([0, 1], [[1.1, -0.1], [0, 1]], InputError, r"^transition: .*outside \[0, 1\]"),
+        ([0, 1], None, InputTypeError, r"^transition: .*got NoneType"),
+        ([0, 1], 0.1, InputError, r"^transition: .*expected a square table.* got shape \(\)"),
+        ([0, 1, 2], GOOD, InputError, r"^transition: its 2 classes have no names, and `y` has 3 classes: 0, 1, 2; "),
+        ([0, 0], GOOD, InputError, r"^transition: its 2 classes have no names, and `y` has 1 classes: 0; name them"),
+        (["cat", "cow"], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, "^transition:"),
+        ([0, 1], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, r"lack 0, 1, which `y` has"),
+        *(
+            (
+                ["dog", "cat"],
+                matrix,
+                InputError,
+                r"no names, and those of `y` have.*classes=\[\.\.\.\]\).*; in sorted order they",
+            )
+            for matrix in (GOOD, TransitionMatrix(GOOD), TransitionCounts([[3, 1], [1, 3]]))
+        ),
+        ([0, 1], TransitionCounts([[3, 1], [0, 0]]), NotEnoughData, r"never counted.*to_matrix\(empty='right'\)"),
+        ([], GOOD, NotEnoughData, r"^y: expected at least 1 instance"),
+        (["a", "b"], pd.DataFrame(GOOD, index=["a", "b"], columns=["b", "a"]), InputError, "^transition:"),
+    ]:
+        with pytest.raises(error, match=message):
+            add_class_noise(y, transition, seed=0)
+
+
+def test_asymmetric_transition_refuses() -> None:
+    confusions_cases: Any = [
+        ({("a", "z"): 0.1}, InputError, r"^confusions: expected one of the classes 'a', 'b', 'c', got 'z'"),
+        ({"z": {"a": 0.1}}, InputError, r"got 'z'"),
+        ({("a", "a"): 0.9}, InputError, r"^confusions: expected two different classes, got 'a' twice"),
+        ({("a", "b"): 10}, InputError, r"^confusions, 'a' as 'b': expected a share.*got 10; for 10% write 0.1"),
+        ({("a", "b"): float("nan")}, InputError, r"got nan"),
+        ({"a": {"b": 0.6, "c": 0.5}}, InputError, r"sum to at most 1 for each true class, got 1.1 for 'a'"),
+        ({("a", "b"): 0.1, "a": {"b": 0.2}}, InputError, r"'a' as 'b' more than once"),
+        ({"a": 0.1}, InputTypeError, r"^confusions: expected a mapping .*got 'a': 0.1"),
+        ([("a", "b", 0.1)], InputTypeError, r"^confusions: expected a mapping .*got list"),
+    ]
+    for confusions, error, message in confusions_cases:
+        with pytest.raises(error, match=message):
+            asymmetric_transition(["a", "b", "c"], confusions)
+
+
+@pytest.mark.parametrize("classes", [None, True, "ab", 2.0])
+def test_transitions_refuse_what_is_no_classes(classes: Any) -> None:
+    with pytest.raises(InputTypeError, match=r"^classes: expected "):
+        asymmetric_transition(classes, {})
+
+
+def test_what_was_done_can_be_read() -> None:
+    noisy = add_uniform_noise(["a", "b", "a", "b"], 0.5, classes=["a", "b", "c"], seed=1)
+    frame = noisy.to_frame()
+    assert list(frame.columns) == ["label", "true", "mislabelled"]
+    assert_exact(frame["label"], noisy.labels)
+    assert_exact(frame["true"], ["a", "b", "a", "b"])
+    assert_exact(frame["mislabelled"], frame["label"] != frame["true"])
+    realised = noisy.transition
+    assert realised.classes == ("a", "b", "c")
+    assert_close(realised.probabilities[:2], noisy.counts.counts[:2] / 2, ROUNDING)
+    assert_exact(realised.probabilities[2], [0, 0, 1])
+    assert noisy.sentence == "2 of 4 labels were made wrong: 50.0% (asked for: 50.0%)."

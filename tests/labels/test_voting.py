@@ -172,11 +172,7 @@ def test_agreement_by_hand() -> None:
     # The tie then goes to ann: 5/5, 3/4, 2/4, 0/1, and no label changes.
     assert_exact(found.details["weights"], [1, 3 / 4, 1 / 2, 0])
     assert found.labels.tolist() == [1, 1, 0, 0, 0]
-    assert_close(
-        found.probabilities[:, 1],
-        [1.0, (7 / 4) / (9 / 4), 2 / 9, 1 / 3, 0.0],
-        ROUNDING,
-    )
+    assert_close(found.probabilities[:, 1], [1.0, (7 / 4) / (9 / 4), 2 / 9, 1 / 3, 0.0], ROUNDING)
     assert found.converged is True
     assert found.iterations == 2
 

@@ -246,7 +246,6 @@ def test_any_history_of_the_same_rows_is_one_state(history: tuple[list[list[int]
         for name, array in mine.arrays().items():
             assert_exact(array, expected[name])
     sample = merged._held.sample
-    assert sample is not None
     kept = sample.rows()
     assert len(kept[0]) == min(bound, rows.size) == sample.n_kept
     if bound >= rows.size:  # all rows, in the order of streams and batches

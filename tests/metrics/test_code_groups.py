@@ -49,7 +49,6 @@ def test_a_circle_is_one_code() -> None:
     assert_close(apart["med_compactness"].value, 0.684535, {"rtol": 0, "atol": 1e-6})
     assert together.code_names == ("circle", "v")
     matrix = together["mig"].matrix
-    assert matrix is not None
     assert list(matrix.index) == ["circle", "v"]
     assert_close(matrix.to_numpy(), np.log([[8, 1], [1, 4]]), ROUNDING)
 
@@ -104,13 +103,11 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     groups = {"wide": range(6)}
     found = demele.evaluate(wide, OTHER, ["mig"], kinds="categorical", code_groups=groups, n_bootstrap=3)
     information = found["mig"].matrix
-    assert information is not None
     assert information.loc["wide"].max() < 0.1
     note = next(note for note in found["mig"].notes if note.code == "lower-bound")
     assert note.subject == ("wide",)
     assert "lower bound" in note.message
     told = demele.metrics.mig(wide, OTHER, kinds="categorical", code_groups={"wide": range(7)}).matrix
-    assert told is not None
     assert 0.8 * np.log(4) < told.iloc[0, 0] <= np.log(4)
     for name, reason in (("jemmig", "joint entropies"), ("minimality", "entropies of codes"), ("snc", "joint counts")):
         with pytest.raises(NotEnoughData, match=reason):
@@ -170,7 +167,6 @@ def test_groups_that_are_none() -> None:
 
 def test_blocks_are_identified_where_each_factor_is_in_one_group() -> None:
     found = scored(CODES, ["r2_affine"], code_groups=IN_GROUPS, kinds="continuous")["r2_affine"].matrix
-    assert found is not None
     assert_close(found.to_numpy(), [[320 / 504, 0.0], [0.0, 1.0]], ROUNDING)
 
 
@@ -208,7 +204,6 @@ def test_a_group_depends_on_what_any_of_its_columns_does() -> None:
     codes = np.column_stack([np.cos(first), np.sin(first), factors[:, 1]]) + noise
     groups = {"circle": [0, 1], "line": [2]}
     found = demele.metrics.tmex(codes, factors, code_groups=groups)
-    assert found.matrix is not None
     assert found.matrix.to_numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert found.value == 1.0
     alone = np.array(demele.metrics.tmex(codes, factors).details["p_values"])
@@ -298,8 +293,7 @@ def test_neighbours_see_a_circle_as_one_code() -> None:
     assert together["mig"].value > 0.98
     assert together["modularity"].value > 0.98
     matrix = together["mig"].matrix
-    assert matrix is not None
-    assert_close(matrix.loc["v"], by_neighbours(CODES, ["mig"])["mig"].matrix.loc["z3"], ROUNDING)  # type: ignore[union-attr]
+    assert_close(matrix.loc["v"], by_neighbours(CODES, ["mig"])["mig"].matrix.loc["z3"], ROUNDING)
     assert not [note for note in together["mig"].notes if note.code == "lower-bound"]
 
 
@@ -310,16 +304,13 @@ def test_neighbours_of_vectors_find_gaussian_information() -> None:
     factors = np.column_stack([codes[:, 0] + codes[:, 1] + rng.standard_normal(4000), codes[:, 2]])
     given: dict[str, Any] = {"code_groups": {"both": [0, 1]}, "kinds": "continuous"}
     matrix = by_neighbours(codes, ["mig"], factors, **given)["mig"].matrix
-    assert matrix is not None
     assert abs(matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.05
     assert matrix.loc["both"].iloc[1] < 0.05
     holed = factors.copy()
     holed[::3, 0] = np.nan
     fewer = by_neighbours(codes, ["mig"], holed, missing="omit", n_bootstrap=4, n_permutations=2, **given)["mig"]
-    assert fewer.matrix is not None
     assert abs(fewer.matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.08
     assert fewer.interval is not None
-    assert fewer.chance is not None
     assert fewer.chance.mean < 0.1
 
 

@@ -55,7 +55,6 @@ def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
     gated = demele.metrics.modularity(codes, factors, gate=True)
     every = demele.metrics.modularity(codes, factors, correction="adjusted")
     assert gated.per_code is not None
-    assert every.per_code is not None
     assert_exact(np.isnan(gated.per_code), [False] * 8 + [True] * 2)
     assert_close(gated.value, every.per_code[:8].mean(), ROUNDING)
     assert gated.matrix_values is not None
@@ -72,7 +71,6 @@ def test_without_the_gate_nothing_changes_and_the_catalogue_takes_the_option() -
     assert_exact(found["modularity"].value, demele.metrics.modularity(codes, factors, gate=True).value)
     assert "share_alive" not in demele.metrics.modularity(codes, factors).details
     interval = found["modularity"].interval
-    assert interval is not None
     assert interval.low <= found["modularity"].value <= interval.high
 
 
@@ -113,3 +111,28 @@ def test_noise_passes_the_gate_as_often_as_its_level_says_and_is_noted(n: int) -
     assert passed > 0
     assert_rate_at_most(passed, 150, 0.05)
     assert_rate_at_most(unnoted, 150, 0.001)
+
+
+# Scores of predictors and of groups on codes of noise say that noise would score as much -----------------------------
+
+
+RNG = np.random.default_rng(0)
+CODES, CLASSES = RNG.normal(size=(60, 20)), RNG.integers(0, 2, (60, 2)).astype(str)
+
+
+@pytest.mark.parametrize("name", ["z_diff", "z_min_variance", "irs", "dci_lasso_modularity"])
+def test_a_score_of_noise_is_noted(name: str) -> None:
+    score = demele.evaluate(CODES, CLASSES, [name])[name]
+    assert score.value > 0.1
+    assert "noise" in {note.code for note in score.notes}
+    told = demele.evaluate(CLASSES == "1", CLASSES, [name], kinds="categorical")[name]
+    assert "noise" not in {note.code for note in told.notes}
+
+
+@pytest.mark.parametrize("name", ["z_diff", "z_min_variance"])
+def test_many_codes_of_which_one_tells_are_held_against_shuffled_rows(name: str) -> None:
+    codes = CODES.copy()
+    codes[:, 0] += 4 * (CLASSES[:, 0] == "1")
+    score = demele.evaluate(codes, CLASSES, [name])[name]
+    (note,) = (note for note in score.notes if note.code == "many-codes")
+    assert "one shuffle" in note.message

@@ -12,11 +12,13 @@ import pytest
 import demele
 from demele.core.inputs import read_pair
 from demele.core.lazy import Later
-from demele.estimation import counts
-from demele.metrics import run, source
-from demele.metrics.data import TableSettings
+from demele.core.seeds import rng_for
+from demele.estimation import counts, trees
+from demele.estimation.forest_importance import forest_importance
+from demele.metrics import fitted_importances, run, source
+from demele.metrics.data import Data, TableSettings
+from demele.metrics.fitted_importances import forest
 
-RNG = np.random.default_rng(5)
 TABLES = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "infom", "infoc"]
 
 
@@ -95,3 +97,34 @@ def test_shuffles_of_packed_rows_count_what_shuffled_rows_do() -> None:
         wanted = memory._table(memory.data.shuffled(11, index), settings, True)
         np.testing.assert_array_equal(table.information, wanted.information)
         np.testing.assert_array_equal(table.factor_information, wanted.factor_information)
+
+
+# What the predictors of several factors share ------------------------------------------------------------------------
+
+
+def test_codes_are_sorted_once_for_all_factors_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    codes, factors = rng.random((60, 3)), rng.random((60, 4))
+    factors[::5, 2] = np.nan
+    data = Data(*read_pair(codes, factors, missing="omit"))
+
+    def streams(*identity: str | int) -> np.random.Generator:
+        return rng_for(0, *identity)
+
+    sizes = []
+    plain = trees.presort
+
+    def counted(given: Any) -> trees.Presorted:
+        sizes.append(len(given))
+        return plain(given)
+
+    monkeypatch.setattr(trees, "presort", counted)
+    found = forest(
+        data, streams, n_trees=3, importance=("impurity",), informativeness="variance", report="above-chance"
+    )
+    assert sizes == [60, 48, 60]
+    alone = fitted_importances._importances(
+        data, streams, forest_importance, ("impurity",), "variance", "above-chance", n_trees=3
+    )
+    assert np.array_equal(found.matrices["impurity"], alone.matrices["impurity"])
+    assert np.array_equal(found.unclipped, alone.unclipped)

@@ -178,7 +178,7 @@ def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() ->
     std = np.full_like(means, 0.5)
     for bins, tolerance in ((20, 0.05), (60, 0.02)):
         score = demele.metrics.minimality(means, factor, std, bins=bins, relative_to="channel", kinds="categorical")
-        held = float(score.matrix.to_numpy()[0, 0] / score.value)  # type: ignore[union-attr]
+        held = float(score.matrix.to_numpy()[0, 0] / score.value)
         assert abs(held + math.log(0.5)) < tolerance
     sure = demele.metrics.minimality(GRID, GRID, 0 * GRID, relative_to="channel", kinds="categorical")
     assert_close(float(sure.value), value("minimality", GRID, GRID, kinds="categorical"), ROUNDING)

@@ -52,7 +52,6 @@ def test_codes_on_a_grid(name: str) -> None:
     found = score(CODES[name], GRID)
     assert_close(found.value, weighted, ROUNDING)
     assert_close(score(CODES[name], GRID, pooling="max").value, largest, ROUNDING)
-    assert found.matrix is not None
     assert_close(found.matrix.to_numpy()[0], of_first, ROUNDING)
 
 
@@ -117,7 +116,6 @@ def test_effects_of_drawn_rows_do_not_shrink_with_the_cells() -> None:
         rng = np.random.default_rng(seed)
         factors = rng.random((75, 3))
         found = score(rng.standard_normal((75, 2)), factors, kinds="continuous")
-        assert found.matrix is not None
         effects.append(float(found.matrix.to_numpy().mean()))
     assert_mean(effects, 1.0)
 

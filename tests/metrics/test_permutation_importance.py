@@ -151,7 +151,6 @@ def test_printed_values_of_permutation_are_met_by_our_forests(name: str) -> None
             feature_shares=(0.5,),
             shuffles=Shuffles(groups, rng_for(3, index)),
         )
-        assert found.shuffled is not None
         own.append(found.importance)
         lost.append(np.maximum(found.score - found.shuffled.score, 0.0))
     assert abs(score(np.array(lost).T) - by_permutation) < SLACK
@@ -180,7 +179,6 @@ def test_of_noise_there_is_no_score(categorical: bool) -> None:
         values: Any = factors[:, 0].astype(np.intp) if categorical else factors[:, 0]
         shuffles = Shuffles((*ALONE, (4,)), rng)
         raw = importance.lasso_importance(codes, values, categorical=categorical, rng=rng, shuffles=shuffles)
-        assert raw.shuffled is not None
         accidental.append(float((raw.score - raw.shuffled.score).max()))
     assert_rate_at_most(scored, 8, 0.01)
     assert np.mean(np.array(accidental) > 0.002) > 0.2
@@ -197,7 +195,6 @@ def test_a_factor_that_nothing_predicts_is_named_and_drops_out() -> None:
     (note,) = (note for note in found.modularity.notes if note.code == "unread-factor")
     assert note.subject == ("v3",)
     assert_close(found.modularity.value, 1.0, {"rtol": 0, "atol": 0.001})
-    assert found.compactness.per_factor is not None
     assert_exact(found.compactness.per_factor[2], 0.0)
 
 
@@ -245,7 +242,7 @@ def test_one_fit_serves_both_importances(monkeypatch: pytest.MonkeyPatch) -> Non
     assert calls == [("coefficients", "permutation")]
     assert_exact(both[names[0]].value, apart[1][names[0]].value)
     assert_exact([both[name].value for name in names[1:]], [apart[0][name].value for name in names[1:]])
-    assert not (both[names[0]].matrix_values == both[names[1]].matrix_values).all()  # type: ignore[union-attr]
+    assert not (both[names[0]].matrix_values == both[names[1]].matrix_values).all()
 
 
 def test_importance_is_in_the_unit_of_the_explicitness() -> None:
@@ -271,7 +268,6 @@ def test_means_of_drops_are_those_of_independent_values() -> None:
         found = importance.lasso_importance(
             codes, codes[:, 0], categorical=False, rng=rng, shuffles=Shuffles(((0,), (1,)), rng)
         )
-        assert found.shuffled is not None
         drops.append(found.score - found.shuffled.score[0])
         assert abs(found.score - found.shuffled.score[1]) < 1e-6
     assert_mean(drops, 2.0)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+from scipy.stats import spearmanr
 
 import demele
-from demele.metrics.standalone.unsupervised import (
-    gaussian_total_correlation,
-    gaussian_wasserstein_correlation,
-)
+from demele.metrics.standalone.udr import relative_strength
+from demele.metrics.standalone.unsupervised import gaussian_total_correlation, gaussian_wasserstein_correlation
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 #: Two uncorrelated signs, and a mixture of them with correlation 0.6.
@@ -80,7 +79,6 @@ def test_dead_codes_are_left_out_and_copies_are_said() -> None:
         (SIGNS[:, :1], {}, "at least 2 codes that vary, got 1"),
         (SIGNS * 0, {}, "at least 2 codes that vary, got 0"),
         (SIGNS[:1], {}, "at least 2 rows"),
-        (SIGNS, {"n_permutations": -1}, "n_permutations: expected a whole number >= 0"),
         (SIGNS, {"bins": True}, "bins: expected a number"),
         (SIGNS * np.nan, {}, "non-finite"),
     ],
@@ -88,3 +86,109 @@ def test_dead_codes_are_left_out_and_copies_are_said() -> None:
 def test_what_cannot_be_scored_is_refused(codes: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(demele.errors.InputError, match=message):
         demele.probes.unsupervised_scores(codes, **options)
+
+
+# UDR -----------------------------------------------------------------------------------------------------------------
+
+
+#: Eight rows, three columns of signs that are not correlated.
+CUBE = np.array([(a, b, c) for a in (-1.0, 1.0) for b in (-1.0, 1.0) for c in (-1.0, 1.0)])
+MIXED = np.column_stack([CUBE[:, 0] + CUBE[:, 1], CUBE[:, 0] - CUBE[:, 1], CUBE[:, 2]])
+
+
+@pytest.mark.parametrize(
+    ("similarity", "expected"),
+    [
+        ([[1, 0], [0, 1]], 1.0),
+        ([[0, 0.9], [0.9, 0]], 0.9),
+        ([[0.8, 0.2], [0.0, 0.0]], ((0.8 + 0.2) / 2 + 0.64 / 2) / 2),  # a row of zeros counts as 0
+        ([[0.6, 0.3, 0.1]], ((0.6 + 0.3 + 0.1) / 3 + 0.36) / 2),
+    ],
+)
+def test_relative_strength_by_hand(similarity: Any, expected: float) -> None:
+    assert_close(relative_strength(np.array(similarity, dtype=float)), expected, ROUNDING)
+
+
+def test_order_sign_and_scale_of_codes_do_not_matter() -> None:
+    models = [CUBE, -3.0 * CUBE[:, [2, 0, 1]], CUBE * [1.0, -1.0, 1e-3]]
+    assert_close(demele.probes.udr(models, similarity="spearman").scores, [1, 1, 1], ROUNDING)
+    assert_close(demele.probes.udr(models).scores, [0.9, 0.9, 0.9], SOLVER)  # the Lasso takes 0.1 off each weight
+
+
+def test_mixed_codes_by_hand() -> None:
+    """Two of three codes are a rotation by 45 degrees: the weights are 1/sqrt(2) - 0.1, twice."""
+    weight = np.sqrt(0.5) - 0.1
+    expected = (2 * weight / 2 + 0.9) / 3
+    assert_close(demele.probes.udr([CUBE, MIXED]).scores, [expected, expected], SOLVER)
+
+
+def test_spearman_is_that_of_scipy_with_ties() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 4, (60, 2)).astype(float), rng.normal(size=(60, 3))
+    second[:, 0] += first[:, 1]
+    ranks = np.array([[abs(spearmanr(a, b).statistic) for b in second.T] for a in first.T])
+    found = demele.probes.udr([first, second], similarity="spearman")
+    assert_close(found.pairs[0, 1], relative_strength(ranks), SOLVER)
+    assert_close(found.pairs[1, 0], found.pairs[0, 1], ROUNDING)
+
+
+def test_a_score_is_the_median_of_the_pairs_in_its_column() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.normal(size=(300, 3))
+    models = [base, base + rng.normal(size=base.shape), base @ rng.normal(size=(3, 3)), base**3]
+    found = demele.probes.udr(models)
+    assert np.isnan(np.diag(found.pairs)).all()
+    assert_exact(found.scores, [np.median(np.delete(found.pairs[:, j], j)) for j in range(4)])
+    assert abs(found.pairs[0, 2] - found.pairs[2, 0]) > 1e-6, "the Lasso has a direction"
+
+
+def test_codes_without_divergence_are_left_out() -> None:
+    rng = np.random.default_rng(2)
+    noise = rng.normal(size=(8, 1))
+    models = {"one": np.hstack([CUBE, noise]), "other": np.hstack([noise[::-1], CUBE])}
+    gated = demele.probes.udr(models, similarity="spearman", kl={"one": [1, 1, 1, 0.01], "other": [0, 1, 1, 1]})
+    assert_close(gated.scores, [1, 1], ROUNDING)
+    assert gated.informative == (("z1", "z2", "z3"), ("z2", "z3", "z4"))
+    assert [note.code for note in gated.notes] == ["few-models"]
+    free = demele.probes.udr(models, similarity="spearman")
+    assert (free.scores < 0.95).all()
+    assert "no-gate" in {note.code for note in free.notes}
+
+
+def test_divergences_follow_from_deviations() -> None:
+    codes = np.column_stack([CUBE[:, :2], np.zeros(8) + 0.1 * CUBE[:, 2]])
+    deviations = np.full(codes.shape, 0.5)
+    deviations[:, 2] = 1.0  # divergence 0.5 * 0.01 = 0.005 nats
+    found = demele.probes.udr([codes, CUBE], codes_std=[deviations, deviations * 0 + 0.5])
+    assert found.informative[0] == ("z1", "z2")
+    lower = demele.probes.udr([codes, CUBE], codes_std=[deviations, deviations * 0 + 0.5], threshold=0.0049)
+    assert len(lower.informative[0]) == 3
+
+
+def test_models_without_informative_codes_have_no_value() -> None:
+    found = demele.probes.udr([CUBE, CUBE, CUBE * 0], similarity="spearman")
+    assert_close(found.scores, [1, 1, np.nan], ROUNDING)
+    assert found.best() == "model 0"
+    assert "no-informative-code" in {note.code for note in found.notes}
+    assert found.to_frame()["informative_codes"].tolist() == [3, 3, 0]
+    with pytest.raises(demele.errors.NotEnoughData, match="no model has a score"):
+        demele.probes.udr([CUBE * 0, CUBE * 0]).best()
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    codes_cases: Any = [
+        ([CUBE], {}, "at least 2 models, got 1"),
+        (CUBE, {}, "several models in a list, got ndarray"),
+        ([CUBE, CUBE[:4]], {}, "same samples .* model 0: 8, model 1: 4"),
+        ([CUBE, CUBE], {"similarity": "pearson"}, "similarity: expected 'lasso' or 'spearman'"),
+        ([CUBE, CUBE], {"threshold": -1}, "threshold"),
+        ([CUBE, CUBE], {"kl": [[1, 1, 1]]}, "kl: expected one array for each of the 2 models, got 1"),
+        ([CUBE, CUBE], {"kl": [[1, 1, 1], [1, 1]]}, "kl: expected 3 values for model 1"),
+        ({"a": CUBE, "b": CUBE}, {"kl": {"a": [1, 1, 1]}}, "nothing came for 'b'"),
+        ([CUBE, CUBE], {"codes_std": [CUBE, CUBE]}, "standard deviations above 0 for model 0"),
+        ([CUBE, CUBE], {"kl": [], "codes_std": []}, "codes_std and kl: expected one of the two"),
+        ([CUBE, CUBE * np.inf], {}, "codes of model 1: .*non-finite"),
+    ]
+    for codes, options, message in codes_cases:
+        with np.errstate(invalid="ignore"), pytest.raises(demele.errors.InputError, match=message):
+            demele.probes.udr(codes, **options)

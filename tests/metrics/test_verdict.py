@@ -77,7 +77,6 @@ def test_a_verdict_stands_first_in_an_evaluation_and_in_its_json() -> None:
     with pytest.warns(demele.errors.UndefinedFactorWarning):
         evaluation = demele.evaluate(codes, factors, ["mig", "dci_forest_modularity"])
     found = evaluation.verdict
-    assert found is not None
     assert [row.status for row in found.factors] == ["one code", "one code", "constant"]
     assert [code.status for code in found.codes] == ["one factor", "one factor", "dead"]
     assert found.sentences[:2] == ("2 of 2 factors have a code of their own.", "Of 3 codes 1 is constant (c).")

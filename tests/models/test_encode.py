@@ -237,7 +237,6 @@ def test_codes_that_are_not_finite_are_told_with_their_factors() -> None:
         ({"layout": "NWHC"}, demele.errors.UnknownNameError, "layout: expected 'NCHW' or 'NHWC', got 'NWHC'"),
         ({"value_range": 255}, demele.errors.InputTypeError, r"value_range: expected \(black, white\)"),
         ({"value_range": (1, 1)}, demele.errors.InputTypeError, r"value_range: expected \(black, white\)"),
-        ({"batch": 0}, demele.errors.InputError, "batch: expected a whole number >= 1"),
         ({"model": "encoder"}, demele.errors.InputTypeError, "model: expected a module of PyTorch, .* got str"),
         ({"images": PIXELS}, demele.errors.InputTypeError, "images: expected an image set, got ndarray; wrap an array"),
         ({"rows": [144]}, demele.errors.InputError, "rows: expected 0 to 143"),

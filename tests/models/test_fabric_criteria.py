@@ -72,21 +72,6 @@ def test_sensitivity_is_that_of_finite_differences(normalisation: Any) -> None:
         assert_close(found[link][place], expected, SOLVER)
 
 
-def test_in_training_mode_a_filter_as_a_whole_has_no_gradient() -> None:
-    """Batch norm undoes the size of a kernel: why criteria look in eval mode, and never at signed sums."""
-    network, given = exact(), data(40)
-    (pixels, classes) = given[0]
-    kernels = [network.layer(link).conv.weight for link in network.lattice.links]
-    sums = []
-    for mode in (True, False):
-        loss_there = functional.cross_entropy(network.train(mode)(pixels), classes)
-        gradients = torch.autograd.grad(loss_there, kernels)
-        products = [kernel.detach() * one for kernel, one in zip(kernels, gradients, strict=True)]
-        total = sum(float(one.abs().sum()) for one in products)
-        sums.append(sum(float(one.sum(dim=(1, 2, 3)).abs().sum()) for one in products) / total)
-    assert sums[0] < 1e-3 < 1e-1 < sums[1]
-
-
 def test_the_label_free_criterion_is_that_of_finite_differences() -> None:
     network, given = exact(), data()
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 import demele
 from demele.core.errors import FormatError, InputError, InputTypeError, NotConvergedWarning
@@ -194,11 +193,8 @@ def test_files_open_without_running_anything(tmp_path: Path) -> None:
     ("fit", "fabric", "message"),
     [
         ({"rate": 0.2}, {}, "was trained with `rate` = 0.1, this call has 0.2"),
-        ({"milestones": (3,)}, {}, "was trained with `milestones` = "),
-        ({}, {"seed": 1}, "was trained with other initial weights"),
         ({}, {"layers": 4}, "was trained with `layers` = 2, this call has 4"),
         ({"labels": np.zeros(60, dtype=int)}, {}, "was trained with other labels"),
-        ({"images": images(60, seed=3)}, {}, "was trained with other images"),
     ],
 )
 def test_files_of_other_trainings_are_refused(
@@ -243,11 +239,7 @@ def test_what_is_no_file_of_a_training_is_refused(tmp_path: Path, monkeypatch: p
         ({"masked": ["0.0-0.1"]}, "its weights are not those of its links"),
         ({"fabric": {}}, "expected layers, scales"),
         ({"history": 3}, "its history is not that of a training"),
-        ({"epoch": "two"}, "its history is not that of a training"),
-        ({"status": "begun"}, "its history is not that of a training"),
         ({"training": {"batch": 3}}, "missing or not known"),
-        ({"more": 1}, r"missing or not known: \['more'\]"),
-        ({"status": nn.Linear(2, 2)}, "loading anything else can run code"),
     ],
 )
 def test_files_that_were_changed_are_refused(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
@@ -269,8 +261,6 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, changed: dict[str, 
         ({"labels": ["a"] * 60}, InputTypeError, "labels: expected classes from 0 to 9, .*; number the classes"),
         ({"batch": 61}, InputError, "batch: expected images from 2 to 60"),
         ({"rate": 0}, InputError, "rate: expected a finite number above 0"),
-        ({"momentum": 1}, InputError, r"momentum: expected a number in \[0, 1\)"),
-        ({"epochs": 0}, InputError, "epochs: expected a whole number >= 1"),
         ({"images": np.zeros((60, 8, 8))}, InputTypeError, "images: expected an image set"),
     ],
 )

@@ -31,7 +31,6 @@ def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path: Path) -> N
     child.kill()
     child.wait()
     kept = load_vae(path).run
-    assert kept is not None
     assert 0 < kept.steps < STEPS
     found = fitted("factor_vae", steps=STEPS, width=8, fit={"checkpoint": path})
     assert_same(found, fitted("factor_vae", steps=STEPS, width=8))

@@ -13,7 +13,19 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.models.vae import objectives
 from demele.models.vae.nets import Bernoulli, Gaussian, likelihood_of
-from demele.models.vae.objectives import OBJECTIVES, Batch, Posterior, checked_options, objective_of, total_correlation
+from demele.models.vae.objectives import (
+    ESTIMATORS,
+    OBJECTIVES,
+    Batch,
+    Posterior,
+    aggregate_log_densities,
+    checked_options,
+    decomposition,
+    log_normal,
+    log_weights,
+    objective_of,
+    total_correlation,
+)
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
 
@@ -54,15 +66,6 @@ def penalty(name: str, batch: Batch, **options: Any) -> Tensor:
 def test_divergence_from_the_prior(mean: float, variance: float, expected: float) -> None:
     found = objectives.kl_per_code(doubles([[mean]]), doubles([[math.log(variance)]]))
     assert_close(found, [expected], ROUNDING)
-
-
-def test_gradient_of_the_divergence() -> None:
-    mean, logvar, _ = drawn(1, 4)
-    mean.requires_grad_(True)
-    logvar.requires_grad_(True)
-    by_mean, by_logvar = torch.autograd.grad(objectives.kl_per_code(mean, logvar).sum(), [mean, logvar])
-    assert_close(by_mean, mean.detach(), ROUNDING)
-    assert_close(by_logvar, (logvar.detach().exp() - 1) / 2, ROUNDING)
 
 
 def test_divergence_is_summed_over_codes_and_averaged_over_images() -> None:
@@ -158,12 +161,6 @@ def test_variances_count_in_the_second_form() -> None:
     doubled = batch_of(2 * mean, batch.logvar, mean)
     found = penalty("dip_vae_ii", doubled, lambda_od=3) - doubled.kl.sum()
     assert_close(found, 3 * 2 * 1.5**2, ROUNDING)  # lambda_d is lambda_od
-
-
-def test_what_independent_codes_cost_on_a_batch() -> None:
-    codes = torch.from_numpy(np.random.default_rng(0).normal(size=(300, 64, 10)))
-    covariances = [objectives.mean_covariance(one) for one in codes]
-    assert_mean([objectives.distance_from_identity(one, 10, 100).item() for one in covariances], 183700 / 4096)
 
 
 # The discriminator ----------------------------------------------------------------------------------------------------
@@ -321,3 +318,83 @@ def test_unknown_names_are_refused_with_suggestions() -> None:
         likelihood_of("bernouli")
     with pytest.raises(UnknownNameError, match="did you mean 'stratified'"):
         checked_options(objective_of("beta_tcvae"), {"estimator": "stratifed"})
+
+
+# Estimates of the aggregate posterior against what is exact ----------------------------------------------------------
+
+
+def log_prob(mean: Tensor, logvar: Tensor, codes: Tensor) -> Tensor:
+    """Log densities as torch has them."""
+    found: Tensor = Normal(mean, (logvar / 2).exp()).log_prob(codes)  # type: ignore[no-untyped-call]
+    return found
+
+
+def corners(means: list[list[float]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Codes at the means of posteriors that do not overlap."""
+    mean = doubles(means)
+    return mean, mean, torch.full_like(mean, 2 * math.log(0.1))
+
+
+def without_constant(codes: Tensor, mean: Tensor, logvar: Tensor) -> tuple[float, float]:
+    """MI and TC with all weights 0, as in code that drops the constant."""
+    joint, product = aggregate_log_densities(codes, mean, logvar, torch.zeros(len(codes), len(codes)).double())
+    own = log_normal(codes, mean, logvar).sum(dim=1)
+    return (own - joint).mean().item(), (joint - product).mean().item()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_three_parts_add_up(estimator: str) -> None:
+    mean, logvar, codes = drawn(20, 4)
+    found = decomposition(codes, mean, logvar, n=300, estimator=estimator)
+    standard = log_prob(doubles(0.0), doubles(0.0), codes)
+    whole = (log_prob(mean, logvar, codes) - standard).sum(dim=1).mean()
+    assert_close(sum(found), whole, ROUNDING)
+    assert_close(total_correlation(codes, mean, logvar, n=300, estimator=estimator), found[1], ROUNDING)
+
+
+def test_four_images_at_the_corners() -> None:
+    codes = corners([[5, 5], [5, -5], [-5, 5], [-5, -5]])
+    log4 = math.log(4)
+    assert_close(decomposition(*codes, n=4)[:2], [log4, 0], ROUNDING)
+    assert_close(decomposition(*codes, n=4, estimator="mws")[:2], [2 * log4, log4], ROUNDING)
+    assert_close(without_constant(*codes), [0, -log4], ROUNDING)
+
+
+def test_a_batch_of_all_images_is_exact() -> None:
+    mean, logvar, codes = drawn(30, 3)
+    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(30, 30, "stratified", like=codes))
+    for row, code in enumerate(codes):
+        densities = log_prob(mean, logvar, code).exp()  # of one sample under each posterior
+        assert_close(joint[row], math.log(densities.prod(dim=1).mean()), ROUNDING)
+        assert_close(product[row], sum(math.log(one) for one in densities.mean(dim=0)), ROUNDING)
+
+
+def test_weights_of_the_stratified_estimate_add_up_to_one() -> None:
+    weights = log_weights(5, 40, "stratified", like=doubles(0.0)).exp()
+    assert_close(weights.sum(dim=1), np.ones(5), ROUNDING)
+    assert_close(weights.diagonal(), np.full(5, 1 / 40), ROUNDING)  # the diagonal, not a column
+
+
+def sampled(d: int, rho: float, std: float, batch: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch whose aggregate posterior is a normal distribution of unit variances with one correlation."""
+    rng = np.random.default_rng(seed)
+    covariance = np.full((d, d), rho) + (1 - rho) * np.eye(d)
+    mean = torch.from_numpy(rng.multivariate_normal(np.zeros(d), covariance - std**2 * np.eye(d), size=batch))
+    return mean + std * torch.from_numpy(rng.normal(size=(batch, d))), mean, torch.full_like(mean, 2 * math.log(std))
+
+
+def test_correlated_codes_have_the_total_correlation_that_is_known() -> None:
+    batches = [sampled(2, 0.6, 0.5, 512, seed) for seed in range(12)]
+    found = np.array([total_correlation(*batch, n=20_000).item() for batch in batches])
+    error = found.std(ddof=1) / math.sqrt(len(found))
+    assert abs(found.mean() + math.log(1 - 0.36) / 2) < 5 * error + 1 / 512
+
+
+def test_two_images_are_the_least() -> None:
+    with pytest.raises(InputError, match="n: expected a batch of 2 to n images, got a batch of 1"):
+        log_weights(1, 10, "stratified")
+    with pytest.raises(InputError, match="got a batch of 5 and n=4"):
+        log_weights(5, 4, "mws")
+    with pytest.raises(UnknownNameError, match="did you mean 'mws'"):
+        log_weights(5, 9, "mw")
+    assert_exact(log_weights(2, 2, "stratified").exp(), [[0.5, 0.5], [0.5, 0.5]])

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 import demele
 from demele.lab import VAE, Run, load_vae
@@ -41,24 +40,6 @@ def test_the_seed_decides_every_bit() -> None:
     assert_same(first, fitted("factor_vae", width=8, fit={"seed": 3}))
     other = fitted("factor_vae", width=8, fit={"seed": 4})
     assert not np.array_equal(weights(first[0])[0], weights(other[0])[0])
-
-
-def test_objectives_that_are_the_same_train_to_the_same_bits() -> None:
-    vae = weights(fitted("vae")[0])
-    same: list[tuple[str, dict[str, Any]]] = [
-        ("beta_vae", {"beta": 1}),
-        ("beta_tcvae", {"beta": 1}),
-        ("dip_vae_i", {"lambda_od": 0}),
-        ("dip_vae_ii", {"lambda_od": 0, "lambda_d": 0}),
-        ("factor_vae", {"gamma": 0, "width": 8}),
-    ]
-    for name, options in same:
-        for one, other in zip(vae, weights(fitted(name, **options)[0]), strict=True):
-            assert_exact(one, other)
-    beta = weights(fitted("beta_vae", beta=3)[0])
-    for one, other in zip(beta, weights(fitted("capacity", c_max=0, gamma=3)[0]), strict=True):
-        assert_exact(one, other)
-    assert not np.array_equal(beta[0], vae[0])
 
 
 def test_each_step_changes_its_own_network_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +103,6 @@ def test_ctrl_c_saves_the_training_whole(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         fitted(fit=fit)
     kept = load_vae(tmp_path / "run")
-    assert kept.run is not None
     assert (kept.run.status, kept.run.steps) == ("interrupted", 8)
     assert math.isnan(kept.run.reconstruction)  # nothing was measured
     assert_same(fitted(fit={"checkpoint": tmp_path / "run"}), fitted())
@@ -198,18 +178,11 @@ def changed(path: Path, **values: Any) -> None:
     path.write_bytes(held.getvalue())
 
 
-def test_files_with_more_than_tensors_and_plain_values_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run"
-    fitted(steps=2, fit={"checkpoint": path})
-    changed(path, status=nn.Linear(2, 2))
-    with pytest.raises(demele.errors.FormatError, match="loading anything else can run code"):
-        load_vae(path)
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
         ({"more": 1}, r"missing or not known: \['more'\]"),
+        ({"status": torch.nn.Linear(2, 2)}, "loading anything else can run code"),
         ({"format": "other"}, "not a training of demele"),
         ({"format_version": "7"}, "has format version '7'"),
         ({"spec": {}}, "missing or not known"),
@@ -275,7 +248,6 @@ def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
 def test_bounds_of_the_log_variance_are_kept() -> None:
     vae, _ = fitted(logvar_bounds=(-0.5, 0.25), fit={"lr": 0.05})
     std = vae.encode(squares()).codes_std
-    assert std is not None
     assert_close(std.to_numpy().min(), math.exp(-0.25), SINGLE)
     assert_at_most(std, math.exp(0.125), SINGLE)
 
@@ -310,7 +282,6 @@ def test_the_total_correlation_in_the_history_is_the_stratified_estimate() -> No
 def test_figures_are_those_of_the_codes() -> None:
     vae, run = fitted(steps=60)
     sample = vae.encode(squares())
-    assert sample.codes_std is not None
     codes, std = sample.codes.to_numpy(), sample.codes_std.to_numpy()
     assert_close(run.std, codes.std(axis=0), ROUNDING)
     assert_close(run.kl, ((codes**2 + std**2 - 1) / 2 - np.log(std)).mean(axis=0), ROUNDING)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from hypothesis import given as given_that
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from scipy.stats import binom, hypergeom
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
 from demele.labels import NoiseBudget, TransitionCounts, TransitionMatrix, noise_budget
 from demele.noise.budget import _binomial_limit, _class_proportions, _largest
+from demele.noise.transition import hypergeometric_limit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 TAIL = 0.05
@@ -73,10 +75,7 @@ def test_a_rate_cannot_exceed_what_the_labels_allow() -> None:
     assert_exact(budget.joint, [[0, 4], [6, 0]])
 
 
-@given_that(
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40),
-    st.floats(0, 0.5),
-)
+@given_that(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40), st.floats(0, 0.5))
 def test_a_rate_that_is_not_exceeded_holds_for_every_pattern(rows: list[tuple[int, int]], margin: float) -> None:
     true, given = (np.array(column, dtype=np.int32) for column in zip(*rows, strict=True))
     mistakes = realised(true, given, 3)
@@ -181,8 +180,6 @@ def test_class_proportions_contain_the_exact_limits_and_are_close() -> None:
         half = rng.uniform(0.01, 0.05)
         lows, highs = np.maximum(shares - half, 0), np.minimum(shares + half, 1)
         exact, found = exact_proportions(table, lows, highs), _class_proportions(table, lows, highs)
-        assert exact is not None
-        assert found is not None
         assert_at_most(found[0], exact[0], SOLVER)
         assert_at_most(exact[1], found[1], SOLVER)
         ratios.append((found[1] - found[0]).sum() / (exact[1] - exact[0]).sum())
@@ -326,3 +323,44 @@ def test_binomial_limit_is_the_smallest() -> None:
         limit = int(_binomial_limit(n, np.array([share]), error)[0])
         assert binom.sf(limit, n, share) <= error
         assert limit == 0 or binom.sf(limit - 1, n, share) > error
+
+
+# Limits of marked ones in a finite set -------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 30), st.data())
+@settings(max_examples=50)
+def test_the_largest_number_that_is_not_rejected(size: int, data: st.DataObject) -> None:
+    drawn = data.draw(st.integers(0, size))
+    seen = data.draw(st.integers(0, drawn))
+    error = data.draw(st.sampled_from([0.001, 0.025, 0.2]))
+    possible = np.arange(seen, size - (drawn - seen) + 1)
+    kept = possible[hypergeom.cdf(seen, size, possible, drawn) > error]
+    assert_exact(hypergeometric_limit(size, drawn, seen, error), kept.max())
+
+
+def test_many_cases_at_once_are_those_one_by_one() -> None:
+    rng = np.random.default_rng(2)
+    size = rng.integers(1, 60, (8, 10))
+    drawn = rng.integers(0, size + 1)
+    seen = rng.integers(0, drawn + 1)
+    found = hypergeometric_limit(size, drawn, seen, 0.03)
+    cases = zip(size.flat, drawn.flat, seen.flat, strict=True)
+    one_by_one = [hypergeometric_limit(a, b, c, 0.03) for a, b, c in cases]
+    assert_exact(found.ravel(), one_by_one)
+    # Cases that differ in their error alone, and arguments that broadcast.
+    errors = np.array([0.2, 0.001, 0.2])
+    assert_exact(hypergeometric_limit(50, [[10], [20]], 1, errors).shape, (2, 3))
+    assert_exact(hypergeometric_limit(50, 10, 1, errors), [hypergeometric_limit(50, 10, 1, error) for error in errors])
+
+
+@pytest.mark.parametrize(("case", "limit"), [((0, 0, 0), 0), ((7, 7, 3), 3), ((7, 0, 0), 7), ((5, 3, 3), 5)])
+def test_what_needs_no_search(case: tuple[int, int, int], limit: int) -> None:
+    assert_exact(hypergeometric_limit(*case, 0.05), limit)
+    size, drawn, seen = (np.array([value]) for value in case)
+    assert_exact(hypergeometric_limit(size, drawn, seen, 0.05), [limit])
+
+
+def test_no_case() -> None:
+    none = np.zeros(0, dtype=int)
+    assert hypergeometric_limit(none, none, none, 0.05).shape == (0,)

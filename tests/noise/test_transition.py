@@ -8,6 +8,7 @@ from scipy.stats import binom
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.signature import Signature
 from demele.labels import TransitionCounts, TransitionMatrix, estimate_transition
+from demele.report.words import plain, written
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 CAT_DOG = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], classes=["cat", "dog"])
@@ -204,3 +205,22 @@ def test_equality_and_hash() -> None:
     assert TransitionCounts([[8, 2], [1, 9]]) != TransitionCounts([[8, 2], [1, 9]], sample_of="labels")
     assert len({CAT_DOG, TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], ["cat", "dog"])}) == 1
     assert CAT_DOG != "a matrix"
+
+
+# What tables of how classes are labelled say -------------------------------------------------------------------------
+
+
+def texts(result: TransitionCounts | TransitionMatrix) -> list[list[str]]:
+    table = result.document().table
+    forms = table.columns.values()
+    return [[plain(written(cell, form)) for cell, form in zip(row, forms, strict=True)] for row in table.rows]
+
+
+def test_counts_say_what_is_wrong_where_they_come_from() -> None:
+    found = TransitionCounts([[45, 5, 0], [2, 48, 0], [0, 0, 0]])
+    assert found.sentence == "7 of 100 labels are wrong: 7.0%, 95% interval [2.9%, 13.9%]."
+    assert texts(found)[0] == ["0", "50", "5", "10.0%", "[3.3%, 21.8%]", "1 (10.0%)"]
+    assert texts(found)[2] == ["2", "0", "0", "–", "[0.0%, 100.0%]", "–"]
+    (note,) = found.document().notes
+    assert (note.severity, [plain(one) for one in note.about]) == ("warning", ["2"])
+    assert [section.title for section in found.document().sections] == ["Classes"]

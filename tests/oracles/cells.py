@@ -17,11 +17,6 @@ def standard_deviation(values: Sequence[float]) -> float:
     return sqrt(mean([(value - centre) ** 2 for value in values]))
 
 
-def largest_distance(values: Sequence[float]) -> float:
-    centre = mean(values)
-    return max(abs(value - centre) for value in values)
-
-
 def quantile(values: Sequence[float], q: float) -> float:
     """Linear interpolation between the two nearest ranks."""
     ordered = sorted(values)

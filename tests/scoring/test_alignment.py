@@ -59,7 +59,6 @@ def test_the_value_stays_and_both_scores_are_means_of_the_same_halves() -> None:
         demele.metrics.mig(codes[rows], factors[rows]).value for rows in (np.sort(order[500:]), np.sort(order[:500]))
     ]
     found = score.alignment
-    assert found is not None
     assert [half.raw for half in found.halves] == halves
     assert found.raw == pytest.approx(np.mean(halves), abs=1e-15)
     assert found.gap == pytest.approx(np.mean([half.aligned - half.raw for half in found.halves]), abs=1e-15)
@@ -83,7 +82,6 @@ def test_what_every_metric_chooses_by_itself_and_what_goes_by_the_gaps() -> None
         assert score.alignment is not None
         assert score.alignment.aligned > score.alignment.raw + 0.1, score.metric
     sap = found["sap"].alignment
-    assert sap is not None
     assert sap.aligned == pytest.approx(demele.metrics.sap(factors, factors).value, rel=0.05)
 
 
@@ -110,7 +108,6 @@ def test_only_whitening_undoes_a_shear() -> None:
 def test_a_single_code_has_no_gap_and_fewer_codes_than_factors_are_told() -> None:
     codes, factors = _noisy(600)
     alone = demele.evaluate(codes[:, :1], factors, ["jemmig"], aligned=True)
-    assert alone["jemmig"].alignment is not None
     assert alone["jemmig"].alignment.gap == 0.0
     assert "alignment-one-code" in {note.code for note in alone.notes}
     few = demele.evaluate(codes[:, :3], factors, ["mig"], aligned=True)
@@ -136,18 +133,15 @@ def test_resamples_give_an_interval_and_permutations_a_chance_level() -> None:
     codes = codes @ _rotation(5, 1)
     wide = _aligned(codes, factors, n_bootstrap=12, n_permutations=3)
     narrow = _aligned(codes, factors, n_bootstrap=12, level=0.5)
-    assert wide.interval is not None
     assert narrow.interval is not None
     assert wide.interval.low < wide.gap < wide.interval.high
     widths = [one.high - one.low for one in (wide.interval, narrow.interval)]
     assert widths[0] / widths[1] == pytest.approx(1.959964 / 0.674490, rel=1e-5)
     assert widths[0] < 0.1
-    assert wide.chance is not None
     assert len(wide.chance.values) == 3
     assert max(wide.chance.values) < 0.02
     assert wide.chance.p_value == pytest.approx(0.25)
     by_rows = _aligned(codes, factors, "sap", n_bootstrap=10)
-    assert by_rows.interval is not None
     assert 0 < by_rows.interval.high - by_rows.interval.low < 0.2
 
 

@@ -1,14 +1,17 @@
 """Several representations side by side: what is paired, what is shown, what is refused."""
 
+import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import demele
 from demele.core.errors import DemeleError
-from demele.core.results import Interval
 from demele.estimation.differences import run_difference
+from demele.estimation.noise_bounds import BOUNDS, information_bounds
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -40,13 +43,6 @@ def by(found: demele.RepresentationComparison, metric: str, first: str, second: 
     return next(each for each in found.differences if (each.metric, each.first, each.second) == (metric, first, second))
 
 
-def interval(each: Any) -> Interval:
-    """Return the interval of a score or of a difference."""
-    assert each.interval is not None
-    found: Interval = each.interval
-    return found
-
-
 def test_every_representation_is_scored_as_by_itself() -> None:
     alone = demele.evaluate(CODES["clean"], FACTORS, METRICS, n_bootstrap=12, name="clean")
     assert_exact([score.value for score in FOUND["clean"]], [score.value for score in alone])
@@ -64,7 +60,6 @@ def test_halves_are_of_the_same_rows_for_all() -> None:
 
     for metric in ("mig", "sap"):
         halves = FOUND["noisy"][metric].halves
-        assert halves is not None
         for index in (0, 7):
             rows = half_of_rows(N, 0, index)
             again = demele.evaluate(CODES["noisy"][rows], FACTORS[rows], [metric])
@@ -73,8 +68,8 @@ def test_halves_are_of_the_same_rows_for_all() -> None:
 
 def test_shared_noise_leaves_the_difference() -> None:
     # the difference of two such representations is known better than either score
-    single = interval(FOUND["noisy"]["sap"])
-    paired = interval(by(FOUND, "sap", "noisy", "again"))
+    single = FOUND["noisy"]["sap"].interval
+    paired = by(FOUND, "sap", "noisy", "again").interval
     assert paired.high - paired.low < 0.8 * (single.high - single.low)
 
 
@@ -83,7 +78,7 @@ def test_what_is_shown_is_shown_of_the_right_one() -> None:
         for worse in ("noisy", "again"):
             each = by(FOUND, metric, worse, "clean")
             assert each.better == "clean"
-            assert interval(each).low > 0
+            assert each.interval.low > 0
             assert_close(each.value, FOUND["clean"][metric].value - FOUND[worse][metric].value, ROUNDING)
         assert not by(FOUND, metric, "noisy", "again").shown
     assert FOUND.sentence == "4 of 9 differences are significant (Holm, 95%); 3 could not be tested."
@@ -125,15 +120,14 @@ def test_runs_of_models() -> None:
     (each,) = found.differences
     assert (each.first, each.second, each.better) == ("a", "b", "b")
     assert_close(
-        [each.value, interval(each).low, each.p_value], [expected.value, expected.low, expected.p_value], ROUNDING
+        [each.value, each.interval.low, each.p_value], [expected.value, expected.low, expected.p_value], ROUNDING
     )
     (own, _) = found.model_scores
     assert_close([own.mean, own.std], [values["a"].mean(), values["a"].std(ddof=1)], ROUNDING)
-    assert own.interval is not None
     assert own.interval.kind == "training"
     assert any("over training runs" in note.text for note in found.document().notes)
     paired = compared(codes, ["sap"], runs=runs, paired_runs=True)
-    assert "paired by seed" in interval(paired.differences[0]).method
+    assert "paired by seed" in paired.differences[0].interval.method
     assert list(found.scores_frame()["model"]) == ["a"] * 3 + ["b"] * 3
 
 
@@ -145,9 +139,9 @@ def test_resamples_widen_intervals_over_runs_by_the_rows() -> None:
     rows: Any = [sum(np.asarray(both[run]["sap"].halves) for run in own) / 3 for own in asked["runs"].values()]
     values = [np.array([both[run]["sap"].value for run in own]) for own in asked["runs"].values()]
     expected = run_difference(values[0], values[1], 0.95, rows=rows[1] - rows[0])
-    assert_close([interval(sap).low, sap.p_value], [expected.low, expected.p_value], ROUNDING)
-    assert interval(sap).method == "Welch's t over runs and 12 paired half-samples of the rows"
-    narrow, wide = interval(alone.model_scores[0]), interval(both.model_scores[0])
+    assert_close([sap.interval.low, sap.p_value], [expected.low, expected.p_value], ROUNDING)
+    assert sap.interval.method == "Welch's t over runs and 12 paired half-samples of the rows"
+    narrow, wide = alone.model_scores[0].interval, both.model_scores[0].interval
     assert wide.high - wide.low > narrow.high - narrow.low
     assert irs.interval is None
     assert "extreme values" in irs.reason
@@ -206,12 +200,12 @@ def test_differences_of_corrected_scores() -> None:
         (each,) = found.differences
         corrected: Any = [found[name]["mig"].corrected for name in "ab"]
         assert_close(each.value, float(corrected[1]) - float(corrected[0]), ROUNDING)
-        assert interval(each).low <= wanted.value <= interval(each).high
+        assert each.interval.low <= wanted.value <= each.interval.high
         assert abs(each.value - wanted.value) < abs(plain.value - wanted.value)
         assert each.better == "b"
         # the same rows move both: the difference is known better than two separate scores
-        widths = [interval(one).high - interval(one).low for one in corrected]
-        assert interval(each).high - interval(each).low < 0.9 * np.hypot(widths[0], widths[1])
+        widths = [one.interval.high - one.interval.low for one in corrected]
+        assert each.interval.high - each.interval.low < 0.9 * np.hypot(widths[0], widths[1])
 
 
 def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
@@ -227,9 +221,9 @@ def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
         plain = demele.compare_representations(codes, given, ["mig"], **asked).differences[0]
         assert np.isnan(each.value)
         assert each.better == better
-        assert interval(each).low < interval(plain).low
-        assert interval(each).high > interval(plain).high
-        assert "certified bounds" in interval(each).method
+        assert each.interval.low < plain.interval.low
+        assert each.interval.high > plain.interval.high
+        assert "certified bounds" in each.interval.method
     with pytest.raises(DemeleError, match="`factor_noise`: unknown factor 'x'"):
         demele.compare_representations(codes, given, ["mig"], factor_noise={"x": 0.1}, **asked)
 
@@ -240,7 +234,6 @@ def test_intervals_over_runs_stay_within_the_range_of_the_metric() -> None:
     codes = {f"r{k}": factors + own * np.random.default_rng(k).normal(size=(400, 2)) for k, own in enumerate(noise)}
     found = demele.compare_representations(codes, factors, ["modularity"], runs={"a": list(codes)})
     (score,) = found.model_scores
-    assert score.interval is not None
     assert score.mean + 1.6 * score.std > 1.0, "Student's interval of these runs leaves the range"
     assert 0.0 < score.interval.low < score.mean < score.interval.high < 1.0
 
@@ -290,3 +283,116 @@ def test_evaluate_leads_to_the_function_for_several() -> None:
 
 def test_codes_without_names() -> None:
     assert compared([CODES["noisy"], CODES["clean"]], ["mig"]).names == ("codes 1", "codes 2")
+
+
+# How many wrong annotations an order bears ---------------------------------------------------------------------------
+
+
+Floats = NDArray[np.float64]
+
+
+@pytest.fixture(autouse=True)
+def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds that are a little wider, and rates to a coarser precision, take seconds less."""
+    monkeypatch.setattr("demele.estimation.noise_bounds.STEPS", 40)
+    monkeypatch.setattr("demele.scoring.breakdown.PRECISION", 0.002)
+
+
+def drawn() -> tuple[Floats, Floats, pd.DataFrame]:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 3, (300, 2))
+    factors = pd.DataFrame(values.astype(str), columns=["shape", "scale"])
+    better, worse = (values + spread * rng.normal(size=values.shape) for spread in (0.25, 0.5))
+    return better, np.column_stack([worse, rng.normal(size=300)]), factors
+
+
+def test_the_order_lies_between_guarantee_and_attack() -> None:
+    better, worse, factors = drawn()
+    found = demele.probes.breakdown(worse, better, factors, names=("old", "new"))
+    assert (found.metric, found.ahead, found.behind, found.n) == ("mig", "new", "old", 300)
+    assert_close(
+        [found.value_ahead, found.value_behind],
+        [demele.metrics.mig(better, factors).value, demele.metrics.mig(worse, factors).value],
+        ROUNDING,
+    )
+    assert 0.01 < found.guaranteed < found.attained < 0.3
+
+    def bounds(codes: Floats, rate: float) -> tuple[float, float]:
+        score = demele.evaluate(codes, factors, ["mig"], factor_noise={"shape": rate, "scale": rate})["mig"]
+        return score.corrected.interval.low, score.corrected.interval.high
+
+    for rate, kept in ((found.guaranteed, True), (found.guaranteed + 0.002, False)):
+        assert (bounds(better, rate)[0] > bounds(worse, rate)[1]) is kept
+
+
+def test_equal_representations_have_no_order_to_lose() -> None:
+    better, _, factors = drawn()
+    found = demele.probes.breakdown(better, better, factors)
+    assert (found.guaranteed, found.attained) == (0.0, 0.0)
+    assert "score the same" in found.sentence
+
+
+def missing_some() -> tuple[Floats, Floats, pd.DataFrame]:
+    """A tenth of the shapes and a third of the scales are not annotated; the codes know nothing of which."""
+    better, worse, factors = drawn()
+    rows = np.random.default_rng(1).permutation(len(factors))
+    factors.loc[rows[:30], "shape"] = None
+    factors.loc[rows[20:120], "scale"] = None
+    return better, worse, factors
+
+
+@pytest.mark.parametrize("metric", ["mig", "mig_sup", "dcimig"])
+def test_factors_are_taken_on_the_rows_annotated_for_them(metric: str) -> None:
+    better, worse, factors = missing_some()
+    found = demele.probes.breakdown(better, worse, factors, metric, missing="omit")
+    whole = [demele.evaluate(codes, factors, [metric], missing="omit")[metric].value for codes in (better, worse)]
+    assert_close([found.value_ahead, found.value_behind], whole, ROUNDING)
+    assert 0 < found.guaranteed < found.attained < 0.3
+    assert found.n == 270
+
+
+def test_rows_that_lack_every_annotation_change_nothing() -> None:
+    better, worse, factors = drawn()
+    more = pd.concat([factors, factors[:60].map(lambda value: None)], ignore_index=True)
+    longer, other = (np.concatenate([codes, codes[:60]]) for codes in (better, worse))
+    found = demele.probes.breakdown(longer, other, more, missing="omit")
+    assert found == demele.probes.breakdown(better, worse, factors)
+
+
+def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
+    better, worse, factors = missing_some()
+    with pytest.raises(
+        demele.errors.InputError, match=r"30 missing annotations in column 'shape'.* pass `missing='omit'`"
+    ):
+        demele.probes.breakdown(better, worse, factors)
+
+
+def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> None:
+    better, _, factors = drawn()
+    found = demele.evaluate(better, factors, ["mig", "mig_sup", "jemmig"], factor_noise={"shape": 0.02})
+    score = found["mig"]
+    assert math.isnan(score.corrected.value)
+    assert score.corrected.interval.low < score.value < score.corrected.interval.high
+    assert score.corrected.interval.kind == "bounds"
+    assert "At most 2% of the annotations of 'shape' are wrong." in score.corrected.assumptions
+    assert "The annotations of 'scale' are right." in score.corrected.assumptions
+    jemmig = found["jemmig"]
+    assert jemmig.corrected is None
+    assert any("not of JEMMIG" in note.message for note in jemmig.notes if note.code == "not-corrected")
+
+
+def test_a_rate_of_a_tenth_says_first_that_little_can_be_said() -> None:
+    better, _, factors = drawn()
+    score = demele.evaluate(better, factors, ["mig"], factor_noise={"shape": 0.1})["mig"]
+    assert score.corrected.notes[0].code == "bounds-say-little"
+    fewer = demele.evaluate(better, factors, ["mig"], factor_noise={"shape": 0.05})["mig"]
+    assert not fewer.corrected.notes
+
+
+def test_bounds_are_of_plain_histograms() -> None:
+    better, _, factors = drawn()
+    for options in ({"correction": "miller-madow"}, {"estimator": "knn"}):
+        found = demele.evaluate(better, factors, ["mig"], options={"mig": options}, factor_noise={"shape": 0.05})
+        assert found["mig"].corrected is None
+    low, high = BOUNDS["mig"](information_bounds([np.full((2, 3, 3), 5.0)], [0.0]))
+    assert_close([low, high], [0.0, 0.0], {"rtol": 0, "atol": 1e-4})

@@ -62,7 +62,6 @@ def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     score, adjusted = found["mig"], demele.metrics.mig(codes, factors, kinds="categorical", correction="adjusted")
     (note,) = (note for note in score.notes if note.code == "few-rows")
     few = score.details["adjusted_for_chance"]
-    assert score.interval is not None
     assert_close(few["value"], adjusted.value, ROUNDING)
     assert_close(few["high"] - few["low"], score.interval.high - score.interval.low, ROUNDING)
     assert abs(few["value"] - score.value) > (score.interval.high - score.interval.low) / 4
@@ -104,7 +103,6 @@ def test_p_values_of_independent_codes_are_uniform(name: str) -> None:
 def test_codes_that_know_their_factors_are_beyond_chance() -> None:
     rng = np.random.default_rng(3)
     score = demele.metrics.mig(*drawn(rng, 200, 0.2), n_permutations=19)
-    assert score.chance is not None
     assert score.chance.p_value == 1 / 20
     assert score.chance.mean < 0.05 < score.value
 
@@ -115,6 +113,5 @@ def test_the_spread_over_seeds_is_that_of_single_runs() -> None:
     small: dict[str, Any] = {"n_train": 60, "n_test": 60, "batch_size": 10}
     together = demele.metrics.z_min_variance(codes, factors, n_repeats=30, seed=1, **small)
     alone = [demele.metrics.z_min_variance(codes, factors, seed=100 + seed, **small).value for seed in range(30)]
-    assert together.spread is not None
     assert 0.5 < together.spread.std / np.std(alone, ddof=1) < 2
     assert abs(together.value - np.mean(alone)) < 5 * together.spread.std / math.sqrt(15)

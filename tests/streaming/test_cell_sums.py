@@ -13,7 +13,7 @@ from demele.streaming.frame import BinEdges
 from demele.streaming.states import CellState, ExtremeState
 from tests.oracles import effects as oracle
 from tests.streaming.test_sums import first, forged
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from tests.tolerances import ROUNDING, assert_close
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
@@ -73,18 +73,6 @@ def test_the_definition_in_loops() -> None:
     labels = np.column_stack([LEVELS[:, :2], FACTORS[:, 2] >= (FACTORS[:, 2].min() + FACTORS[:, 2].max()) / 2])
     expected = oracle.total_effects(CODES.tolist(), labels.astype(int).tolist(), unbiased=False)
     assert_close(found.matrix.to_numpy(), expected, ROUNDING)
-
-
-def test_by_hand() -> None:
-    """Two factors of two values, every pair once; the second code is the sum of both."""
-    grid = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=float)
-    codes = np.column_stack([grid[:, 0], grid.sum(axis=1)])
-    frame = BinEdges.fixed([(-5, 5), (-5, 5)], {"a": [0, 1], "b": [0, 1]})
-    accumulator = demele.Accumulator("omes", frame=frame)
-    for row in (3, 0, 2, 1):
-        accumulator = accumulator.update(codes[[row]], grid[[row]])
-    found = accumulator.compute()
-    assert_close(found.matrix.to_numpy(), [[1.0, 0.0], [0.5, 0.5]], ROUNDING)
 
 
 @settings(max_examples=25, deadline=None)
@@ -156,16 +144,6 @@ def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
 # States ---------------------------------------------------------------------------------------------------------------
 
 
-def test_bytes_hold_every_bit_and_empty_is_the_identity() -> None:
-    full = fed(framed(CODES, FACTORS), CODES, FACTORS)
-    again = demele.Accumulator.from_bytes(full.to_bytes())
-    assert again.to_bytes() == full.to_bytes()
-    assert_exact(numbers(again.compute()), numbers(full.compute()))
-    empty = demele.Accumulator.from_bytes(full.reset().to_bytes())
-    assert empty.n == 0
-    assert_exact(numbers(empty.merge(full).compute()), numbers(full.compute()))
-
-
 def test_forged_sums_are_refused() -> None:
     for name, change, message in [
         ("mean", first(np.nan), r"impossible numbers \(mean\)"),
@@ -193,7 +171,7 @@ def test_values_outside_a_frame() -> None:
     expected = demele.metrics.omes(
         CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased"
     )
-    assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)  # type: ignore[union-attr]
+    assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)
 
 
 def test_states_of_other_frames_do_not_merge() -> None:

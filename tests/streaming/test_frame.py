@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from demele.core.inputs import read_pair
 from demele.estimation.counts import column_bins
 from demele.streaming.batches import read_batch
 from tests.contract.cases import small
-from tests.tolerances import assert_exact
+from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 CODES, FACTORS, _ = small()
 FRAME = demele.bins.BinEdges.of(CODES, FACTORS)
@@ -368,7 +369,6 @@ def test_clipping_moves_values_to_the_ends_counts_them_and_keeps_what_they_were(
     assert_exact(rows.codes[:, 1], [0, 10, 5])
     assert_exact(rows.factors[1], [1, 0.5, 0])
     assert rows.clipped == 4
-    assert rows.unclipped is not None
     assert_exact(rows.unclipped.codes[:, 1], [-1, 11, 5])
     assert_exact(rows.unclipped.factors[1], [2, 0.5, -0.5])
     with pytest.raises(InputError, match="1 non-finite"):
@@ -406,3 +406,47 @@ def test_repr_tells_columns_and_ranges() -> None:
     assert repr(EDGES) == "BinEdges(2 codes, 2 factors: 'kind' (3 levels), 'size' [0, 1])"
     many = demele.bins.BinEdges.fixed([(0, 1)], [(0.0, 1.0)] * 9)
     assert repr(many).endswith("'v8' [0, 1], ...)")
+
+
+# Frames whose ranges do not fit the rows -----------------------------------------------------------------------------
+
+
+WIDE_FRAMES_RNG = np.random.default_rng(0)
+WIDE_FRAMES_FACTORS = WIDE_FRAMES_RNG.random((500, 2))
+UNIT = {"v1": (0.0, 1.0), "v2": (0.0, 1.0)}
+
+
+def test_a_code_in_one_bin_is_a_constant_code() -> None:
+    """Codes of a saturated unit lie in one bin of the range stated for it: no metric may score it above a constant."""
+    codes = 0.99 + 0.001 * WIDE_FRAMES_FACTORS
+    frame = demele.bins.BinEdges.fixed([(0, 1)] * 2, UNIT)
+    held = demele.Accumulator(["mig", "jemmig"], frame=frame).update(codes, WIDE_FRAMES_FACTORS)
+    with pytest.warns(demele.errors.FragileScoreWarning, match="'z1' uses 1 of 10, 'z2' uses 1 of 10"):
+        found = held.compute()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        constant = demele.evaluate(np.ones((500, 2)), WIDE_FRAMES_FACTORS, ["mig", "jemmig"])
+    for name in ("mig", "jemmig"):
+        assert_close(found[name].value, constant[name].value, ROUNDING)
+        assert found[name].fragile
+
+
+@pytest.mark.parametrize(("width", "told"), [(1.0, False), (1.9, False), (3.0, True)])
+def test_bins_that_no_row_reaches_are_told(width: float, told: bool) -> None:
+    """With ranges of three times the codes', a third of the bins is reached."""
+    frame = demele.bins.BinEdges.fixed([(0, width)] * 2, UNIT)
+    held = demele.Accumulator("mig", frame=frame).update(WIDE_FRAMES_FACTORS, WIDE_FRAMES_FACTORS)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        score = held.compute()
+    assert [note.code for note in score.notes] == (["wide-frame", "unprobed"] if told else ["unprobed"])
+    assert len(caught) == told
+
+
+def test_a_frame_that_clips_much_is_told_loudly() -> None:
+    frame = demele.bins.BinEdges.of(WIDE_FRAMES_FACTORS, WIDE_FRAMES_FACTORS)
+    held = demele.Accumulator("mig", frame=frame, outside="clip").update(
+        3 * WIDE_FRAMES_FACTORS - 1, WIDE_FRAMES_FACTORS
+    )
+    with pytest.warns(demele.errors.FragileScoreWarning, match="values outside the frame's ranges"):
+        assert held.compute().fragile

@@ -75,26 +75,6 @@ def test_of_every_row_however_they_come(cuts: int) -> None:
     assert not [note for score in evaluation for note in score.notes if note.code == "sampled"]
 
 
-def test_sap_by_hand() -> None:
-    values = np.array([[0.0], [1.0], [2.0], [3.0]])
-    codes = np.array([[5.0, 0.0, 7.0], [3.0, 1.0, 7.0], [1.0, 2.0, 7.0], [-1.0, 0.0, 7.0]])
-    frame = BinEdges.fixed([(-6, 6), (0, 2), (0, 9)], {"v": (0.0, 4.0)})
-    score = demele.Accumulator("sap", frame=frame).update(codes[:2], values[:2]).update(codes[2:], values[2:]).compute()
-    # the second: covariance 1/2 of sums 5 and 11/4, hence (1/2)^2 / (5 * 11/4)
-    assert_close(score.matrix.to_numpy()[:, 0], [1.0, 0.25 / (5 * 2.75), 0.0], ROUNDING)
-    assert_close(score.value, 1 - 0.25 / (5 * 2.75), ROUNDING)
-
-
-def test_irs_by_hand() -> None:
-    codes = np.array([[0.0, 5.0], [0.0, 1.0], [3.0, 2.0], [3.0, 4.0]])
-    frame = BinEdges.fixed([(-9, 9)] * 2, {"shape": ["disc", "square"]})
-    accumulator = demele.Accumulator("irs", frame=frame)
-    for row, shape in zip(codes, ["disc", "disc", "square", "square"], strict=True):
-        accumulator = accumulator.update(row[None], np.array([[shape]]))
-    # the second: distances 2 and 1 at the two values, and 2 from the mean of 3
-    assert_close(accumulator.compute().matrix.to_numpy()[:, 0], [1.0, 1 - 1.5 / 2], ROUNDING)
-
-
 def test_correlations_are_those_of_numpy() -> None:
     matrix = fed(framed(CODES, FACTORS), CODES, FACTORS).compute()["sap"].matrix.to_numpy()
     expected = np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2
@@ -257,29 +237,6 @@ def test_states_of_other_frames_do_not_merge() -> None:
         moments[0].merge(extremes[0])
     with pytest.raises(IncompatibleState, match="other frames"):
         fed(frames[0], CODES, FACTORS).merge(demele.Accumulator(METRICS, frame=frames[2], bound=50))
-
-
-def test_empty_is_the_identity() -> None:
-    full = fed(framed(CODES, FACTORS), CODES, FACTORS)
-    for state in full._held.states.values():
-        for both in (state.merge(state.cleared()), state.cleared().merge(state)):
-            for name, array in state.arrays().items():
-                assert_exact(both.arrays()[name], array)
-        assert state.cleared().n == 0
-
-
-def test_bytes_hold_every_bit() -> None:
-    full = fed(framed(CODES, FACTORS), CODES, FACTORS)
-    again = demele.Accumulator.from_bytes(full.to_bytes())
-    assert repr(again) == repr(full)
-    assert again.to_bytes() == full.to_bytes()
-    assert_exact(numbers(again.compute()), numbers(full.compute()))
-    assert_exact(
-        numbers(again.update(CODES[:9], FACTORS[:9]).compute()), numbers(full.update(CODES[:9], FACTORS[:9]).compute())
-    )
-    empty = demele.Accumulator.from_bytes(full.reset().to_bytes())
-    assert empty.n == 0
-    assert_exact(numbers(empty.merge(full).compute()), numbers(full.compute()))
 
 
 def forged(data: bytes, metric: str, name: str, change: Any) -> bytes:

@@ -43,4 +43,4 @@ def test_an_examination_has_every_form(look: Examination, tmp_path: Path) -> Non
     found = look.to_dict()
     assert "samples" not in found
     assert "images" not in found["traversals"]
-    assert found["traversals"]["change"] == look.traversals.change.tolist()  # type: ignore[union-attr]
+    assert found["traversals"]["change"] == look.traversals.change.tolist()

@@ -154,6 +154,8 @@ def _of_text(text: bytes, name: str, kind: type[Found]) -> Found:
 
 def _check(found: Findings) -> None:
     """Refuse curves that are not of the metrics and scenarios of the file, and numbers that cannot be."""
+    if not found.candidates:
+        raise ValueError("no metric")
     counts = [*found.seeds.values(), *found.slow_seeds.values(), *found.fewer_rows.values()]
     check_shape([counts, list(found.drifting.values())], [[(int, str)]])
     if not all(0 <= number < LARGEST_NUMBER for number in counts):

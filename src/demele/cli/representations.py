@@ -139,7 +139,7 @@ def names_of(files: Sequence[str], asked: Sequence[str] | None = None) -> list[s
         return list(asked)
     paths = [split_name(file)[0] for file in files]
     for depth in range(1, max(len(path.parts) for path in paths) + 1):
-        names = ["/".join(Path(*path.parts[-depth:]).with_suffix("").parts) for path in paths]
+        names = ["/".join((*path.parts[-depth:-1], path.stem)) for path in paths]
         if len(set(names)) == len(names):
             return names
     names = [f"{path.stem}{file.removeprefix(str(path))}" for path, file in zip(paths, files, strict=True)]

@@ -121,7 +121,7 @@ def test_it_needs_the_least_probability() -> None:
     plan = draw_audit(300, 80, disagreement=apart)
     known = plan.answered(truth[plan.rows])
     assert plan.least_probability is not None
-    assert_close(plan.least_probability, known.probabilities[apart[plan.rows]].min(), ROUNDING)  # type: ignore[index]
+    assert_close(plan.least_probability, known.probabilities[apart[plan.rows]].min(), ROUNDING)
     found = compare(models["a"], models["b"], truth, audit=known, method=EXACT)
     assert (
         f"no row on which the two disagree had a probability below {plan.least_probability:.4g}" in found.assumptions[0]

@@ -89,7 +89,7 @@ def test_labels_that_the_method_used() -> None:
     rng = np.random.default_rng(5)
     asked = random_question(rng, n=300, k=3, models=5, suspects=rng.random(300) < 0.3)
     truth = rng.integers(0, 3, 300).astype(np.int32)
-    kept = replace(asked, data=asked.data.take(~asked.suspects))  # type: ignore[operator]
+    kept = replace(asked, data=asked.data.take(~asked.suspects))
     assert_exact(breakdown(asked, METHODS["cleaned"]), breakdown(kept, METHODS["overlap"]))
     true = replace(asked, data=asked.data.relabelled(truth))
     assert_exact(
