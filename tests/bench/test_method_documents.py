@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from demele import bench
 from demele.report.document import Choice, Lines, Strips
 from demele.report.words import name
@@ -53,3 +55,19 @@ def test_methods_that_all_err_and_single_methods_have_their_own_verdicts() -> No
     assert alone.document().headline == f"{name('overlap')} makes type I errors here."
     erring = replace(found, tallies=tuple(replace(one, n_type_1=1) for one in found.tallies))
     assert erring.document().headline.startswith("Every method makes type I errors; interval overlap makes ")
+
+
+def test_indicators_are_a_dot_for_each_classifier_in_a_row_for_each_class() -> None:
+    """F_c of all classes, then F_n, then F_r; what is not defined has no dot."""
+    values = np.linspace(0, 1, 8 * 15).reshape(8, 15)
+    values[2, 7] = np.nan
+    found = replace(measured(), indicators=values)
+    (section,) = [one for one in found.document().sections if one.title == "Indicators of the classifiers"]
+    (figure,) = section.blocks
+    assert isinstance(figure, Strips)
+    assert len(figure.rows) == 15
+    assert [mark.at for mark in figure.rows[0].marks] == values[:, 0].tolist()
+    assert len(figure.rows[7].marks) == 7
+    assert figure.rows[7].name.startswith("F_n")
+    assert {mark.series for mark in figure.rows[14].marks} == {2}
+    assert found.to_dict()["indicators"][2][7] is None

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from demele.labels.joined.asking import simulated_asking as simulated_asking
     from demele.labels.joined.asking import split_annotators as split_annotators
     from demele.labels.joined.consensus_result import Consensus as Consensus
+    from demele.labels.joined.error_structure import ErrorStructure as ErrorStructure
+    from demele.labels.joined.error_structure import error_structure as error_structure
     from demele.labels.joined.generative import bayesian_consensus as bayesian_consensus
     from demele.labels.joined.item_response import consensus as consensus
     from demele.labels.joined.item_response import dawid_skene as dawid_skene
@@ -64,6 +66,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.labels.joined.annotations": "Annotations",
         "demele.labels.joined.asking": "AskingSavings NextAnswers next_answers simulated_asking split_annotators",
         "demele.labels.joined.consensus_result": "Consensus",
+        "demele.labels.joined.error_structure": "ErrorStructure error_structure",
         "demele.labels.joined.generative": "bayesian_consensus",
         "demele.labels.joined.item_response": "consensus dawid_skene one_coin",
         "demele.labels.joined.voting": "majority_vote",

@@ -473,6 +473,7 @@ def concluded(
     at: float | None,
     notes: tuple[Note, ...] = (),
     details: Mapping[str, Any] | None = None,
+    indicators: Floats | None = None,
 ) -> MethodComparison:
     """Count the errors of a finished run; ``notes`` stand before those of the plan."""
     clean, decided = Version(0.0, 0.0, plan.clean.labels), decisions(plan, records)
@@ -510,4 +511,5 @@ def concluded(
         version=__version__,
         notes=notes,
         details=details or {},
+        indicators=indicators,
     )

@@ -145,8 +145,8 @@ def noise_experiment(
     ...     iris.data, iris.target, noise=[0.05], methods=["overlap", "worst-case-overlap"], measures="accuracy",
     ...     n_classifiers=4, n_candidates=8, n_annotators=12, training_rates=[0.05], folds=3,
     ... )
-    >>> len(found.names), found.tally("worst-case-overlap", 0.05).n_type_1
-    (4, 0)
+    >>> len(found.names), found.tally("worst-case-overlap", 0.05).n_type_1, found.indicators.shape
+    (4, 0, (4, 9))
     """
     name, table, labels = _read(features, y)
     words = vocabulary(labels)
@@ -184,7 +184,7 @@ def noise_experiment(
         annotations, errors = experiment.annotations(sweep)
         versions, left_out = experiment.training_versions(annotations, max(noise))
         models = experiment.classifiers(versions, sweep)
-        chosen, notes = experiment.chosen(annotations, models)
+        chosen, found, notes = experiment.chosen(annotations, models)
         predictions = np.stack([models[index].predictions for index in chosen])
         names = tuple(f"{index}: {models[index].name}" for index in chosen)
         plan = planned(
@@ -217,7 +217,9 @@ def noise_experiment(
             "noise of the labels that the choice looked at": experiment.selection_rate,
         }
         title = title or f"Which comparison methods can be believed? {name}"
-        return concluded(plan, sweep.records, at=at, notes=left_out + notes, title=title, details=details)
+        return concluded(
+            plan, sweep.records, at=at, notes=left_out + notes, title=title, details=details, indicators=found
+        )
 
 
 def _read(features: object, y: object) -> tuple[str, Floats, NDArray[Any]]:
@@ -343,8 +345,8 @@ class _Experiment:
                 found.append(_Classifier(str(record["name"]), float(record["trained_on"]), predictions))
         return found
 
-    def chosen(self, annotations: NDArray[Any], models: Sequence[_Classifier]) -> tuple[Rows, tuple[Note, ...]]:
-        """Choose classifiers of the accuracies wanted whose indicators are spread wide."""
+    def chosen(self, annotations: NDArray[Any], models: Sequence[_Classifier]) -> tuple[Rows, Floats, tuple[Note, ...]]:
+        """Choose classifiers of the accuracies wanted whose indicators are spread wide; return these too."""
         predictions = np.stack([model.predictions for model in models])
         accuracy = (predictions == self.coded).mean(axis=1)
         low, high = self.accuracies
@@ -355,7 +357,8 @@ class _Experiment:
         noisy = self._noisy(annotations, self.selection_rate)
         found = indicators(predictions[eligible], noisy, self.coded, len(self.words))
         number = min(self.n_classifiers, apart(found).size)
-        chosen = eligible[np.sort(select_varied(found, number, seed=self.seed))]
+        places = np.sort(select_varied(found, number, seed=self.seed))
+        chosen = eligible[places]
         if chosen.size < 2:
             raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
         notes = []
@@ -368,7 +371,7 @@ class _Experiment:
         if chosen.size < self.n_classifiers:
             message = f"{chosen.size} of {self.n_classifiers} classifiers: the others do as one of these does."
             notes.append(Note(code="few-classifiers", message=message, severity="warning"))
-        return chosen, tuple(notes)
+        return chosen, found[places], tuple(notes)
 
 
 def _trained(

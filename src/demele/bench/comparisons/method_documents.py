@@ -9,7 +9,7 @@ import numpy as np
 from demele.bench.comparisons.contenders import CLEANINGS, CORRECTIONS, REFERENCES
 from demele.core.png import png
 from demele.core.result import about
-from demele.report.document import Block, Choice, Document, Images, Line, Lines, Section, Strips, Table
+from demele.report.document import Block, Choice, Document, Images, Line, Lines, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, drawn, listed
 from demele.report.words import count, joined, name, rate, written
 
@@ -103,6 +103,7 @@ def methods_document(result: "MethodComparison") -> Document:
             Section("Measures", list(tables.values())),
             Section("Pairwise results", [_COLOURS_MEAN, _images(result, first, shown)]),
             Section("Curves", [Choice("Measure", {one: [figures[one]] for one in others})]),
+            Section("Indicators of the classifiers", _indicators(result)),
             Section("Published results", [_published(result)]),
         ],
         methods=[
@@ -201,6 +202,28 @@ def _line(result: "MethodComparison", own: "Sequence[Tally]", values: Sequence[f
     errors = np.array([getattr(one, error) for one in own]) / 100
     low, high = (np.clip(middle + sign * errors, 0, 1).tolist() for sign in (-1, 1))
     return Line(_title(result, own[0].method), [one.noise for one in own], values, low, high)
+
+
+#: Classes that the figure of indicators shows.
+_MOST_CLASSES = 10
+_SHARES = {
+    "F_c": "predictions equal to true labels",
+    "F_n": "predictions equal to wrong labels",
+    "F_r": "true classes found where labels are wrong",
+}
+
+
+def _indicators(result: "MethodComparison") -> list[Block | None]:
+    """Return the source's figure 6.5: a dot for each classifier, in a row for each indicator and class."""
+    if result.indicators is None:
+        return []
+    k, rows = len(result.classes), []
+    for place, which in enumerate(_SHARES):
+        for number, label in enumerate(result.classes[:_MOST_CLASSES]):
+            dots = [Mark("dot", float(one), series=place) for one in result.indicators[:, place * k + number]]
+            rows.append(Strip(f"{which}, {name(label)}", [one for one in dots if not np.isnan(one.at or 0.0)]))
+    series = {place: f"{which}: {means}" for place, (which, means) in enumerate(_SHARES.items())}
+    return [Strips("Indicators by class", rows, "percent", series=series, ends=(0.0, 1.0))]
 
 
 _COLOURS_MEAN = (

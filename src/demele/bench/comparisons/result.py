@@ -96,6 +96,8 @@ class MethodComparison(Result):
         Reference for verdicts: ``"overlap"``, ``"paired"`` or ``"sample"``.
     at : float, optional
         Noise rate that the table of the document shows: 0.05, or the nearest, by default.
+    indicators : array of shape (n_models, 3 K), optional
+        F_c of each class, then F_n, then F_r, of classifiers that were chosen by them.
     """
 
     _kind, _rows = "method comparison", "tallies"
@@ -119,6 +121,7 @@ class MethodComparison(Result):
     at: float | None = None
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    indicators: Floats | None = None
 
     document = methods_document
 

@@ -100,9 +100,9 @@ def _drawn(n: int, size: int, level: int, seed: int, first: int) -> _Drawn:
 
 
 def _clutter_given(drawn: _Drawn, noise: LabelNoise) -> Classes:
-    if noise.kind in ("none", "resubstitution"):
-        return drawn.true
-    return clutter_labels(drawn.source, noise.rate, noise.kind)
+    if noise.kind == "uniform" or noise.kind == "visibility":
+        return clutter_labels(drawn.source, noise.rate, noise.kind)
+    return drawn.true
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
