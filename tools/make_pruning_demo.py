@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from demele import lab
-from demele.studies.pruning.files import DEMO
+from demele.studies.pruning.study import DEMO
 
 
 def main() -> int:

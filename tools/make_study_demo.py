@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from demele import lab
-from demele.studies.files import DEMO
+from demele.studies.study import DEMO
 
 
 def main() -> int:

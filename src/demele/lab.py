@@ -49,18 +49,18 @@ if TYPE_CHECKING:
     from demele.studies.fabrics import prune_fabric as prune_fabric
     from demele.studies.fabrics import show_fabric as show_fabric
     from demele.studies.fabrics import train_fabric as train_fabric
-    from demele.studies.files import load_study as load_study
-    from demele.studies.files import study_demo as study_demo
     from demele.studies.model_family import model_family as model_family
     from demele.studies.model_family import plan_model_family as plan_model_family
     from demele.studies.planning import StudyPlan as StudyPlan
     from demele.studies.pruning.configurations import PruningConfiguration as PruningConfiguration
-    from demele.studies.pruning.files import load_pruning as load_pruning
-    from demele.studies.pruning.files import pruning_demo as pruning_demo
-    from demele.studies.pruning.run import pruning_study as pruning_study
+    from demele.studies.pruning.planning import pruning_study as pruning_study
     from demele.studies.pruning.study import PruningStudy as PruningStudy
+    from demele.studies.pruning.study import load_pruning as load_pruning
+    from demele.studies.pruning.study import pruning_demo as pruning_demo
     from demele.studies.study import Study as Study
     from demele.studies.study import TrainedModel as TrainedModel
+    from demele.studies.study import load_study as load_study
+    from demele.studies.study import study_demo as study_demo
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
@@ -82,13 +82,11 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.studies.examination": "Examination Reconstructions Sweep Traversals",
         "demele.studies.examine": "examine examine_file examine_model",
         "demele.studies.fabrics": "Parts divide_images prune_fabric show_fabric train_fabric",
-        "demele.studies.files": "load_study study_demo",
         "demele.studies.model_family": "model_family plan_model_family",
         "demele.studies.planning": "StudyPlan",
         "demele.studies.pruning.configurations": "PruningConfiguration",
-        "demele.studies.pruning.files": "load_pruning pruning_demo",
-        "demele.studies.pruning.run": "pruning_study",
-        "demele.studies.pruning.study": "PruningStudy",
-        "demele.studies.study": "Study TrainedModel",
+        "demele.studies.pruning.planning": "pruning_study",
+        "demele.studies.pruning.study": "PruningStudy load_pruning pruning_demo",
+        "demele.studies.study": "Study TrainedModel load_study study_demo",
     },
 )

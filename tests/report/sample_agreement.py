@@ -1,5 +1,6 @@
 """An agreement and a study for pages, without training anything."""
 
+from dataclasses import asdict
 from functools import cache
 
 import numpy as np
@@ -10,9 +11,8 @@ from demele.core.store import Key
 from demele.core.version import __version__
 from demele.lab import Study
 from demele.runtime.sweep import Record
-from demele.studies.files import study_of
 from demele.studies.jobs import Configuration
-from demele.studies.study import header
+from demele.studies.study import study_of
 
 METRICS = ("mig", "sap", "irs", "mine")
 BETAS, SIZES = (0.1, 1.0, 100.0), (2, 4, 8)
@@ -55,7 +55,9 @@ def sample_study() -> Study:
         "model": {"network": "mlp"},
         "training": {"steps": 100, "batch": 32},
     }
-    return study_of(header(settings, configurations, __version__), records)
+    models = [{"id": name, **asdict(one)} for name, one in configurations.items()]
+    about = {"demele": __version__, "settings": settings, "configurations": models}
+    return study_of(about, records)
 
 
 def training(size: int, active: int, status: str = "done") -> Record:

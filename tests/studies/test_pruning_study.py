@@ -28,9 +28,7 @@ from demele.data import ArrayImages, clutter, clutter_labels
 from demele.lab import Fabric
 from demele.models.networks import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
-from demele.studies.pruning.planning import DecisionJob, checked_plan
-from demele.studies.pruning.run import run_pruning_plan
-from demele.studies.pruning.work import decided, read_predictions
+from demele.studies.pruning.planning import DecisionJob, checked_plan, decided, read_predictions
 from tests.studies.pruned import WAYS, tiny_plan, without_seconds
 
 
@@ -46,7 +44,7 @@ def fabric_of(study: lab.PruningStudy, noise: str, name: str, seed: int = 0) -> 
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the tiny study, run at once."""
     where = tmp_path_factory.mktemp("pruning") / "study"
-    run_pruning_plan(tiny_plan(), store=where)
+    tiny_plan().run(store=where)
     return where
 
 
@@ -95,7 +93,7 @@ def test_the_work_of_a_training_counts_epochs_by_what_was_left(folder: Path) -> 
 
 def test_decisions_are_those_of_compare_and_rank(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (f"late links 30% {name}" for name in ("random", "magnitude"))
-    monkeypatch.setattr("demele.studies.pruning.work.all_pairs", lambda: ((first, second), (first, "not there")))
+    monkeypatch.setattr("demele.studies.pruning.planning.all_pairs", lambda: ((first, second), (first, "not there")))
     plan, noise = tiny_plan(), LabelNoise(kind="uniform", rate=0.2)
     where = folder / "runs" / "uniform-20-0"
     files = {name: where / f"{name.replace(' ', '-').replace('%', '')}.predictions" for name in (first, second)}
@@ -133,13 +131,13 @@ def test_stopped_and_gone_on_with_it_is_the_same_and_more_seeds_add_to_it(folder
 
     where = tmp_path / "study"
     with pytest.raises(Stopped), progress(stop):
-        run_pruning_plan(tiny_plan(), store=where)
+        tiny_plan().run(store=where)
     part = lab.load_pruning(where)
     assert 0 < sum(part.to_frame().status == "done") < 10
     assert part.document().scope[0] != "10 of 10 fabrics"
-    whole = run_pruning_plan(tiny_plan(), store=where)
+    whole = tiny_plan().run(store=where)
     assert without_seconds(whole) == without_seconds(lab.load_pruning(folder))
-    more = run_pruning_plan(tiny_plan(configurations=WAYS[:1], seeds=2, noises=tiny_plan().noises[:1]), store=where)
+    more = tiny_plan(configurations=WAYS[:1], seeds=2, noises=tiny_plan().noises[:1]).run(store=where)
     assert more.document().scope[:4] == ("12 of 20 fabrics", "4 ways to prune", "2 label noises", "2 seeds")
     kept = without_seconds(more)
     assert {key: kept[key] for key in without_seconds(whole)} == without_seconds(whole)
@@ -158,7 +156,7 @@ def test_saved_and_loaded_it_says_the_same(folder: Path, tmp_path: Path) -> None
 def test_a_training_that_diverges_is_a_row_with_its_reason(tmp_path: Path) -> None:
     training = {**tiny_plan().training, "rate": 1e30, "weight_decay": 5e-4}
     plan = tiny_plan(training=training, configurations=WAYS[:1], noises=tiny_plan().noises[:1])
-    study = run_pruning_plan(plan, store=tmp_path / "study")
+    study = plan.run(store=tmp_path / "study")
     frame = study.to_frame()
     assert set(frame.status) <= {"diverged", "failed"}
     assert "not finite" in frame.reason[0]
@@ -244,17 +242,17 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
 
 def test_folders_of_something_else_are_refused_and_left_alone(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"rows\.jsonl"):
-        run_pruning_plan(replace(tiny_plan(), training={**tiny_plan().training, "rate": 0.01}), store=folder)
+        replace(tiny_plan(), training={**tiny_plan().training, "rate": 0.01}).run(store=folder)
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.tex").write_text("precious")
     with pytest.raises(InputError, match="other files"):
-        run_pruning_plan(tiny_plan(), store=other)
+        tiny_plan().run(store=other)
     assert [path.name for path in other.iterdir()] == ["thesis.tex"]
     with pytest.raises(InputError, match="expected the folder"):
         lab.load_pruning(other)
     with pytest.raises(InputTypeError, match="path"):
-        run_pruning_plan(tiny_plan(), store=3)  # type: ignore[arg-type]
+        tiny_plan().run(store=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -287,10 +285,10 @@ def test_predictions_that_were_lost_are_told_of(folder: Path, tmp_path: Path) ->
 def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -> None:
     where = tmp_path / "study"
     plan = tiny_plan(configurations=WAYS[:1], noises=tiny_plan().noises[:1])
-    first = without_seconds(run_pruning_plan(plan, store=where))
+    first = without_seconds(plan.run(store=where))
     (where / "rows.jsonl").write_text((where / "rows.jsonl").read_text().splitlines()[0] + "\n")
     (where / "runs" / "none-0" / "whole-2.pt").unlink()
-    assert without_seconds(run_pruning_plan(plan, store=where)) == first
+    assert without_seconds(plan.run(store=where)) == first
 
 
 @pytest.mark.parametrize("own", [False, True])

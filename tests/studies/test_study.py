@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,10 @@ from demele.core.store import Store
 from demele.runtime.progress import progress
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
+from demele.studies.folders import record_or_reason
 from demele.studies.jobs import Configuration, read_codes, write_codes
-from demele.studies.model_family import run_plan
-from demele.studies.planning import Job
+from demele.studies.planning import Job, seen_factors
 from demele.studies.study import Study, TrainedModel
-from demele.studies.work import seen_factors, trained
 from tests.report.sample_agreement import training as sample_training
 from tests.studies.made_up import SETTINGS, plan
 from tests.tolerances import assert_exact
@@ -29,7 +27,7 @@ from tests.tolerances import assert_exact
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a study of six models: one diverged, one failed, two collapsed."""
     path = tmp_path_factory.mktemp("studies") / "study"
-    run_plan(plan(), store=path)
+    plan().run(store=path)
     return path
 
 
@@ -180,9 +178,9 @@ def test_a_full_disk_is_no_fault_of_the_model(tmp_path: Path) -> None:
     def full(job: Job) -> Record:
         raise OutputError("cannot write")
 
-    own = replace(plan(), train=full)
+    own = plan()
     with pytest.raises(OutputError):
-        trained(own.job(own.configurations[0], tmp_path))
+        record_or_reason(full, own.job(own.configurations[0], tmp_path))
 
 
 def test_metrics_agree_about_what_was_trained(study: Study) -> None:
@@ -200,14 +198,14 @@ def test_metrics_agree_about_what_was_trained(study: Study) -> None:
 
 def test_a_study_goes_on_where_it_was_and_adds_what_is_new(tmp_path: Path, folder: Path) -> None:
     path = tmp_path / "study"
-    run_plan(plan(betas=[0.1], latents=[2]), store=path)
+    plan(betas=[0.1], latents=[2]).run(store=path)
     assert calls(path) == 1
-    run_plan(plan(), store=path)
+    plan().run(store=path)
     assert calls(path) == 6
     assert rows(path) == rows(folder)
-    run_plan(plan(), store=path)
+    plan().run(store=path)
     assert calls(path) == 6
-    more = run_plan(plan(metrics=["mig", "modularity"], seeds=2), store=path)
+    more = plan(metrics=["mig", "modularity"], seeds=2).run(store=path)
     assert more.metrics == ("mig", "sap", "irs", "modularity")
     assert len(more.models) == 12
     assert more.value(more.models[0], "modularity") > 0
@@ -223,31 +221,31 @@ def test_what_is_stopped_is_kept(tmp_path: Path, folder: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), progress(report):
-        run_plan(plan(), store=path)
+        plan().run(store=path)
     kept = lab.load_study(path)
     assert [model.status for model in kept.models].count("missing") == 4
     assert "4 not trained yet" in kept.document().scope
-    run_plan(plan(), store=path)
+    plan().run(store=path)
     assert rows(path) == rows(folder)
 
 
 def test_two_workers_give_the_same_rows(tmp_path: Path, folder: Path) -> None:
-    run_plan(plan(), store=tmp_path / "study", n_jobs=2)
+    plan().run(store=tmp_path / "study", n_jobs=2)
     assert rows(tmp_path / "study") == rows(folder)
 
 
 def test_another_study_and_other_folders_are_refused(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(InputError, match="seed"):
-        run_plan(plan(seed=1), store=folder)
+        plan(seed=1).run(store=folder)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="got a file"):
-        run_plan(plan(), store=tmp_path / "file")
+        plan().run(store=tmp_path / "file")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
     with pytest.raises(InputError, match="other files"):
-        run_plan(plan(), store=tmp_path / "full")
+        plan().run(store=tmp_path / "full")
     with pytest.raises(InputTypeError, match="path of a file or folder"):
-        run_plan(plan(), store=3)  # type: ignore[arg-type]
+        plan().run(store=3)  # type: ignore[arg-type]
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
@@ -296,5 +294,5 @@ def test_frames_hold_models_and_scores(study: Study) -> None:
 
 
 def test_without_a_folder_nothing_is_left() -> None:
-    found = run_plan(plan(betas=[0.1]))
+    found = plan(betas=[0.1]).run()
     assert [model.status for model in found.models] == ["done", "done"]

@@ -1,11 +1,11 @@
 """``demele lab study``: many models trained, scored and compared; and fabrics pruned in many ways."""
 
 from demele.cli.engine import Call, Command, Given
-from demele.studies.files import load_study, study_demo
 from demele.studies.model_family import model_family, plan_model_family
 from demele.studies.planning import estimated
-from demele.studies.pruning.files import load_pruning, pruning_demo
-from demele.studies.pruning.run import pruning_study
+from demele.studies.pruning.planning import pruning_study
+from demele.studies.pruning.study import load_pruning, pruning_demo
+from demele.studies.study import load_study, study_demo
 
 _SETTINGS = "preset data betas latents seeds objective beta_scale steps metrics n_rows"
 

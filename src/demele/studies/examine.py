@@ -193,8 +193,7 @@ def examine(
         samples=samples,
         sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=seed),
         notes=(
-            *_training_notes(model),
-            *_notes(own, made, has_std=held.sample.codes_std is not None),
+            *_notes(model, own, made, has_std=held.sample.codes_std is not None),
             *twin_notes(codes),
             *held.notes,
             *lacking,
@@ -389,38 +388,31 @@ def _with_forest(
     return replace(scores, scores=(*scores.scores, *found.scores), left_out=left_out), found.scores[0].matrix
 
 
-def _training_notes(model: VAE | None) -> list[Note]:
-    """Say that a training diverged, or has not ended: before all else, since everything is of such a model then."""
+def _notes(model: VAE | None, codes: pd.DataFrame, made: Reconstructions | None, *, has_std: bool) -> Iterator[Note]:
+    """Say what is wrong with the model as a whole: first that its training diverged, or has not ended."""
     run = None if model is None else model.run
-    if run is None or run.status == "done":
-        return []
-    if run.status == "diverged":
+    if run is not None and run.status == "diverged":
         message = f"the training diverged, and these are the last weights that were finite: {run.problem}"
-        return [Note(code="diverged", message=message, severity="warning")]
-    message = f"the training is unfinished ({run.status}): these are the weights after step {run.steps:,}"
-    return [Note(code="unfinished-training", message=message, severity="warning")]
-
-
-def _notes(codes: pd.DataFrame, made: Reconstructions | None, *, has_std: bool) -> list[Note]:
-    """Say what is wrong with the model as a whole."""
-    notes = []
+        yield Note(code="diverged", message=message, severity="warning")
+    elif run is not None and run.status != "done":
+        message = f"the training is unfinished ({run.status}): these are the weights after step {run.steps:,}"
+        yield Note(code="unfinished-training", message=message, severity="warning")
     collapsed = not codes["active"].any()
     if collapsed:
         message = "no code is in use: the model has collapsed, and scores of its codes are of noise"
-        notes.append(Note(code="collapsed", message=message, severity="warning"))
+        yield Note(code="collapsed", message=message, severity="warning")
     # The decoder of a collapsed model makes one picture of all codes, which can hardly beat the mean picture.
     if made is not None and made.mean_error > made.mean_image_error * (1 + _WORSE * collapsed):
         message = (
             f"reconstructions are worse than one mean picture for all (mean squared error {made.mean_error:.4f}, of "
             f"the mean picture {made.mean_image_error:.4f}): wrong layout of axes, range of values, or weights?"
         )
-        notes.append(Note(code="worse-than-mean-image", message=message, severity="warning"))
+        yield Note(code="worse-than-mean-image", message=message, severity="warning")
     if not has_std:
         message = (
             "no standard deviations of the codes were given, so the spread of means decides which codes are active"
         )
-        notes.append(Note(code="no-deviations", message=message))
-    return notes
+        yield Note(code="no-deviations", message=message)
 
 
 def _name(model: VAE | None, images: ImageSet | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -19,13 +20,13 @@ from demele.core.seeds import rng_for
 from demele.data.images import ImageSet, digest_of
 from demele.data.own_files import named_images
 from demele.data.procedural.clutter import clutter, clutter_labels
-from demele.labels.made.noise import add_uniform_noise
 from demele.models.fabric.benchmark import benchmark as benchmarked
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.planning import CAP
 from demele.models.fabric.presets import fabric_preset
 from demele.models.fabric.results import FabricReport
 from demele.studies.pruning.configurations import LabelNoise
+from demele.studies.pruning.pictures import uniform_given
 
 Labels = NDArray[np.int64]
 #: Factors that are classes, where a set has several factors.
@@ -140,20 +141,17 @@ def divide_images(
     if is_clutter:
         if image_labels is not None and n_images is None:
             raise InputError("image_labels", "say with `n_images=` how many images of clutter they are for")
-        n, side = n_images or _IMAGES, image_size or 16
-        level = 3 if difficulty is None else difficulty
-        judged_n, held_n = (
-            usual if asked is None else asked for asked, usual in ((judged_on, _JUDGED_ON), (held_out, _HELD_OUT))
+        n, judged_n, held_n = (
+            usual if asked is None else asked
+            for asked, usual in ((n_images, _IMAGES), (judged_on, _JUDGED_ON), (held_out, _HELD_OUT))
         )
-        training = _drawn(n, side, level, 0, noise)
+        drawn = partial(_drawn, size=image_size or 16, level=3 if difficulty is None else difficulty)
+        training = drawn(n, first=0, noise=noise)
         if image_labels is not None:
             training = Part(training.images, _numbered(image_labels, "image_labels", n))
-        return Parts(
-            training,
-            _drawn(judged_n, side, level, _FAR, noise) if judged_n else None,
-            _drawn(held_n, side, level, 2 * _FAR, LabelNoise()) if held_n else None,
-            max(10, int(training.labels.max()) + 1),
-        )
+        judged = drawn(judged_n, first=_FAR, noise=noise) if judged_n else None
+        held = drawn(held_n, first=2 * _FAR, noise=LabelNoise()) if held_n else None
+        return Parts(training, judged, held, max(10, int(training.labels.max()) + 1))
     everything = named_images(data, image_size)  # type: ignore[arg-type]  # it is not None
     n = len(everything)
     labels = _factor(everything, factor) if image_labels is None else _numbered(image_labels, "image_labels", n)
@@ -164,9 +162,7 @@ def divide_images(
         aside = f"{held_n:,} are held out and {judged_n:,} set aside for criteria, which leaves {left:,}"
         raise InputError("n_images", f"{everything.name} has {n:,}; {aside}")
     order = rng_for(0, "set aside", everything.digest).permutation(n)
-    wrong = labels
-    if noise.kind == "uniform":
-        wrong = np.asarray(add_uniform_noise(labels, noise.rate, seed=0).labels, dtype=np.int64)
+    wrong = uniform_given(labels, noise, 0)
     rows = (order[:fit], order[left : left + judged_n], order[left + judged_n :])
     parts = (Part(everything.subset(own), given[own]) for own, given in zip(rows, (wrong, wrong, labels), strict=True))
     training, *others = parts
@@ -311,15 +307,8 @@ def train_fabric(
             f"fabrics take square images of 2, 4, 8, 16, ... pixels a side, got {height} x {width}; "
             f"`image_size={near!r}` makes them so",
         )
-    asked: dict[str, Any] = {
-        "epochs": epochs,
-        "batch": batch,
-        "rate": rate,
-        "momentum": momentum,
-        "weight_decay": weight_decay,
-    }
-    asked |= {"milestones": milestones}
-    structure = {name: value for name, value in (("layers", layers), ("channels", channels)) if value is not None}
+    structure = {"layers": layers, "channels": channels}
+    asked = {"epochs": epochs, "batch": batch, "rate": rate, "momentum": momentum, "weight_decay": weight_decay}
     fabric = chosen.fabric(
         scales=height.bit_length(),
         image_channels=image_channels,
@@ -327,17 +316,11 @@ def train_fabric(
         normalisation=normalisation,
         activation=activation,
         seed=seed,
-        **structure,
+        **{name: value for name, value in structure.items() if value is not None},
     )
-    training = {**chosen.training, **{name: value for name, value in asked.items() if value is not None}}
-    fabric.fit(
-        *parts.training,
-        **training,
-        seed=seed,
-        device=device,
-        threads=threads,
-        checkpoint=path_of(checkpoint, "checkpoint"),
-    )
+    given: dict[str, Any] = {**asked, "milestones": milestones, "seed": seed, "device": device, "threads": threads}
+    training = {**chosen.training, **{name: value for name, value in given.items() if value is not None}}
+    fabric.fit(*parts.training, **training, checkpoint=path_of(checkpoint, "checkpoint"))
     held = parts.held_out
     errors = {"held out": fabric.error(*held)} if held is not None and fabric.run.epochs else {}
     return fabric.report(errors=errors, images=None if held is None else len(held.images))

@@ -1,131 +1,278 @@
-"""The folder of a study, and the file that it is packed into."""
+"""How a study is kept: in a folder while it runs, and packed into one file."""
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from demele.core.errors import FormatError, InputError, OutputError, quoted, shortened
+from demele.core.errors import DemeleError, FormatError, InputError, NotEnoughData, OutputError, quoted, shortened
 from demele.core.kinds import Kind
-from demele.core.reading import check_nesting, parsed_json, parsing, path_of, read_whole
+from demele.core.outputs import write_whole
+from demele.core.reading import check_nesting, check_shape, parsed_json, parsing, path_of, read_whole
 from demele.core.store import Key, Store
-from demele.runtime.sweep import Record, Sweep
+from demele.core.version import __version__
+from demele.runtime.sweep import Record, Sweep, Task
 
-#: The rows of a study, in its folder.
-ROWS = "rows.jsonl"
-
-
+Study = TypeVar("Study")
+Job = TypeVar("Job")
+Model = TypeVar("Model")
+Records = Mapping[Key, Record]
+#: In the folder of a study: its rows, and the files of its trainings.
+ROWS, RUNS = "rows.jsonl", "runs"
 #: The folder that keeps a study.
 StudyFolder = Annotated[str | Path | None, Kind("FOLDER", Path)]
 
 
-@contextmanager
-def study_folder(store: Any, identity: Mapping[str, str | int], **how: Any) -> Iterator[tuple[Path, Sweep]]:
-    """Yield the folder that a study works in, made if need be or gone afterwards, and the sweep that writes its rows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFormat(Generic[Study]):
+    """How studies of one kind are kept.
 
-    Parameters
+    Attributes
     ----------
-    store : str, Path or None
-    identity : mapping
-        What all rows have in common.
-    **how
-        Options of :class:`demele.runtime.sweep.Sweep`.
-
-    Raises
-    ------
-    InputError, InputTypeError
-        If something else is there.
-    OutputError
-    """
-    with ExitStack() as stack:
-        if store is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
-            yield folder, stack.enter_context(Sweep(identity, **how))
-            return
-        folder = path_of(store, "store")
-        if folder.exists() and not folder.is_dir():
-            raise InputError("store", f"{folder}: expected a folder, got a file")
-        if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
-            raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise OutputError("store", f"cannot make {folder}: {error.strerror or error}") from error
-        yield folder, stack.enter_context(Sweep(identity, store=folder / ROWS, **how))
-
-
-def packed(about: Mapping[str, Any], records: Mapping[Key, Record]) -> str:
-    """Return a study as text: a line about it, then one for each record, in the order of their keys."""
-    lines = [about, *([list(key), records[key]] for key in sorted(records, key=lambda key: [*map(str, key)]))]
-    return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
-
-
-def opened(path: Path, what: str, file: str, hint: str = "") -> tuple[Any, Mapping[Key, Record]]:
-    """Return what a folder, or a packed file, says of a study, and its records.
-
-    Parameters
-    ----------
-    path : Path
-    what : str
-        What it should hold: "a study of demele".
+    name, what : str
+        In the files, and in messages: "a study of demele".
     file : str
         File of the folder that says what the study is.
-    hint : str
+    shape : object
+        Shape of that: see :func:`demele.core.reading.check_shape`.
+    made : callable
+        Takes what the study is and its records, and returns the study.
+    check : callable
+        Raises an exception for what no study is.
+    """
+
+    name: str
+    what: str
+    file: str
+    shape: Any
+    made: Callable[[Mapping[str, Any], Records], Study]
+    check: Callable[[dict[str, Any]], object]
+
+    def packed(self, content: Mapping[str, Any], records: Records, version: str) -> str:
+        """Return a study as text: a line about it, then one for each record, in the order of their keys."""
+        keys = sorted(records, key=lambda key: [*map(str, key)])
+        lines = [self._about(content, version), *([list(key), records[key]] for key in keys)]
+        return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
+
+    def load(self, path: str | Path) -> Study:
+        """Return the study of a folder, finished or not, or of a packed file.
+
+        Raises
+        ------
+        InputError, FormatError
+            If there is none, it cannot be read, or is of another version.
+        """
+        path = path_of(path)
+        if path.is_dir():
+            if not (path / self.file).exists() or not (path / ROWS).exists():
+                problem = f"{path}: expected the folder of {self.what}, which holds {self.file} and {ROWS}"
+                others = ", ".join(one.name for one in path.glob("*.json"))
+                raise InputError("study", problem, f"it holds {others}" if others else None)
+            about, records = self._read(path / self.file, packed=False)[0], Store.read(path / ROWS)[1]
+        else:
+            about, *rest = self._read(path, packed=True)
+            with parsing(f"{path}: not {self.what}"):
+                records = {tuple(key): dict(record) for key, record in rest}
+        return self.made(about, records)
+
+    @contextmanager
+    def opened(
+        self, store: StudyFolder, identity: Mapping[str, str | int], content: Mapping[str, Any], **how: Any
+    ) -> Iterator[tuple[dict[str, Any], Path, Sweep]]:
+        """Yield what a study is once it is added to what its folder holds, the folder, and the sweep of its rows.
+
+        Parameters
+        ----------
+        store : str, Path or None
+            Made if need be; None: gone afterwards.
+        identity : mapping
+            What all rows have in common.
+        content : mapping
+            What is to be studied.
+        **how
+            Options of :class:`demele.runtime.sweep.Sweep`.
+
+        Raises
+        ------
+        InputError, InputTypeError, OutputError
+            If something else is there.
+        """
+        with ExitStack() as stack:
+            if store is None:
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
+            else:
+                folder = path_of(store, "store")
+                if folder.exists() and not folder.is_dir():
+                    raise InputError("store", f"{folder}: expected a folder, got a file")
+                if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
+                    raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
+                try:
+                    folder.mkdir(exist_ok=True)
+                except OSError as error:
+                    raise OutputError("store", f"cannot make {folder}: {error.strerror or error}") from error
+            sweep = stack.enter_context(Sweep(identity, store=None if store is None else folder / ROWS, **how))
+            about = self._about(content, __version__)
+            if (folder / self.file).exists():
+                about = grown(self._read(folder / self.file, packed=False)[0], about)
+            write_whole(folder / self.file, json.dumps(about, indent=1) + "\n")
+            yield about, folder, sweep
+
+    def _about(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
+        return {"format": self.name, "format_version": 1, "demele": version, **content}
+
+    def _read(self, path: Path, *, packed: bool) -> list[Any]:
+        """Return what a file says that a study is, and its further lines if it is packed."""
+        try:
+            content = read_whole(path)
+        except OSError as error:
+            raise InputError("study", f"cannot read {path}: {error.strerror or error}") from error
+        check_nesting(str(path), content)
+        with parsing(f"{path}: not {self.what}"):
+            about, *rest = map(parsed_json, (content.splitlines() or [b"null"]) if packed else [content])
+        if not isinstance(about, dict) or about.get("format") != self.name:
+            raise FormatError(f"{path}: not {self.what}")
+        if about.get("format_version") != 1:
+            raise InputError(
+                f"{path} has format version {quoted(about.get('format_version'))}, this demele reads 1; "
+                f"use the demele that made it ({shortened(str(about.get('demele')), 40)})"
+            )
+        with parsing(f"{path}: not {self.what}"):
+            check_shape(about, self.shape)
+            self.check(about)
+        return [about, *rest]
+
+
+def grown(before: Any, own: Any) -> Any:
+    """Return what a study is, with what it was before: lists are joined, and of two numbers the larger one counts.
+
+    Examples
+    --------
+    >>> grown({"metrics": ["mig"], "seeds": 5}, {"metrics": ["sap", "mig"], "seeds": 1})
+    {'metrics': ['mig', 'sap'], 'seeds': 5}
+    """
+    if isinstance(own, dict):
+        return {name: grown(before[name], value) if name in before else value for name, value in own.items()}
+    if isinstance(own, list):
+        return [*before, *(one for one in own if one not in before)]
+    return max(before, own) if isinstance(own, int) else own
+
+
+# Plans ----------------------------------------------------------------------------------------------------------------
+
+
+class Stage(NamedTuple):
+    """Tasks of a study that can be worked off together.
+
+    ``what`` is how progress calls them, ``share`` their part of the whole progress.
+    """
+
+    what: str
+    work: Callable[[tuple[Any, ...]], Sequence[Record]]
+    tasks: Sequence[Task[Any]]
+    share: tuple[float, float] = (0.0, 1.0)
+
+
+class GridPlan(ABC, Generic[Study]):
+    """All that a study does: what its records have in common, what it is, and its tasks."""
+
+    __slots__ = ()
+    kept: ClassVar[StudyFormat[Any]]
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, str | int]:
+        """What all records have in common: a store of another identity is of another study."""
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """Return what a reader of the results wants to know, as plain values."""
+
+    @abstractmethod
+    def stages(self, folder: Path, done: Records) -> Iterator[Stage]:
+        """Yield the stages, each made when those before are done."""
+
+    def run(self, store: StudyFolder = None, n_jobs: int = 1, executor: Executor | None = None) -> Study:
+        """Do what the folder does not hold yet, and return the study.
+
+        Raises
+        ------
+        InputError, OutputError
+        """
+        how: dict[str, Any] = {"n_jobs": n_jobs, "executor": executor}
+        with self.kept.opened(store, self.identity, self.content(), **how) as (about, folder, sweep):
+            for what, work, tasks, share in self.stages(folder / RUNS, sweep.records):
+                sweep.run(work, tasks, what=what, share=share)
+            found: Study = self.kept.made(about, sweep.records)
+            return found
+
+
+# Trainings ------------------------------------------------------------------------------------------------------------
+
+
+def trained_in_stages(
+    checkpoint: Path,
+    files: Mapping[int, Path],
+    begin: Callable[[], Model],
+    fit: Callable[[Model, int], tuple[str, int]],
+    keep: Callable[[Model, Path], object],
+) -> Model:
+    """Train a model and keep a file after each stage; an interrupted training continues.
+
+    The file of a stage is kept before the next begins, so a checkpoint beyond a stage without a file lost it, and the
+    training restarts.
+
+    Parameters
+    ----------
+    checkpoint : Path
+    files : mapping of int to Path
+        By the step, or the epoch, at which a stage ends.
+    begin : callable
+        Returns a new model.
+    fit : callable
+        Trains it up to the end of a stage, and returns its status and the step that it reached.
+    keep : callable
+        Writes what is kept of it.
 
     Raises
     ------
-    InputError, FormatError
-        If there is none, it cannot be read, or is no JSON.
+    NotEnoughData
+        If the checkpoint stays beyond its stages.
     """
-    if path.is_dir():
-        if not (path / file).exists() or not (path / ROWS).exists():
-            raise InputError("study", f"{path}: expected the folder of {what}, which holds {file} and {ROWS}", hint)
-        return json_of(path / file, what), Store.read(path / ROWS)[1]
-    lines = _content(path, what).splitlines()
-    with parsing(f"{path}: not {what}"):
-        about, *rest = map(parsed_json, lines or [b"null"])
-        return about, {tuple(key): dict(record) for key, record in rest}
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    for _ in range(2):
+        model = begin()
+        for stage, path in files.items():
+            if path.exists() and stage != max(files):
+                continue
+            status, reached = fit(model, stage)
+            if status == "diverged":
+                return model
+            if reached != stage:
+                break
+            if not path.exists():
+                keep(model, path)
+        else:
+            return model
+        checkpoint.unlink()
+    raise NotEnoughData(f"{checkpoint} is beyond its stages, and was not replaced")
 
 
-def json_of(path: Path, what: str) -> Any:
-    """Return what a file of JSON holds.
+def record_or_reason(train: Callable[[Job], Record], job: Job) -> Record:
+    """Return the record of a training; one that fails leaves its reason, so that the study goes on.
 
     Raises
     ------
-    InputError, FormatError
-        If it cannot be read, or is no JSON.
+    OutputError
+        If the disk is full: no fault of the model.
     """
-    content = _content(path, what)
-    with parsing(f"{path}: not {what}"):
-        return parsed_json(content)
-
-
-def _content(path: Path, what: str) -> bytes:
     try:
-        content = read_whole(path)
-    except OSError as error:
-        raise InputError("study", f"cannot read {path}: {error.strerror or error}") from error
-    check_nesting(str(path), content)
-    return content
-
-
-def check_format(content: Any, path: Path, what: str, expected: tuple[str, int]) -> None:
-    """Refuse what does not begin as a file of a format does.
-
-    Raises
-    ------
-    FormatError
-        If it is something else.
-    InputError
-        If it is of another version, with the demele that made it.
-    """
-    name, version = expected
-    if not isinstance(content, dict) or content.get("format") != name:
-        raise FormatError(f"{path}: not {what}")
-    if content.get("format_version") != version:
-        raise InputError(
-            f"{path} has format version {quoted(content.get('format_version'))}, this demele reads {version}; "
-            f"use the demele that made it ({shortened(str(content.get('demele')), 40)})"
-        )
+        return train(job)
+    except OutputError:
+        raise
+    except (DemeleError, ArithmeticError, RuntimeError, ValueError) as error:
+        return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}

@@ -3,10 +3,9 @@
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,18 +54,9 @@ class Configuration:
         )
         return f"{self.objective}({options}), {self.latents} codes"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all as plain values."""
-        return {
-            "objective": self.objective,
-            "options": dict(self.options),
-            "latents": self.latents,
-            "seed": self.seed,
-        }
-
     def identified(self, identity: Mapping[str, str | int]) -> str:
         """Return a short text that differs where anything differs that changes a number."""
-        whole = json.dumps([dict(identity), self.to_dict()], sort_keys=True, separators=(",", ":"))
+        whole = json.dumps([dict(identity), asdict(self)], sort_keys=True, separators=(",", ":"))
         return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
 
 
@@ -78,11 +68,6 @@ def train_key(identifier: str) -> Key:
 def score_key(identifier: str, step: int, kind: Kind, metric: str) -> Key:
     """Return the key of a score."""
     return ("score", identifier, step, kind, metric)
-
-
-def scored_places(steps: Sequence[int], kinds: Sequence[Kind]) -> list[tuple[int, Kind]]:
-    """Return steps and kinds that are scored: every step against the factors, the last against all."""
-    return [(step, "real") for step in steps] + [(steps[-1], kind) for kind in kinds if kind != "real"]
 
 
 # Codes ---------------------------------------------------------------------------------------------------------------

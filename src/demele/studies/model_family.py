@@ -1,21 +1,17 @@
 """A family of models that differ in two settings, trained and scored: about these, which metrics agree."""
 
 import inspect
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from demele.core.kinds import Kind
-from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.studies.files import FILE, RUNS, about_study, study_of
-from demele.studies.folders import StudyFolder, study_folder
+from demele.studies.folders import StudyFolder
 from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
 from demele.studies.study import Study
-from demele.studies.work import worked
 
 #: Arguments of :func:`model_family` that say where and how to work.
 _WHERE = ("store", "n_jobs", "executor")
@@ -124,7 +120,7 @@ def model_family(
     """
     settings = dict(locals())
     where = {name: settings.pop(name) for name in _WHERE}
-    return run_plan(checked_plan(**settings), **where)
+    return checked_plan(**settings).run(**where)
 
 
 def plan_model_family(data: ImageSet | str | Path | None = None, **settings: Any) -> StudyPlan:
@@ -156,23 +152,3 @@ def plan_model_family(data: ImageSet | str | Path | None = None, **settings: Any
     bound.apply_defaults()
     given = {name: value for name, value in bound.arguments.items() if name not in _WHERE}
     return checked_plan(**given)
-
-
-def run_plan(
-    plan: StudyPlan,
-    *,
-    store: str | Path | None = None,
-    n_jobs: int = 1,
-    executor: Executor | None = None,
-) -> Study:
-    """Train and score what a plan holds and the folder does not; see :func:`model_family`.
-
-    Raises
-    ------
-    InputError, OutputError
-    """
-    with study_folder(store, plan.identity, n_jobs=n_jobs, executor=executor) as (folder, sweep):
-        about = about_study(plan, folder)
-        write_whole(folder / FILE, json.dumps(about, indent=1) + "\n")
-        sweep.run(worked, plan.tasks(folder / RUNS), what="models to train")
-        return study_of(about, sweep.records)

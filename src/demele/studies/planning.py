@@ -1,27 +1,28 @@
-"""The plan of a study: a grid of models, the scores of each, and how long they take."""
+"""The plan of a study: a grid of models, their trainings and scores, and how long they take."""
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.agreement_print import published_agreement
 from demele.core.checked_numbers import checked_count, checked_share, checked_size
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import DemeleError, InputError, InputTypeError, quoted
 from demele.core.kinds import Count, CountOrNone, Seed, at_least, checked
-from demele.core.names import checked_name, suggestion
-from demele.core.result import TableResult
+from demele.core.names import checked_name
+from demele.core.result import TableResult, plain
+from demele.core.results import Evaluation
 from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images
-from demele.metrics.catalogue import list_metrics
+from demele.metrics.catalogue import resolve
 from demele.metrics.protocols import protocol as protocol_named
 from demele.models.presets import Preset
 from demele.models.presets import preset as preset_named
@@ -29,7 +30,10 @@ from demele.models.vae.model import VAE
 from demele.report.words import count
 from demele.runtime.progress import time_left
 from demele.runtime.sweep import Record, Task
-from demele.studies.jobs import Configuration, Kind, score_key, scored_places, train_key
+from demele.scoring.evaluate import evaluate
+from demele.studies.folders import GridPlan, Records, Stage, record_or_reason, trained_in_stages
+from demele.studies.jobs import Configuration, Kind, codes_digest, read_codes, score_key, train_key, write_codes
+from demele.studies.study import STUDY, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +60,7 @@ MOST_ROWS = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StudyPlan:
+class StudyPlan(GridPlan[Study]):
     """All that a study trains and scores.
 
     Attributes
@@ -82,6 +86,7 @@ class StudyPlan:
         trained.
     """
 
+    kept: ClassVar = STUDY
     configurations: tuple[Configuration, ...]
     images: ImageSet
     preset: str
@@ -112,10 +117,10 @@ class StudyPlan:
             **{f"training_{name}": repr(value) for name, value in sorted(self.training.items())},
         }
 
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that describe all results, as plain values."""
+    def content(self) -> dict[str, Any]:
+        """Return the settings that describe all results, and the models, as plain values."""
         height, width, channels = self.images.shape
-        return {
+        settings = {
             "preset": self.preset,
             "images": self.images.name,
             "provenance": self.images.provenance,
@@ -132,6 +137,8 @@ class StudyPlan:
             "model": dict(self.model),
             "training": dict(self.training),
         }
+        models = [{"id": one.identified(self.identity), **asdict(one)} for one in self.configurations]
+        return {"settings": settings, "configurations": models}
 
     def job(self, configuration: Configuration, folder: Path) -> "Job":
         """Return the job of one model; its files are in their own folder."""
@@ -140,20 +147,21 @@ class StudyPlan:
 
     @property
     def scored(self) -> list[tuple[int, Kind, str]]:
-        """Step, kind and metric of every score that is wanted of a model."""
-        return [(*place, metric) for place in scored_places(self.steps, self.kinds) for metric in self.metrics]
+        """Step, kind and metric of every score of a model: every step against the factors, the last against all."""
+        places = [*((step, "real") for step in self.steps), *((self.steps[-1], kind) for kind in self.kinds[1:])]
+        return [(*place, metric) for place in places for metric in self.metrics]
 
-    def tasks(self, folder: Path) -> "list[Task[Piece]]":
-        """Return the tasks of the study: all records of one model go together, in one process."""
-        found = []
+    def stages(self, folder: Path, done: Records) -> Iterator[Stage]:
+        """Yield all tasks: all records of one model go together, in one process."""
+        tasks = []
         for configuration in self.configurations:
             job = self.job(configuration, folder)
             how: Any = {"together": job.id, "label": f"{configuration.name}, seed {configuration.seed}"}
             scoring = seconds_of_score(configuration.latents, len(self.rows))
             for piece in (Piece(job), *(Piece(job, *place) for place in self.scored)):
                 weight = scoring if piece.kind else self.steps[-1] / 170
-                found.append(Task(key=piece.key, about=piece, seed=configuration.seed, weight=weight, **how))
-        return found
+                tasks.append(Task(key=piece.key, about=piece, seed=configuration.seed, weight=weight, **how))
+        yield Stage("models to train", worked, tasks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -311,13 +319,140 @@ def _listed(given: Sequence[Any] | None, usual: Sequence[Any], argument: str) ->
 
 
 def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
-    names = tuple(METRICS if metrics is None else _listed(metrics, (), "metrics"))
-    for name in names:
-        if name not in list_metrics():
-            raise UnknownNameError("metrics", f"unknown metric {quoted(name)}{suggestion(str(name), list_metrics())}")
+    names = tuple(METRICS if metrics is None else map(resolve, _listed(metrics, (), "metrics")))
     if len(names) < 2:
         raise InputError("metrics", "expected two or more: a study measures their agreement")
     return names
+
+
+# Training -------------------------------------------------------------------------------------------------------------
+
+
+def train_vae(job: Job) -> Record:
+    """Train a model, keep its codes after each stage, and return what became of it.
+
+    Raises
+    ------
+    InputError, OutputError, FormatError
+        If files cannot be read or written.
+    """
+    import torch
+
+    from demele.models.networks import checked_device, computing
+
+    plan, checkpoint, last = job.plan, job.folder / "checkpoint.pt", job.plan.steps[-1]
+
+    def fit(vae: VAE, step: int) -> tuple[str, int]:
+        run = vae.fit(
+            plan.images, **{**plan.training, "steps": step}, seed=job.configuration.seed, checkpoint=checkpoint
+        )
+        return run.status, run.steps
+
+    def keep(vae: VAE, path: Path) -> None:
+        sample = vae.encode(plan.images, plan.rows, plan.codes, seed=plan.seed)  # type: ignore[arg-type]
+        std = sample.codes_std if path == job.codes_file(last) else None
+        write_codes(path, sample.codes.to_numpy(), None if std is None else std.to_numpy())
+
+    with computing(threads=1, device=checked_device("auto"), gradients=True):
+        files = {step: job.codes_file(step) for step in plan.steps}
+        run: Any = trained_in_stages(checkpoint, files, job.model, fit, keep).run
+    kept = {str(step): codes_digest(*read_codes(path, len(plan.rows))) for step, path in files.items() if path.exists()}
+    own = {name: getattr(run, name) for name in _OF_RUN} | {name: list(getattr(run, name)) for name in ("kl", "std")}
+    record = {**own, "reason": run.problem, "active": int(run.active.sum()), "codes": kept}
+    return {**plain(record), "torch": str(torch.__version__)}
+
+
+#: What a record keeps of a run.
+_OF_RUN = (
+    *("status", "steps", "seconds", "reconstruction", "floor", "total_correlation", "largest_logvar"),
+    *("parameters", "beta_normalised"),
+)
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def worked(pieces: tuple[Piece, ...]) -> list[Record]:
+    """Return the records that are wanted of one model, in their order; nothing is scored twice, or in vain."""
+    job = pieces[0].job
+    training = record_or_reason(job.plan.train or train_vae, job)
+    found: dict[tuple[int, Kind], Mapping[str, Record]] = {}
+    records = []
+    for piece in pieces:
+        if not piece.kind:
+            records.append(training)
+            continue
+        place = piece.step, piece.kind
+        if place not in found:
+            metrics = [other.metric for other in pieces if (other.step, other.kind) == place]
+            found[place] = scored(job, *place, metrics, training)
+        records.append(dict(found[place][piece.metric]))
+    return records
+
+
+def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Record) -> dict[str, Record]:
+    """Return the scores of the codes of one stage, a record for each metric: null with a reason where there is none."""
+    if str(step) not in training.get("codes", {}):
+        reason = training["reason"] or f"the training ended as {training['status']} before step {step:,}"
+        return {metric: {"value": None, "reason": reason} for metric in metrics}
+    mean, std = read_codes(job.codes_file(step), len(job.plan.rows))
+    chosen = chosen_rows(kind, len(job.plan.rows))
+    try:
+        found = evaluate(
+            mean[chosen].astype(np.float64),
+            seen_factors(job, kind, chosen),
+            list(metrics),
+            protocol=job.plan.protocol,
+            seed=job.plan.seed,
+            codes_std=None if std is None else std[chosen].astype(np.float64),
+        )
+    except DemeleError as error:  # such as codes that are all alike
+        return {metric: {"value": None, "reason": str(error)} for metric in metrics}
+    whole = kind == "real" and step == job.plan.steps[-1]
+    return {metric: _score_record(found, metric, whole=whole) for metric in metrics}
+
+
+def chosen_rows(kind: Kind, n: int) -> slice:
+    """Return which of the scored rows a kind of scores is of: a half, which are in no order, or all.
+
+    Examples
+    --------
+    >>> chosen_rows("half-1", 7), chosen_rows("real", 7)
+    (slice(3, 7, None), slice(0, 7, None))
+    """
+    if kind.startswith("half-"):
+        middle = n // 2
+        return slice(0, middle) if kind == "half-0" else slice(middle, n)
+    return slice(0, n)
+
+
+def seen_factors(job: Job, kind: Kind, chosen: slice) -> "pd.DataFrame":
+    """Return the factors that codes are scored against; for a null, those of other rows, kept together.
+
+    Each model has a permutation of its own: one for all would be noise that their scores share.
+    """
+    rows = job.plan.rows[chosen]
+    if kind.startswith("null-"):
+        rows = rng_for(job.plan.seed, "study", kind, job.id).permutation(rows)
+    return job.plan.images.factors(rows)
+
+
+def _score_record(found: Evaluation, metric: str, *, whole: bool) -> Record:
+    """Return the stored part of a score; ``whole``: with its native values, its notes, and its signature."""
+    left_out = {item.metric: item.reason for item in found.left_out}
+    if metric in left_out:
+        return {"value": None, "reason": left_out[metric]}
+    score = found[metric]
+    value = plain(float(score.value))
+    record: dict[str, Any] = {"value": value, "seconds": plain(score.seconds)}
+    if value is None:
+        record["reason"] = "; ".join(note.message for note in score.notes) or "undefined"
+    if whole:
+        record |= {
+            "native": plain(score.native),
+            "notes": [note.code for note in score.notes],
+            "signature": str(score.signature),
+        }
+    return record
 
 
 # How long it takes ----------------------------------------------------------------------------------------------------

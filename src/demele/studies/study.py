@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,15 +11,16 @@ import numpy as np
 from demele.bench.agreement import agreement
 from demele.bench.agreement_result import Agreement
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import InputTypeError, NotEnoughData
+from demele.core.errors import InputTypeError, NotEnoughData, quoted
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
+from demele.core.reading import check_shape
 from demele.core.result import Result, plain
-from demele.core.store import Key
+from demele.core.store import Key, reading_record
 from demele.core.table_columns import as_float
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
-from demele.studies.folders import packed
+from demele.studies.folders import StudyFormat
 from demele.studies.jobs import Configuration, Kind, score_key, train_key
 from demele.studies.study_documents import study_document
 
@@ -88,25 +89,17 @@ class TrainedModel:
         """Return the model of a record; None: it is still to be trained."""
         if record is None:
             return cls(id=identifier, configuration=configuration, status=MISSING, flag=MISSING)
-        status = str(record["status"])
+        status, figures = str(record["status"]), dict[str, Any](reason=str(record["reason"] or ""))
         if status == FAILED:
-            return cls(id=identifier, configuration=configuration, status=status, reason=record["reason"], flag=FAILED)
+            return cls(id=identifier, configuration=configuration, status=status, flag=FAILED, **figures)
         numbers = ("seconds", "reconstruction", "floor", "total_correlation", "largest_logvar", "beta_normalised")
-        active = int(record["active"])
-        figures: dict[str, Any] = {name: int(record[name]) for name in ("steps", "active", "parameters")}
+        figures |= {name: int(record[name]) for name in ("steps", "active", "parameters")}
         figures |= {name: known(record[name]) for name in numbers}
         figures |= {name: tuple(map(known, record[name])) for name in ("kl", "std")}
-        few = COLLAPSED if active == 0 else PARTIAL if active < factors else ""
-        return cls(
-            id=identifier,
-            configuration=configuration,
-            status=status,
-            reason=str(record["reason"] or ""),
-            flag=DIVERGED if status == DIVERGED else few,
-            torch=str(record["torch"]),
-            codes=dict(record["codes"]),
-            **figures,
-        )
+        figures |= {"torch": str(record["torch"]), "codes": dict(record["codes"])}
+        few = COLLAPSED if figures["active"] == 0 else PARTIAL if figures["active"] < factors else ""
+        flag = DIVERGED if status == DIVERGED else few
+        return cls(id=identifier, configuration=configuration, status=status, flag=flag, **figures)
 
     def record(self) -> Record | None:
         """Return what a packed file keeps; None of one that is still to be trained."""
@@ -118,12 +111,14 @@ class TrainedModel:
     def row(self) -> dict[str, Any]:
         """Flat, in a fixed order of columns."""
         own = self.configuration
-        model = {"objective": own.objective, **own.options, "latents": own.latents, "seed": own.seed}
         names = ("status", "flag", "active", "steps", "seconds", "reconstruction", "floor")
         return {
             "id": self.id,
             "configuration": own.name,
-            **model,
+            "objective": own.objective,
+            **own.options,
+            "latents": own.latents,
+            "seed": own.seed,
             **{name: getattr(self, name) for name in names},
             "kl": float(np.sum(self.kl)) if self.kl else math.nan,
             "total_correlation": self.total_correlation,
@@ -134,23 +129,6 @@ class TrainedModel:
 def known(value: float | None) -> float:
     """Return a number of a record; what is null there is NaN."""
     return math.nan if value is None else as_float(value)
-
-
-# The compact file -----------------------------------------------------------------------------------------------------
-
-
-FORMAT, FORMAT_VERSION = "demele-study", 1
-
-
-def header(settings: Mapping[str, Any], configurations: Mapping[str, Configuration], version: str) -> dict[str, Any]:
-    """Return what a study is, as plain values."""
-    return {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "demele": version,
-        "settings": dict(settings),
-        "configurations": [{"id": name, **one.to_dict()} for name, one in configurations.items()],
-    }
 
 
 # All models -----------------------------------------------------------------------------------------------------------
@@ -229,22 +207,21 @@ class Study(Result):
         """Return one row for each score: model, step, kind, metric, value, and the reason where there is none."""
         import pandas as pd
 
-        names = {model.id: model.configuration for model in self.models}
+        names: dict[Any, Configuration] = {model.id: model.configuration for model in self.models}
+        columns = ["id", "configuration", "seed", "step", "kind", "metric", "value", "reason"]
         rows = [
-            {
-                "id": identifier,
-                "configuration": names[identifier].name,
-                "seed": names[identifier].seed,
-                "step": step,
-                "kind": kind,
-                "metric": metric,
-                "value": known(record.get("value")),
-                "reason": record.get("reason") or "",
-            }
-            for (identifier, step, kind, metric), record in self.scores.items()
-            if identifier in names
+            (
+                one,
+                names[str(one)].name,
+                names[str(one)].seed,
+                *place,
+                known(record.get("value")),
+                record.get("reason") or "",
+            )
+            for (one, *place), record in self.scores.items()
+            if one in names
         ]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows, columns=columns)
 
     def agreement(self, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Agreement:
         """Return the agreement of the metrics on the trained models.
@@ -305,9 +282,118 @@ class Study(Result):
         ------
         OutputError
         """
-        about = header(self.settings, {model.id: model.configuration for model in self.models}, self.version)
+        models = [{"id": model.id, **asdict(model.configuration)} for model in self.models]
         records = {train_key(model.id): held for model in self.models if (held := model.record()) is not None}
         for key, record in self.scores.items():
             value = record.get("value")
             records["score", *key] = {"value": value} | ({} if value is not None else {"reason": record.get("reason")})
-        return write_whole(path, packed(about, records))
+        return write_whole(
+            path, STUDY.packed({"settings": dict(self.settings), "configurations": models}, records, self.version)
+        )
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+_SHAPE = {
+    "demele": str,
+    "settings": {
+        **dict.fromkeys(("images", "provenance", "protocol", "codes"), str),
+        **dict.fromkeys(("n_images", "n_factors", "scored_rows", "seed"), int),
+        "shape": [int],
+        "steps": [int],
+        "metrics": [str],
+        "kinds": [str],
+        "model": dict,
+        "training": dict,
+    },
+    "configurations": [{"id": str, "objective": str, "options": dict, "latents": int, "seed": int}],
+}
+_SCORE = {"value": (float, int, type(None)), "step": int, "names": [str]}
+#: The rows of the embedded study that come with demele.
+DEMO = Path(__file__).with_name("embedded.jsonl")
+
+
+def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> Study:
+    """Return the study of some rows.
+
+    Raises
+    ------
+    FormatError
+        If a row is not what it should be.
+    """
+    settings, models, scores = about["settings"], [], {}
+    for one in about["configurations"]:
+        identifier, own = one["id"], Configuration(**{name: value for name, value in one.items() if name != "id"})
+        with reading_record(train_key(identifier)):
+            record = records.get(train_key(identifier))
+            models.append(TrainedModel.of(identifier, own, record, int(settings["n_factors"])))
+    for key, record in records.items():
+        if key[:1] == ("score",):
+            with reading_record(key):
+                identifier, step, kind, metric = key[1:]
+                check_shape({**record, "step": step, "names": [identifier, kind, metric]}, _SCORE)
+            scores[key[1:]] = record
+    return Study(settings=settings, models=tuple(models), scores=dict(sorted(scores.items())), version=about["demele"])
+
+
+def _check(about: dict[str, Any]) -> None:
+    places = about["settings"]["steps"], about["settings"]["shape"], about["settings"]["metrics"]
+    if not places[0] or len(places[1]) != 3 or not places[2]:
+        raise ValueError(f"it holds {quoted(places)}")
+    options = [one["options"] for one in about["configurations"]]
+    check_shape([value for own in options for value in own.values()], [(float, int, str, bool, type(None))])
+    check_shape([own.get("beta", 1.0) for own in options], [(float, int)])
+
+
+STUDY = StudyFormat(
+    name="demele-study", what="a study of demele", file="study.json", shape=_SHAPE, made=study_of, check=_check
+)
+
+
+def load_study(path: str | Path) -> Study:
+    """Return the study of a folder, finished or not, or of a file that :meth:`Study.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from demele import lab
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tiny = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "n_rows": 50}
+    ...     found = lab.model_family(**tiny, store=f"{folder}/study")
+    ...     len(lab.load_study(f"{folder}/study").models)
+    1
+    """
+    return STUDY.load(path)
+
+
+def study_demo() -> Study:
+    """Return the study that comes with demele: 36 beta-VAEs on sprites of 32 x 32, 17 metrics.
+
+    Returns
+    -------
+    Study
+
+    Examples
+    --------
+    >>> from demele import lab
+    >>> found = lab.study_demo()
+    >>> found.settings["preset"], len(found.models)
+    ('embedded', 36)
+    >>> [model.flag for model in found.models].count("collapsed")
+    6
+    """
+    return STUDY.load(DEMO)

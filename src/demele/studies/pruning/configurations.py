@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from demele.core.checked_numbers import checked_share
@@ -70,10 +70,6 @@ class PruningConfiguration:
         """What the share of weights is of: see :meth:`demele.lab.Fabric.prune`."""
         return "live" if self.level == "links then weights" else "whole"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
-        return asdict(self)
-
 
 #: The reference of every study: nothing is pruned.
 WHOLE = PruningConfiguration(strategy="whole")
@@ -128,10 +124,6 @@ class LabelNoise:
             raise InputError(argument, f"expected a rate after the colon, got {quoted(given)}") from error
         share = checked_share(value, argument, 0, 0.5)
         return cls(kind=kind, rate=share)  # type: ignore[arg-type]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

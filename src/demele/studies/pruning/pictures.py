@@ -58,31 +58,28 @@ class ClutterSource:
 
     def split(self, seed: int, noise: LabelNoise) -> Split:
         """Return the images of one seed with their labels."""
-        fit, held = np.arange(self.n - self.held), np.arange(self.n - self.held, self.n)
         own = _drawn(self.n, self.size, self.level, 1, _APART * seed)
         common = _drawn(self.test, self.size, self.level, 2, 0)
         given, seen = _clutter_given(own, noise), _clutter_given(common, noise)
         if noise.kind == "resubstitution":
             given, seen = resubstituted(own.images, own.true, common.images, common.true, noise.rate, seed)
-        return Split(
-            Labelled(own.images.subset(fit), given[fit], own.true[fit]),
-            Labelled(own.images.subset(held), given[held], own.true[held]),
-            Labelled(common.images, seen, common.true),
-        )
+        every, fit = Labelled(own.images, given, own.true), self.n - self.held
+        test = Labelled(common.images, seen, common.true)
+        return Split(_rows(every, np.arange(fit)), _rows(every, np.arange(fit, self.n)), test)
 
     def about(self) -> dict[str, Any]:
         """Return what the images are, as plain values."""
-        own = clutter(self.n, size=self.size, level=self.level)
-        return {
-            "images": "clutter",
-            "shape": list(own.shape),
-            "classes": 10,
-            "level": self.level,
-            "n": self.n,
-            "held": self.held,
-            "test": self.test,
-            "provenance": own.provenance,
-        }
+        images = clutter(self.n, size=self.size, level=self.level)
+        return _about(images, 10, self.held, self.test, level=self.level)
+
+
+def _rows(labelled: Labelled, rows: NDArray[Any]) -> Labelled:
+    return Labelled(labelled.images.subset(rows), labelled.given[rows], labelled.true[rows])
+
+
+def _about(images: ImageSet, classes: int, held: int, test: int, **more: Any) -> dict[str, Any]:
+    shown = {"images": images.name, "shape": list(images.shape), "classes": classes, **more, "n": len(images)}
+    return {**shown, "held": held, "test": test, "provenance": images.provenance}
 
 
 class _Drawn(NamedTuple):
@@ -123,36 +120,26 @@ class GivenSource:
     def split(self, seed: int, noise: LabelNoise) -> Split:
         """Return the images of one seed with their labels."""
         order = rng_for(seed, "pruning study", "held out").permutation(len(self.train))
-        held, fit = np.sort(order[: self.held]), np.sort(order[self.held :])
         true, seen = _classes(self.train), _classes(self.test)
         if noise.kind == "resubstitution":
             given, known = resubstituted(self.train, true, self.test, seen, noise.rate, 0)
         else:
-            given, known = _uniform_given(true, noise, seed), _uniform_given(seen, noise, 0)
-        return Split(
-            Labelled(self.train.subset(fit), given[fit], true[fit]),
-            Labelled(self.train.subset(held), given[held], true[held]),
-            Labelled(self.test, known, seen),
-        )
+            given, known = uniform_given(true, noise, seed), uniform_given(seen, noise, 0)
+        every = Labelled(self.train, given, true)
+        fit, held = np.sort(order[self.held :]), np.sort(order[: self.held])
+        return Split(_rows(every, fit), _rows(every, held), Labelled(self.test, known, seen))
 
     def about(self) -> dict[str, Any]:
         """Return what the images are, as plain values."""
-        return {
-            "images": self.train.name,
-            "shape": list(self.train.shape),
-            "classes": int(_classes(self.train).max()) + 1,
-            "n": len(self.train),
-            "held": self.held,
-            "test": len(self.test),
-            "provenance": self.train.provenance,
-        }
+        return _about(self.train, int(_classes(self.train).max()) + 1, self.held, len(self.test))
 
 
 def _classes(images: ImageSet) -> Classes:
     return np.asarray(images.positions()[:, 0], dtype=np.int64)
 
 
-def _uniform_given(true: Classes, noise: LabelNoise, seed: int) -> Classes:
+def uniform_given(true: Classes, noise: LabelNoise, seed: int) -> Classes:
+    """Return classes with uniform noise, if there is some."""
     if noise.kind == "none":
         return true
     return np.asarray(add_uniform_noise(true, noise.rate, seed=seed).labels, dtype=np.int64)
@@ -204,8 +191,8 @@ def resubstituted(
     return labels[: len(true)], labels[len(true) :]
 
 
-def checked_given(data: Any, held: int) -> GivenSource:
-    """Return images that a user gave: those of the training and those of the test.
+def checked_given(data: Any, share: float) -> GivenSource:
+    """Return images that a user gave: those of the training, of which a share is held out, and those of the test.
 
     Raises
     ------
@@ -222,6 +209,6 @@ def checked_given(data: Any, held: int) -> GivenSource:
         raise InputError("data", f"expected images of one size, got {train.shape} and {test.shape}")
     if train.space.values[0] != test.space.values[0]:
         raise InputError("data", "expected the same classes in training and test")
-    if not 1 <= held < len(train):
-        raise InputError("held", f"expected 1 to {len(train) - 1} images for criteria, got {held}")
-    return GivenSource(train=train, test=test, held=held)
+    if len(train) < 2:
+        raise InputError("data", f"expected two or more images of the training, got {len(train)}")
+    return GivenSource(train=train, test=test, held=max(1, round(share * len(train))))

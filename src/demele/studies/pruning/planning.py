@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.method_options import HardRows
+from demele.classifiers.comparison.ranking import rank
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, warn_user
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted, warn_user
 from demele.core.names import checked_name
-from demele.core.store import Key
+from demele.core.outputs import write_whole
+from demele.core.reading import read_whole
+from demele.core.result import plain
 from demele.core.version import __version__
+from demele.data.images import ImageSet
 from demele.models.fabric.lattice import Lattice, scales_of
+from demele.models.fabric.model import Fabric
 from demele.models.fabric.planning import CAP
 from demele.models.fabric.presets import fabric_preset
-from demele.runtime.sweep import Task
+from demele.runtime.sweep import Record, Task
+from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
+from demele.studies.pruning.claims import all_pairs
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, WHOLE, LabelNoise, PruningConfiguration, Times
-from demele.studies.pruning.pictures import ClutterSource, GivenSource, Source, checked_given
-
-#: Folder of the files of all fabrics, in that of a study.
-RUNS = "runs"
+from demele.studies.pruning.pictures import Classes, ClutterSource, GivenSource, Labelled, Source, Split, checked_given
+from demele.studies.pruning.study import METHODS, PRUNING, TRUE, PruningStudy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +74,7 @@ _USUAL: Mapping[str, _Usual] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PruningPlan:
+class PruningPlan(GridPlan[PruningStudy]):
     """All that a study trains, prunes and decides.
 
     Attributes
@@ -77,6 +89,7 @@ class PruningPlan:
     times : Times
     """
 
+    kept: ClassVar = PRUNING
     preset: str
     configurations: tuple[PruningConfiguration, ...]
     noises: tuple[LabelNoise, ...]
@@ -103,20 +116,28 @@ class PruningPlan:
             **{f"training_{name}": repr(value) for name, value in sorted(self.training.items())},
         }
 
-    def settings(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Return what a reader of the results wants to know, as plain values."""
-        return {
+        settings = {
             "preset": self.preset,
             "data": self.source.about(),
             "structure": dict(self.structure),
             "training": dict(self.training),
             "times": asdict(self.times),
-            "noises": [one.to_dict() for one in self.noises],
-            "configurations": [one.to_dict() for one in self.configurations],
+            "noises": list(map(asdict, self.noises)),
+            "configurations": list(map(asdict, self.configurations)),
             "seeds": self.seeds,
         }
+        return {"settings": settings}
 
-    def fabrics(self, folder: Path, *ways: PruningConfiguration) -> list[Task[PruningJob]]:
+    def stages(self, folder: Path, done: Records) -> Iterator[Stage]:
+        """Yield whole fabrics, then pruned ones, then decisions about those that are there."""
+        whole, ways = self._fabrics(folder, WHOLE), self._fabrics(folder, *self.configurations)
+        yield Stage("whole fabrics to train", trained_or_pruned, whole, (0.0, 0.3))
+        yield Stage("fabrics to prune", trained_or_pruned, ways, (0.3, 0.99))
+        yield Stage("seeds to decide", decided, self._decisions(folder, done), (0.99, 1.0))
+
+    def _fabrics(self, folder: Path, *ways: PruningConfiguration) -> list[Task[PruningJob]]:
         """Return the fabrics to train or to prune, such that a study that is stopped is balanced: seed by seed."""
         places = itertools.product(range(self.seeds), self.noises, ways)
         return [self._task(way, noise, seed, folder) for seed, noise, way in places]
@@ -129,7 +150,7 @@ class PruningPlan:
             noise=noise,
             seed=seed,
             plan=self,
-            folder=folder / RUNS / f"{noise.name.replace(' ', '-').replace('%', '')}-{seed}",
+            folder=folder / f"{noise.name.replace(' ', '-').replace('%', '')}-{seed}",
         )
         return Task(
             key=("fabric", noise.name, configuration.name, seed),
@@ -139,7 +160,7 @@ class PruningPlan:
             label=f"{configuration.name}, labels {noise.name}, seed {seed}",
         )
 
-    def decisions(self, folder: Path, done: Mapping[Key, Mapping[str, Any]]) -> list[Task[DecisionJob]]:
+    def _decisions(self, folder: Path, done: Records) -> list[Task[DecisionJob]]:
         """Return what is to be decided: once for each noise and seed whose fabrics are all there, as far as they are.
 
         The key of a decision names its fabrics, so that it is made again when there are more.
@@ -240,7 +261,7 @@ def checked_plan(
     usual, trained = _USUAL[preset], fabric_preset(preset)
     if data is None and usual.source is None:
         raise InputError("data", f"preset {preset!r} needs images: (training, test), such as those of CIFAR-10")
-    source: Source = usual.source if data is None else checked_given(data, held=_held(data, usual.held))  # type: ignore[assignment]
+    source: Source = usual.source if data is None else checked_given(data, usual.held)  # type: ignore[assignment]
     found = _noises(usual.noises if noises is None else noises, given=data is not None)
     about = source.about()
     structure = {
@@ -290,11 +311,6 @@ def _run_once(ways: tuple[PruningConfiguration, ...], lattice: Lattice) -> tuple
     return tuple(first for first, *_ in found.values())
 
 
-def _held(data: Any, share: float) -> int:
-    pair = tuple(data) if isinstance(data, tuple | list) else ()
-    return max(1, round(share * len(pair[0]))) if pair and hasattr(pair[0], "__len__") else 1
-
-
 def _noises(given_noises: Any, *, given: bool) -> tuple[LabelNoise, ...]:
     if isinstance(given_noises, str | bytes) or not isinstance(given_noises, Sequence) or not given_noises:
         raise InputTypeError("noises", f"expected a list such as ['none', 'uniform:0.2'], got {quoted(given_noises)}")
@@ -323,3 +339,282 @@ def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
         if "weights" in one.level and one.criterion not in OF_WEIGHTS:
             raise InputError("configurations", f"{one.criterion!r} scores links, and no weights: {one.name}")
     return found
+
+
+def pruning_study(
+    data: tuple[ImageSet, ImageSet] | None = None,
+    *,
+    preset: Literal["ci", "embedded", "print"] = "embedded",
+    configurations: Sequence[PruningConfiguration] | None = None,
+    noises: Sequence[str] | None = None,
+    seeds: int | None = None,
+    store: StudyFolder = None,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+) -> PruningStudy:
+    """Prune fabrics in many ways, with true and wrong labels, and test which way is better.
+
+    A whole fabric is trained for each seed under each label noise; every way to prune begins with it, so that ways are
+    compared in pairs. All train for the same number of epochs. What print claims about them is then tested twice: over
+    seeds, and by comparisons on a test set whose labels are wrong as those of the training are.
+
+    Parameters
+    ----------
+    data : (ImageSet, ImageSet), optional
+        Of training and test; their first factor is the class. By default glyphs among clutter.
+    preset : {"ci", "embedded", "print"}
+        Structure, training, ways and noises that go together. ``"embedded"``: 22 ways, 5 seeds, three noises, some 40
+        minutes on two cores. ``"ci"``: seconds, to see it at work. ``"print"``: the 18 published ways and their
+        control, 200 epochs, for a GPU and your own images of 32 x 32.
+    configurations : sequence of PruningConfiguration, optional
+        Other ways.
+    noises : sequence of str, optional
+        Label noises: none, uniform:RATE, visibility:RATE or resubstitution:RATE (default: by preset). See
+        :func:`demele.data.clutter_labels`.
+    seeds : int, optional
+        Whole fabrics under each noise (default: by preset).
+    store : str or Path, optional
+        Folder that keeps the study. A study that was killed goes on where it was, to the same bits; a later one with
+        more seeds, noises or ways adds to it.
+    n_jobs : int, default 1
+        Processes, -1 for all processors. Each has one thread. Rows are the same bits for any number.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead; it must see the folder.
+
+    Returns
+    -------
+    PruningStudy
+
+    Warns
+    -----
+    DemeleWarning
+        If several shares end in one network, because as many links or weights must stay: it is run once. The early and
+        late ways of ``"print"`` do.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        Before anything is trained; also if the folder is of another study, or another process writes to it.
+    MissingExtraError
+        Without PyTorch (``demele[torch]``).
+
+    Notes
+    -----
+    Source: Benjelloun, sections 7.5 to 7.8, on other images and with a smaller fabric; ``"late"`` is after 7 of 10
+    epochs, as it is there just before the rate falls.
+
+    Examples
+    --------
+    >>> from demele import lab
+    >>> found = lab.pruning_study(preset="ci")
+    >>> len(found.to_frame())
+    4
+    >>> bool(found.to_frame()["error"].max() < 0.9)
+    True
+    """
+    plan = checked_plan(data, preset=preset, configurations=configurations, noises=noises, seeds=seeds)
+    return plan.run(store, n_jobs, executor)
+
+
+# Trainings ------------------------------------------------------------------------------------------------------------
+
+
+def trained_or_pruned(jobs: tuple[PruningJob, ...]) -> list[Record]:
+    """Return a record for each fabric."""
+    return [record_or_reason(_one, job) for job in jobs]
+
+
+def _one(job: PruningJob) -> Record:
+    from demele.models.networks import checked_device, computing
+
+    with computing(threads=1, device=checked_device("auto"), gradients=True):
+        return _whole(job) if job.configuration.strategy == "whole" else _pruned(job)
+
+
+def _fit(job: PruningJob, images: Labelled, checkpoint: Path | None, fabric: Fabric, epochs: int) -> tuple[str, int]:
+    """Train up to an epoch; return how it ended, and the epoch that it reached."""
+    options = {**job.plan.training, "epochs": epochs, "seed": job.seed}
+    run = fabric.fit(images.images, images.given, **options, checkpoint=checkpoint)
+    return run.status, fabric.run.epochs
+
+
+def _whole(job: PruningJob) -> Record:
+    """Train a whole fabric, and keep it where pruning begins."""
+    split, checkpoint = job.plan.source.split(job.seed, job.noise), job.folder / "checkpoint.pt"
+    files = {epoch: job.kept(epoch) for epoch in job.stages}
+    begin, fit = partial(Fabric, **job.plan.structure, seed=job.seed), partial(_fit, job, split.fit, checkpoint)
+    found = trained_in_stages(checkpoint, files, begin, fit, Fabric.save)
+    if found.run.status == "diverged":
+        return {"status": "diverged", "reason": found.run.problem}
+    work = job.plan.training["epochs"] * found.counts().multiply_adds
+    return _judged(job, found, split, work=work, before={})
+
+
+# A pruned fabric ------------------------------------------------------------------------------------------------------
+
+
+def _pruned(job: PruningJob) -> Record:
+    """Continue from the whole fabric where pruning begins: prune, average the norms again, train to the end."""
+    steps = job.plan.times.steps(job.configuration.strategy)
+    fabric = Fabric.load(job.kept(steps[0][0]))
+    split = job.plan.source.split(job.seed, job.noise)
+    before: dict[str, Any] = {}
+    work = reached = 0
+    fit = partial(_fit, job, split.fit, None, fabric)
+    for epoch, part in steps:
+        work, reached = work + (epoch - reached) * fabric.counts().multiply_adds, epoch
+        if fit(epoch)[0] == "diverged":
+            return {"status": "diverged", "reason": fabric.run.problem}
+        _prune(fabric, job, split, part)
+        last = (epoch, part) == steps[-1]
+        if last:
+            before["raw"] = fabric.error(split.test.images, split.test.true)
+        fabric.recalibrate(split.fit.images, batch=job.plan.training["batch"])
+        if last:
+            before["recalibrated"] = fabric.error(split.test.images, split.test.true)
+    work += (job.plan.training["epochs"] - fabric.run.epochs) * fabric.counts().multiply_adds
+    if fit(job.plan.training["epochs"])[0] == "diverged":
+        return {"status": "diverged", "reason": fabric.run.problem}
+    return _judged(job, fabric, split, work=work, before=before)
+
+
+def _prune(fabric: Fabric, job: PruningJob, split: Split, part: float) -> None:
+    configuration = job.configuration
+    looked_at = (split.held.images, split.held.given)
+    for level, share in configuration.shares().items():
+        of = "whole" if level == "links" else configuration.fraction_of
+        fabric.prune(level, part * share, configuration.criterion, *looked_at, fraction_of=of, seed=job.seed)  # type: ignore[arg-type]
+
+
+# What is kept of a fabric ---------------------------------------------------------------------------------------------
+
+
+def _judged(job: PruningJob, fabric: Fabric, split: Split, *, work: int, before: Mapping[str, float]) -> Record:
+    """Return what is said of a fabric at its end, and keep its predictions.
+
+    The cost of a training is given in multiplications per image: seconds would depend on other load of the machine.
+    """
+    test, counts, whole = split.test, fabric.counts(), fabric.spec.lattice()
+    predicted = fabric.predict(test.images)
+    write_whole(job.predictions, predicted.astype("<u2").tobytes())
+    fitted = fabric.predict(split.fit.images)
+    alive = set(fabric.lattice.links)
+    return plain(  # type: ignore[no-any-return]
+        {
+            "status": "done",
+            "reason": "",
+            "error": float(np.mean(predicted != test.true)),
+            "given_error": float(np.mean(predicted != test.given)),
+            **before,
+            **_followed(predicted, test, "test"),
+            **_followed(fitted, split.fit, "training"),
+            "links": counts.links,
+            "parameters": counts.parameters,
+            "kept_weights": counts.nonzero,
+            "multiply_adds": counts.multiply_adds,
+            "alive": "".join("1" if link in alive else "0" for link in whole.links),
+            "training_work": work,
+            "seconds": fabric.run.seconds,
+            "training_error": fabric.run.history["error"].tolist(),
+        }
+    )
+
+
+def _followed(predicted: Classes, images: Labelled, where: str) -> dict[str, float | None]:
+    """Return F_n and F_c: the share of wrong labels, and of right ones, that the predictions give again."""
+    wrong, again = images.given != images.true, predicted == images.given
+    return {
+        f"wrong_again_{where}": float(again[wrong].mean()) if wrong.any() else None,
+        f"right_again_{where}": float(again[~wrong].mean()),
+    }
+
+
+def read_predictions(path: Path, n: int) -> Classes:
+    """Return the predictions that a fabric left.
+
+    Raises
+    ------
+    NotEnoughData
+        If it is not there any more, or of another length.
+    """
+    try:
+        found = np.frombuffer(read_whole(path), dtype="<u2").astype(np.int64)
+    except (OSError, ValueError) as error:
+        raise NotEnoughData(f"{path}: the predictions of a fabric cannot be read; restart the study") from error
+    if len(found) != n:
+        raise NotEnoughData(f"{path}: expected {n} predictions, got {len(found)}; restart the study")
+    return found
+
+
+# Decisions ------------------------------------------------------------------------------------------------------------
+
+
+def decided(jobs: tuple[DecisionJob, ...]) -> list[Record]:
+    """Return the decisions about each seed under a noise."""
+    return list(map(_decided, jobs))
+
+
+def _decided(job: DecisionJob) -> Record:
+    """Decide every pair that a claim is about, the second being the candidate, and rank all fabrics.
+
+    The noise rate is known to the methods that ask for it, as it is to who made the noise: that of the test where a
+    fabric made it.
+    """
+    test = job.source.split(job.seed, job.noise).test
+    made = float(np.mean(test.given != test.true))
+    rate = made if job.noise.kind == "resubstitution" else job.noise.rate
+    predictions = {name: read_predictions(path, len(test.true)) for name, path in job.predictions.items()}
+    difficulty = disagreement(np.stack(list(predictions.values())))
+    found: dict[str, dict[str, str]] = {}
+    for first, second in all_pairs():
+        if first in predictions and second in predictions:
+            pair = predictions[first], predictions[second]
+            verdicts: dict[str, str] = {}
+            for method in METHODS:
+                labels, known = _asked(method, test, rate, difficulty)
+                verdicts[method] = compare(*pair, labels, **known).verdict
+            found[f"{first} | {second}"] = verdicts
+    ranks = {
+        method: _ranks(predictions, *_asked(method, test, rate, difficulty))
+        for method in ("overlap", "worst-case", TRUE)
+    }
+    return {"pairs": found, "ranks": ranks}
+
+
+def _asked(
+    method: str, test: Labelled, rate: float, difficulty: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], dict[str, Any]]:
+    """Return the labels and the other arguments of a method."""
+    if method == TRUE:
+        return test.true, {"method": "worst-case", "noise": 0.0}
+    known: dict[str, Any] = {"method": method}
+    if method in ("worst-case-overlap", "worst-case"):
+        known["noise"] = rate
+    if method == "hard-rows":
+        known["method"] = HardRows(difficulty, rate)
+    return test.given, known
+
+
+def _ranks(predictions: Mapping[str, Any], labels: NDArray[np.int64], known: dict[str, Any]) -> dict[str, list[int]]:
+    found = rank(dict(predictions), labels, **known)
+    return {
+        name: [int(best), int(worst)]
+        for name, best, worst in zip(found.names, found.best_rank, found.worst_rank, strict=True)
+    }
+
+
+def disagreement(predictions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return of each image the share of models that do not predict what most of them do: no label is looked at.
+
+    Parameters
+    ----------
+    predictions : array of int of shape (n_models, n_images)
+
+    Examples
+    --------
+    >>> disagreement(np.array([[0, 1], [0, 2], [0, 2], [1, 2]])).tolist()
+    [0.25, 0.25]
+    """
+    classes = np.arange(int(predictions.max()) + 1)
+    votes = (predictions[None] == classes[:, None, None]).sum(axis=1)
+    return np.asarray(1 - votes.max(axis=0) / len(predictions))

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
+from demele.core.reading import check_shape, parsing
 from demele.core.result import Result
-from demele.core.store import Key
+from demele.core.store import Key, reading_record
 from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
 from demele.runtime.sweep import Record
-from demele.studies.folders import packed
+from demele.studies.folders import StudyFormat
 from demele.studies.pruning.claims import CLAIMS, Difference, differences
 from demele.studies.pruning.configurations import WHOLE, LabelNoise, PruningConfiguration
 from demele.studies.pruning.documents import pruning_document
-from demele.studies.pruning.work import METHODS, TRUE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-FORMAT, FORMAT_VERSION = "demele-pruning", 1
+#: The true labels, every one of them believed: what the others are held against.
+TRUE = "true labels"
+#: By which a pair is decided: those of print, ours with bounds, and the true labels.
+METHODS = ("overlap", "worst-case-overlap", "hard-rows", "worst-case", TRUE)
 #: Digits after the point that are kept of numbers that are no counts.
 _DIGITS = 5
 
@@ -133,7 +136,7 @@ class PruningStudy(Result):
         for noise, name, seed in self._places():
             record = self._record(noise, name, seed) or {"status": "missing"}
             own = {name: math.nan if record.get(name) is None else record[name] for name in FIGURES}
-            about = {"noise": noise, "configuration": name, **known[name].to_dict(), "seed": seed}
+            about = {"noise": noise, "configuration": name, **asdict(known[name]), "seed": seed}
             ended = {"status": record["status"], "reason": record.get("reason") or "", "requested": asked[name]}
             rows.append({**about, **ended, **own})
         found = pd.DataFrame(rows)
@@ -260,9 +263,8 @@ class PruningStudy(Result):
         ------
         OutputError
         """
-        about = {"format": FORMAT, "format_version": FORMAT_VERSION, "demele": self.version}
         rounded = {key: _rounded(record) for key, record in self.records.items()}
-        return write_whole(path, packed({**about, "settings": dict(self.settings)}, rounded))
+        return write_whole(path, PRUNING.packed({"settings": dict(self.settings)}, rounded, self.version))
 
 
 def _counted(decided: list[Mapping[str, str]], method: str) -> dict[str, Any]:
@@ -277,3 +279,104 @@ def _counted(decided: list[Mapping[str, str]], method: str) -> dict[str, Any]:
         "inconclusive": verdicts.count("inconclusive"),
         "contradicts": sum((one[method], one[TRUE]) in opposite for one in decided),
     }
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+#: The rows of the embedded study that come with demele.
+DEMO = Path(__file__).with_name("embedded.jsonl")
+_SHAPE = {
+    "demele": str,
+    "settings": {
+        "data": {"images": str, "provenance": str, "n": int, "held": int, "test": int},
+        "structure": {"layers": int, "scales": int},
+        "training": {"epochs": int},
+        "seeds": int,
+        "noises": [{"kind": str, "rate": (float, int)}],
+        "configurations": [dict],
+    },
+}
+_RECORDS: dict[object, Any] = {"fabric": {"status": str}, "decisions": {"pairs": dict, "ranks": dict}}
+
+
+def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> PruningStudy:
+    """Return the study of some rows.
+
+    Raises
+    ------
+    FormatError
+        If a row is not what it should be.
+    """
+    study = PruningStudy(settings=about["settings"], records=dict(records), version=about["demele"])
+    links = about["settings"]["structure"]
+    n_links = len(Lattice.whole(links["layers"], links["scales"]).links)
+    for key, record in records.items():
+        with reading_record(key):
+            check_shape(record, _RECORDS[key[0]])
+            check_shape([record.get(name) for name in FIGURES], [(float, int, type(None))])
+            if record.get("alive") and len([int(one) for one in record["alive"]]) != n_links:
+                raise ValueError(f"alive: expected {n_links} links")
+    with parsing("not a study of pruning: its decisions do not hold what they should"):
+        study.decisions_frame()
+        study.ranks_frame()
+    return study
+
+
+def _check(about: dict[str, Any]) -> None:
+    settings, study = about["settings"], study_of(about, {})
+    if times := settings.get("times"):
+        check_shape(times, {"early": int, "every": int, "late": int})
+    if settings["seeds"] < 1 or not study.noises:
+        raise ValueError("it has no noise, or no seed")
+    study.to_frame()
+
+
+PRUNING = StudyFormat(
+    name="demele-pruning", what="a study of pruning", file="pruning.json", shape=_SHAPE, made=study_of, check=_check
+)
+
+
+def load_pruning(path: str | Path) -> PruningStudy:
+    """Return the study of a folder, finished or not, or of a file that :meth:`PruningStudy.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    PruningStudy
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from demele import lab
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = lab.pruning_demo().save(Path(folder) / "study.jsonl")
+    ...     len(lab.load_pruning(kept).to_frame())
+    345
+    """
+    return PRUNING.load(path)
+
+
+def pruning_demo() -> PruningStudy:
+    """Return the study that comes with demele: fabrics on glyphs among clutter, pruned in 22 ways.
+
+    Returns
+    -------
+    PruningStudy
+
+    Examples
+    --------
+    >>> from demele import lab
+    >>> [noise.name for noise in lab.pruning_demo().noises]
+    ['none', 'visibility 10%', 'visibility 20%']
+    """
+    return PRUNING.load(DEMO)
