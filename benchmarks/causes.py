@@ -95,14 +95,7 @@ def verdict(
     if claims is not None:
         member = replace(member, claims=tuple(claims))
     (name,) = {part.scenario for part in rule.parts}
-    by_severity = [np.asarray(values.get(severity, ()), dtype=float) for severity in scenario(name).severities]
-    curve = Curve(
-        metric=metric,
-        scenario=name,
-        values=tuple(by_severity),
-        seeds=tuple(np.arange(len(item)) for item in by_severity),
-        reasons=((),) * len(by_severity),
-    )
+    curve = Curve(metric, name, [list(map(float, values.get(one, ()))) for one in scenario(name).severities])
     return judged(metric, [member], rule, {name: scenario(name)}, {(metric, name): curve}, 0.95).status
 
 

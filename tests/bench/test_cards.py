@@ -21,16 +21,8 @@ def curve_of(
 ) -> Curve:
     """Return a curve with these values at some places of the sweep, and the same everywhere else."""
     every = [points.get(place, elsewhere) for place in range(len(scenario.severities))]
-    return Curve(
-        metric="mig",
-        scenario=scenario.name,
-        values=tuple(np.array([value for value in own if value is not None], dtype=np.float64) for own in every),
-        seeds=tuple(
-            np.array([seed for seed, value in enumerate(own) if value is not None], dtype=np.intp) for own in every
-        ),
-        reasons=tuple(("none",) * sum(value is None for value in own) for own in every),
-        **given,
-    )
+    outcomes = [["none" if value is None else value for value in own] for own in every]
+    return Curve("mig", scenario.name, outcomes, **given)
 
 
 def found_of(curves: Sequence[Curve], seconds: Mapping[tuple[str, str], Any] | None = None) -> bench.Characterisation:

@@ -93,16 +93,7 @@ def test_data_and_files_keep_it(found: bench.Characterisation, tmp_path: Path) -
 
 def first_seeds(curve: Curve, number: int) -> Curve:
     """Return a curve of the first seeds alone."""
-    kept = [seeds < number for seeds in curve.seeds]
-    counts = [number - int(own.sum()) for own in kept]
-    return replace(
-        curve,
-        values=tuple(values[own] for values, own in zip(curve.values, kept, strict=True)),
-        seeds=tuple(seeds[own] for seeds, own in zip(curve.seeds, kept, strict=True)),
-        reasons=tuple(
-            reasons[: min(missing, len(reasons))] for reasons, missing in zip(curve.reasons, counts, strict=True)
-        ),
-    )
+    return replace(curve, outcomes=[of_seeds[:number] for of_seeds in curve.outcomes])
 
 
 @pytest.mark.parametrize("number", [3, 5])

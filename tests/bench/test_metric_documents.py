@@ -17,7 +17,7 @@ def made(curves: dict[tuple[str, str], list[float]], **given: Any) -> bench.Char
     metrics = dict.fromkeys(metric for metric, _ in curves)
     scenarios = tuple(SCENARIOS[scenario] for scenario in dict.fromkeys(scenario for _, scenario in curves))
     found = {
-        key: Curve.of(*key, [[value] * 3 for value in values], None) if values else Curve.of(*key, [], "takes no part")
+        key: Curve(*key, [[value] * 3 for value in values]) if values else Curve(*key, [], "takes no part")
         for key, values in curves.items()
     }
     return bench.Characterisation(

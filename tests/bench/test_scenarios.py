@@ -11,9 +11,7 @@ from demele.bench.candidates import chosen_candidates
 from demele.bench.run import declined, drawn
 from demele.bench.scenario import Candidate, Representation, own_settings
 from demele.bench.scenarios import SCENARIOS
-from demele.bench.scenarios.invariance import CHANGES
-from demele.bench.scenarios.sizes import MULTIPLES
-from demele.bench.scenarios.source import M, tangent
+from demele.bench.scenarios.draws import CHANGES, MULTIPLES, M, tangent
 from demele.estimation.discretise import EqualWidth
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import protocol

@@ -27,7 +27,6 @@ from demele.bench.scenario import (
     Scenario,
 )
 from demele.bench.scenarios import SCENARIOS
-from demele.bench.scenarios.source import SOURCE_SCENARIOS
 from demele.bench.verdicts import Condition, Curve, PartVerdict, Status, Verdict, judged
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -62,16 +61,14 @@ def curve(
     reasons: Sequence[Sequence[str]] | None = None,
     declined: str | None = None,
 ) -> Curve:
-    arrays = tuple(np.asarray(item, dtype=np.float64) for item in values)
-    numbers = [range(len(item)) for item in arrays] if seeds is None else seeds
-    return Curve(
-        metric=name,
-        scenario=scenario,
-        values=arrays,
-        seeds=tuple(np.asarray(item, dtype=np.intp) for item in numbers),
-        reasons=tuple(tuple(item) for item in reasons) if reasons is not None else ((),) * len(arrays),
-        declined=declined,
-    )
+    outcomes = []
+    for place, own in enumerate(values):
+        numbers = range(len(own)) if seeds is None else seeds[place]
+        known = dict(zip(numbers, map(float, own), strict=True))
+        missing = iter(() if reasons is None else reasons[place])
+        count = max(len(known) + (0 if reasons is None else len(reasons[place])), max(known, default=-1) + 1)
+        outcomes.append([known[seed] if seed in known else next(missing, "none") for seed in range(count)])
+    return Curve(name, scenario, outcomes, declined)
 
 
 def sweep(
@@ -101,7 +98,7 @@ def verdict_of(
     **more: Any,
 ) -> Verdict:
     """Return the verdict of one metric on one scenario with these expectations."""
-    scenario = sweep(severities or [place / 2 for place in range(len(given.values))], {"any": expectations}, **more)
+    scenario = sweep(severities or [place / 2 for place in range(len(given.outcomes))], {"any": expectations}, **more)
     (criterion,) = added_criteria([scenario])
     return judged("m", [member or metric()], criterion, {"s": scenario}, {("m", "s"): given}, level)
 
@@ -477,7 +474,7 @@ def test_settings_hold_by_declaration_for_a_metric_without_any() -> None:
 def test_added_criteria_leave_out_what_others_judge() -> None:
     wanted: dict[str, tuple[Expectation, ...]] = {"any": (Holds(),), "compactness": (Falls(),)}
     given = [
-        *SOURCE_SCENARIOS,
+        *(one for one in SCENARIOS.values() if one.kind == "source"),
         sweep(name="own", wanted=wanted),
         sweep(name="bins", wanted={"any": (Holds(),)}, kind="settings"),
         sweep(name="settings", wanted={"any": (Holds(),)}, kind="settings"),

@@ -1,7 +1,8 @@
 """How far metrics agree about models: their scores, rank correlations, and intervals."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Annotated, Any
 
 import numpy as np
@@ -75,12 +76,10 @@ class ScoreTable:
 
     def runs(self) -> NDArray[np.float64]:
         """Return the scores by configuration, metric and seed; NaN where a configuration has fewer seeds."""
-        place = np.zeros(len(self.members), dtype=np.intp)
-        seen: dict[int, int] = {}
-        for row, member in enumerate(self.members.tolist()):
-            place[row] = seen.get(member, 0)
-            seen[member] = int(place[row]) + 1
-        found = np.full((len(self.configurations), len(self.metrics), max(seen.values())), np.nan)
+        import pandas as pd
+
+        place = pd.Series(self.members).groupby(self.members).cumcount().to_numpy()
+        found = np.full((len(self.configurations), len(self.metrics), place.max() + 1), np.nan)
         found[self.members, :, place] = self.scores
         return found
 
@@ -100,40 +99,39 @@ def read_scores(
     ------
     InputError, InputTypeError, UnknownNameError, NotEnoughData
     """
-    columns = _columns(scores, "scores")
-    n = _length(columns, "scores")
-    configuration = _names_of_rows(columns, n) if configuration is None else configuration
+    import pandas as pd
+
+    columns, n = _columns(scores, "scores")
+    if configuration is None:  # the only column of texts, if every row has another one
+        texts = [name for name, held in columns.items() if all(isinstance(one, str) for one in held.tolist())]
+        distinct = len(texts) == 1 and len(columns) > 2 and len(set(columns[texts[0]].tolist())) == n
+        configuration = texts[0] if distinct else None
     given = {"configuration": configuration, "collapsed": collapsed, "within": within}
-    found = {argument: _labels(value, columns, n, argument) for argument, value in given.items()}
-    taken = [value for value in given.values() if isinstance(value, str)]
-    names = _metrics(metrics, columns, taken)
-    labels = found["configuration"]
-    lower = [
-        checked_name(name, "lower_is_better", names)
-        for name in items_of(lower_is_better, "lower_is_better", "a list of names")
-    ]
-    signs = np.where(np.isin(names, lower), -1.0, 1.0)
-    levels, members = _numbered(labels) if labels is not None else ([f"row {row}" for row in range(n)], np.arange(n))
+    labels, is_collapsed, group = (_labels(value, columns, n, argument) for argument, value in given.items())
+    names = _metrics(metrics, columns, [value for value in given.values() if isinstance(value, str)])
+    lower = items_of(lower_is_better, "lower_is_better", "a list of names")
+    signs = np.where(np.isin(names, [checked_name(name, "lower_is_better", names) for name in lower]), -1.0, 1.0)
+    members, levels = pd.factorize(np.array([f"row {row}" for row in range(n)]) if labels is None else labels)
+    if is_collapsed is not None:
+        if odd := [one for one in is_collapsed.tolist() if one not in (True, False)]:
+            raise InputError("collapsed", f"expected true or false for each row, got {quoted(odd[0])}")
+        is_collapsed = pd.Series(is_collapsed.astype(np.bool_)).groupby(members).any().to_numpy()
+    if group is not None:
+        groups = pd.Series(pd.factorize(group)[0]).groupby(members)
+        if (groups.nunique() > 1).any():
+            two = quoted(str(levels[int((groups.nunique() > 1).to_numpy().argmax())]))
+            raise InputError("within", f"expected one group for each configuration, got two for {two}")
+        group = groups.first().to_numpy()
     return ScoreTable(
         metrics=names,
-        configurations=tuple(levels),
+        configurations=tuple(map(str, levels.tolist())),
         scores=_numbers(columns, names, "scores") * signs,
         members=members,
         labels=labels,
-        collapsed=_collapsed(found["collapsed"], members, len(levels)),
-        groups=_groups(found["within"], members, levels),
+        collapsed=is_collapsed,
+        groups=group,
         named_by=configuration if isinstance(configuration, str) else None,
         signs=signs,
-    )
-
-
-def _names_of_rows(columns: Mapping[str, Any], n: int) -> str | None:
-    """Return the only column of texts, if every row has another one."""
-    texts = [name for name, held in columns.items() if all(isinstance(one, str) for one in np.asarray(held).tolist())]
-    return (
-        texts[0]
-        if len(texts) == 1 and len(columns) > 2 and len(set(np.asarray(columns[texts[0]]).tolist())) == n
-        else None
     )
 
 
@@ -145,59 +143,46 @@ def read_beside(table: object, beside: ScoreTable, argument: str) -> NDArray[np.
     InputError, InputTypeError
         If rows or metrics are others.
     """
-    columns = _columns(table, argument)
-    n = _length(columns, argument)
+    columns, n = _columns(table, argument)
     if n != len(beside.members):
         raise InputError(argument, f"expected the rows of the scores, {len(beside.members)}, got {n}")
     lacking = [name for name in beside.metrics if name not in columns]
     if lacking:
         raise InputError(argument, f"expected a column for each metric, lacks {quoted(lacking[0])}")
-    if beside.named_by in columns:
-        odd = np.flatnonzero(np.asarray(as_column(columns[beside.named_by], argument)) != beside.labels)
-        if odd.size:
-            raise InputError(
-                argument,
-                f"row {odd[0]} is of another configuration than row {odd[0]} of the scores; bring the rows into the "
-                "same order",
-            )
+    odd = np.flatnonzero(columns[beside.named_by] != beside.labels) if beside.named_by in columns else np.zeros(0)
+    if odd.size:
+        problem = f"row {odd[0]} is of another configuration than row {odd[0]} of the scores"
+        raise InputError(argument, f"{problem}; bring the rows into the same order")
     return _numbers(columns, beside.metrics, argument) * beside.signs
 
 
-def _columns(table: object, argument: str) -> dict[str, Any]:
+def _columns(table: object, argument: str) -> tuple[dict[str, NDArray[Any]], int]:
+    """Return the columns of a table, and their one length."""
+    found: dict[str, NDArray[Any]] = {}
     if isinstance(table, Mapping):
-        return {str(name): _column(values, str(name), argument) for name, values in table.items()}
-    columns, names = split_columns(table, argument, "metric")
-    parts = columns if isinstance(columns, list) else list(columns.T)
-    return dict(zip(names, parts, strict=True))
-
-
-def _column(values: object, name: str, argument: str) -> NDArray[Any]:
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InputTypeError(argument, f"expected a score for each row in {quoted(name)}, got {type(values).__name__}")
-    return as_column(
-        values if isinstance(values, list | tuple) or hasattr(values, "__array__") else list(values), argument
-    )
-
-
-def _length(columns: Mapping[str, Any], argument: str) -> int:
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        (first, n), *others = lengths.items()
-        odd = next(name for name, length in others if length != n)
-        raise InputError(
-            argument, f"expected columns of one length, got {n} in {quoted(first)} and {lengths[odd]} in {quoted(odd)}"
-        )
-    if not lengths or next(iter(lengths.values())) < 2:
+        for name, values in table.items():
+            if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+                problem = f"expected a score for each row in {quoted(str(name))}, got {type(values).__name__}"
+                raise InputTypeError(argument, problem)
+            listed = isinstance(values, list | tuple) or hasattr(values, "__array__")
+            found[str(name)] = np.asarray(as_column(values if listed else list(values), argument))
+    else:
+        columns, names = split_columns(table, argument, "metric")
+        parts = columns if isinstance(columns, list) else list(columns.T)
+        found = {name: np.asarray(as_column(part, argument)) for name, part in zip(names, parts, strict=True)}
+    (first, n), *others = [(name, len(column)) for name, column in found.items()] or [("", 0)]
+    for name, length in others:
+        if length != n:
+            problem = f"got {n} in {quoted(first)} and {length} in {quoted(name)}"
+            raise InputError(argument, f"expected columns of one length, {problem}")
+    if n < 2:
         raise NotEnoughData(argument, "expected two or more rows: the metrics rank configurations")
-    return next(iter(lengths.values()))
+    return found, n
 
 
 def _metrics(metrics: Sequence[str] | None, columns: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, ...]:
-    names = (
-        tuple(name for name in columns if name not in taken)
-        if metrics is None
-        else tuple(items_of(metrics, "metrics", "names of columns"))
-    )
+    usual = [name for name in columns if name not in taken]
+    names = tuple(usual if metrics is None else items_of(metrics, "metrics", "names of columns"))
     for name in names:
         if name not in columns:
             raise UnknownNameError("metrics", f"unknown column {name!r}{suggestion(str(name), columns)}")
@@ -209,30 +194,23 @@ def _metrics(metrics: Sequence[str] | None, columns: Mapping[str, Any], taken: S
 
 
 def _numbers(columns: Mapping[str, Any], names: Sequence[str], argument: str) -> NDArray[np.float64]:
+    """Return the scores of some columns; of texts in every row say that they may name the models."""
     found = np.empty((len(columns[names[0]]), len(names)))
     for place, name in enumerate(names):
-        found[:, place] = _real_scores(columns[name], name, argument)
+        try:
+            found[:, place] = real_column(columns[name], name, argument)
+        except InputTypeError as error:
+            texts = [value for value in columns[name].tolist() if isinstance(value, str)]
+            if error.remedy is not None or argument != "scores" or len(texts) < len(found):
+                raise
+            problem = f"expected scores in column {quoted(name)}, got texts, first {quoted(texts[0])} at row 0"
+            remedy = f"if they name the models, pass `configuration={name!r}`; seeds of one model share its name"
+            raise InputTypeError(argument, problem, remedy) from error
         infinite = np.flatnonzero(np.isinf(found[:, place]))
         if infinite.size:
-            raise InputError(
-                argument,
-                f"{infinite.size} infinite in column {quoted(name)}, first at row {infinite[0]}",
-                "a score that is undefined is NaN",
-            )
+            problem = f"{infinite.size} infinite in column {quoted(name)}, first at row {infinite[0]}"
+            raise InputError(argument, problem, "a score that is undefined is NaN")
     return found
-
-
-def _real_scores(column: Any, name: str, argument: str) -> NDArray[Any]:
-    """Return scores; of texts in every row say that they may name the models."""
-    try:
-        return real_column(column, name, argument)
-    except InputTypeError as error:
-        texts = [value for value in np.asarray(column).tolist() if isinstance(value, str)]
-        if error.remedy is not None or argument != "scores" or len(texts) < len(column):
-            raise
-        problem = f"expected scores in column {quoted(name)}, got texts, first {quoted(texts[0])} at row 0"
-        remedy = f"if they name the models, pass `configuration={name!r}`; seeds of one model share its name"
-        raise InputTypeError(argument, problem, remedy) from error
 
 
 def _labels(value: object, columns: Mapping[str, Any], n: int, argument: str) -> NDArray[Any] | None:
@@ -246,45 +224,9 @@ def _labels(value: object, columns: Mapping[str, Any], n: int, argument: str) ->
     found = np.asarray(as_column(value, argument))
     if found.shape != (n,):
         raise InputError(argument, f"expected one for each of the {n} rows, got shape {found.shape}")
-    if found.dtype.kind in "fO":
-        missing = [row for row, one in enumerate(found.tolist()) if one is None or is_missing(one)]
-        if missing:
-            raise InputError(argument, f"{len(missing)} missing, first at row {missing[0]}")
-    return found
-
-
-def _numbered(labels: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the different labels in the order in which they come, and the number of each row's."""
-    places: dict[Any, int] = {}
-    members = np.array([places.setdefault(label, len(places)) for label in labels.tolist()], dtype=np.intp)
-    return [str(label) for label in places], members
-
-
-def _collapsed(labels: NDArray[Any] | None, members: NDArray[np.intp], n: int) -> NDArray[np.bool_] | None:
-    if labels is None:
-        return None
-    odd = [one for one in labels.tolist() if one not in (True, False)]
-    if odd:
-        raise InputError("collapsed", f"expected true or false for each row, got {quoted(odd[0])}")
-    found = np.zeros(n, dtype=np.bool_)
-    np.logical_or.at(found, members, labels.astype(np.bool_))
-    return found
-
-
-def _groups(
-    labels: NDArray[Any] | None, members: NDArray[np.intp], configurations: Sequence[str]
-) -> NDArray[np.intp] | None:
-    if labels is None:
-        return None
-    _, numbers = _numbered(labels)
-    found = np.zeros(len(configurations), dtype=np.intp)
-    found[members] = numbers
-    odd = np.flatnonzero(found[members] != numbers)
-    if odd.size:
-        raise InputError(
-            "within",
-            f"expected one group for each configuration, got two for {quoted(configurations[members[odd[0]]])}",
-        )
+    missing = [row for row, one in enumerate(found.tolist()) if one is None or is_missing(one)]
+    if missing and found.dtype.kind in "fO":
+        raise InputError(argument, f"{len(missing)} missing, first at row {missing[0]}")
     return found
 
 
@@ -387,23 +329,28 @@ def agreement(
     own = {"configuration": configuration, "collapsed": collapsed, "within": within}
     table = read_scores(scores, metrics=metrics, lower_is_better=lower_is_better, **own)
 
-    def read(other: object, argument: str) -> NDArray[np.float64]:
-        return table.means(read_beside(other, table, argument))
+    def read(tables: object, argument: str) -> list[Scores]:
+        several = tables if isinstance(tables, list | tuple) else [tables]
+        return [table.means(read_beside(one, table, argument)) for one in several]
 
     means = table.means()
-    nulls = [] if null is None else [read(one, "null") for one in _tables(null)]
+    nulls = [] if null is None else read(null, "null")
     weights = resamples(rng_for(seed, "agreement", len(means)), len(means), draws)
-    matrices = {"all": _matrix("all", table, means, weights, level)}
+    matrices = {"all": _matrix("all", table, [means], weights, level)}
     if table.collapsed is not None and (~table.collapsed).sum() > 1:
         kept = means[~table.collapsed]
         fewer = resamples(rng_for(seed, "agreement", len(kept), "kept"), len(kept), draws)
-        matrices["without collapsed"] = _matrix("without collapsed", table, kept, fewer, level)
+        matrices["without collapsed"] = _matrix("without collapsed", table, [kept], fewer, level)
     if nulls:
-        matrices["permuted"] = _mean_matrix("permuted", table, nulls, weights, level)
+        matrices["permuted"] = _matrix("permuted", table, nulls, weights, level)
     if table.groups is not None:
-        matrices["within groups"] = _matrix("within groups", table, means, weights, level, table.groups)
-    parts = None if halves is None else _halves(halves, read)
-    repeated = _repeated(table, means, parts, _again(again, read))
+        matrices["within groups"] = _matrix("within groups", table, [means], weights, level, table.groups)
+    if halves is not None and (not isinstance(halves, list | tuple) or len(halves) != 2):
+        raise InputError("halves", "expected two tables, of the scores on either half of the rows")
+    if not isinstance(again, Mapping | None):
+        raise InputTypeError("again", f"expected tables by name, got {type(again).__name__}")
+    parts = None if halves is None else read(halves, "halves")
+    repeated = _repeated(table, means, parts, {str(name): read(one, "again") for name, one in (again or {}).items()})
     return Agreement(
         metrics=table.metrics,
         matrices=matrices,
@@ -417,52 +364,35 @@ def agreement(
         configurations=table.configurations,
         level=level,
         seed=seed,
-        notes=tuple(_notes(table, means, matrices)),
+        notes=tuple(_notes(table, means)),
         version=__version__,
     )
-
-
-# Tables --------------------------------------------------------------------------------------------------------------
-
-
-def _tables(given: object) -> list[object]:
-    """Return one table, or several, as a list."""
-    return list(given) if isinstance(given, list | tuple) else [given]
-
-
-def _halves(halves: Sequence[object], read: Any) -> tuple[Scores, Scores]:
-    if not isinstance(halves, list | tuple) or len(halves) != 2:
-        raise InputError("halves", "expected two tables, of the scores on either half of the rows")
-    return read(halves[0], "halves"), read(halves[1], "halves")
-
-
-def _again(again: Mapping[str, object] | None, read: Any) -> dict[str, list[Scores]]:
-    if not isinstance(again, Mapping | None):
-        raise InputTypeError("again", f"expected tables by name, got {type(again).__name__}")
-    return {str(name): [read(one, "again") for one in _tables(tables)] for name, tables in (again or {}).items()}
-
-
-# Matrices ------------------------------------------------------------------------------------------------------------
 
 
 def _matrix(
     name: str,
     table: ScoreTable,
-    means: Scores,
+    several: Sequence[Scores],
     weights: NDArray[np.float64],
     level: float,
     groups: NDArray[np.intp] | None = None,
 ) -> RankMatrix:
-    n = counted(means)
-    once = np.ones((1, len(means)))
-    if groups is None:
-        tau, draws = weighted_taus(means, once)[0], weighted_taus(means, weights)
-        chances = p_values(means)
-    else:
-        tau = weighted_taus_within(means, groups, once)[0]
-        draws = weighted_taus_within(means, groups, weights)
-        chances = p_values_within(tau, n, int(groups.max()) + 1)
-    low, high = tau_intervals(tau, draws, n, level=level, untied=untied_rows(means))
+    """Return the matrix of taus of a table, or of the mean taus of several, over the same resamples."""
+
+    def mean_taus(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        if groups is None:
+            return np.asarray(np.mean([weighted_taus(means, counts) for means in several], axis=0))
+        return np.asarray(np.mean([weighted_taus_within(means, groups, counts) for means in several], axis=0))
+
+    configurations = weights.shape[1]
+    tau, draws = mean_taus(np.ones((1, configurations)))[0], mean_taus(weights)
+    n = np.min([counted(means) for means in several], axis=0)
+    untied = np.min([untied_rows(means) for means in several], axis=0)
+    low, high = tau_intervals(tau, draws, n, level=level, untied=untied)
+    chances = np.full(tau.shape, np.nan)
+    if len(several) == 1:
+        within = None if groups is None else int(groups.max()) + 1
+        chances = p_values(several[0]) if within is None else p_values_within(tau, n, within)
     return RankMatrix(
         name=name,
         metrics=table.metrics,
@@ -471,32 +401,7 @@ def _matrix(
         high=high,
         p_value=chances,
         n=n,
-        configurations=len(means),
-        level=level,
-        draws=draws,
-    )
-
-
-def _mean_matrix(
-    name: str, table: ScoreTable, several: Sequence[Scores], weights: NDArray[np.float64], level: float
-) -> RankMatrix:
-    """Return the matrix of mean taus of several tables, over the same resamples."""
-    found = [_matrix(name, table, means, weights, level) for means in several]
-    if len(found) == 1:
-        return found[0]
-    tau, draws = (np.mean([getattr(one, what) for one in found], axis=0) for what in ("tau", "draws"))
-    n = np.min([one.n for one in found], axis=0)
-    untied = np.min([untied_rows(means) for means in several], axis=0)
-    low, high = tau_intervals(tau, draws, n, level=level, untied=untied)
-    return RankMatrix(
-        name=name,
-        metrics=table.metrics,
-        tau=tau,
-        low=low,
-        high=high,
-        p_value=np.full(tau.shape, np.nan),
-        n=n,
-        configurations=len(weights[0]),
+        configurations=configurations,
         level=level,
         draws=draws,
     )
@@ -506,13 +411,11 @@ def _mean_matrix(
 
 
 def _repeated(
-    table: ScoreTable, means: Scores, halves: tuple[Scores, Scores] | None, again: Mapping[str, Sequence[Scores]]
+    table: ScoreTable, means: Scores, halves: Sequence[Scores] | None, again: Mapping[str, Sequence[Scores]]
 ) -> dict[str, NDArray[np.float64]]:
     """Return what was done several times, by its name: scores by configuration, metric and time."""
-    found: dict[str, NDArray[np.float64]] = {}
     runs = table.runs()
-    if runs.shape[2] > 1:
-        found["seeds"] = runs
+    found = {"seeds": runs} if runs.shape[2] > 1 else {}
     if halves is not None:
         found["halves of the rows"] = np.stack(halves, axis=-1)
     for name, tables in again.items():
@@ -522,34 +425,28 @@ def _repeated(
 
 def _matrix_stability(values: NDArray[np.float64]) -> float:
     """Return the correlation between the taus of one time and of another, the mean over pairs of times."""
-    matrices = [taus(values[..., time]) for time in range(values.shape[2])]
     found = []
-    for place, one in enumerate(matrices):
-        for other in matrices[place + 1 :]:
-            both = np.isfinite(one) & np.isfinite(other)
-            varied = both.sum() > 2 and np.ptp(one[both]) > 0 and np.ptp(other[both]) > 0
-            found.append(float(np.corrcoef(one[both], other[both])[0, 1]) if varied else float("nan"))
+    for one, other in combinations([taus(values[..., time]) for time in range(values.shape[2])], 2):
+        both = np.isfinite(one) & np.isfinite(other)
+        varied = both.sum() > 2 and np.ptp(one[both]) > 0 and np.ptp(other[both]) > 0
+        found.append(float(np.corrcoef(one[both], other[both])[0, 1]) if varied else float("nan"))
     return float(np.mean(found))
 
 
 def _stable(metric: str, between: str, values: Scores, weights: NDArray[np.float64], level: float) -> Stability:
     """Return the mean tau over pairs of columns, shape (n_configurations, n_times)."""
     whole = np.isfinite(values).all(axis=1)
-    tau = _mean_tau(values, np.ones((1, len(values))))
-    low, high = tau_intervals(tau, _mean_tau(values, weights)[:, None], np.array([whole.sum()]), level=level)
+    tau, draws = (weighted_taus(values, counts).mean(axis=1) for counts in (np.ones((1, len(values))), weights))
+    low, high = tau_intervals(tau, draws[:, None], np.array([whole.sum()]), level=level)
     return Stability(
         metric=metric, between=between, tau=float(tau[0]), low=float(low[0]), high=float(high[0]), n=int(whole.sum())
     )
 
 
-def _mean_tau(values: Scores, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(weighted_taus(values, weights).mean(axis=1))
-
-
 def _best(
     table: ScoreTable,
     means: Scores,
-    halves: tuple[Scores, Scores] | None,
+    halves: Sequence[Scores] | None,
     rng: np.random.Generator,
     draws: int,
 ) -> list[Best]:
@@ -597,35 +494,28 @@ def _other_seeds(runs: NDArray[np.float64], means: Scores, rng: np.random.Genera
 # What a reader must know ---------------------------------------------------------------------------------------------
 
 
-def _notes(table: ScoreTable, means: Scores, matrices: Mapping[str, RankMatrix]) -> list[Note]:
-    notes = []
-    n = len(means)
+def _notes(table: ScoreTable, means: Scores) -> Iterator[Note]:
+    n, metrics = len(means), np.array(table.metrics)
     if (table.signs < 0).any():
-        subject = tuple(np.array(table.metrics)[table.signs < 0].tolist())
-        notes.append(Note(code="lower-is-better", message="lower is better: scores were negated", subject=subject))
+        subject = tuple(metrics[table.signs < 0].tolist())
+        yield Note(code="lower-is-better", message="lower is better: scores were negated", subject=subject)
     if n < ENOUGH:
-        what = (
-            f"{n} configurations are too few for intervals, which need {LEAST_FOR_INTERVALS}"
-            if n < LEAST_FOR_INTERVALS
-            else f"of {n} configurations with ties, intervals for 95% hold about 91% (simulated); {ENOUGH} are enough"
-        )
-        notes.append(Note(code="few-configurations", message=what, severity="warning"))
+        message = f"of {n} configurations with ties, intervals for 95% hold about 91% (simulated); {ENOUGH} are enough"
+        if n < LEAST_FOR_INTERVALS:
+            message = f"{n} configurations are too few for intervals, which need {LEAST_FOR_INTERVALS}"
+        yield Note(code="few-configurations", message=message, severity="warning")
     if table.collapsed is not None and table.collapsed.any():
         names = tuple(np.array(table.configurations)[table.collapsed])
         message = (
             f"{len(names)} of {n} configurations collapsed: all metrics score only noise there, so their agreement "
             "means nothing; a second matrix leaves these configurations out"
         )
-        notes.append(Note(code="collapsed", message=message, subject=names))
-    for place, metric in enumerate(table.metrics):
-        missing = int(np.isnan(means[:, place]).sum())
-        there = means[np.isfinite(means[:, place]), place]
+        yield Note(code="collapsed", message=message, subject=names)
+    for metric, scores, sign in zip(table.metrics, means.T, table.signs, strict=True):
+        there = scores[np.isfinite(scores)]
         if there.size and np.ptp(there) == 0:
-            message = (
-                f"gives every configuration the same score, {table.signs[place] * there[0]:g}: its ranking is undefined"
-            )
-            notes.append(Note(code="constant-score", message=message, subject=(metric,), severity="warning"))
-        if missing:
+            message = f"gives every configuration the same score, {sign * there[0]:g}: its ranking is undefined"
+            yield Note(code="constant-score", message=message, subject=(metric,), severity="warning")
+        if missing := int(np.isnan(scores).sum()):
             message = f"is undefined for {missing} of {n} configurations, which are left out of its pairs"
-            notes.append(Note(code="undefined-scores", message=message, subject=(metric,)))
-    return notes
+            yield Note(code="undefined-scores", message=message, subject=(metric,))

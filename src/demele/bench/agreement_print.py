@@ -20,18 +20,6 @@ from demele.core.names import suggestion
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MEASURES",
-    "STRONG",
-    "Likeness",
-    "Measured",
-    "PublishedAgreement",
-    "centred_interval",
-    "likeness",
-    "published_agreement",
-    "published_agreement_names",
-]
-
 SOURCE = "Boilard's review, figures 2.1 and 2.2: beta-VAEs of one architecture, beta .001 to 100, 2 to 64 codes"
 #: From here on a published tau of 36 models is significant (two standard errors without association).
 STRONG = 0.23

@@ -29,8 +29,6 @@ from demele.core.results import Note
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Agreement", "PairAgreement", "RankMatrix", "Stability"]
-
 #: What is said of a pair, from the strongest.
 CLEAR, ALONE, UNTOLD, UNDEFINED = "significant", "significant alone", "not significant", "undefined"
 
@@ -110,22 +108,25 @@ class RankMatrix:
         return column_pairs(len(self.metrics))
 
     @property
+    def _alphas(self) -> tuple[float, float]:
+        """The error of a test before and after correction."""
+        alpha = 1 - self.level
+        return alpha, alpha / max(1, int(np.isfinite(self.tau).sum()))
+
+    @property
     def verdicts(self) -> tuple[str, ...]:
         """Verdict on each pair: see :class:`PairAgreement`."""
-        alpha = 1 - self.level
-        asked = max(1, int(np.isfinite(self.tau).sum()))
-        alone = (self.p_value <= alpha) & ~((self.low <= 0) & (self.high >= 0))
-        clear = alone & (self.p_value <= alpha / asked)
+        before, corrected = self._alphas
+        alone = (self.p_value <= before) & ~((self.low <= 0) & (self.high >= 0))
+        clear = alone & (self.p_value <= corrected)
         found = np.select([np.isnan(self.tau), clear, alone], [UNDEFINED, CLEAR, ALONE], default=UNTOLD)
         return tuple(map(str, found))
 
     @property
     def lines(self) -> tuple[float, float]:
         """Approximate least ``|tau|`` of untied configurations that is significant before and after correction."""
-        alpha = 1 - self.level
-        return clear_line(self.configurations, alpha), clear_line(
-            self.configurations, alpha / max(1, int(np.isfinite(self.tau).sum()))
-        )
+        before, corrected = (clear_line(self.configurations, alpha) for alpha in self._alphas)
+        return before, corrected
 
     @property
     def mean_size(self) -> Measured:
@@ -270,19 +271,14 @@ class Agreement(Result):
         """Return all that is known of every two metrics."""
         found = self.matrix(matrix)
         null = self.matrices.get("permuted") if matrix != "permuted" else None
+        rows = {name: getattr(found, name).tolist() for name in ("tau", "low", "high", "n", "p_value")}
+        if null is not None:
+            rows |= {f"null_{name}": getattr(null, name).tolist() for name in ("tau", "low", "high")}
+            rows["within_null"] = ((null.low <= found.tau) & (found.tau <= null.high)).tolist()
+        columns = zip(found.pairs, found.verdicts, *rows.values(), strict=True)
         return tuple(
-            PairAgreement(
-                first=first,
-                second=second,
-                tau=float(found.tau[place]),
-                low=float(found.low[place]),
-                high=float(found.high[place]),
-                n=int(found.n[place]),
-                p_value=float(found.p_value[place]),
-                verdict=verdict,
-                **({} if null is None else _beside_null(float(found.tau[place]), null, place)),
-            )
-            for place, ((first, second), verdict) in enumerate(zip(found.pairs, found.verdicts, strict=True))
+            PairAgreement(first=first, second=second, verdict=verdict, **dict(zip(rows, values, strict=True)))
+            for (first, second), verdict, *values in columns
         )
 
     def to_frame(self) -> "pd.DataFrame":
@@ -373,13 +369,3 @@ def ordered(square: NDArray[np.float64]) -> list[int]:
         return list(range(n))
     apart = (1 - np.nan_to_num(square))[np.triu_indices(n, 1)]
     return [int(place) for place in leaves_list(optimal_leaf_ordering(linkage(apart, "average"), apart))]
-
-
-def _beside_null(tau: float, null: RankMatrix, place: int) -> dict[str, Any]:
-    low, high = float(null.low[place]), float(null.high[place])
-    return {
-        "null_tau": float(null.tau[place]),
-        "null_low": low,
-        "null_high": high,
-        "within_null": bool(low <= tau <= high),
-    }

@@ -1,8 +1,8 @@
 """The metrics of a run: registered names and any function, as candidates."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast, get_args
 
 from demele.bench.scenario import Candidate, Property, group_of, is_model
 from demele.core.checked_numbers import checked_flag
@@ -12,10 +12,6 @@ from demele.core.names import checked_name
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.metric import Metric, takes_rng
 from demele.metrics.request import free_name
-
-__all__ = ["candidate", "chosen_candidates", "of_metric", "why_not_callable"]
-
-_PROPERTIES: tuple[Property, ...] = ("modularity", "compactness", "explicitness")
 
 
 def _taken() -> tuple[str, ...]:
@@ -61,8 +57,7 @@ def candidate(
     """
     if not callable(function):
         raise InputTypeError("function", f"expected a callable (codes, factors) -> float, got {quoted(function)}")
-    reason = why_not_callable(function)
-    if reason is not None:
+    if (reason := why_not_callable(function)) is not None:
         raise InputTypeError("function", f"{free_name(function, ())} cannot be called with (codes, factors): {reason}")
     own = free_name(function, ()) if name is None else name
     if not isinstance(own, str) or not own.strip():
@@ -73,12 +68,7 @@ def candidate(
     if discretises is not None:
         checked_flag(discretises, "discretises")
     return Candidate(
-        name=own,
-        title=own,
-        group=own,
-        function=function,
-        claims=None if claims is None else _checked_claims(claims),
-        discretises=discretises,
+        name=own, title=own, group=own, function=function, claims=_checked_claims(claims), discretises=discretises
     )
 
 
@@ -93,14 +83,7 @@ def why_not_callable(function: Callable[..., float]) -> str | None:
     return None
 
 
-def chosen_candidates(
-    metrics: Sequence[str | Callable[..., float] | Metric | Candidate]
-    | str
-    | Callable[..., float]
-    | Metric
-    | Candidate
-    | None,
-) -> tuple[Candidate, ...]:
+def chosen_candidates(metrics: Any) -> tuple[Candidate, ...]:
     """Return candidates for names, functions, metrics and candidates, each once; None is every metric by default."""
     if metrics is None:
         metrics = list(names_of_all())
@@ -109,24 +92,19 @@ def chosen_candidates(
     if isinstance(metrics, Mapping) or not isinstance(metrics, Sequence):
         raise InputTypeError("metrics", f"expected names or callables, got {type(metrics).__name__}")
     chosen: dict[str, Candidate] = {}
-    for metric in _single(metrics):
-        found = _meant(metric, chosen)
-        before = chosen.get(found.name, found)
-        if before != found and (found.function is not None or before.function is not None):
-            raise InputError("metrics", f"two are called {found.name!r}; give one another name, see bench.candidate")
-        chosen.setdefault(found.name, found)
+    for metric in metrics:
+        # the name of a model, a row of the verdict table, stands for its scores
+        of_model = isinstance(metric, str) and metric not in CATALOGUE and is_model(metric)
+        for one in [name for name, spec in CATALOGUE.items() if spec.group == metric] if of_model else [metric]:
+            found = _meant(one, chosen)
+            before = chosen.setdefault(found.name, found)
+            if before != found and (found.function is not None or before.function is not None):
+                raise InputError(
+                    "metrics", f"two are called {found.name!r}; give one another name, see bench.candidate"
+                )
     if not chosen:
         raise InputError("metrics", "expected at least one name or callable, got none")
     return tuple(chosen.values())
-
-
-def _single(metrics: Sequence[object]) -> Iterator[object]:
-    """Yield the metrics one by one: the name of a model, a row of the verdict table, stands for its scores."""
-    for metric in metrics:
-        if isinstance(metric, str) and metric not in CATALOGUE and is_model(metric):
-            yield from (name for name, spec in CATALOGUE.items() if spec.group == metric)
-        else:
-            yield metric
 
 
 def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
@@ -157,7 +135,7 @@ def _registered(name: str) -> Candidate:
         name=name,
         title=spec.title,
         group=group_of(spec),
-        claims=cast("tuple[Property, ...]", spec.properties),
+        claims=cast("Any", spec.properties),
         discretises=spec.discretises,
     )
 
@@ -170,15 +148,16 @@ def of_metric(metric: Metric, taken: Iterable[str]) -> Candidate:
         title=metric.title,
         group=own,
         function=metric,
-        claims=None if not metric.properties else _checked_claims(cast("Any", metric.properties)),
+        claims=_checked_claims(cast("Any", metric.properties) or None),
         discretises=metric.discretises,
     )
 
 
-def _checked_claims(claims: Sequence[Property] | Property) -> tuple[Property, ...]:
-    given = (claims,) if isinstance(claims, str) else tuple(items_of(claims, "claims", ", ".join(_PROPERTIES)))
-    for item in given:
-        checked_name(item, "claims", _PROPERTIES)
+def _checked_claims(claims: Sequence[Property] | Property | None) -> tuple[Property, ...] | None:
+    if claims is None:
+        return None
+    known = get_args(Property)
+    given = [claims] if isinstance(claims, str) else items_of(claims, "claims", ", ".join(known))
     if not given:
         raise InputError("claims", "expected at least one property, got none; leave it out to be judged on all")
-    return given
+    return tuple(checked_name(item, "claims", known) for item in given)

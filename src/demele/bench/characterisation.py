@@ -137,8 +137,9 @@ class Characterisation(Findings, Result):
         for (metric, scenario), curve in self.curves.items():
             if curve.declined is not None:
                 continue
-            for place, severity in enumerate(next(one for one in self.scenarios if one.name == scenario).severities):
-                for seed, own in enumerate(curve.outcomes(place)):
+            severities = next(one for one in self.scenarios if one.name == scenario).severities
+            for severity, of_seeds in zip(severities, curve.outcomes, strict=True):
+                for seed, own in enumerate(of_seeds):
                     value, reason = (float("nan"), own) if isinstance(own, str) else (own, "")
                     lines.append((scenario, severity, seed, metric, value, reason))
         return pd.DataFrame(lines, columns=["scenario", "severity", "seed", "metric", "value", "reason"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from demele.bench.characterisation import Characterisation
 from demele.bench.run import (
+    LEAST_ROWS,
     USUAL_SEEDS,
     Plan,
     Seeds,
@@ -21,30 +22,29 @@ from demele.bench.run import (
 )
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Curve
-from demele.core.kinds import Kind, StorePath, names_in
+from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, names_in
 from demele.core.names import renamed
 from demele.core.reading import path_of
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.sweep import Record, Sweep
 
-__all__ = ["check_metrics"]
-
 Metric = str | Callable[..., float] | Candidate
 _LIST = Kind("A,B", names_in)
 
 
 @renamed(n_samples="n_rows")
+@checked
 def check_metrics(
     metrics: Annotated[Sequence[Metric] | Metric | None, _LIST] = None,
     scenarios: Annotated[Sequence[str | Scenario] | str | Scenario | None, _LIST] = None,
     *,
     seeds: Seeds = USUAL_SEEDS,
     slow_seeds: Seeds | None = None,
-    n_rows: int = 20_000,
+    n_rows: Annotated[int, at_least(LEAST_ROWS)] = 20_000,
     protocol: str = DEFAULT_PROTOCOL,
-    level: float = 0.95,
-    n_jobs: int = 1,
+    level: Level = 0.95,
+    n_jobs: Jobs = 1,
     executor: Executor | None = None,
     store: StorePath = None,
 ) -> Characterisation:
@@ -112,12 +112,12 @@ def check_metrics(
     >>> found.verdict("best_correlation", "non_linear").status
     'fails'
     """
-    plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol, level, n_jobs, executor)
+    plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol)
     path = None if store is None else path_of(store, "store")
     with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
         drifting = try_functions(plan, sweep)
         sweep.run(measured, plan.tasks(), what="representations to measure")
-        return _characterised(plan, sweep.records, float(level), drifting)
+        return _characterised(plan, sweep.records, level, drifting)
 
 
 def _characterised(plan: Plan, rows: Store, level: float, drifting: dict[str, str]) -> Characterisation:
@@ -131,7 +131,7 @@ def _characterised(plan: Plan, rows: Store, level: float, drifting: dict[str, st
                 for severity in scenario.severities
             ]
             outcomes = [[outcome(record, item.name) for record in of_seeds] for of_seeds in records]
-            curves[item.name, scenario.name] = Curve.of(item.name, scenario.name, outcomes, reason)
+            curves[item.name, scenario.name] = Curve(item.name, scenario.name, outcomes, reason)
             if reason is None:
                 found = (record.get("rows", plan.n_samples) for of_seeds in records for record in of_seeds)
                 sizes.setdefault(scenario.name, set()).update(found)

@@ -6,15 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.measures.bias import BiasCounts
-from demele.core.checked_numbers import checked_count
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.checked_numbers import checked_count, checked_share
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.given_arrays import real_numbers, whole_array
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
 from demele.core.sentences import plural
 from demele.labels.made.annotators import draw_eyes, draw_model, seen_predictions
-
-__all__ = ["apart", "candidate_classifier", "indicators", "select_varied"]
 
 Floats = NDArray[np.float64]
 
@@ -192,7 +191,7 @@ def select_varied(indicators: object, n: int, *, seed: int = 0, threshold: float
 
     It has no unit and no weight to set. On figure 6.4 of the source it picks the ten points of different places from
     every start; m1 - m2 as they are picks half of them. An indicator that a candidate does not have leaves that
-    indicator's values as they were. Ties: the earlier candidate. Cost O(n n_candidates n_indicators).
+    indicator's values as they were. Ties: the earlier candidate. Cost O(n^2 n_candidates n_indicators), to a logarithm.
 
     Examples
     --------
@@ -202,8 +201,7 @@ def select_varied(indicators: object, n: int, *, seed: int = 0, threshold: float
     table = _read_indicators(indicators)
     wanted = checked_count(n, "n", 1)
     checked_count(seed, "seed", 0)
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number) or not 0 <= threshold < 1:
-        raise InputError("threshold", f"expected a mean squared distance in [0, 1), got {quoted(threshold)}")
+    checked_share(threshold, "threshold", 0, 1, "[)")
     kept = apart(table, float(threshold))
     if kept.size < wanted:
         raise NotEnoughData(
@@ -231,22 +229,15 @@ def apart(table: Floats, threshold: float = NEAR) -> NDArray[np.intp]:
 
 
 def _spread(table: Floats, wanted: int, first: int) -> NDArray[np.intp]:
-    """Choose row after row; see :func:`select_varied`. Each step costs one search per indicator."""
-    columns = table[:, ~np.isnan(table).all(axis=0)]
+    """Choose row after row; see :func:`select_varied`."""
+    columns = table[:, ~np.isnan(table).all(axis=0)].T
     chosen, left = [first], np.ones(len(table), dtype=bool)
     left[first] = False
-    lists = [_Values(column, first) for column in columns.T]
     while len(chosen) < wanted:
         rows = np.flatnonzero(left)
-        variance, gaps = np.zeros(rows.size), np.zeros(rows.size)
-        for values in lists:
-            of_values, of_gaps = values.with_each(rows)
-            variance += of_values
-            gaps += of_gaps
+        variance, gaps = np.sum([_with_each(column[chosen], column[rows]) for column in columns], axis=0)
         score = _scaled(variance) - _scaled(gaps) if len(chosen) > 1 else variance
         best = int(rows[np.argmax(score)])
-        for values in lists:
-            values.add(best)
         chosen.append(best)
         left[best] = False
     return np.array(chosen, dtype=np.intp)
@@ -258,77 +249,41 @@ def _scaled(values: Floats) -> Floats:
     return (values - low) / (high - low) if high - low > 1e-12 * high else np.zeros(values.size)
 
 
-class _Values:
-    """The values chosen of one indicator, in order, and what each candidate would make of them."""
+def _with_each(chosen: Floats, new: Floats) -> tuple[Floats, Floats]:
+    """Return the variance of values, and that of their gaps, if each new one were added; NaN adds nothing."""
+    now = chosen[~np.isnan(chosen)]
 
-    def __init__(self, column: Floats, first: int) -> None:
-        self.column = column
-        self.known = ~np.isnan(column)
-        self.sorted = column[[first]][self.known[[first]]]
+    def spread(values: Floats) -> tuple[Floats, Floats]:
+        gaps = np.diff(np.sort(values, axis=1), axis=1)
+        none = np.zeros(len(values))
+        return (values.var(axis=1) if values.size else none, gaps.var(axis=1) if gaps.size else none)
 
-    def add(self, row: int) -> None:
-        if self.known[row]:
-            value = self.column[row]
-            self.sorted = np.insert(self.sorted, np.searchsorted(self.sorted, value), value)
-
-    def with_each(self, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Return the variance of the values, and that of their gaps, if each row were added, shape (n_rows,) each."""
-        now, size = self.sorted, self.sorted.size
-        gaps = np.diff(now)
-        same = float(now.var()) if size > 1 else 0.0, float(gaps.var()) if size > 2 else 0.0
-        variance, spread = np.full(rows.size, same[0]), np.full(rows.size, same[1])
-        own = self.known[rows]
-        if not own.any() or size == 0:
-            return variance, spread
-        new = self.column[rows[own]]
-        mean = now.mean()
-        variance[own] = (same[0] + (new - mean) ** 2 / (size + 1)) * size / (size + 1)
-        if size > 1:  # a value inside splits one gap, one outside adds a gap
-            place = np.searchsorted(now, new)
-            inside = (place > 0) & (place < size)
-            below = np.where(place > 0, new - now[np.maximum(place, 1) - 1], 0.0)
-            above = np.where(place < size, now[np.minimum(place, size - 1)] - new, 0.0)
-            split = np.where(inside, below + above, 0.0)
-            squares = (gaps**2).sum() + below**2 + above**2 - split**2
-            average = (gaps.sum() + below + above - split) / size
-            spread[own] = np.maximum(squares / size - average**2, 0.0)
-        return variance, spread
+    added, same = spread(np.column_stack([np.tile(now, (new.size, 1)), np.nan_to_num(new)])), spread(now[None])
+    variance, gaps = (np.where(np.isnan(new), old, with_new) for with_new, old in zip(added, same, strict=True))
+    return variance, gaps
 
 
 def _whole(values: object, argument: str, n: int) -> Indices:
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InputTypeError(
-            argument, f"expected one whole number per instance, got shape {array.shape} of type {array.dtype}"
-        )
+    array = whole_array(values, argument, dimensions=1)
     if array.size != n:
         raise InputError(argument, f"expected {n} numbers, one per row of features, got {array.size}")
     low = np.flatnonzero(array < 0)
     if low.size:
-        raise InputError(
-            argument, f"expected numbers >= 0, got {low.size} below, first {array[low[0]]} at row {low[0]}"
-        )
+        below = f"{low.size} below, first {array[low[0]]} at row {low[0]}"
+        raise InputError(argument, f"expected numbers >= 0, got {below}")
     return array.astype(np.int32)
 
 
 def _read_indicators(indicators: Any) -> Floats:
-    try:
-        table = np.asarray(indicators, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(
-            "indicators", f"expected numbers of shape (n_candidates, n_indicators): {error}"
-        ) from error
+    table = real_numbers(indicators, "indicators", "numbers of shape (n_candidates, n_indicators)")
     if table.ndim != 2 or 0 in table.shape:
         raise InputError("indicators", f"expected shape (n_candidates, n_indicators), got {table.shape}")
     odd = np.argwhere((table < 0) | (table > 1))
     if odd.size:
         row, column = odd[0]
-        raise InputError(
-            "indicators",
-            f"expected shares in [0, 1] or NaN, got {plural(len(odd), 'other', 'others')}, first "
-            f"{table[row, column]:g} at row "
-            f"{row}, column {column}",
-        )
+        first = f"first {table[row, column]:g} at row {row}, column {column}"
+        others = plural(len(odd), "other", "others")
+        raise InputError("indicators", f"expected shares in [0, 1] or NaN, got {others}, {first}")
     if np.isnan(table).all():
         raise NotEnoughData("indicators", "every value is NaN; compute them on labels with some correct ones")
     return table

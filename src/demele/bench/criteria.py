@@ -1,14 +1,13 @@
 """The criteria that metrics are judged on: numeric rules on their curves, with every threshold stated."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
 
-from demele.bench.scenario import AtLeast, Candidate, Expectation, Property, Same, Scenario
-from demele.bench.scenarios.sizes import SETTINGS
-from demele.bench.scenarios.source import MIXING, NOISE, NON_LINEAR, PARTIAL, REDUNDANT
-
-__all__ = ["REVIEW_CRITERIA", "Criterion", "Part", "added_criteria"]
+from demele.bench.scenario import Candidate, Expectation, Property, Scenario, expectation_of
+from demele.bench.scenarios import SCENARIOS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +91,13 @@ def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
     taken = {criterion.name for criterion in REVIEW_CRITERIA}
     told_elsewhere = {"invariances", *(part.scenario for criterion in REVIEW_CRITERIA for part in criterion.parts)}
     found = []
-    for item in scenarios:
-        if item.name in told_elsewhere:
-            continue
+    for item in (one for one in scenarios if one.name not in told_elsewhere):
+        claimed = [((named,), item.wanted.get(named)) for named in get_args(Property)]
         parts = [
-            Part(scenario=item.name, claims=(named,), expectations=tuple(item.wanted[named]))
-            for named in get_args(Property)
-            if item.wanted.get(named)
+            Part(scenario=item.name, claims=claims, expectations=tuple(wanted))
+            for claims, wanted in [*claimed, ((), item.wanted.get("any"))]
+            if wanted
         ]
-        if item.wanted.get("any"):
-            parts.append(Part(scenario=item.name, claims=(), expectations=tuple(item.wanted["any"])))
         if parts:
             name = f"{item.name}_scenario" if item.name in taken else item.name
             found.append(_criterion(name, item.title, item.question, parts, group="added"))
@@ -112,106 +108,30 @@ def _criterion(
     name: str,
     title: str,
     question: str,
-    parts: Iterable[Part],
+    parts: Sequence[Part],
     note: str = "",
     group: Literal["review", "added"] = "review",
+    declared: bool = False,
 ) -> Criterion:
     """Make a criterion whose rule lists the expectations that decide it."""
-    parts = tuple(parts)
     told = [f"{part.text[0].upper()}{part.text[1:]}." for part in parts]
-    rule = " ".join([*told, note] if note else told)
-    return Criterion(name=name, title=title, question=question, rule=rule, group=group, parts=parts)
+    rule = " ".join(filter(None, [*told, note]))
+    return Criterion(
+        name=name, title=title, question=question, rule=rule, group=group, parts=tuple(parts), declared=declared
+    )
 
 
-#: The ten columns of the review's table 3.2, in its order.
-REVIEW_CRITERIA: tuple[Criterion, ...] = (
-    _criterion(
-        "coherent_modularity",
-        "Coherent modularity",
-        "Does a measure of modularity fall when codes take in a second factor?",
-        [Part(scenario="mixing", claims=("modularity",), expectations=MIXING.wanted["modularity"])],
-    ),
-    _criterion(
-        "coherent_compactness",
-        "Coherent compactness",
-        "Does a measure of compactness fall when factors spread over more codes?",
-        [
-            Part(scenario="mixing", claims=("compactness",), expectations=MIXING.wanted["compactness"]),
-            Part(scenario="redundant", claims=("compactness",), expectations=REDUNDANT.wanted["compactness"]),
-        ],
-        "On 'redundant', severity 2 has the codes [v, v] and severity 3 has [v, v, v, v]. The review expects a lower "
-        "score at 3. The rule only forbids a higher one, since the review calls SAP, MIG and JEMMIG coherent with "
-        "equal scores.",
-    ),
-    _criterion(
-        "coherent_explicitness",
-        "Coherent explicitness",
-        "Does a measure of explicitness fall as codes turn into noise?",
-        [Part(scenario="noise", claims=("explicitness",), expectations=NOISE.wanted["explicitness"])],
-    ),
-    _criterion(
-        "calibrated",
-        "Calibrated",
-        "Is the score 1 for a perfect representation and 0 for one without information on the factors?",
-        [Part(scenario="noise", claims=(), expectations=NOISE.wanted["any"])],
-    ),
-    _criterion(
-        "non_linear",
-        "Non-linear relations",
-        "Does a one-to-one but curved relation of code and factor leave the score alone?",
-        [Part(scenario="non_linear", claims=(), expectations=NON_LINEAR.wanted["any"])],
-    ),
-    _criterion(
-        "several_codes",
-        "Several codes for a factor",
-        "Is the score high for a factor that only several codes together describe, such as an angle by its cosine and "
-        "sine?",
-        [
-            Part(
-                scenario="redundant",
-                claims=("modularity", "explicitness"),
-                expectations=REDUNDANT.wanted["modularity"],
-            ),
-            Part(
-                scenario="redundant",
-                claims=("compactness",),
-                expectations=(Same(at=1.0, than=2.0, within=0.1), AtLeast(0.1, at=1.0)),
-            ),
-        ],
-        "1 is [cos v, sin v] and 2 is [v, v]. A score below 0.1 in 1 does not distinguish two codes that hold a factor "
-        "together from codes without information on it. A score that claims both is judged by both.",
-    ),
-    _criterion(
-        "robust_to_noise",
-        "Robust to noise",
-        "Do measures of modularity and compactness hold while noise makes codes less explicit?",
-        [
-            Part(scenario="noise", claims=("modularity", "compactness"), expectations=NOISE.wanted["modularity"]),
-        ],
-        "The review's text expects some robustness up to a share of noise of 0.8; the rule only expects it up to 0.6: "
-        "there the review calls Z-diff and Z-min variance robust, and DCI forest, with about 0.8, robust enough. A "
-        "score that claims explicitness, too, is also judged.",
-    ),
-    _criterion(
-        "unmeasured_factors",
-        "Robust to unmeasured factors",
-        "Does the score of a perfect code stay when some of its factors are not measured?",
-        [Part(scenario="partial", claims=(), expectations=PARTIAL.wanted["any"])],
-    ),
-    _criterion(
-        "stable_settings",
-        "Stable settings",
-        "Does the score stay when the metric's own settings change?",
-        [Part(scenario="settings", claims=(), expectations=SETTINGS.wanted["any"], when_declined="holds")],
-        "A metric without settings of its own meets it by declaration.",
-    ),
-    Criterion(
-        name="no_discretisation",
-        title="No discretisation",
-        question="Does the metric do without cutting continuous columns into bins?",
-        rule="Declared by each metric, not measured.",
-        group="review",
-        parts=(),
-        declared=True,
-    ),
+def _of_review(entry: dict[str, Any]) -> Criterion:
+    """Return a criterion of the file; its expectations are those of the scenario, where it says no others."""
+    parts = []
+    for part in entry.pop("parts"):
+        claims, usual = tuple(part.pop("claims")), SCENARIOS[part["scenario"]].wanted
+        own = tuple(map(expectation_of, part.pop("expectations", ()))) or usual[claims[0] if claims else "any"]
+        parts.append(Part(**part, claims=claims, expectations=own))
+    return _criterion(**entry, parts=parts)
+
+
+#: The ten columns of the review's table 3.2, in its order; they stand in ``criteria.json``.
+REVIEW_CRITERIA: tuple[Criterion, ...] = tuple(
+    map(_of_review, json.loads(Path(__file__).with_name("criteria.json").read_text(encoding="utf-8")))
 )

@@ -6,13 +6,11 @@ from demele.bench.cards import card_of
 from demele.bench.published import PRINTED_SCORES, agreement, agrees, printed_verdict
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
-from demele.bench.verdicts import Findings, Verdict, row_name
+from demele.bench.verdicts import Curve, Findings, Verdict, row_name
 from demele.core.result import plain
 from demele.core.sentences import plural
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
-
-__all__ = ["printed_scores", "to_dictionary"]
 
 
 def to_dictionary(found: Findings) -> dict[str, Any]:
@@ -32,7 +30,11 @@ def to_dictionary(found: Findings) -> dict[str, Any]:
             for row in found.rows
         ],
         "scenarios": [_scenario(item, found.rows_of.get(item.name)) for item in found.scenarios],
-        "curves": [_curve(found, item, scenario) for scenario in found.scenarios for item in found.candidates],
+        "curves": [
+            _curve(found, found.curves[item.name, scenario.name])
+            for scenario in found.scenarios
+            for item in found.candidates
+        ],
         "criteria": [
             {
                 **{what: getattr(item, what) for what in ("name", "title", "question", "rule", "group")},
@@ -49,9 +51,10 @@ def to_dictionary(found: Findings) -> dict[str, Any]:
 
 
 def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
-    spec = CATALOGUE.get(item.name) if item.function is None else None
-    if isinstance(item.function, Metric):
-        spec = item.function
+    spec = item.function if isinstance(item.function, Metric) else None
+    spec = CATALOGUE.get(item.name) if item.function is None else spec
+    fewer = found.fewer(item.name)
+    said = None if fewer is None else f"{plural(fewer[0], 'seed', 'seeds')} of {fewer[1]:,} rows"
     return {
         "name": item.name,
         "title": item.title,
@@ -65,17 +68,10 @@ def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
         "discretises": item.discretises,
         "stochastic": (True if item.name in found.drifting else None) if spec is None else spec.stochastic,
         "drifts": found.drifting.get(item.name),
-        "fewer": _fewer(found.fewer(item.name)),
+        "fewer": None if fewer is None else {"seeds": fewer[0], "n_samples": fewer[1], "text": said},
         "characterised": all(found.curves[item.name, scenario.name].characterised for scenario in found.scenarios),
         "card": card_of(found, item),
     }
-
-
-def _fewer(told: tuple[int, int] | None) -> dict[str, Any] | None:
-    if told is None:
-        return None
-    seeds, rows = told
-    return {"seeds": seeds, "n_samples": rows, "text": f"{plural(seeds, 'seed', 'seeds')} of {rows:,} rows"}
 
 
 def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:
@@ -86,24 +82,18 @@ def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:
         "kind": item.kind,
         "own": item.name not in SCENARIOS,
         "rows": rows,
-        "wanted": [
-            {"property": wanted, "text": expectation.text}
-            for wanted, expectations in item.wanted.items()
-            for expectation in expectations
-        ],
+        "wanted": [{"property": key, "text": each.text} for key in item.wanted for each in item.wanted[key]],
     }
 
 
-def _curve(found: Findings, item: Candidate, scenario: Scenario) -> dict[str, Any]:
-    curve = found.curves[item.name, scenario.name]
-    places = range(len(scenario.severities)) if curve.declined is None else range(0)
-    points = [curve.point(place, found.level) for place in places]
+def _curve(found: Findings, curve: Curve) -> dict[str, Any]:
+    points = [] if curve.declined else [curve.point(place, found.level) for place in range(len(curve.outcomes))]
     return {
-        "metric": item.name,
-        "scenario": scenario.name,
+        "metric": curve.metric,
+        "scenario": curve.scenario,
         **{what: [point[what] for point in points] for what in ("mean", "low", "high", "n")},
-        "failed": [curve.failed[place] for place in places],
-        "reasons": [next(iter(curve.reasons[place]), None) for place in places],
+        "failed": curve.failed[: len(points)],
+        "reasons": [next(iter(own), None) for own in curve.reasons[: len(points)]],
         "declined": curve.declined,
     }
 
@@ -124,10 +114,10 @@ def printed_scores(found: Findings) -> list[dict[str, Any]]:
             place = scenario.position(severity)
             for name, printed in PRINTED_SCORES[severity].items():
                 curve = found.curves.get((name, scenario.name))
-                if curve is None or not curve.n[place]:
-                    continue
-                point = curve.point(place, found.level)
-                ours = point.pop("mean")
-                about = {"scenario_row": scenario.label(place), "severity": severity, "metric": name}
-                lines.append({**about, "printed": printed, "ours": ours, **point, "difference": ours - printed})
+                if curve is not None and curve.n[place]:
+                    point = curve.point(place, found.level)
+                    ours = point.pop("mean")
+                    about = {"scenario_row": scenario.label(place), "severity": severity, "metric": name}
+                    shown = {"printed": printed, "ours": ours, **point, "difference": ours - printed}
+                    lines.append({**about, **shown})
     return lines

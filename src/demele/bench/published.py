@@ -1,20 +1,10 @@
 """What the review printed: its table of verdicts and its table of scores, to compare ours with."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from demele.bench.criteria import REVIEW_CRITERIA
 from demele.bench.verdicts import Status, Verdict
-
-__all__ = [
-    "PRINTED_SCORES",
-    "PRINTED_SCORES_SOURCE",
-    "PRINTED_VERDICTS",
-    "PRINTED_VERDICTS_SOURCE",
-    "agreement",
-    "agrees",
-    "printed_verdict",
-]
 
 PRINTED_VERDICTS_SOURCE = "Boilard's review, table 3.2"
 PRINTED_SCORES_SOURCE = "Boilard's review, table 3.1 (means of 100 seeds, one decimal); Carbonneau et al. 2022"
@@ -38,17 +28,10 @@ _VERDICTS = {
 }
 
 #: Printed cell by row and criterion.
-PRINTED_VERDICTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        row: MappingProxyType(
-            {
-                criterion.name: "" if cell == "blank" else cell
-                for criterion, cell in zip(REVIEW_CRITERIA, cells.split(), strict=True)
-            }
-        )
-        for row, cells in _VERDICTS.items()
-    }
-)
+PRINTED_VERDICTS: Mapping[str, Mapping[str, str]] = {
+    row: dict(zip([one.name for one in REVIEW_CRITERIA], cells.replace("blank", "").split(" "), strict=True))
+    for row, cells in _VERDICTS.items()
+}
 
 _METRICS = (
     *("z_diff", "z_min_variance", "z_max_variance", "irs"),
@@ -63,9 +46,11 @@ _SCORES = {
 }
 
 #: Printed score by severity of the scenario "redundant" and metric.
-PRINTED_SCORES: Mapping[float, Mapping[str, float]] = MappingProxyType(
-    {severity: MappingProxyType(dict(zip(_METRICS, scores, strict=True))) for severity, scores in _SCORES.items()}
-)
+PRINTED_SCORES: Mapping[float, Mapping[str, float]] = {
+    severity: dict(zip(_METRICS, scores, strict=True)) for severity, scores in _SCORES.items()
+}
+#: What a status is in print; what else is printed is not applicable.
+_STATUS = {"y": "holds", "x": "fails", "x*": "fails"}
 
 
 def printed_verdict(row: str, criterion: str) -> str | None:
@@ -89,11 +74,7 @@ def agrees(printed: str, status: Status) -> bool:
     >>> agrees("y", "holds"), agrees("x*", "fails"), agrees("-", "not applicable"), agrees("y", "inconclusive")
     (True, True, True, False)
     """
-    if printed == "y":
-        return status == "holds"
-    if printed in ("x", "x*"):
-        return status == "fails"
-    return status == "not applicable"
+    return status == _STATUS.get(printed, "not applicable")
 
 
 def agreement(verdicts: Iterable[Verdict]) -> dict[str, int]:
@@ -105,15 +86,10 @@ def agreement(verdicts: Iterable[Verdict]) -> dict[str, int]:
         ``cells``: verdicts with a printed cell; ``agree``: those that say the same; ``judged``: cells that the review
         printed as had or not had, and that apply here too; ``judged_agree``: those of them that say the same.
     """
-    counts = {"cells": 0, "agree": 0, "judged": 0, "judged_agree": 0}
+    counts = Counter(cells=0, agree=0, judged=0, judged_agree=0)
     for verdict in verdicts:
         printed = printed_verdict(verdict.row, verdict.criterion)
-        if printed is None or not verdict.was_run:
-            continue
-        same = agrees(printed, verdict.status)
-        both = printed in ("y", "x", "x*") and verdict.status != "not applicable"
-        counts["cells"] += 1
-        counts["agree"] += same
-        counts["judged"] += both
-        counts["judged_agree"] += both and same
-    return counts
+        if printed is not None and verdict.was_run:
+            same, both = agrees(printed, verdict.status), printed in _STATUS and verdict.status != "not applicable"
+            counts.update(cells=1, agree=same, judged=both, judged_agree=same and both)
+    return dict(counts)

@@ -2,19 +2,20 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Annotated, Any
 
 import numpy as np
 
 from demele.bench.candidates import chosen_candidates
-from demele.bench.scenario import Candidate, Representation, Scenario, group_of, slowness, with_std
+from demele.bench.scenario import Candidate, Representation, Scenario, group_of, slowness
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
-from demele.core.checked_numbers import checked_count, checked_jobs
-from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, InputTypeError, quoted, warn_user
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, quoted, warn_user
 from demele.core.kinds import Kind, pairs_in, whole_number
 from demele.core.names import suggestion
+from demele.core.reading import check_shape
 from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
@@ -149,7 +150,10 @@ def measured(points: tuple[Measurement, ...]) -> list[Record]:
     first = points[0]
     representation = drawn(first.scenario, first.severity, first.seed, first.n_samples)
     try:
-        source = _source(representation, spread=any(with_std(point.group.group) for point in points))
+        names = {point.group.group for point in points}
+        source = _source(
+            representation, spread=any(item.needs_codes_std and name in names for name, item in CATALOGUE.items())
+        )
         records = [_scored(source, representation, point) for point in points]
     except DemeleError as error:  # not of a metric, but of what the scenario asks of all
         raise InputError(f"{_where(first.scenario, first.severity, first.seed)}: {error}") from error
@@ -201,28 +205,24 @@ def outcome(record: Mapping[str, Any], metric: str) -> float | str:
     return str(reason) if value is None else float(value)
 
 
+_NUMBER = (float, int)
+_RECORD = {"values": dict, "reasons": dict, "seconds": _NUMBER, "rows": int}
+
+
 def check_record(record: Mapping[str, Any]) -> None:
-    """Refuse a record that :func:`measured` cannot have made.
+    """Refuse a record that :func:`measured` cannot have made, within :func:`demele.core.store.reading_record`.
 
     Raises
     ------
-    FormatError
-        Saying which field is not what it should be.
+    TypeError, FormatError
+        Saying what it holds.
     """
-    values, reasons, rows = record.get("values"), record.get("reasons"), record.get("rows", 1)
-    right = {
-        "values": isinstance(values, dict) and all(value is None or _finite(value) for value in values.values()),
-        "reasons": isinstance(reasons, dict),
-        "seconds": _finite(record.get("seconds")),
-        "rows": isinstance(rows, int) and 0 < rows < 1 << 62,
-    }
-    for what, is_right in right.items():
-        if not is_right:
-            raise FormatError(f"its {what} are {quoted(record.get(what))}")
-
-
-def _finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    held = {"rows": 1, **record}
+    check_shape(held, _RECORD)
+    values = [value for value in held["values"].values() if value is not None]
+    check_shape(values, [_NUMBER])
+    if not 0 < held["rows"] < 1 << 62 or not all(abs(one) < 1e300 for one in (*values, held["seconds"])):
+        raise FormatError(f"it holds {quoted(held)}")
 
 
 def _where(scenario: Scenario, severity: float, seed: int) -> str:
@@ -260,26 +260,12 @@ LEAST_ROWS = 100
 
 
 def checked_plan(
-    metrics: Any,
-    scenarios: Any,
-    seeds: Seeds,
-    slow_seeds: Seeds | None,
-    n_rows: int,
-    protocol: str,
-    level: float,
-    n_jobs: int,
-    executor: Executor | None,
+    metrics: Any, scenarios: Any, seeds: Seeds, slow_seeds: Seeds | None, n_rows: int, protocol: str
 ) -> Plan:
     """Return what :func:`check_metrics` would compute; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
-    checked_count(n_rows, "n_rows", LEAST_ROWS)
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
-    chosen = _that_fit(chosen, int(n_rows), protocol)
-    if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
-        raise InputError("level", f"expected a number between 0 and 1, got {quoted(level)}")
-    checked_jobs(n_jobs)
-    if executor is not None and not hasattr(executor, "submit"):
-        raise InputTypeError("executor", f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
+    chosen = _that_fit(chosen, n_rows, protocol)
     usual = _seeds_of("seeds", seeds, dict.fromkeys((item.name for item in chosen), USUAL_SEEDS), chosen)
     slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
     return Plan(
@@ -287,7 +273,7 @@ def checked_plan(
         scenarios=chosen,
         seeds=usual,
         slow_seeds=slow if slow_seeds is None else _seeds_of("slow_seeds", slow_seeds, slow, chosen),
-        n_samples=int(n_rows),
+        n_samples=n_rows,
         protocol=protocol,
     )
 
@@ -349,13 +335,11 @@ def _that_fit(scenarios: Sequence[Scenario], n_rows: int, protocol: str) -> tupl
                 DemeleWarning,
             )
         elif item.counts_rows and max(item.severities) > n_rows:
-            kept = [place for place, rows in enumerate(item.severities) if rows <= n_rows]
-            if not kept:
-                raise InputError(
-                    "n_rows", f"scenario {item.name!r} has {min(item.severities):g} rows at least, got {n_rows}"
-                )
-            severities = tuple(item.severities[place] for place in kept)
-            labels = tuple(item.labels[place] for place in kept) if item.labels else ()
+            kept = [rows <= n_rows for rows in item.severities]
+            if not any(kept):
+                least = min(item.severities)
+                raise InputError("n_rows", f"scenario {item.name!r} has {least:g} rows at least, got {n_rows}")
+            severities, labels = tuple(compress(item.severities, kept)), tuple(compress(item.labels, kept))
             fitting.append(replace(item, severities=severities, labels=labels))
         else:
             fitting.append(item)

@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.checked_numbers import checked_flag, is_number
+from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.fingerprint import fingerprint
 from demele.core.names import checked_name
 from demele.metrics.catalogue import CATALOGUE
@@ -188,7 +188,8 @@ class AtLeast:
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return one inequality for each severity meant."""
-        return [Contrast(f"at {labels[place]}", {place: 1.0}, self.value) for place in _places(severities, self.at)]
+        places = range(len(severities)) if self.at is None else [severities.index(self.at)]
+        return [Contrast(f"at {labels[place]}", {place: 1.0}, self.value) for place in places]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +206,8 @@ class AtMost:
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return one inequality for each severity meant, with the sign turned."""
-        return [
-            Contrast(f"minus the value at {labels[place]}", {place: -1.0}, -self.value)
-            for place in _places(severities, self.at)
-        ]
+        found = AtLeast(-self.value, self.at).contrasts(severities, labels)
+        return [Contrast(f"minus the value {one.text}", dict.fromkeys(one.weights, -1.0), one.bound) for one in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,16 +251,37 @@ class Same:
         ]
 
 
+#: The kinds of expectations, as files call them.
+EXPECTATIONS: Mapping[str, Any] = {
+    kind.__name__: kind for kind in (AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Same)
+}
+
+
+def expectation_of(item: Mapping[str, Any]) -> Expectation:
+    """Return an expectation of a file: its kind is its ``type``.
+
+    Raises
+    ------
+    FormatError
+        If there is no such kind.
+
+    Examples
+    --------
+    >>> expectation_of({"type": "Holds", "within": 0.1}).text
+    'stays within 0.1 of its first value'
+    """
+    if item["type"] not in EXPECTATIONS:
+        raise FormatError("path", f"unknown expectation {item['type']!r}")
+    made: Expectation = EXPECTATIONS[item["type"]](**{name: value for name, value in item.items() if name != "type"})
+    return made
+
+
 def _range(severities: Sequence[float], start: float | None, stop: float | None) -> tuple[int, int]:
     first = 0 if start is None else severities.index(start)
     last = len(severities) - 1 if stop is None else severities.index(stop)
     if first > last:
         raise InputError("start", f"{severities[first]:g} comes after {severities[last]:g} in the sweep")
     return first, last
-
-
-def _places(severities: Sequence[float], at: float | None) -> Sequence[int]:
-    return range(len(severities)) if at is None else [severities.index(at)]
 
 
 def _between(start: float | None, stop: float | None) -> str:
@@ -290,17 +310,6 @@ def own_settings() -> Mapping[str, tuple[str, tuple[Any, ...]]]:
 def varies_bins(group: str) -> bool:
     """Whether bins are the option of its own: so few that they decide which rows agree on factors."""
     return own_settings().get(group, ("", ()))[0] == "bins"
-
-
-def with_std(group: str) -> bool:
-    """Whether it needs the standard deviations of stochastic codes."""
-    return any(metric.needs_codes_std and metric.name == group for metric in CATALOGUE.values())
-
-
-def corrected_by(metric: str) -> tuple[str, ...]:
-    """Return the methods, other than an audit, that correct a registered metric for noisy factors."""
-    known = CATALOGUE.find(metric)
-    return () if known is None else tuple(known.corrected_by)
 
 
 def is_model(group: str) -> bool:
@@ -464,71 +473,65 @@ class Scenario:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InputError("scenario", f"expected a name, got {quoted(self.name)}")
-        if not callable(self.draw):
-            raise self._refused("draw is not a function of (rng, severity, n_samples)", InputTypeError)
-        if self.declines is not None and not callable(self.declines):
-            raise self._refused("declines is not a function of (candidate)", InputTypeError)
-        checked_name(self.kind, f"scenario {self.name!r}: kind", get_args(Kind))
-        checked_name(self.score, f"scenario {self.name!r}: score", get_args(Which))
+        where, labels = f"scenario {self.name!r}", self.labels
+        checked_name(self.kind, f"{where}: kind", get_args(Kind))
+        checked_name(self.score, f"{where}: score", get_args(Which))
         try:
             severities = () if isinstance(self.severities, str) else tuple(float(item) for item in self.severities)
         except (TypeError, ValueError):
-            raise self._refused(f"expected severities, got {quoted(self.severities)}", InputTypeError) from None
+            problem = f"{where}: expected severities, got {quoted(self.severities)}"
+            raise InputTypeError(problem) from None
         object.__setattr__(self, "severities", severities)
-        if not severities:
-            raise self._refused("expected at least one severity, got none")
-        if not np.isfinite(severities).all():
-            raise self._refused(f"expected finite severities, got {severities}")
-        if len(set(severities)) < len(severities):
-            raise self._refused(f"a severity is given twice: {severities}")
-        if self.labels and len(self.labels) != len(severities):
-            raise self._refused(f"expected a label for each of {len(severities)} severities, got {len(self.labels)}")
-        if isinstance(self.labels, str) or not all(isinstance(item, str) for item in self.labels):
-            raise self._refused(f"expected labels that are text, got {quoted(self.labels)}", InputTypeError)
-        self._check_wanted()
+        of_text = not isinstance(labels, str) and all(isinstance(item, str) for item in labels)
+        wrong_types = {
+            "draw is not a function of (rng, severity, n_samples)": not callable(self.draw),
+            "declines is not a function of (candidate)": self.declines is not None and not callable(self.declines),
+            f"expected labels that are text, got {quoted(labels)}": not of_text,
+        }
+        one_each = f"expected a label for each of {len(severities)} severities, got {len(labels)}"
+        wrong_values = {
+            "expected at least one severity, got none": not severities,
+            f"expected finite severities, got {severities}": not np.isfinite(severities).all(),
+            f"a severity is given twice: {severities}": len(set(severities)) < len(severities),
+            one_each: bool(labels) and len(labels) != len(severities),
+        }
+        for kind, problems in ((InputTypeError, wrong_types), (InputError, wrong_values)):
+            for problem, is_there in problems.items():
+                if is_there:
+                    raise kind(f"{where}: {problem}")
+        self._check_wanted(f"{where}: wanted")
         told = [fingerprint(self.draw)]
         told += ["paired"] * self.paired + [self.score] * (self.score != "value")
         object.__setattr__(self, "draw_fingerprint", "-".join(told))
 
-    def _refused(self, problem: str, kind: type[InputError] = InputError) -> InputError:
-        return kind(f"scenario {self.name!r}: {problem}")
-
-    def _check_wanted(self) -> None:
+    def _check_wanted(self, where: str) -> None:
         """Refuse expectations that cannot be asked of this sweep, before anything is computed."""
+        such = "expectations, such as (bench.Holds(0.1),)"
         if not isinstance(self.wanted, Mapping):
-            raise self._refused(
-                f"wanted: expected a mapping of property to expectations, got {quoted(self.wanted)}", InputTypeError
-            )
+            raise InputTypeError(f"{where}: expected a mapping of property to {such}, got {quoted(self.wanted)}")
         for wanted, expectations in self.wanted.items():
-            if wanted not in ("modularity", "compactness", "explicitness", "any"):
-                raise self._refused(
-                    f"wanted: expected modularity, compactness, explicitness or any, got {quoted(wanted)}"
-                )
+            checked_name(wanted, where, (*get_args(Property), "any"))
             if not isinstance(expectations, tuple | list):
-                such = f"a tuple of expectations, such as (bench.Holds(0.1),), got {quoted(expectations)}"
-                raise self._refused(f"wanted[{wanted!r}]: expected {such}", InputTypeError)
+                raise InputTypeError(f"{where}[{wanted!r}]: expected a tuple of {such}, got {quoted(expectations)}")
             for expectation in expectations:
                 if not callable(getattr(expectation, "contrasts", None)):
-                    such = f"expectations, such as bench.Holds(0.1), got {quoted(expectation)}"
-                    raise self._refused(f"wanted[{wanted!r}]: expected {such}", InputTypeError)
-                self._check_expectation(expectation)
+                    raise InputTypeError(f"{where}[{wanted!r}]: expected {such}, got {quoted(expectation)}")
+                self._check_expectation(f"{where}: {expectation!r}", expectation)
 
-    def _check_expectation(self, expectation: Expectation) -> None:
+    def _check_expectation(self, where: str, expectation: Expectation) -> None:
         labels = [self.label(place) for place in range(len(self.severities))]
         try:
             contrasts = expectation.contrasts(self.severities, labels)
         except InputError as error:
-            raise self._refused(f"wanted: {expectation!r}: {error}") from error
+            raise InputError(f"{where}: {error}") from error
         except ValueError as error:  # of tuple.index: no such severity
-            where = f"a severity that is not in {self.severities}"
-            raise self._refused(f"wanted: {expectation!r} names {where}") from error
+            raise InputError(f"{where} names a severity that is not in {self.severities}") from error
         except TypeError as error:  # minus a text
-            raise self._refused(f"wanted: {expectation!r}: expected numbers: {error}", InputTypeError) from error
-        bounds = [item.bound for item in contrasts]
-        if not all(isinstance(item, int | float | np.number) and np.isfinite(item) for item in bounds):
-            raise self._refused(f"wanted: {expectation!r}: expected finite numbers")
+            raise InputTypeError(f"{where}: expected numbers: {error}") from error
+        if not all(is_number(item.bound) and np.isfinite(item.bound) for item in contrasts):
+            raise InputError(f"{where}: expected finite numbers")
         if not contrasts and len(self.severities) > 1:
-            raise self._refused(f"wanted: {expectation!r} asks nothing of {self.severities}")
+            raise InputError(f"{where} asks nothing of {self.severities}")
 
     def label(self, position: int) -> str:
         """Return the label of the severity at a position."""

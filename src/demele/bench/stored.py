@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from demele.bench.candidates import chosen_candidates
 from demele.bench.run import declined
-from demele.bench.scenario import AtLeast, AtMost, Candidate, Expectation, Falls, Holds, Keeps, NotAbove, Same, Scenario
+from demele.bench.scenario import EXPECTATIONS, Candidate, Scenario, expectation_of
 from demele.bench.scenarios import SCENARIOS
-from demele.bench.scenarios.mended import MENDED_SCENARIOS
 from demele.bench.verdicts import Curve, Findings
 from demele.core.errors import FormatError, InputError, quoted, shortened
 from demele.core.outputs import write_whole
@@ -31,13 +30,11 @@ Found = TypeVar("Found", bound=Findings)
 
 _FORMAT = "demele-bench"
 _FORMAT_VERSION = 1
-_EXPECTATIONS: Mapping[str, Any] = {
-    kind.__name__: kind for kind in (AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Same)
-}
 #: No severity and no number of seeds is beyond this.
 LARGEST_NUMBER = 1e15
 _OF_CANDIDATES = ("name", "title", "group", "claims", "discretises")
-_OF_CURVES = ("metric", "scenario", "outcomes", "declined")
+_OF_CURVES = ("metric", "scenario", "declined", "outcomes")
+_AS_THEY_ARE = ("protocol", "n_samples", "level", "seeds", "slow_seeds", "rows_of", "fewer_rows", "drifting")
 _NUMBER, _TEXT_OR_NONE = (int, float), (str, NoneType)
 #: What a file holds: see :func:`demele.core.reading.check_shape`.
 _SHAPE = {
@@ -64,20 +61,13 @@ def _text(found: Findings) -> bytes:
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "demele": found.version,
-        **{name: getattr(found, name) for name in ("protocol", "n_samples", "level")},
-        **{name: dict(getattr(found, name)) for name in ("seeds", "slow_seeds", "rows_of", "fewer_rows", "drifting")},
+        **{name: getattr(found, name) for name in _AS_THEY_ARE},
         "candidates": [
             {**{name: getattr(item, name) for name in _OF_CANDIDATES}, "own": item.function is not None}
             for item in found.candidates
         ],
         "scenarios": [_packed_scenario(item) for item in found.scenarios],
-        "curves": [
-            {
-                **{name: getattr(curve, name) for name in ("metric", "scenario", "declined")},
-                "outcomes": [curve.outcomes(place) for place in range(len(curve.values))],
-            }
-            for curve in found.curves.values()
-        ],
+        "curves": [{name: getattr(curve, name) for name in _OF_CURVES} for curve in found.curves.values()],
         "seconds": [
             {"group": group, "scenario": scenario, "median": [round(float(np.median(own)), 5) for own in times]}
             for (group, scenario), times in found.seconds.items()
@@ -130,19 +120,16 @@ def _of_text(text: bytes, name: str, kind: type[Found]) -> Found:
             ),
             scenarios=tuple(_unpacked_scenario(item) for item in found["scenarios"]),
             curves={
-                (item["metric"], item["scenario"]): Curve.of(**{one: item[one] for one in _OF_CURVES})
+                (item["metric"], item["scenario"]): Curve(**{name: item[name] for name in _OF_CURVES})
                 for item in found["curves"]
             },
             seconds={
                 (item["group"], item["scenario"]): tuple(np.array([median]) for median in item["median"])
                 for item in found["seconds"]
             },
-            rows_of={one: (int(low), int(high)) for one, (low, high) in found["rows_of"].items()},
             version=found["demele"],
-            **{
-                one: found[one]
-                for one in ("protocol", "n_samples", "level", "seeds", "slow_seeds", "fewer_rows", "drifting")
-            },
+            **{name: found[name] for name in _AS_THEY_ARE}
+            | {"rows_of": {one: (int(low), int(high)) for one, (low, high) in found["rows_of"].items()}},
         )
         _check(findings)
     except FormatError:
@@ -166,7 +153,7 @@ def _check(found: Findings) -> None:
         raise ValueError(f"level {found.level}, n_samples {found.n_samples}")
     for scenario in found.scenarios:
         for item in found.candidates:
-            if len(found.curves[item.name, scenario.name].values) != len(scenario.severities):
+            if len(found.curves[item.name, scenario.name].outcomes) != len(scenario.severities):
                 raise ValueError(f"other points of {item.name} on {scenario.name} than it has severities")
 
 
@@ -178,14 +165,14 @@ def _packed_scenario(item: Scenario) -> dict[str, Any]:
     packed: dict[str, Any] = {"name": item.name, "severities": item.severities}
     if SCENARIOS.get(item.name) is item:
         return packed
+    # an expectation of a user's own class cannot be read back: what it came to is in the verdicts
     wanted = {
-        # an expectation of a user's own class cannot be read back: what it came to is in the verdicts
-        wanted: [
+        key: [
             {"type": type(one).__name__, **asdict(cast("Any", one))}
             for one in given
-            if type(one) in _EXPECTATIONS.values()
+            if type(one) in EXPECTATIONS.values()
         ]
-        for wanted, given in item.wanted.items()
+        for key, given in item.wanted.items()
     }
     return {**packed, **{name: getattr(item, name) for name in _TOLD}, "wanted": wanted}
 
@@ -196,27 +183,13 @@ def _unpacked_scenario(item: Mapping[str, Any]) -> Scenario:
         raise ValueError(f"severities {severities}")
     if "title" in item:
         check_shape(item, dict.fromkeys(("title", "question", "sweep", "source"), str))
-        wanted: dict[str, list[Expectation]] = {}
-        for name, given in item["wanted"].items():
-            for one in given:
-                if one["type"] not in _EXPECTATIONS:
-                    raise FormatError("path", f"unknown expectation {one['type']!r}")
-                fields = {what: value for what, value in one.items() if what != "type"}
-                wanted.setdefault(name, []).append(_EXPECTATIONS[one["type"]](**fields))
-        return Scenario(
-            **{name: item[name] for name in ("name", *_TOLD) if name != "labels"},
-            labels=tuple(item["labels"]),
-            severities=severities,
-            draw=_not_in_the_file,
-            wanted={name: tuple(given) for name, given in wanted.items()},
-        )
+        told = {name: item[name] for name in ("name", *_TOLD)} | {"labels": tuple(item["labels"])}
+        wanted = {key: tuple(map(expectation_of, given)) for key, given in item["wanted"].items()}
+        return Scenario(**told, severities=severities, draw=_not_in_the_file, wanted=wanted)
     known = SCENARIOS[item["name"]]
     if known.severities != severities:
-        raise FormatError(
-            "path",
-            f"scenario {item['name']!r} was measured at other severities than those of this demele; "
-            "read the file with the demele that wrote it",
-        )
+        others = f"scenario {item['name']!r} was measured at other severities than those of this demele"
+        raise FormatError("path", f"{others}; read the file with the demele that wrote it")
     return known
 
 
@@ -230,7 +203,7 @@ def _not_in_the_file(*_: Any) -> Any:
 #: The rows, a line for each metric; a metric without one was not yet characterised.
 FILE = Path(__file__).with_name("reference.xz")
 #: Scores that are corrected or aligned take as long as many, and hardly vary.
-_MENDED = [item.name for item in MENDED_SCENARIOS]
+_MENDED = ("mislabelled", "mislabelled_corrected", "rotation_aligned")
 #: How rows are made, but of the metrics below: fewer seeds where predictors are trained, and on the scenarios that are
 #: not the review's.
 PROTOCOL, N_SAMPLES, LEVEL = "review2022", 20_000, 0.95
@@ -268,8 +241,7 @@ def rounded(curve: Curve) -> Curve:
             return value
         return round(value, max(6, 4 - math.floor(math.log10(min(abs(value), abs(1 - value))))))
 
-    outcomes = [list(map(short, curve.outcomes(place))) for place in range(len(curve.values))]
-    return Curve.of(curve.metric, curve.scenario, outcomes, curve.declined)
+    return replace(curve, outcomes=[list(map(short, of_seeds)) for of_seeds in curve.outcomes])
 
 
 def read_rows(path: Path) -> dict[str, Findings]:
@@ -347,7 +319,7 @@ def referred(kind: type[Found], metrics: Sequence[str], rows: Mapping[str, Findi
         for item in candidates:
             key, reason = (item.name, scenario.name), declined(item, scenario)
             known = rows[item.name].curves.get(key) if item.name in rows and reason is None else None
-            curves[key] = known or Curve.of(*key, [()] * len(scenario.severities), reason)
+            curves[key] = known or Curve(*key, [()] * len(scenario.severities), reason)
     for item in candidates:
         for (_, name), medians in rows[item.name].seconds.items() if item.name in rows else ():
             # Metrics of one group share a call: the first tells its time, others may have been timed by themselves.
@@ -378,7 +350,7 @@ def _most_seeds(
     most = {}
     for scenario in scenarios:
         own = [curves[item.name, scenario.name] for item in candidates]
-        counts = [n + failed for curve in own for n, failed in zip(curve.n, curve.failed, strict=True)]
+        counts = [len(of_seeds) for curve in own for of_seeds in curve.outcomes]
         kind = "source" if scenario.kind == "source" else "added"
         most[scenario.name] = max(counts, default=0) or usual.get(scenario.name, usual[kind])
     return most

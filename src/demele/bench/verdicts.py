@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from demele.bench.criteria import REVIEW_CRITERIA, Criterion, Part, added_criteria
 from demele.bench.scenario import Candidate, Contrast, Scenario, is_model
 from demele.core.version import __version__
-from demele.estimation.differences import student
+from demele.estimation.differences import Difference, over_runs, student
 from demele.metrics.catalogue import CATALOGUE
 
 # Curves ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """Values of a metric at every severity of a scenario, one for each seed that gave one.
 
@@ -26,22 +26,15 @@ class Curve:
     ----------
     metric, scenario : str
         Their names.
-    values : tuple of arrays
-        At each severity, the values of the seeds that gave one, in the order of the seeds.
-    seeds : tuple of arrays
-        The numbers of those seeds.
-    reasons : tuple of tuples of str
-        At each severity, why the other seeds gave none.
+    outcomes : sequence of sequences
+        At each severity what every seed gave: a value, or the reason why there is none.
     declined : str, optional
         Why the metric takes no part in the scenario at all.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from demele.bench.verdicts import Curve
-    >>> three, none = np.array([0.5, 0.6, 0.7]), np.array([])
-    >>> seeds = (np.arange(3), np.arange(0))
-    >>> curve = Curve(metric="a", scenario="b", values=(three, none), seeds=seeds, reasons=((), ("too few rows",)))
+    >>> curve = Curve("a", "b", [[0.5, 0.6, 0.7], ["too few rows"]])
     >>> curve.n, curve.failed
     ([3, 0], [0, 1])
     >>> [round(end, 3) for end in curve.interval(0, 0.95)]
@@ -50,38 +43,30 @@ class Curve:
 
     metric: str
     scenario: str
-    values: tuple[NDArray[np.float64], ...]
-    seeds: tuple[NDArray[np.intp], ...]
-    reasons: tuple[tuple[str, ...], ...]
+    outcomes: Sequence[Sequence[float | str]]
     declined: str | None = None
 
-    @classmethod
-    def of(cls, metric: str, scenario: str, outcomes: Sequence[Sequence[float | str]], declined: str | None) -> "Curve":
-        """Return the curve of what every seed gave at every severity: a value, or the reason why there is none."""
-        seeds = [[seed for seed, own in enumerate(of_seeds) if not isinstance(own, str)] for of_seeds in outcomes]
-        return cls(
-            metric=metric,
-            scenario=scenario,
-            values=tuple(
-                np.array([own for own in of_seeds if not isinstance(own, str)], dtype=np.float64)
-                for of_seeds in outcomes
-            ),
-            seeds=tuple(np.array(own, dtype=np.intp) for own in seeds),
-            reasons=tuple(tuple(own for own in of_seeds if isinstance(own, str)) for of_seeds in outcomes),
-            declined=declined,
+    @cached_property
+    def by_seed(self) -> tuple[dict[int, float], ...]:
+        """At each severity, the values by the seeds that gave one."""
+        return tuple(
+            {seed: own for seed, own in enumerate(of_seeds) if not isinstance(own, str)} for of_seeds in self.outcomes
         )
 
-    def outcomes(self, position: int) -> list[float | str]:
-        """Return what every seed gave at one place of the sweep: a value, or the reason why there is none."""
-        values = dict(zip(self.seeds[position].tolist(), self.values[position].tolist(), strict=True))
-        missing = iter(self.reasons[position])
-        count = self.n[position] + self.failed[position]
-        return [values[seed] if seed in values else next(missing) for seed in range(count)]
+    @cached_property
+    def values(self) -> tuple[NDArray[np.float64], ...]:
+        """At each severity, the values of the seeds that gave one, in the order of the seeds."""
+        return tuple(np.array(list(own.values()), dtype=np.float64) for own in self.by_seed)
+
+    @cached_property
+    def reasons(self) -> tuple[tuple[str, ...], ...]:
+        """At each severity, why the other seeds gave none."""
+        return tuple(tuple(own for own in of_seeds if isinstance(own, str)) for of_seeds in self.outcomes)
 
     @property
     def characterised(self) -> bool:
         """Whether there are rows, unless the metric takes no part."""
-        return self.declined is not None or any(self.n) or any(self.failed)
+        return self.declined is not None or any(map(len, self.outcomes))
 
     @property
     def means(self) -> NDArray[np.float64]:
@@ -91,19 +76,17 @@ class Curve:
     @property
     def n(self) -> list[int]:
         """Return how many seeds gave a value at each severity."""
-        return [len(values) for values in self.values]
+        return list(map(len, self.values))
 
     @property
     def failed(self) -> list[int]:
         """Return how many seeds gave no value at each severity."""
-        return [len(reasons) for reasons in self.reasons]
+        return list(map(len, self.reasons))
 
     def point(self, position: int, level: float) -> dict[str, float | int]:
         """Return the mean at one place of the sweep, its interval, and the number of seeds that gave a value."""
-        low, high = self.interval(position, level)
-        values = self.values[position]
-        mean = float(values.mean()) if len(values) else np.nan
-        return {"mean": mean, "low": low, "high": high, "n": len(values)}
+        values, (low, high) = self.values[position], self.interval(position, level)
+        return {"mean": float(values.mean()) if len(values) else np.nan, "low": low, "high": high, "n": len(values)}
 
     def interval(self, position: int, level: float) -> tuple[float, float]:
         """Return the Student t interval of the mean at one place of the sweep.
@@ -111,14 +94,6 @@ class Curve:
         Values without any spread give a point. Fewer than two values say nothing of their spread: (NaN, NaN).
         """
         return student(self.values[position], level)[:2]
-
-
-def student_interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
-    """Return the Student t interval of an estimate with its standard error and degrees of freedom."""
-    from scipy.special import stdtrit
-
-    half = error * float(stdtrit(freedom, (1 + level) / 2))
-    return estimate - half, estimate + half
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
@@ -132,16 +107,9 @@ NOT_CHARACTERISED: Status = "not yet characterised"
 _ROUNDING = 1e-9
 #: What decides a conjunction, first to last.
 _ORDER: tuple[Status, ...] = ("fails", NOT_CHARACTERISED, "inconclusive", "holds")
-_WORDS_OF_LEAST: Mapping[str, str] = {
-    "holds": "at least",
-    "fails": "less than",
-    "inconclusive": "not distinguishable from",
-}
-_WORDS_OF_MOST: Mapping[str, str] = {
-    "holds": "at most",
-    "fails": "more than",
-    "inconclusive": "not distinguishable from",
-}
+#: What a status says of a least value, and of a largest one.
+_AT_LEAST = {"holds": "at least", "fails": "less than", "inconclusive": "not distinguishable from"}
+_AT_MOST = {"holds": "at most", "fails": "more than", "inconclusive": "not distinguishable from"}
 #: If a larger share of the seeds gave no value, the others may not speak for them.
 _FAILED_SHARE = 0.1
 
@@ -238,14 +206,12 @@ def judged(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from demele.bench.candidates import candidate
     >>> from demele.bench.criteria import REVIEW_CRITERIA
-    >>> from demele.bench.verdicts import Curve, student_interval
+    >>> from demele.bench.verdicts import Curve
     >>> from demele.bench.scenarios import SCENARIOS
     >>> half = candidate(lambda codes, factors: 0.5, name="half")
-    >>> values = (np.full(5, 0.5),) * 6
-    >>> curve = Curve(metric="half", scenario="non_linear", values=values, seeds=(np.arange(5),) * 6, reasons=((),) * 6)
+    >>> curve = Curve("half", "non_linear", [[0.5] * 5] * 6)
     >>> verdict = judged("half", [half], REVIEW_CRITERIA[4], SCENARIOS, {("half", "non_linear"): curve}, 0.95)
     >>> verdict.status, verdict.summary
     ('holds', '0.500 at 0.2 is 0.000 below 0.500 at 0, at most 0.05')
@@ -254,7 +220,7 @@ def judged(
         parts = [_declared(member) for member in members]
     else:
         parts = [
-            _judged_part(member, part, scenarios, curves, level)
+            judged_part(member, part, scenarios, curves, level)
             for part in criterion.parts
             for member in members
             if part.concerns(member)
@@ -274,24 +240,28 @@ def _together(statuses: Sequence[Status]) -> Status:
     return next((status for status in _ORDER if status in statuses), "not applicable")
 
 
+#: What a metric says of itself by whether it cuts continuous columns into bins.
+_DECLARED: Mapping[bool | None, tuple[Status, str]] = {
+    None: ("not applicable", "whether it cuts continuous columns into bins was not said"),
+    True: ("fails", "cuts continuous columns into bins, by its definition"),
+    False: ("holds", "cuts nothing into bins, by its definition"),
+}
+
+
 def _declared(member: Candidate) -> PartVerdict:
-    status: Status
-    if member.discretises is None:
-        status, reason = "not applicable", "whether it cuts continuous columns into bins was not said"
-    elif member.discretises:
-        status, reason = "fails", "cuts continuous columns into bins, by its definition"
-    else:
-        status, reason = "holds", "cuts nothing into bins, by its definition"
+    status, reason = _DECLARED[member.discretises]
     return PartVerdict(metric=member.name, scenario="", status=status, reason=reason, conditions=())
 
 
-def _judged_part(
+def judged_part(
     member: Candidate,
     part: Part,
     scenarios: Mapping[str, Scenario],
     curves: Mapping[tuple[str, str], Curve],
     level: float,
 ) -> PartVerdict:
+    """Judge a metric on one part of a criterion."""
+
     def ended(status: Status, reason: str | None, conditions: Sequence[Condition] = ()) -> PartVerdict:
         return PartVerdict(
             metric=member.name, scenario=part.scenario, status=status, reason=reason, conditions=tuple(conditions)
@@ -314,17 +284,16 @@ def _judged_part(
         return ended("inconclusive", f"scenario '{part.scenario}' has one severity, with nothing to compare it to")
     needed = sorted({place for contrast in contrasts for place in contrast.weights})
     for place in needed:
-        if len(curve.values[place]):
-            continue
-        where = f"no value at {scenario.label(place)}"
-        if not curve.reasons[place]:
-            return ended("inconclusive", f"{where}: no seed was run")
-        return ended("fails" if own else "not applicable", f"{where}: {_commonest(curve.reasons[place])}")
+        if not curve.n[place]:
+            where = f"no value at {scenario.label(place)}"
+            if not curve.failed[place]:
+                return ended("inconclusive", f"{where}: no seed was run")
+            return ended("fails" if own else "not applicable", f"{where}: {_commonest(curve.reasons[place])}")
     simultaneous = 1 - (1 - level) / len(contrasts)
     conditions = [_decided(contrast, curve, scenario, simultaneous) for contrast in contrasts]
     status = _together([condition.status for condition in conditions])
-    worst = max(needed, key=lambda place: len(curve.reasons[place]) / (curve.n[place] + curve.failed[place]))
-    failed, seeds = curve.failed[worst], curve.n[worst] + curve.failed[worst]
+    worst = max(needed, key=lambda place: curve.failed[place] / len(curve.outcomes[place]))
+    failed, seeds = curve.failed[worst], len(curve.outcomes[worst])
     if not failed:
         return ended(status, None, conditions)
     reason = f"{failed} of {seeds} seeds gave no value at {scenario.label(worst)}: {_commonest(curve.reasons[worst])}"
@@ -347,53 +316,42 @@ def _commonest(reasons: Sequence[str]) -> str:
 
 
 def _decided(contrast: Contrast, curve: Curve, scenario: Scenario, level: float) -> Condition:
-    estimate, low, high = (_paired if scenario.paired else _independent)(contrast.weights, curve, level)
+    found = _estimated(contrast.weights, curve, level, paired=scenario.paired)
     status: Status = "inconclusive"
-    if low >= contrast.bound - _ROUNDING:
+    if found.low >= contrast.bound - _ROUNDING:
         status = "holds"
-    elif high < contrast.bound - _ROUNDING:
+    elif found.high < contrast.bound - _ROUNDING:
         status = "fails"
     return Condition(
         text=contrast.text,
-        estimate=estimate,
-        low=low,
-        high=high,
+        estimate=found.value,
+        low=found.low,
+        high=found.high,
         bound=contrast.bound,
         status=status,
-        sentence=_sentence(contrast, (estimate, low, high), status, curve, scenario),
+        sentence=_sentence(contrast, found, status, curve, scenario),
     )
 
 
-def _independent(weights: Mapping[int, float], curve: Curve, level: float) -> tuple[float, float, float]:
-    """Return a sum of means of separate draws, and its interval with Welch and Satterthwaite's degrees of freedom."""
-    estimate = float(sum(weight * curve.values[place].mean() for place, weight in weights.items()))
-    if any(len(curve.values[place]) < 2 for place in weights):
-        return estimate, -np.inf, np.inf
-    terms = [(weight**2 * float(curve.values[place].var(ddof=1)) / curve.n[place]) for place, weight in weights.items()]
-    variance = sum(terms)
-    if not variance:
-        return estimate, estimate, estimate
-    shares = [term / variance for term in terms]  # of the whole first: squares of tiny variances would be lost
-    freedom = 1 / sum(share**2 / (curve.n[place] - 1) for share, place in zip(shares, weights, strict=True))
-    return estimate, *student_interval(estimate, variance**0.5, freedom, level)
+def _estimated(weights: Mapping[int, float], curve: Curve, level: float, *, paired: bool) -> Difference:
+    """Return a weighted sum of means and its interval, infinite where too few seeds tell the spread.
 
-
-def _paired(weights: Mapping[int, float], curve: Curve, level: float) -> tuple[float, float, float]:
-    """Return the mean, over the seeds that all severities have, of each seed's own sum."""
-    by_seed = [dict(zip(curve.seeds[place].tolist(), curve.values[place].tolist(), strict=True)) for place in weights]
-    common = set.intersection(*(set(values) for values in by_seed))
-    if not common:
-        return _independent(weights, curve, level)[0], -np.inf, np.inf
-    sums = np.array(
-        [
-            sum(weight * values[seed] for weight, values in zip(weights.values(), by_seed, strict=True))
-            for seed in sorted(common)
-        ]
-    )
-    estimate = float(sums.mean())
-    if len(sums) < 2:
-        return estimate, -np.inf, np.inf
-    return estimate, *student_interval(estimate, float(sums.std(ddof=1)) / len(sums) ** 0.5, len(sums) - 1, level)
+    Of severities that are paired it is the mean of each seed's own sum, over the seeds that all have; of others the
+    sum of means of separate draws, with Welch and Satterthwaite's degrees of freedom.
+    """
+    samples = [weight * curve.values[place] for place, weight in weights.items()]
+    if paired and (common := set.intersection(*(set(curve.by_seed[place]) for place in weights))):
+        sums = (
+            sum(weight * curve.by_seed[place][seed] for place, weight in weights.items()) for seed in sorted(common)
+        )
+        samples = [np.array(list(sums))]
+    elif paired:
+        return Difference(float(sum(own.mean() for own in samples)), -np.inf, np.inf)
+    value = float(sum(own.mean() for own in samples))
+    if min(map(len, samples)) < 2:
+        return Difference(value, -np.inf, np.inf)
+    found = over_runs(value, samples, level)
+    return Difference(value, value, value) if np.isnan(found.low) else found  # without spread, a point
 
 
 def _summary(status: Status, parts: Sequence[PartVerdict], name_metric: bool, name_scenario: bool) -> str:
@@ -428,53 +386,43 @@ def _margin(condition: Condition) -> tuple[int, float]:
     return 0, above if np.isinf(half) else above / half
 
 
-def _sentence(
-    contrast: Contrast, found: tuple[float, float, float], status: Status, curve: Curve, scenario: Scenario
-) -> str:
+def _sentence(contrast: Contrast, found: Difference, status: Status, curve: Curve, scenario: Scenario) -> str:
     """Return what came out, in words that fit the kind of inequality."""
-    bound, estimate = contrast.bound, found[0]
-    digits = _digits(estimate, bound)
+    bound, above = contrast.bound, found.value > _ROUNDING
+    least, most = f"{_AT_LEAST[status]} {bound:g}", f"{_AT_MOST[status]} {-bound:g}"
+    # at least three decimals, and as many as tell an estimate from its bound
+    told = (digits for digits in range(3, 9) if f"{abs(found.value):.{digits}f}" != f"{abs(bound):.{digits}f}")
+    digits = next(told, 3)
+    plain = _estimate((found.value, found.low, found.high), digits)
+    turned = _estimate((-found.value, -found.high, -found.low), digits)
     (upper, upper_weight), *rest = sorted(contrast.weights.items(), key=lambda item: -item[1])
 
     def at(place: int) -> str:
         return f"{_score(float(curve.values[place].mean()))} at {scenario.label(place)}"
 
     if not rest and upper_weight == 1:
-        return f"{_estimate(found, digits)} at {scenario.label(upper)}, {_least(status, bound)}"
+        return f"{plain} at {scenario.label(upper)}, {least}"
     if not rest and upper_weight == -1:
-        return f"{_estimate(_turned(found), digits)} at {scenario.label(upper)}, {_most(status, -bound)}"
-    if len(rest) == 1 and upper_weight == 1:
-        ((lower, lower_weight),) = rest
-        if lower_weight == -1 and bound > 0:
-            start = f"goes from {at(upper)} to {at(lower)}"
-            if estimate >= 0:
-                return f"{start}: a fall of {_estimate(found, digits)}, {_least(status, bound)}"
-            word = "not" if status == "fails" else "perhaps"
-            return f"{start}: a rise of {_estimate(_turned(found), digits)}, {word} a fall of at least {bound:g}"
-        above = estimate > _ROUNDING
-        gap = f"{_estimate(found if above else _turned(found), digits)} {'above' if above else 'below'}"
-        if lower_weight == -1:
-            if above:
-                end = "not below" if status == "holds" else f"not distinguishable from {-bound:g} below"
-            else:
-                end = _most(status, -bound)
-            return f"{at(upper)} is {gap} {at(lower)}, {end}"
-        if lower_weight < 0 and bound == 0:
-            end = ", inconclusive" if status == "inconclusive" else ""
-            return f"{at(upper)} is {gap} {-lower_weight:.0%} of {at(lower)}{end}"
-    return f"{contrast.text}: {_estimate(found, digits)}, {_least(status, bound)}"
-
-
-def _digits(estimate: float, bound: float) -> int:
-    """Return the decimals, at least three, that tell an estimate from its bound."""
-    for digits in range(3, 9):
-        if f"{abs(estimate):.{digits}f}" != f"{abs(bound):.{digits}f}":
-            return digits
-    return 3
+        return f"{turned} at {scenario.label(upper)}, {most}"
+    if len(rest) != 1 or upper_weight != 1:
+        return f"{contrast.text}: {plain}, {least}"
+    ((lower, lower_weight),) = rest
+    if lower_weight == -1 and bound > 0:
+        start = f"goes from {at(upper)} to {at(lower)}"
+        if found.value >= 0:
+            return f"{start}: a fall of {plain}, {least}"
+        return f"{start}: a rise of {turned}, {'not' if status == 'fails' else 'perhaps'} a fall of at least {bound:g}"
+    gap = f"{at(upper)} is {f'{plain} above' if above else f'{turned} below'}"
+    if lower_weight == -1:
+        not_below = "not below" if status == "holds" else f"not distinguishable from {-bound:g} below"
+        return f"{gap} {at(lower)}, {not_below if above else most}"
+    if lower_weight < 0 and bound == 0:
+        return f"{gap} {-lower_weight:.0%} of {at(lower)}{', inconclusive' if status == 'inconclusive' else ''}"
+    return f"{contrast.text}: {plain}, {least}"
 
 
 def _score(value: float, digits: int = 3) -> str:
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: no minus before a zero
+    return f"{value:z.{digits}f}"
 
 
 def _estimate(found: tuple[float, float, float], digits: int) -> str:
@@ -483,19 +431,6 @@ def _estimate(found: tuple[float, float, float], digits: int) -> str:
     if not low:
         return f"{value} (spread unknown)"
     return value if low == high else f"{value} [{low}, {high}]"
-
-
-def _turned(found: tuple[float, float, float]) -> tuple[float, float, float]:
-    estimate, low, high = found
-    return -estimate, -high, -low
-
-
-def _least(status: Status, bound: float) -> str:
-    return f"{_WORDS_OF_LEAST[status]} {bound:g}"
-
-
-def _most(status: Status, bound: float) -> str:
-    return f"{_WORDS_OF_MOST[status]} {bound:g}"
 
 
 # Findings -------------------------------------------------------------------------------------------------------------
@@ -553,7 +488,7 @@ class Findings:
         if metric not in self.fewer_rows:
             return None
         found = [curve for (name, _), curve in self.curves.items() if name == metric]
-        counts = Counter(n + failed for curve in found for n, failed in zip(curve.n, curve.failed, strict=True))
+        counts = Counter(len(own) for curve in found for own in curve.outcomes)
         del counts[0]  # where nothing is stored, or a metric takes no part
         if not counts:
             return None

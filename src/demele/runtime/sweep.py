@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from demele.core.checked_numbers import checked_whole
+from demele.core.errors import InputTypeError
 from demele.core.store import Key, Store
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
@@ -98,6 +99,8 @@ class Sweep:
     ) -> None:
         self.n_jobs = checked_whole(n_jobs, "n_jobs", "a number of processes, or -1 for all", inside=bool)
         self.executor = executor
+        if executor is not None and not callable(getattr(executor, "submit", None)):
+            raise InputTypeError("executor", f"expected one with a method submit, got {type(executor).__name__}")
         with contextlib.ExitStack() as opened:
             self.records = opened.enter_context(Store(store, identity))
             self._report = opened.enter_context(reporting())

@@ -19,8 +19,6 @@ from demele.core.results import Note
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OUTCOMES", "Column", "MethodComparison", "Tally"]
-
 #: What a cell of a matrix holds, by its number; the source's colours are blue, black, red and white.
 OUTCOMES = ("same model", "both keep the baseline", "both take the candidate", "type I", "type II")
 

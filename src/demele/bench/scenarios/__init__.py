@@ -1,34 +1,33 @@
 """The scenarios that come with demele, by name."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from demele.bench.scenario import Scenario
-from demele.bench.scenarios.data_defects import COLUMN_SCENARIOS, DEFECT_SCENARIOS
-from demele.bench.scenarios.geometry import GEOMETRY_SCENARIOS
-from demele.bench.scenarios.invariance import INVARIANCES
-from demele.bench.scenarios.mended import MENDED_SCENARIOS
-from demele.bench.scenarios.sizes import SETTINGS, SIZE_SCENARIOS
-from demele.bench.scenarios.source import SOURCE_SCENARIOS
+from demele.bench.scenario import Scenario, expectation_of
+from demele.bench.scenarios.draws import DECLINES, DRAWS
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.names import suggestion
 
-__all__ = ["SCENARIOS", "chosen_scenarios", "scenario", "scenario_names"]
 
+def _scenario(entry: dict[str, Any]) -> Scenario:
+    """Return a scenario of the file; ``because`` is for its readers."""
+    entry.pop("because", "")
+    wanted = {key: tuple(map(expectation_of, several)) for key, several in entry.pop("wanted", {}).items()}
+    functions: dict[str, Any] = {"draw": DRAWS[entry.pop("draw")], "declines": DECLINES.get(entry.pop("declines", ""))}
+    lists: dict[str, Any] = {"severities": tuple(entry.pop("severities")), "labels": tuple(entry.pop("labels", ()))}
+    return Scenario(**entry, **functions, **lists, wanted=wanted)
+
+
+#: They stand in ``scenarios.json``, with every threshold.
 SCENARIOS: dict[str, Scenario] = {
-    item.name: item
-    for item in (
-        *SOURCE_SCENARIOS,
-        *GEOMETRY_SCENARIOS,
-        *DEFECT_SCENARIOS,
-        *COLUMN_SCENARIOS,
-        *SIZE_SCENARIOS,
-        *MENDED_SCENARIOS,
-        SETTINGS,
-        INVARIANCES,
-    )
+    entry["name"]: _scenario(entry)
+    for entry in json.loads(Path(__file__).with_name("scenarios.json").read_text(encoding="utf-8"))
 }
 #: Names that stand for several.
-_SETS = {"source": "the five of the review", "added": "the others", "all": "all"}
+_SETS = ("source", "added", "all")
 
 
 def scenario_names() -> list[str]:
@@ -76,29 +75,18 @@ def chosen_scenarios(scenarios: Sequence[str | Scenario] | str | Scenario | None
     """Return scenarios for names, sets of names ("source", "added", "all") and objects, each once; None is all."""
     if scenarios is None:
         return tuple(SCENARIOS.values())
-    if isinstance(scenarios, str | Scenario):
-        scenarios = [scenarios]
-    if not isinstance(scenarios, Iterable):
-        raise InputTypeError("scenarios", f"expected names or Scenario objects, got {type(scenarios).__name__}")
+    listed = [scenarios] if isinstance(scenarios, str | Scenario) else scenarios
     chosen: dict[str, Scenario] = {}
-    for item in scenarios:
-        for found in _meant(item):
-            known = SCENARIOS.get(found.name, found)
-            if known.draw is not found.draw:
+    for item in items_of(listed, "scenarios", "names or Scenario objects"):
+        if not isinstance(item, str | Scenario):
+            raise InputTypeError("scenarios", f"expected a name or a Scenario, got {type(item).__name__}")
+        is_set = isinstance(item, str) and item in _SETS
+        several = [one for one in SCENARIOS.values() if item == "all" or (one.kind == "source") == (item == "source")]
+        for found in several if is_set else [scenario(item) if isinstance(item, str) else item]:
+            if SCENARIOS.get(found.name, found).draw is not found.draw:
                 raise InputError("scenarios", f"{found.name!r} is a scenario of demele; give yours another name")
             if chosen.setdefault(found.name, found) is not found:
                 raise InputError("scenarios", f"two are called {found.name!r}; rename one")
     if not chosen:
         raise InputError("scenarios", "expected at least one, got none")
     return tuple(chosen.values())
-
-
-def _meant(item: object) -> list[Scenario]:
-    if isinstance(item, Scenario):
-        return [item]
-    if not isinstance(item, str):
-        raise InputTypeError("scenarios", f"expected a name or a Scenario, got {type(item).__name__}")
-    if item in _SETS:
-        every = SCENARIOS.values()
-        return [found for found in every if item == "all" or (found.kind == "source") == (item == "source")]
-    return [scenario(item)]

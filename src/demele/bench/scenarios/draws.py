@@ -1,0 +1,323 @@
+"""What scenarios draw: a representation for each severity, and which metrics cannot take part."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from demele.bench.scenario import Array, Candidate, Draw, Representation, own_settings, varies_bins
+from demele.metrics.catalogue import CATALOGUE
+from demele.noise.transition import TransitionMatrix
+
+# Those of the review -------------------------------------------------------------------------------------------------
+
+
+#: Factors, and codes, of all but one of the scenarios.
+M = 8
+
+
+def noisy(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    """Return codes that are each a share of their factor and, by ``severity``, of noise; eq. 3.1 of the review."""
+    factors = rng.random((n, M))
+    return (1 - severity) * factors + severity * rng.random((n, M)), factors
+
+
+def _mixing(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    # v R with 1 - a on the diagonal of R and a on the next column, cyclic: code j holds factor j and a share of j - 1
+    factors = rng.random((n, M))
+    return (1 - severity) * factors + severity * np.roll(factors, 1, axis=1), factors
+
+
+def tangent(factors: Array, severity: float) -> Array:
+    """Return the review's one-to-one map of [0, 1] onto itself, eq. 3.3: nearly linear at 0, steep at the ends at 1."""
+    width = 2 * np.arctan(1000 ** (severity - 0.25) / 2)
+    mapped: Array = 1000 ** (0.25 - severity) * np.tan(width * (factors - 0.5)) + 0.5
+    return mapped
+
+
+def _non_linear(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    factors = rng.random((n, M))
+    return tangent(factors, severity), factors
+
+
+def _redundant(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    if severity == 1:
+        angles = rng.uniform(0, 2 * np.pi, (n, 4))
+        codes = np.stack([np.cos(angles), np.sin(angles)], axis=2).reshape(n, M)
+        return Representation(codes=codes, factors=angles, kinds="continuous", reg_dim=tuple(range(0, M, 2)))
+    n_factors, copies = {2: (4, 2), 3: (2, 4), 4: (4, 4)}[int(severity)]
+    factors = rng.random((n, n_factors))
+    first = tuple(range(0, n_factors * copies, copies))
+    return Representation(codes=np.repeat(factors, copies, axis=1), factors=factors, reg_dim=first)
+
+
+def _partial(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    factors = rng.random((n, M))
+    return factors, factors[:, : int(severity)]
+
+
+# Other directions of space: turned, stretched, twisted, with nothing lost ---------------------------------------------
+
+
+#: Distance from the centre to the corner of a pair of factors that run from -1/2 to 1/2.
+_CORNER = np.sqrt(0.5)
+
+
+def _centred(rng: np.random.Generator, n: int) -> Array:
+    return rng.uniform(-0.5, 0.5, (n, M))
+
+
+def _turned(factors: Array, angles: Array | float) -> Array:
+    """Turn the pairs of columns (1, 2), (3, 4), ... by an angle for each row and pair, or by one for all."""
+    first, second = factors[:, 0::2], factors[:, 1::2]
+    codes = np.empty_like(factors)
+    codes[:, 0::2] = np.cos(angles) * first - np.sin(angles) * second
+    codes[:, 1::2] = np.sin(angles) * first + np.cos(angles) * second
+    return codes
+
+
+def rotated(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    """Return perfect codes whose axes are turned in pairs by a share of 45 degrees."""
+    factors = _centred(rng, n)
+    return _turned(factors, severity * np.pi / 4), factors
+
+
+def _oblique(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    # W = U diag(s) U^T with U uniform over all rotations and the logarithms of s evenly spaced, so that their ratio is
+    # the severity. Written as identity + U diag(s - 1) U^T, it is the identity to the last bit where s = 1
+    factors = _centred(rng, n)
+    directions, upper = np.linalg.qr(rng.standard_normal((M, M)))
+    directions *= np.sign(np.diag(upper))  # without the signs, a QR decomposition is not uniform
+    stretch = severity ** np.linspace(-0.5, 0.5, M)
+    return factors @ (np.eye(M) + (directions * (stretch - 1)) @ directions.T), factors
+
+
+def _twist(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    # the radius stays, so the angle of a row is known from its codes, and the map can be turned back
+    factors = _centred(rng, n)
+    radius = np.hypot(factors[:, 0::2], factors[:, 1::2])
+    return _turned(factors, 2 * np.pi * severity * radius / _CORNER), factors
+
+
+# Defects of columns and of rows ---------------------------------------------------------------------------------------
+
+
+#: Factors of the scenario with copies: four copies of eight would be many codes.
+M_COPIED = 4
+#: The value of columns that do not vary.
+FLAT = 0.5
+
+
+def _inactive(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    factors = rng.random((n, M))
+    dead = np.full((n, int(severity)), FLAT)
+    return Representation(codes=np.hstack([factors, dead]), factors=factors)
+
+
+def _duplicated(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    copies = int(severity)
+    factors = rng.random((n, M_COPIED))
+    first = tuple(range(0, M_COPIED * copies, copies))
+    return Representation(codes=np.repeat(factors, copies, axis=1), factors=factors, reg_dim=first)
+
+
+def _constant_factor(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    factors = rng.random((n, M))
+    factors[:, M - int(severity) :] = FLAT
+    return factors, factors
+
+
+def _categorical(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    # every class fills an interval of the code of its own; the order of the intervals is not that of the classes
+    n_classes = int(severity)
+    classes = rng.integers(0, n_classes, (n, M))
+    order = rng.permuted(np.tile(np.arange(n_classes), (M, 1)), axis=1)
+    place = order[np.arange(M), classes]
+    return Representation(codes=(place + rng.random((n, M))) / n_classes, factors=classes, kinds="categorical")
+
+
+#: How many times too large the codes of an outlying row are.
+OUTLYING = 50.0
+
+
+def _correlated(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    # a Gaussian copula: one part that all factors share, one of each factor's own, then uniform margins
+    from scipy.special import ndtr
+
+    shared = rng.standard_normal((n, 1))
+    factors: Array = ndtr(np.sqrt(severity) * shared + np.sqrt(1 - severity) * rng.standard_normal((n, M)))
+    return factors, factors
+
+
+def _annotation_noise(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    factors = rng.random((n, M))
+    wrong = rng.random((n, M)) < severity
+    return factors, np.where(wrong, rng.random((n, M)), factors)
+
+
+def _outliers(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    factors = rng.random((n, M))
+    codes = factors.copy()
+    codes[rng.choice(n, size=round(severity * n), replace=False)] *= OUTLYING
+    return codes, factors
+
+
+def _tied(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    factors = rng.random((n, M))
+    return np.maximum(factors, severity), factors
+
+
+def _heavy_tails(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    # at 0 the codes are the factors: normal quantiles, the limit of many degrees of freedom, would not be perfect for
+    # metrics that cut the range into bins of equal width, and the sweep is to start from the perfect representation
+    from scipy.special import stdtrit
+
+    factors = rng.random((n, M))
+    if severity == 0:
+        return factors, factors
+    inner = np.maximum(factors, 2.0**-54)  # a uniform draw of exactly 0 has no finite quantile
+    codes: Array = stdtrit(1 / severity, inner)
+    return codes, factors
+
+
+# Sizes and settings ---------------------------------------------------------------------------------------------------
+
+
+#: Share of noise in codes that are neither perfect nor useless.
+SOME_NOISE = 0.2
+
+
+def _sample_size(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    # the severity is the number of rows; a run leaves out those beyond its own
+    factors = rng.random((int(severity), M))
+    return factors, factors
+
+
+def _chance(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    # as for sample_size, the severity is the number of rows
+    factors = rng.random((int(severity), M))
+    return rng.random((int(severity), M)), factors
+
+
+def _bins(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    codes, factors = noisy(rng, SOME_NOISE, n)
+    binned = {metric.group for metric in CATALOGUE.values() if metric.discretises and not varies_bins(metric.group)}
+    options = {group: {"bins": int(severity)} for group in sorted(binned)}
+    return Representation(codes=codes, factors=factors, options=options)
+
+
+def _takes_no_bins(candidate: Candidate) -> str | None:
+    if varies_bins(candidate.group):
+        return "takes few bins of its own: see the scenario of settings"
+    if candidate.function is None and candidate.discretises:
+        return None
+    return "takes no number of bins"
+
+
+#: Share of noise in the codes: most settings do not matter to a perfect code.
+NOISE_SHARE = 0.6
+#: Multiples of the default; the default itself comes first.
+MULTIPLES = (1.0, 0.25, 0.5, 2.0, 4.0)
+
+
+def _settings(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    codes, factors = noisy(rng, NOISE_SHARE, n)
+    place = MULTIPLES.index(severity)
+    options = {group: {option: values[place]} for group, (option, values) in own_settings().items()}
+    return Representation(codes=codes, factors=factors, options=options)
+
+
+def _has_none(candidate: Candidate) -> str | None:
+    if candidate.function is None and candidate.group in own_settings():
+        return None
+    return "has no setting of its own"
+
+
+# Defects that an option of a score corrects: wrong annotations with known errors --------------------------------------
+
+
+#: Classes of each factor.
+CLASSES = 5
+
+
+def _mislabelled(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    # as in "categorical" every class has an interval of the code, but codes are partly noise: a score of 1 on true
+    # annotations would hide corrections that go too far. A wrong annotation is the next class, the last one's the first
+    classes = rng.integers(0, CLASSES, (n, M))
+    codes = (1 - SOME_NOISE) * (classes + rng.random((n, M))) / CLASSES + SOME_NOISE * rng.random((n, M))
+    wrong = rng.random((n, M)) < severity
+    mistaken = TransitionMatrix((1 - severity) * np.eye(CLASSES) + severity * np.roll(np.eye(CLASSES), 1, axis=1))
+    return Representation(
+        codes=codes,
+        factors=np.where(wrong, (classes + 1) % CLASSES, classes),
+        kinds="categorical",
+        factor_noise={f"v{number}": mistaken for number in range(1, M + 1)},
+    )
+
+
+def _not_corrected(candidate: Candidate) -> str | None:
+    known = CATALOGUE.find(candidate.name)
+    return None if known is not None and "transition" in known.corrected_by else "no transition corrects it"
+
+
+# Changes that say the same in another form ----------------------------------------------------------------------------
+
+
+#: Share of noise, and of a second factor, in every code: scores are neither 0 nor 1, so that they can move.
+SHARE = 0.2
+Change = Callable[[np.random.Generator, Array, Array], dict[str, Any]]
+
+
+def _rows_permuted(rng: np.random.Generator, codes: Array, factors: Array) -> dict[str, Any]:
+    order = rng.permutation(len(codes))
+    return {"codes": codes[order], "factors": factors[order]}
+
+
+def _codes_permuted(rng: np.random.Generator, codes: Array, factors: Array) -> dict[str, Any]:
+    # the code of factor i is now where i stands in the order
+    order = rng.permutation(M)
+    return {"codes": codes[:, order], "reg_dim": tuple(np.argsort(order).tolist())}
+
+
+def _factors_permuted(rng: np.random.Generator, codes: Array, factors: Array) -> dict[str, Any]:
+    order = rng.permutation(M)
+    return {"factors": factors[:, order], "reg_dim": tuple(order.tolist())}
+
+
+#: What is done to the representation, in the order of the severities: returns what it changes.
+CHANGES: dict[str, Change] = {
+    "as it is": lambda rng, codes, factors: {},
+    "rows permuted": _rows_permuted,
+    "codes permuted": _codes_permuted,
+    "factors permuted": _factors_permuted,
+    "codes times 1000": lambda rng, codes, factors: {"codes": 1000 * codes},
+    "codes shifted": lambda rng, codes, factors: {"codes": codes + 10},
+    "codes mirrored": lambda rng, codes, factors: {"codes": codes * np.where(np.arange(M) % 2, -1.0, 1.0)},
+    "every factor in another unit": lambda rng, codes, factors: {"factors": 2 * factors + 3},
+    "codes cubed about their centre": lambda rng, codes, factors: {"codes": (codes - 0.5) ** 3},
+    "rows doubled": lambda rng, codes, factors: {
+        "codes": np.repeat(codes, 2, axis=0),
+        "factors": np.repeat(factors, 2, axis=0),
+    },
+}
+
+
+def _invariances(rng: np.random.Generator, severity: float, n: int) -> Representation:
+    # the data come from the stream first, permutations after them: every change starts from the same bits
+    factors = rng.random((n, M))
+    mixed = (1 - SHARE) * factors + SHARE * np.roll(factors, 1, axis=1)
+    codes = (1 - SHARE) * mixed + SHARE * rng.random((n, M))
+    changed = list(CHANGES.values())[int(severity)](rng, codes, factors)
+    return Representation(**{"codes": codes, "factors": factors, **changed})
+
+
+#: By the names that ``scenarios.json`` has.
+DRAWS: Mapping[str, Draw] = {
+    one.__name__.strip("_"): one
+    for one in (
+        *(noisy, _mixing, _non_linear, _redundant, _partial, rotated, _oblique, _twist, _inactive, _duplicated),
+        *(_constant_factor, _categorical, _correlated, _annotation_noise, _outliers, _tied, _heavy_tails),
+        *(_sample_size, _chance, _bins, _settings, _mislabelled, _invariances),
+    )
+}
+DECLINES = {one.__name__.strip("_"): one for one in (_takes_no_bins, _has_none, _not_corrected)}
