@@ -21,6 +21,7 @@ from demele import bench
 from demele.bench import stored
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.stored import FEWER, FEWER_SAMPLES, N_SAMPLES, SEEDS, SLOW_SEEDS, fewer_seeds
+from demele.runtime.progress import progress
 
 
 def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) -> dict[str, object]:
@@ -72,7 +73,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, metavar="FILE", help="rows that are finished (default: named after it)")
     asked = parser.parse_args()
     store = asked.store or Path("-".join(["check_metrics", *(asked.only or ()), *(asked.scenario or ())]) + ".store")
-    how: dict[str, Any] = {"n_jobs": asked.jobs, "progress": True}
+    how: dict[str, Any] = {"n_jobs": asked.jobs}
     if asked.only is None and asked.scenario is None and not store.exists():
         started = time.perf_counter()
         found = bench.check_metrics(
@@ -95,4 +96,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with progress():
+        main()

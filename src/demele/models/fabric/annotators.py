@@ -37,7 +37,6 @@ from demele.runtime.sweep import Record, Sweep, Task
 
 if TYPE_CHECKING:
     import pandas as pd
-    import torch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -504,6 +503,8 @@ class _States:
 
     def train(self, rate: float, seed: int) -> None:
         """Train until nearly every image is right, the epochs are over, or the loss overflows."""
+        import torch
+
         recipe, steps = self._common.recipe, 0
         optimiser = torch.optim.SGD(
             self._network.parameters(), lr=rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
@@ -539,6 +540,8 @@ class _States:
 
     def _predicted(self) -> NDArray[np.int64]:
         """Return what the network takes all images for, with the norms that it remembers."""
+        import torch
+
         self._network.eval()
         rows = np.arange(len(self._common.coded))
         with torch.no_grad():
