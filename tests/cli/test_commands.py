@@ -136,7 +136,7 @@ def test_a_mistake_is_one_line(name: str, words: str, message: str, demele: Prog
 @pytest.mark.parametrize("name", RUNS)
 def test_results_in_every_form(name: str, demele: Program, files: Path) -> None:
     words = (*name.split(), *RUNS[name].split())
-    written = ["r.html", "r.json", "r.csv", "r.tex", "r.md", "r.txt", "r.methods.md"]
+    written = ["r.html", "r.json", "r.csv", "r.tex", "r.md", "r.txt", "r.methods.md", "audit.md"]
     run = demele(*words, *(word for file in written for word in ("-o", file)), "--format", "table")
     assert run.status == 0, run.err
     assert [line for line in run.err.splitlines() if line.endswith(" written")] == [
@@ -148,6 +148,7 @@ def test_results_in_every_form(name: str, demele: Program, files: Path) -> None:
     assert "\\begin{table}" in Path("r.tex").read_text(encoding="utf-8")
     assert Path("r.txt").read_text(encoding="utf-8") == run.out
     assert "demele" in Path("r.methods.md").read_text(encoding="utf-8")
+    assert Path("audit.md").read_text(encoding="utf-8").startswith("# Audit report: ")
     quiet = demele(*words, "-q", "--format", "json")
     assert (quiet.status, quiet.err) == (0, "")
     assert isinstance(content, list) or json.loads(quiet.out)["kind"] == content["kind"]

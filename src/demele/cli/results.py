@@ -82,7 +82,7 @@ class Output:
     output : sequence of Path
         File to write the result to; may be repeated. Its suffix says how: .html, .csv, .json, .tex, .md, .txt; .svg,
         .png and .pdf hold the first figure.
-        NAME.methods.md, .tex or .txt is a paragraph for the section on methods.
+        NAME.methods.md, .tex or .txt is a paragraph for the section on methods, and audit.md an audit report.
     format : {"table", "json", "csv"}
         Format of standard output.
     fail_unless : str, optional
@@ -239,7 +239,8 @@ def _frame(result: Any) -> Any:
 
 
 def _parts(made: Any) -> dict[str, str]:
-    return dict(getattr(made, "_files", {}))
+    audit = {"audit.md": "to_audit"} if isinstance(made, type) and issubclass(made, Result) else {}
+    return {**audit, **getattr(made, "_files", {})}
 
 
 def _ending(path: Path, made: Any) -> str | None:

@@ -104,6 +104,14 @@ class Result(ABC):
         """Return the same table in GitHub-flavoured Markdown, and write it to a file if one is named."""
         return _kept(paper.markdown(self.document()), path)
 
+    def to_audit(self, path: str | Path | None = None) -> str:
+        """Return an audit report in Markdown, and write it to a file if one is named.
+
+        Protocol, annotators, noise, draw, findings and open risks, under the headings of good practice; what the result
+        does not know is to be filled in by hand.
+        """
+        return _kept(paper.audit_report(self.document()), path)
+
     def methods(self, path: str | Path | None = None, *, format: MethodsFormat = "latex") -> str:  # noqa: A002
         r"""Return a paragraph for the section on methods, and write it to a file if one is named.
 

@@ -50,8 +50,8 @@ class ErrorStructure(TableResult):
 
     def headline(self) -> str:
         """Return the difficulty."""
-        value, low, high = self.table.loc["difficulty", ["value", "low", "high"]]
-        share = f"{written(float(value), 'percent')} {written((float(low), float(high)), 'percent')}"
+        value, low, high = (float(self.table[column]["difficulty"]) for column in ("value", "low", "high"))
+        share = f"{written(value, 'percent')} {written((low, high), 'percent')}"
         errors = f"{count(self.n_errors, 'error')} on {count(self.n_items, 'item')}"
         return f"A wrong answer is on a harder item than a right one with probability {share} ({errors})."
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from demele.report.document import Cell, Document, Pill, Table
 from demele.report.renderers.tables import shown_tables, with_subject
-from demele.report.words import is_number, plain, sentence_of, written
+from demele.report.words import is_number, plain, sentence_of, uncited, written
 
 #: Signs that LaTeX reads as more than themselves, or sets otherwise, and how they are written.
 _LATEX = {
@@ -93,6 +93,50 @@ def markdown(document: Document) -> str:
         parts.insert(0, f"<!--\n{signatures.replace('-->', '--&gt;')}\n-->")
     parts += [markdown_table(table, "%s" if place else "**%s**") for place, table in enumerate(shown_tables(document))]
     parts += map(in_markdown, _below(document))
+    return "\n\n".join(parts) + "\n"
+
+
+#: Headings of an audit report, and what must be written by hand below each, where no result knows it.
+_PRACTICE = {
+    "Protocol": "How the instances were collected, by whom and when; the instructions that the annotators were given.",
+    "Legal and ethical questions": "Consent, privacy and harm: which questions came up, and what was done.",
+    "Annotators": "How many there were, and how their profiles differ, so that they do not share one bias.",
+    "Form of the label noise": "Whether errors depend on the class or on the instance. If they do, more labels do not "
+    "make up for wrong ones.",
+    "Annotators of training and test": "Whether nobody labelled for both.",
+    "Draw": "",
+    "Findings": "",
+    "Open risks": "What was not checked, and who decided to go on.",
+}
+#: Sections of documents that belong below one of these headings.
+_BELOW = {"Agreement": "Annotators", "Annotators": "Annotators", "Label errors": "Form of the label noise"}
+_BELOW |= {"Confusion matrix": "Form of the label noise"}
+
+
+def audit_report(document: Document) -> str:
+    """Return an audit report: what a result knows, under the headings of good practice, and what is to be filled in.
+
+    The headings are those of Benjelloun (sections 4.2.5 and 5.1.1), with draw, findings and open risks.
+    """
+    held: dict[str, list[str]] = {heading: [] for heading in _PRACTICE}
+    held["Protocol"] = [in_markdown(sentence_of(", ".join(document.scope)))] if document.scope else []
+    held["Protocol"] += [in_markdown(uncited(document.methods))] if document.methods else []
+    for section in document.sections:
+        if section.title in _BELOW:
+            tables = [one for one in section.shown if isinstance(one, Table)]
+            held[_BELOW[section.title]] += [
+                f"**{in_markdown(one.caption)}**\n\n{markdown_table(one)}" for one in tables
+            ]
+    held["Draw"] += [f"`{plain(text)}`" for _, text in document.signatures]
+    held["Findings"] = [in_markdown(text) for text in (document.headline, *document.sentences)]
+    held["Findings"] += [markdown_table(table) for table in shown_tables(document)]
+    risks = [f"Assumed, not checked: {text}" for text in document.assumptions]
+    risks += [with_subject(note) for note in document.notes]
+    held["Open risks"] = ["\n".join(f"- {in_markdown(text)}" for text in risks)] if risks else []
+    parts = [f"# Audit report: {in_markdown(document.title)}"]
+    for heading, blanks in _PRACTICE.items():
+        fill = [f"*To be filled in:* {blanks}"] if blanks else []
+        parts += [f"## {heading}", *(held[heading] or ([] if fill else ["Nothing is known."])), *fill]
     return "\n\n".join(parts) + "\n"
 
 
