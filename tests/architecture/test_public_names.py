@@ -41,6 +41,8 @@ def test_an_old_name_is_refused_with_the_new_one(old: str, new: str) -> None:
         (data, "demo", "demele.data.load_example"),
         (data, "label_set", "demele.data.load_example"),
         (data, "crowd_set_names", "demele.data.example_names"),
+        (classifiers, "rank_scores", "demele.classifiers.rank"),
+        (classifiers, "judge_scores", "demele.classifiers.rank, compare or assess"),
         (labels, "add_model_noise", "demele.labels.add_noise(kind='model')"),
     ],
 )

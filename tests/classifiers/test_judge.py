@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.classifiers import RowScores, ScoreAudit, slices
+from demele.classifiers import RowScores, ScoreAudit, assess, compare, rank, slices
 from demele.classifiers.judge import jeffreys, judge, judge_quality, rogan_gladen, weighted_kappa
 from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.cli.main import main
@@ -153,6 +153,27 @@ def test_arrays_are_scores_and_human_scores(example: Any, judged: Any) -> None:
     found = judge(given, human, gate=0.8)
     assert [str(one.corrected) for one in found.systems] == [str(one.corrected) for one in judged.systems]
     assert found.audited == 120
+
+
+def test_functions_of_classes_take_scores(example: Any) -> None:
+    """One engine answers; without an audit all scores are taken as right, as labels are."""
+    given, rows, true = example
+    a, b = (RowScores(given[name]) for name in "AB")
+    human = ScoreAudit(rows, {"baseline": true["A"][rows], "candidate": true["B"][rows]})
+    both = compare(a, b, audit=human, level=0.9)
+    assert both.verdict == "inconclusive"
+    assert both.differences == judge({"baseline": a, "candidate": b}, human, level=0.9).differences
+    assert compare(a, b).verdict == compare(baseline=a, candidate=b, noise=0.0).verdict == "candidate"
+    assert compare(b, a).verdict == "baseline"
+    assert assess(a, audit=human.of("baseline"), gate=0.7)["system"].verdict == "above"
+    assert assess(a)["system"].corrected == judge(a, noise=0).systems[0].corrected
+    assert rank({"A": a, "B": b}).names == ("B", "A")
+    with pytest.raises(InputError, match="labels: is for predicted classes, not for scores of rows"):
+        compare(a, b, labels=given["A"])
+    with pytest.raises(InputError, match="measure: is for predicted classes"):
+        rank({"A": a, "B": b}, measure="f1")
+    with pytest.raises(InputError, match="verdict: is of two systems"):
+        _ = assess(a).verdict
 
 
 def test_a_judge_that_tells_less_of_one_system_is_named() -> None:

@@ -24,6 +24,9 @@ class Both(Protocol[P, R]):
     ) -> "Judgement": ...
 
     @overload
+    def __call__(self, *, baseline: RowScores, candidate: RowScores, **options: Any) -> "Judgement": ...
+
+    @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
