@@ -24,7 +24,6 @@ from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Curve
 from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, names_in
 from demele.core.names import renamed
-from demele.core.reading import path_of
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.sweep import Record, Sweep
@@ -113,8 +112,7 @@ def check_metrics(
     'fails'
     """
     plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol)
-    path = None if store is None else path_of(store, "store")
-    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
+    with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         drifting = try_functions(plan, sweep)
         sweep.run(measured, plan.tasks(), what="representations to measure")
         return _characterised(plan, sweep.records, level, drifting)

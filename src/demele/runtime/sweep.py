@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputTypeError
+from demele.core.reading import path_of
 from demele.core.store import Key, Store
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
@@ -67,7 +68,7 @@ class Sweep:
     ----------
     identity : mapping of str to str or int
         What all records have in common: version, settings. A store of another identity is refused.
-    store : Path, optional
+    store : str or Path, optional
         File that keeps the records; without one they are kept in memory.
     n_jobs : int, default 1
         Processes; -1 for all processors.
@@ -93,7 +94,7 @@ class Sweep:
         self,
         identity: Mapping[str, str | int],
         *,
-        store: Path | None = None,
+        store: str | Path | None = None,
         n_jobs: int = 1,
         executor: Executor | None = None,
     ) -> None:
@@ -102,7 +103,8 @@ class Sweep:
         if executor is not None and not callable(getattr(executor, "submit", None)):
             raise InputTypeError("executor", f"expected one with a method submit, got {type(executor).__name__}")
         with contextlib.ExitStack() as opened:
-            self.records = opened.enter_context(Store(store, identity))
+            file = None if store is None else path_of(store, "store")
+            self.records = opened.enter_context(Store(file, identity))
             self._report = opened.enter_context(reporting())
             self._ending = opened.pop_all()
 

@@ -42,7 +42,6 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.names import checked_name, renamed
-from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
 from demele.core.version import __version__
@@ -265,8 +264,7 @@ def check_methods(
         seed=seed,
     )
     at = checked_at(at, noise)
-    path = None if store is None else path_of(store, "store")
-    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
+    with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
         return concluded(plan, sweep.records, title=title or "Error rates of comparison methods", at=at)
 

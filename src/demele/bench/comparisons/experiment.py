@@ -31,7 +31,6 @@ from demele.core.inputs import read_codes
 from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labels, vocabulary
 from demele.core.names import renamed
-from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
@@ -179,8 +178,7 @@ def noise_experiment(
         level=level,
         seed=seed,
     )
-    path = None if store is None else path_of(store, "store")
-    with Sweep(experiment.identity, store=path, n_jobs=n_jobs, executor=executor) as sweep:
+    with Sweep(experiment.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         annotations, errors = experiment.annotations(sweep)
         versions, left_out = experiment.training_versions(annotations, max(noise))
         models = experiment.classifiers(versions, sweep)

@@ -19,7 +19,6 @@ from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.extras import require
 from demele.core.kinds import Count, Jobs, Seed, between, checked
 from demele.core.labelled import Indices, read_labels, vocabulary
-from demele.core.reading import path_of
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -295,7 +294,6 @@ def fabric_annotators(
         seed=seed,
         device=checked_device(device),
     )
-    where = None if store is None else path_of(store, "store")
     identity: dict[str, str | int] = {
         "demele": __version__,
         "run": "fabric annotators",
@@ -307,7 +305,7 @@ def fabric_annotators(
         "seed": common.seed,
         "device": common.device,
     }
-    with Sweep(identity, store=where, n_jobs=n_jobs, executor=executor) as sweep:
+    with Sweep(identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         records = _trained(sweep, common, n_annotators, most)
     states = _states(records, common)
     groups: list[list[int]] = [[] for _ in range(len(common.aims))]
