@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from demele.studies.pruning.study import PruningStudy as PruningStudy
     from demele.studies.pruning.study import load_pruning as load_pruning
     from demele.studies.pruning.study import pruning_demo as pruning_demo
+    from demele.studies.ratings import RatedTraversals as RatedTraversals
+    from demele.studies.ratings import rated_traversals as rated_traversals
+    from demele.studies.ratings import rating_sheet as rating_sheet
     from demele.studies.study import Study as Study
     from demele.studies.study import TrainedModel as TrainedModel
     from demele.studies.study import load_study as load_study
@@ -87,6 +90,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.studies.pruning.configurations": "PruningConfiguration",
         "demele.studies.pruning.planning": "pruning_study",
         "demele.studies.pruning.study": "PruningStudy load_pruning pruning_demo",
+        "demele.studies.ratings": "RatedTraversals rated_traversals rating_sheet",
         "demele.studies.study": "Study TrainedModel load_study study_demo",
     },
 )

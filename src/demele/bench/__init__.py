@@ -29,6 +29,7 @@ from demele.bench.scenario import (
     Scenario,
 )
 from demele.bench.scenarios import scenario, scenario_names
+from demele.bench.scenarios.confounded import ConfoundedProcess, confounded_scenario
 from demele.bench.verdicts import Verdict
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "AtMost",
     "Candidate",
     "Characterisation",
+    "ConfoundedProcess",
     "Criterion",
     "Falls",
     "Holds",
@@ -57,6 +59,7 @@ __all__ = [
     "check_methods",
     "check_metrics",
     "comparison_methods",
+    "confounded_scenario",
     "load",
     "noise_experiment",
     "published_agreement",
