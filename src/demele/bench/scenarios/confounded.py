@@ -33,8 +33,9 @@ class ConfoundedProcess:
     -----
     By hand: the mean of factor j where factor i was seen to be v is s^2 v + (1 - s^2) m, m the mean of all values;
     where i was set to v, it is m. So the robustness of a code to all factors but its own is 1 - leak under
-    interventions, at any strength; from rows as they come, with four values, :func:`demele.metrics.interventional_robustness` finds
-    1 - leak (1 + 2 s^2 / 3), for it compares with the mean of rows that have the value, not of rows that are set to it.
+    interventions, at any strength. From rows as they come, :func:`demele.metrics.interventional_robustness` finds
+    1 - leak (1 + 2 s^2 / 3) with four values: it compares with the mean of rows that have a value, not of rows that are
+    set to it.
 
     Examples
     --------
