@@ -3,8 +3,6 @@
 import tempfile
 from pathlib import Path
 
-import pandas as pd
-
 import demele
 from demele import classifiers, labels
 
@@ -13,8 +11,8 @@ questions = demele.data.load_example("mmlu_redux")
 print(questions)
 published, experts = questions.labels, questions.true_labels
 
-old = pd.Series(questions.predictions["gemini_1_5_pro_0409"], name="gemini")
-new = pd.Series(questions.predictions["claude_3_opus"], name="claude")
+old = questions.predictions["gemini_1_5_pro_0409"].rename("gemini")
+new = questions.predictions["claude_3_opus"].rename("claude")
 given = {"classes": questions.classes}  # "no answer" is predicted now and then, and is never a label: no note of it
 # --8<-- [end:data]
 

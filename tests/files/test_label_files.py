@@ -11,7 +11,8 @@ import pytest
 
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
-from demele.files.audit_files import answers_text, read_audit
+from demele.files.audit_files import answers_text
+from demele.files.expert_sheets import read_any_audit
 from demele.files.label_files import (
     classes_named,
     column,
@@ -210,7 +211,7 @@ def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, wa
     frame["true_label"] = given[(plan.rows + 1) % 50]
     # A spreadsheet that sorts the rows loses nothing.
     frame.sort_values("row").to_csv(tmp_path / "audit.csv", index=False, sep=";")
-    audit = read_audit(str(tmp_path / "audit.csv"), None, given, warned.append)
+    audit = read_any_audit(str(tmp_path / "audit.csv"), given, warned.append)
     assert_exact(audit.rows, plan.rows)
     assert audit.labels.tolist() == given[(plan.rows + 1) % 50].tolist()
     assert audit.design == plan.design
@@ -267,7 +268,7 @@ def test_what_is_no_audit_is_refused(
 ) -> None:
     file = _write(str(tmp_path / "a.csv"), **columns)
     with pytest.raises(DemeleError, match=message) as raised:
-        read_audit(file, design, NUMBERS, warned.append)
+        read_any_audit(file, NUMBERS, warned.append, design=design)
     assert file in str(raised.value)
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from demele.classifiers import planning as planning
     from demele.classifiers.comparison.audit_forecast import plan_audit as plan_audit
     from demele.classifiers.comparison.compare import compare as compare
-    from demele.classifiers.comparison.compare import compare_without_labels as compare_without_labels
     from demele.classifiers.comparison.decision import Breakdown as Breakdown
     from demele.classifiers.comparison.decision import Decision as Decision
     from demele.classifiers.comparison.decision import ExpertBreakdown as ExpertBreakdown
@@ -57,7 +56,7 @@ __getattr__, __dir__, __all__ = lazily(
     {
         "demele.classifiers.learned_annotators": "AnnotatorEffect annotator_effect",
         "demele.classifiers.comparison.audit_forecast": "plan_audit",
-        "demele.classifiers.comparison.compare": "compare compare_without_labels",
+        "demele.classifiers.comparison.compare": "compare",
         "demele.classifiers.comparison.decision": "Breakdown Decision ExpertBreakdown",
         "demele.classifiers.comparison.forecast_result": "AuditForecast",
         "demele.classifiers.comparison.method_options": "Agreement Audited Cleaned HardRows Sequential TrueLabels",
@@ -77,5 +76,10 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.score_kinds": "loss_scores pass_at_k",
         "demele.classifiers.stats": "stats",
     },
-    {"rank_scores": "rank", "judge_scores": "rank, compare or assess", "ScoreRanking": "Judgement"},
+    {
+        "compare_without_labels": "compare",
+        "rank_scores": "rank",
+        "judge_scores": "rank, compare or assess",
+        "ScoreRanking": "Judgement",
+    },
 )

@@ -2,37 +2,32 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from demele.classifiers.question import Outcomes, Question
 from demele.core.arrays import Counts, Floats
-from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError
-from demele.core.names import checked_name
 from demele.core.results import Note
 
 #: Anywhere, against the claim if that is possible; or at random, whatever the predictions.
 ExpertErrors = Literal["adversarial", "random"]
 
 
-def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, ExpertErrors]:
-    """Check how often, and in what way, the expert may be wrong among ``k`` classes."""
-    checked_name(errors, "expert_errors", get_args(ExpertErrors))
-    share = checked_rate(error, "expert_error")
-    if errors == "random" and not share:
+def check_random_errors(error: float, errors: ExpertErrors, *, k: int) -> None:
+    """Refuse errors at random without a rate, or at one that leaves no more than a guess among ``k`` classes."""
+    if errors == "random" and not error:
         raise InputError(
             "expert_errors",
             "'random' says how the expert errs, and needs `expert_error=`, how often; give both",
         )
-    if errors == "random" and share >= (k - 1) / k:
+    if errors == "random" and error >= (k - 1) / k:
         raise InputError(
             "expert_error",
-            f"an expert who is wrong at random on {share:g} of the rows is no better than a guess among "
+            f"an expert who is wrong at random on {error:g} of the rows is no better than a guess among "
             f"{k} classes; expected less than {(k - 1) / k:.3g}",
         )
-    return share, errors
 
 
 def allowed_rows(question: Question, disagreements: Counts) -> Counts:

@@ -292,11 +292,11 @@ def judge(
         Largest share of wrong scores, if there are no human ones. 0 takes all as right. Intervals are then of the worst
         case.
     exact : bool
-        Proved intervals, for any number of human scores, in the order drawn, and for stopping at any. They are wider.
+        Proved intervals. They hold for any number of human scores, in the order drawn, and for stopping at any.
     expert_error : float
         Largest share of human scores that are wrong.
     expert_errors : {"adversarial", "random"}
-        Where humans err: in the worst case, or at random; the latter for one system.
+        Where humans err: in the worst case, or at random. The latter is for one system.
     slices : array-like of shape (n,), optional
         The slice of each row, such as its language: see :func:`demele.classifiers.slices`.
     ranked : bool

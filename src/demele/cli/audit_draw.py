@@ -3,9 +3,10 @@
 from typing import Any
 
 from demele.cli.engine import Call, Command, Given
-from demele.cli.sheets import check_sheet, kept_columns
+from demele.cli.sheets import check_sheet
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
+from demele.files.expert_sheets import kept_columns
 from demele.files.label_files import column, in_one_vocabulary, models
 from demele.files.log_sets import is_log
 from demele.files.named import split_name

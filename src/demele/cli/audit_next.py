@@ -13,13 +13,13 @@ from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.cli.compare import two_of
 from demele.cli.engine import Call, Command, Given
 from demele.cli.results import Warned, check_writable
-from demele.cli.sheets import check_sheet, kept_columns
+from demele.cli.sheets import check_sheet
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.core.outputs import write_whole
 from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answers_text, read_answers
-from demele.files.expert_sheets import ANSWER, new_key, read_sheet, write_sheet
+from demele.files.expert_sheets import ANSWER, kept_columns, new_key, read_sheet, write_sheet
 from demele.files.label_files import class_texts, in_file
 from demele.files.named import split_name
 from demele.files.prediction_sets import read_predictions
@@ -157,7 +157,7 @@ NEXT = Command(
     _run,
     short="answers batch blind keep level classes groups expert_error seed",
     readers=(SequentialComparison, read_predictions, read_test_set, kept_columns),
-    without="single unseen_positives audit_design audit_key disagreement cap",
+    without="single unseen_positives audit_design audit_key disagreement gate",
     called=CALLED,
     details="""\
 The file of --answers holds the rows to label next. Fill in its column true_label, and run the command again: it goes on

@@ -1,11 +1,9 @@
 """``demele demo``: what demele does, on bundled data."""
 
 from demele.classifiers.comparison.ranking import Ranking, rank
-from demele.cli.engine import Command
-from demele.core.representation_comparison import RepresentationComparison
+from demele.cli.engine import Call, Command, Given
 from demele.data.examples import DIGITS, digits_example, load_example
 from demele.labels.joined.aggregate import AggregatedLabels, aggregate
-from demele.metrics.request import Metrics
 from demele.scoring.several import compare_representations
 
 
@@ -49,43 +47,16 @@ def demo_labels() -> AggregatedLabels:
 DEMO_LABELS = Command({"": demo_labels}, examples="demele demo labels -o crowd.html\n")
 
 
-def demo_score(
-    *,
-    metrics: Metrics = None,
-    n_bootstrap: int | None = None,
-    n_permutations: int | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
-) -> RepresentationComparison:
-    """Score four bundled representations of images of digits.
-
-    Parameters
-    ----------
-    metrics : sequence of str, optional
-        Metrics to compute, or all (default: mig_sup, mig, explicitness).
-    n_bootstrap : int, optional
-        Resamples of the rows for the intervals.
-    n_permutations : int, optional
-        Permutations for the chance level.
-    seed : int
-        Random seed.
-    n_jobs : int
-        Processes, -1 for all processors.
-    """
+def _demo_score(given: Given) -> Call:
     samples = {name: digits_example(name) for name in DIGITS}
-    return compare_representations(
-        {name: sample.codes for name, sample in samples.items()},
-        next(iter(samples.values())).factors,
-        metrics,
-        n_bootstrap=n_bootstrap,
-        n_permutations=n_permutations,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
+    codes = {name: sample.codes for name, sample in samples.items()}
+    return given.bind(compare_representations, codes, next(iter(samples.values())).factors)
 
 
 DEMO_SCORE = Command(
-    {"": demo_score},
+    {"": compare_representations},
+    run=_demo_score,
     short="metrics n_bootstrap n_permutations seed n_jobs",
+    without="runs paired_runs primary factor_noise factor_noise_method kinds reg_dim code_groups reduce_groups missing",
     examples="demele demo score -o digits.html\n",
 )

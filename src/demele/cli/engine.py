@@ -86,7 +86,7 @@ class Given:
     def bind(self, function: Callable[..., Any], *data: Any, **more: Any) -> Call:
         """Return a call of a function with the options that it takes, also in objects; ``more`` go before them."""
         names, given = inspect.signature(function).parameters, self.options | more
-        made = {name: value for name, value in given.items() if name in names}
+        made = {name: value for name, value in given.items() if name in names or name not in self.options}
         used = set(made)
         for name, classes in objects_of(function).items():
             chosen = classes.get(given.get(name, next(iter(classes))))

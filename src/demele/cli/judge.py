@@ -1,21 +1,64 @@
 """``demele judge``: scores by a judge, corrected by human scores of some rows."""
 
+from pathlib import Path
+from typing import Annotated
+
 from demele.classifiers.judge import judge
+from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.cli.engine import Call, Command, Given
-from demele.cli.judged_rows import read_judged
+from demele.core.errors import DemeleWarning, warn_user
+from demele.core.kinds import Kind
+from demele.files.score_files import read_human, read_scores, systems_of
 
 
-def _run(given: Given) -> Call:
-    scores, audit, slices = given.call(read_judged, given.files)
-    return given.bind(judge, scores, audit, slices=slices)
+def _read(
+    given: Given,
+    *,
+    human: Annotated[str | Path | None, Kind("FILE", is_file=True)] = None,
+    weight: str | None = None,
+    slice: str | None = None,  # noqa: A002 - the option is called so
+    seed: int = 0,
+) -> Call:
+    """Read scores by a judge, and human scores of some of the rows.
+
+    Parameters
+    ----------
+    human : str, optional
+        File of human scores, with a column of items. Its scores are the column ``human``, or ``human_SYSTEM`` or
+        ``SYSTEM`` for each system. Without it, human scores in the files themselves are used.
+    weight : str, optional
+        Column of what each row counts in the mean.
+    slice : str, optional
+        Column or field of slices, such as a language. Each has a corrected mean.
+    seed : int
+        Seed of the order of human scores. Files do not say it, and ``exact`` depends on it.
+    """
+    found = given.call(read_scores, given.files, systems=[] if human is None else systems_of(human))
+    people = found.human if human is None else given.call(read_human, human, found)
+    repeats = max(len(one) for own in found.epochs.values() for one in own)
+    averaged = (
+        f"a score is the mean of up to {repeats} repeats of an item; `by_epoch` makes each repeat a row, which gives "
+        "sensitivity and specificity"
+    )
+    for note in (*found.notes, *(people.notes if people else ()), *([averaged] if repeats > 1 else [])):
+        warn_user(note, DemeleWarning)
+    task = found.tasks if len(set(found.tasks)) > 1 else None
+    weights = None if weight is None else found.values_of(weight)
+    scores = {
+        name: RowScores(values, found.low, found.high, task=task, group=found.groups, weight=weights)
+        for name, values in found.scores.items()
+    }
+    audit = None if people is None else ScoreAudit.of_columns(people.scores, seed)
+    return given.bind(judge, scores, audit, slices=None if slice is None else found.values_of(slice))
 
 
 JUDGE = Command(
     {"": judge},
     ("RESULTS...",),
-    _run,
+    lambda given: given.call(_read, given),
     short="human gate noise score id group scale expert_error level exact",
-    readers=(read_judged,),
+    readers=(read_scores, read_human, _read),
+    without="systems",
     called={"audit": "--human", "slices": "--slice"},
     details="""\
 Human scores of some rows, drawn at random, say how often the judge errs. Each mean and each difference is corrected by

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any, Literal
 
 from demele.cli.engine import Call, Command, Given
-from demele.cli.representations import names_of, names_of_codes, read_codes_and_factors
+from demele.cli.representations import names_of, read_codes_and_factors
 from demele.core.errors import InputError
-from demele.files.named import holds_sparse, read_table
+from demele.files.named import holds_sparse, names_of_codes, read_table
 from demele.metrics.standalone.downstream import downstream
 from demele.metrics.standalone.fairness import fairness
 from demele.metrics.standalone.reduced_downstream import reduced_downstream

@@ -9,16 +9,17 @@ from demele.cli.functions import scored_metrics
 from demele.cli.representations import (
     files_of,
     names_of,
-    names_of_codes,
     read_codes_and_factors,
-    read_noise,
     read_or_scan,
 )
 from demele.core.errors import InputError
+from demele.core.inputs import read_factors
+from demele.files.factor_noise import read_factor_noise
 from demele.files.label_files import column
-from demele.files.named import holds_sparse, read_table
+from demele.files.named import holds_sparse, names_of_codes, read_table
 from demele.files.python_files import PythonFiles
 from demele.metrics.standalone.unsupervised import unsupervised_scores
+from demele.scoring import pieces
 from demele.scoring.breakdown import breakdown
 from demele.scoring.evaluate import evaluate
 from demele.scoring.replay import replay as replay_score
@@ -69,7 +70,12 @@ def read_scored(
         return given.bind(breakdown, *read, factors, names=(called[0], called[1]), **one)
     if "factor_noise" in given.options:
         items, kinds = given.take("factor_noise"), given.options.get("kinds")
-        data["factor_noise"] = read_noise(items, factors, kinds=kinds, design=audit_design, warn=given.warn)
+        if pieces.read_in_pieces(factors, factors):
+            raise InputError(
+                "--factor-noise: needs rows in memory, and FACTORS are read a piece at a time; give a sample"
+            )
+        columns: Any = read_factors(factors, kinds=kinds, missing="omit")
+        data["factor_noise"] = read_factor_noise(items, columns, design=audit_design, warn=given.warn)
     elif audit_design is not None:
         raise InputError("--audit-design: is for audits in --factor-noise, which is not given")
     sparse = [file for file in codes if holds_sparse(file)]

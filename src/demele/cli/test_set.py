@@ -11,8 +11,8 @@ from demele.cli.engine import Given, flag_of
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.core.sentences import plural
-from demele.files.audit_files import TRUE, audit_of, read_answers
-from demele.files.expert_sheets import key_path, read_sheet
+from demele.files.audit_files import TRUE
+from demele.files.expert_sheets import read_any_audit
 from demele.files.label_files import (
     classes_named,
     column,
@@ -24,10 +24,8 @@ from demele.files.label_files import (
     suggesting_classes,
 )
 from demele.files.log_sets import is_log
-from demele.files.model_logs import OTHER_ANSWER
 from demele.files.named import split_name
 from demele.files.prediction_sets import PredictionSet, read_predictions
-from demele.files.sheets import is_sheet_name
 
 if TYPE_CHECKING:
     from demele.noise.audit import Audit
@@ -94,7 +92,9 @@ def read_test_set(
     known = _known(given, found) | {name: columns[name] for name in classes}
     if "audit" in given.options:
         texts = given.take("audit")
-        audits = [_audit(given, text, audit_design, audit_key, found, known.get("classes")) for text in texts]
+        labels = read_labels(found.labels, "labels")
+        asked: dict[str, Any] = {"design": audit_design, "key": audit_key, "classes": known.get("classes")}
+        audits = [read_any_audit(text, labels, given.warn, as_known=found.as_known, **asked) for text in texts]
         known["audit"] = audits[0] if len(audits) == 1 else _joined(audits, texts, found)
     elif audit_design is not None or audit_key is not None:
         raise InputError("--audit-design and --audit-key: are for --audit, which is not given")
@@ -177,26 +177,3 @@ def _joined(audits: "Sequence[Audit]", texts: Sequence[str], found: PredictionSe
         raise InputError(f"--audit {texts[1]}: there are no rows on which {what}; leave it out")
     with in_file("--audit", first=texts[0], second=texts[1], within=f"rows on which {what}"):
         return join_audits(*audits, within=np.flatnonzero(apart))
-
-
-def _audit(
-    given: Given,
-    text: str,
-    design: str | None,
-    key: Path | None,
-    found: PredictionSet,
-    classes: Sequence[object] | None,
-) -> "Audit":
-    """Read an expert's sheet, if there is a key to it, or else the file that has the rows themselves."""
-    labels, sheet, as_known = read_labels(found.labels, "labels"), Path(text), found.as_known
-    if key is None and not (is_sheet_name(sheet) and key_path(sheet).exists()):
-        if sheet.suffix.lower() == ".xlsx":
-            raise InputError(f"--audit-key: {sheet} is an expert's sheet, and {key_path(sheet)} is not there; name it")
-        answers = read_answers(text, labels, given.warn, as_known)
-    else:
-        answers = read_sheet(sheet, labels, key=key, classes=classes, as_known=as_known)
-    audit = audit_of(answers, design, given.warn)
-    others = list(audit.labels).count(OTHER_ANSWER)
-    if others:
-        given.warn(f"{text}: {plural(others, 'answer is', 'answers are')} none that a model or a log gave")
-    return audit

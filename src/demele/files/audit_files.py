@@ -178,11 +178,6 @@ def single(text: str, table: "pd.DataFrame", name: str) -> str | None:
     return values[0]
 
 
-def read_audit(text: str, design: str | None, given: NDArray[Any], warn: Warn) -> "Audit":
-    """Read the answers of experts from a file that has the rows themselves."""
-    return audit_of(read_answers(text, given, warn), design, warn)
-
-
 def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
     """Return the audit that answers are. Of a uniform draw, the first ones are one too; other gaps are refused.
 

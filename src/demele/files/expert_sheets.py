@@ -16,13 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.kinds import names_in
 from demele.core.outputs import write_whole
-from demele.core.reading import check_nesting, parsing, read_whole
+from demele.core.reading import check_nesting, parsing, read_whole, real_path
 from demele.core.seeds import rng_for
 from demele.core.sentences import plural
-from demele.files.audit_files import UNCLEAR, Answers, AsKnown, is_unclear
+from demele.files.audit_files import UNCLEAR, Answers, AsKnown, audit_of, is_unclear, read_answers
 from demele.files.label_files import class_text, in_file
-from demele.files.sheets import Cells, is_empty, read_sheet_rows, sheet_bytes
+from demele.files.model_logs import OTHER_ANSWER
+from demele.files.named import read_table, split_name
+from demele.files.prediction_sets import PredictionSet
+from demele.files.sheets import Cells, is_empty, is_sheet_name, read_sheet_rows, sheet_bytes
+from demele.files.table_files import Warn, quoted_name
+from demele.noise.audit import Audit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -377,3 +383,109 @@ def _classes(
             "nothing; a class that LABELS has nowhere is named in --classes"
         )
     return found
+
+
+# What the expert sees -------------------------------------------------------------------------------------------------
+
+
+def kept_columns(
+    sheet: bool,
+    labels: str,
+    n: int,
+    warn: Warn,
+    hidden: Sequence[str | None],
+    logs: PredictionSet | None,
+    *,
+    keep: str | None = None,
+) -> "pd.DataFrame | None":
+    """Read the columns that the expert is shown, None if no sheet is written; none of ``hidden`` may be among them.
+
+    Parameters
+    ----------
+    sheet : bool
+        Whether a sheet is written.
+    labels : str
+        Where the labels are, as given.
+    n : int
+        Rows of the test set.
+    warn : callable
+        Called with one line for anything that was guessed.
+    hidden : sequence of str or None
+        Labels and predictions, as given.
+    logs : PredictionSet or None
+        What was read of logs: their fields are the columns, by default the question and its choices.
+    keep : str, optional
+        Columns to show to the expert: A,B of LABELS or FILE::A,B.
+
+    Raises
+    ------
+    InputError
+        If a column is one of these, or the table has other rows.
+    FormatError
+        If its columns have no names.
+    """
+    import pandas as pd
+
+    if not sheet:
+        if keep is not None:
+            raise InputError("keep", "says what the sheet of `blind` shows to the expert; add `blind=True`")
+        return None
+    if logs is not None and logs.fields and "::" not in (keep or ""):
+        return _kept_fields(keep, logs)
+    if keep is None:
+        return pd.DataFrame(index=range(n))
+    own = split_name(labels)[0]
+    text = keep if "::" in keep else f"{own}::{keep}"
+    path, names = split_name(text)
+    for other in hidden:
+        file, columns = split_name(other) if other is not None else (None, ())
+        shown = [name for name in names if name in columns]
+        if file is not None and shown and real_path(file) == real_path(path):
+            raise InputError(
+                "keep", f"{shown[0]} holds labels or predictions, which an expert must not see before the answer"
+            )
+    table = read_table(text, warn=warn)
+    if isinstance(table, np.ndarray):
+        raise FormatError("keep", f"{path} has no names of columns; give them as FILE::{quoted_name(names[0])}")
+    if len(table) != n:
+        raise InputError("keep", f"expected {n} rows in {path}, as many as LABELS, got {len(table)}")
+    return table
+
+
+def _kept_fields(keep: str | None, logs: PredictionSet) -> "pd.DataFrame":
+    """Return fields of logs that the expert is shown; none may hold the right answers."""
+    import pandas as pd
+
+    default = [name for name in ("question", "choices") if any(fields.get(name) for fields in logs.fields)]
+    names = default if keep is None else names_in(keep)
+    targets = list(zip(logs.labels.tolist(), logs.values_of("target"), strict=True))
+    columns = {name: logs.values_of(name) for name in names}
+    for name, values in columns.items():
+        if all(str(value) in map(str, known) for value, known in zip(values, targets, strict=True)):
+            raise InputError("keep", f"{name} holds the right answers, which an expert must not see before the answer")
+    return pd.DataFrame(columns)
+
+
+def read_any_audit(
+    text: str,
+    given: NDArray[Any],
+    warn: Warn,
+    *,
+    design: str | None = None,
+    key: Path | None = None,
+    classes: Sequence[object] | None = None,
+    as_known: AsKnown | None = None,
+) -> Audit:
+    """Read an expert's sheet, if there is a key to it, or else the file that has the rows themselves."""
+    sheet = Path(text)
+    if key is None and not (is_sheet_name(sheet) and key_path(sheet).exists()):
+        if sheet.suffix.lower() == ".xlsx":
+            raise InputError("audit_key", f"{sheet} is an expert's sheet, and {key_path(sheet)} is not there; name it")
+        answers = read_answers(text, given, warn, as_known)
+    else:
+        answers = read_sheet(sheet, given, key=key, classes=classes, as_known=as_known)
+    audit = audit_of(answers, design, warn)
+    others = list(audit.labels).count(OTHER_ANSWER)
+    if others:
+        warn(f"{text}: {plural(others, 'answer is', 'answers are')} none that a model or a log gave")
+    return audit

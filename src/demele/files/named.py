@@ -25,6 +25,7 @@ from demele.files.table_files import (
     read_json,
     read_json_lines,
     read_parquet,
+    text_of,
 )
 
 if TYPE_CHECKING:
@@ -246,3 +247,42 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
     if table.ndim > 1 and table.shape[1] == 0:
         raise FormatError(f"{path}: expected a table, got one without columns")
     return table[:, None] if isinstance(table, np.ndarray) and table.ndim == 1 else table
+
+
+#: Fewer rows may well hold 0, 1, 2, ... by themselves.
+_ROWS_THAT_COUNT = 20
+
+
+def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: Warn) -> "pd.DataFrame":
+    """Leave out columns that count the rows, unless they are asked for or all there is: they are no code or factor."""
+    whole = frame.select_dtypes("integer") if len(frame) >= _ROWS_THAT_COUNT else frame.iloc[:, :0]
+    counting = [name for name in whole if (whole[name].diff().iloc[1:] == 1).all()]
+    if len(counting) == frame.shape[1]:
+        return frame
+    for name in counting:
+        first, second = frame[name].iloc[:2]
+        warn(
+            f"{path}: column {name} numbers the rows ({first}, {second}, ...); it was left out, rows are paired by "
+            f"position; if it is a code or a factor, name the columns, such as {path}::{name},..."
+        )
+    return frame.drop(columns=counting)
+
+
+#: Files of names that are read as tables; any other is one name per line.
+_TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".json")
+
+
+def names_of_codes(text: str, *, warn: Warn) -> list[str]:
+    """Read the names of codes: the lines of a text file, or a column of a table."""
+    path, picked = split_name(text)
+    if not picked and path.suffix.lower() not in _TABLES:
+        names = [line.strip() for line in text_of(path).rstrip().splitlines()]
+    else:
+        table = read_table(text, warn=warn)
+        if table.ndim != 2 or table.shape[1] != 1:
+            held = f"{table.shape[1]} columns" if table.ndim == 2 else f"shape {tuple(table.shape)}"
+            raise InputError(f"{text}: expected one column of names, got {held}; pick one with {path}::column")
+        names = ["" if value is None or value != value else str(value).strip() for value in np.asarray(table)[:, 0]]
+    if "" in names:
+        raise FormatError(f"{text}: expected a name for each code, got none in row {names.index('')} (rows from 0)")
+    return names

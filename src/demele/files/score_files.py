@@ -148,7 +148,7 @@ def read_scores(
     score : str or sequence of str, optional
         Score to read: a column, scorer, measure or filter.
     id : str, optional
-        Column that identifies items, in tables (default: ``id``, ``item``, ...).
+        Column that identifies items, in tables (default: id, item, ...).
     group : str, optional
         Column or field of what belongs together, such as ``metadata.passage``.
     scale : pair of float, optional
@@ -156,7 +156,7 @@ def read_scores(
     map : mapping of str to float, optional
         What a word counts, such as ``partly=0.5``.
     by_epoch : bool
-        Each repeat of an item is a row; repeats of one item belong together.
+        Each repeat of an item is a row. Repeats of one item belong together.
     systems : sequence of str
         Systems that people scored, as :func:`systems_of` returns them: columns of tables that are called so are read.
 

@@ -79,7 +79,7 @@ def compare_representations(
         Resamples of the rows. Intervals of single scores are those of :func:`demele.evaluate`; those of differences
         are of scores on as many half-samples, the same for all representations and for every metric.
     level : float in (0, 1)
-        Level of every interval by itself; the error of all that is significant together is 1 - level.
+        Level of every interval by itself. The error of all that is significant together is 1 - level.
     codes_std : mapping of str to array-like, optional
         Standard deviations of stochastic codes, by the name of the representation.
     code_groups : mapping or sequence, optional

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import binomtest
 
-from demele.classifiers.comparison.compare import compare_without_labels
+from demele.classifiers import Agreement, compare
 from demele.classifiers.comparison.worst_case import agreement
 from tests.classifiers.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -51,7 +51,7 @@ def rejections(*, dependent: bool, repeats: int = 400, n: int = 300) -> float:
             errors[2] = errors[1]
         other = (truth + 1) % 4
         old, new, third = (np.where(error, other, truth) for error in errors)
-        wrong += compare_without_labels(old, new, third, level=0.9, classes=range(4)).verdict == "candidate"
+        wrong += compare(old, new, None, method=Agreement(third), level=0.9, classes=range(4)).verdict == "candidate"
     return wrong / repeats
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.classifiers.comparison.compare import compare, compare_without_labels
+from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.method_options import Agreement, Audited, Cleaned, HardRows, Sequential, TrueLabels
 from demele.classifiers.comparison.methods import METHODS, method_names
 from demele.classifiers.comparison.ranking import rank
@@ -284,7 +284,7 @@ def test_kinds_of_arrays_and_classes_do_not_matter() -> None:
 
 def test_without_labels() -> None:
     third = np.where(np.random.default_rng(3).random(500) < 0.8, Case.labels, (Case.labels + 1) % 3)
-    found = compare_without_labels(pd.Series(Case.old, name="a"), pd.Series(Case.new, name="b"), third)
+    found = compare(pd.Series(Case.old, name="a"), pd.Series(Case.new, name="b"), None, method=Agreement(third))
     assert found.method == "agreement"
     assert found.names == ("a", "b")
     assert_close(found.difference, (Case.new == third).mean() - (Case.old == third).mean(), ROUNDING)
@@ -292,7 +292,7 @@ def test_without_labels() -> None:
     assert found.breakdown.labels == -1
     assert math.isnan(found.breakdown.rate)
     with pytest.raises(InputError, match=r"baseline and reference: .*500 and 499"):
-        compare_without_labels(Case.old, Case.new, third[1:])
+        compare(Case.old, Case.new, None, method=Agreement(third[1:]))
 
 
 TRANSPOSED = np.array([[0.9, 0.3, 0.1], [0.1, 0.6, 0.1], [0.0, 0.1, 0.8]])
@@ -530,7 +530,7 @@ def test_rare_classes_do_not_make_a_classifier_weak() -> None:
 
 
 def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
-    found = compare_without_labels(Case.old, Case.new, (Case.labels + 1) % 3)
+    found = compare(Case.old, Case.new, None, method=Agreement((Case.labels + 1) % 3))
     assert "largest-class" not in codes(found)
 
 

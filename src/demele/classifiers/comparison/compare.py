@@ -61,8 +61,9 @@ def ask(
     if method is None and noise is None and audit is None and inner == "accuracy":
         noise = 0.0
     spec, options = resolved(method, measure=inner, inference=inference, noise=noise, audit=audit)
-    # Compared without labels, the reference stands in their place; messages call it by its name.
-    argument = "reference" if isinstance(options, Agreement) and labels is options.reference else "labels"
+    argument = "labels"
+    if labels is None and isinstance(options, Agreement):  # it stands in their place
+        labels, argument = options.reference, "reference"
     data = read_labelled(models, labels, classes=classes_of(noise, audit, classes), argument=argument)
     words = data.vocabulary
     if isinstance(noise, TransitionCounts | TransitionMatrix):
@@ -238,7 +239,7 @@ def compare(
     baseline, candidate : array-like of shape (n,)
         Their predicted classes on the same instances. Two pandas or polars series with different names name them.
     labels : array-like of shape (n,)
-        The given labels.
+        The given labels; None for the method :class:`demele.classifiers.Agreement`, which compares without labels.
     method : str or object, optional
         Comparison method (default: the most powerful one that applies). See
         :func:`demele.classifiers.method_names`. ``"audit"`` with an audit, else ``"worst-case"`` for the
@@ -331,48 +332,3 @@ def compare(
     if not decided:
         raise InputError("measure", "expected a measure or several, got none")
     return replace(decided[0], others=tuple(decided[1:]))
-
-
-@renamed(established="baseline", names=NAMES)
-def compare_without_labels(
-    baseline: object,
-    candidate: object,
-    reference: object,
-    *,
-    level: float = 0.95,
-    classes: Classes = None,
-) -> Decision:
-    """Compare two classifiers by their agreement with a third: without labels, under a strong assumption.
-
-    Parameters
-    ----------
-    baseline, candidate, reference : array-like of shape (n,)
-        Predicted classes. The reference must be better than chance, and the three must err independently of each other.
-    level, classes
-        As in :func:`compare`.
-
-    Returns
-    -------
-    Decision
-        Its estimates are agreements with the reference, not accuracies.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
-
-    Notes
-    -----
-    Source: Raj, Singh and Baker 2011. McNemar's test on the instances where just one of the two agrees with the
-    reference. Real classifiers err on the same instances: with them, this test was wrong in 15 to 34% of comparisons
-    that should keep the baseline.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.integers(0, 10, 1000)
-    >>> old, new, other = (np.where(rng.random(1000) < p, truth, rng.integers(0, 10, 1000)) for p in (0.6, 0.9, 0.8))
-    >>> compare_without_labels(old, new, other).verdict
-    'candidate'
-    """
-    return compare(baseline, candidate, reference, method=Agreement(reference), level=level, classes=classes)

@@ -159,7 +159,7 @@ class Decision(Result):
         if known is not None:
             return known if isinstance(known, ExpertBreakdown) else None
         audit, verdict = question.audit, self.verdict
-        if verdict == "inconclusive" or "audit" not in spec.uses or question.measure != "accuracy" or audit is None:
+        if verdict == "inconclusive" or spec.needs != "audit" or question.measure != "accuracy" or audit is None:
             return None
         # The proved verdict takes the expert for right.
         random = question.expert_error and question.expert_errors == "random"
@@ -198,11 +198,11 @@ class Decision(Result):
                 "by_class": _by_class(question),
                 **details,
             }
-            if question.audit is not None and "audit" in spec.uses and question.audit.design != "selective":
+            if question.audit is not None and spec.needs == "audit" and question.audit.design != "selective":
                 details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
             # Others judge by other labels, so that an audit of the given ones changes nothing, or have an audit.
             others = (question.true_labels, question.suspects, question.reference, question.clusters)
-            if "audit" not in spec.needs and all(one is None for one in others):
+            if spec.needs != "audit" and all(one is None for one in others):
                 details["prospect"] = prospect(question)
         if question.clusters is not None:
             worth = effective_rows(data, question.measure, question.of, pair, question.clusters)
@@ -336,7 +336,7 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     """Return notes on the audit, the groups, weak classifiers, classes, and options that the method does not use."""
     audit, data = question.audit, question.data
     notes: tuple[Note, ...] = ()
-    if audit is not None and "audit" in spec.uses:
+    if audit is not None and spec.needs == "audit":
         notes = (*audit.notes(data.labels), *audit_notes(data, audit))
         if question.measure in ("recall", "f1") and spec.name == "audit":
             inference: Any = "test_set" if question.inference == "test_set" else "population"
@@ -354,7 +354,7 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     if spec.name != "agreement":
         notes += (*class_notes(data), *unpredicted_notes(data))
     selective = spec.name == "audit" and audit is not None and audit.design == "selective"
-    used = {*spec.uses, *(("noise",) if selective else ())}
+    used = {spec.needs, "noise" if selective or spec.name == "sequential" else ""}
     for option in ("noise", "audit"):
         if getattr(question, option) is not None and option not in used:
             message = f"method {spec.name!r} does not use {option}; the verdict would be the same without it"

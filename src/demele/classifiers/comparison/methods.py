@@ -24,7 +24,7 @@ from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
 from demele.core.names import checked_name
 
-Need = Literal["noise", "audit"]
+Need = Literal["", "noise", "audit"]
 
 
 _OF_ONE_CLASS = ("accuracy", "precision", "recall", "f1")
@@ -43,7 +43,7 @@ class MethodSpec:
     """One method.
 
     ``rule`` is what it does, ``promise`` when it errs, ``decide`` its function. ``needs`` is the knowledge without
-    which it is refused, ``also`` other that it looks at. ``by_overlap``: it compares two intervals, whatever it does
+    which it is refused. ``by_overlap``: it compares two intervals, whatever it does
     first. ``p_values``: several comparisons can share an error by Holm's procedure (else they share the level by
     Bonferroni's). ``groups``: its errors are kept for rows that come in groups. ``lacks``: why it refuses measures of
     all classes, in half a sentence.
@@ -56,19 +56,13 @@ class MethodSpec:
     promise: str
     source: str = "Benjelloun 2021, section 6.5.4"
     references: tuple[str, ...] = ("benjelloun2021impact",)
-    needs: tuple[Need, ...] = ()
-    also: tuple[Need, ...] = ()
+    needs: Need = ""
     by_overlap: bool = False
     measures: tuple[str, ...] = _OF_ONE_CLASS
     inferences: tuple[str, ...] = ("population",)
     p_values: bool = False
     groups: bool = False
     lacks: str = ""
-
-    @property
-    def uses(self) -> tuple[Need, ...]:
-        """Knowledge that the method looks at."""
-        return (*self.needs, *self.also)
 
     @property
     def bibtex(self) -> str:
@@ -120,7 +114,7 @@ METHODS: dict[str, MethodSpec] = {
             "larger than supplied.",
             measures=(*_OF_ONE_CLASS, "macro-f1", "balanced-accuracy"),
             lacks="its bias under label noise has no bound here, as the means over classes have",
-            needs=("noise",),
+            needs="noise",
         ),
         MethodSpec(
             name="hard-rows",
@@ -165,7 +159,7 @@ METHODS: dict[str, MethodSpec] = {
             references=("mcnemar1947note",),
             lacks="its worst case counts the rows on which two classifiers disagree, and such a measure changes "
             "with wrong labels anywhere",
-            needs=("noise",),
+            needs="noise",
             measures=("accuracy",),
             inferences=get_args(Inference),
             p_values=True,
@@ -182,7 +176,7 @@ METHODS: dict[str, MethodSpec] = {
             source="design-based, prediction-powered inference: Angelopoulos et al. 2023",
             references=("angelopoulos2023prediction",),
             measures=_ALL,
-            needs=("audit",),
+            needs="audit",
             inferences=get_args(Inference),
             p_values=True,
             groups=True,
@@ -193,13 +187,12 @@ METHODS: dict[str, MethodSpec] = {
             rule="Every expert label is a bet against the claim that the candidate is not better; the claim falls "
             "when the winnings pass the inverse of the error allowed.",
             decide=sequential,
-            also=("noise",),
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
             source="testing by betting, without replacement: Waudby-Smith & Ramdas 2020; Waudby-Smith & Ramdas 2024",
             references=("waudbysmith2020confidence", "waudbysmith2024estimating"),
             lacks="it bets on rows on which two classifiers disagree, each worth as much as any other; here all "
             "rows matter, and what each is worth depends on labels not yet asked for",
-            needs=("audit",),
+            needs="audit",
             measures=("accuracy",),
             inferences=get_args(Inference),
             p_values=True,
@@ -251,9 +244,8 @@ def resolved(
             if name == one.method:
                 raise InputError("method", f"{name!r} has options of its own; give `{one.__name__}(...)`")
     spec = METHODS[name]
-    lacking = [need for need in spec.needs if {"noise": noise, "audit": audit}[need] is None]
-    if lacking:
-        raise InputError(f"method {name!r} needs {_ARGUMENT[lacking[0]]}")
+    if spec.needs and (noise if spec.needs == "noise" else audit) is None:
+        raise InputError(f"method {name!r} needs {_ARGUMENT[spec.needs]}")
     if measure not in spec.measures:
         able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
         why = f": {spec.lacks}" if measure in TABLE_MEASURES else ""

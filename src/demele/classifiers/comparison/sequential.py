@@ -1,6 +1,7 @@
 """Expert labels one at a time: stop as soon as they show which classifier is better, whatever the label noise."""
 
 import hashlib
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,8 +17,8 @@ from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, read_ro
 from demele.classifiers.expert_errors import (
     ExpertErrors,
     allowed_rows,
+    check_random_errors,
     expert_assumption,
-    read_expert_error,
     with_expert_errors,
 )
 from demele.classifiers.judge import judge
@@ -142,7 +143,7 @@ class SequentialComparison(Result):
         noise: Noise = None,
         disagreement: Data = None,
         classes: Classes = None,
-        expert_error: float = 0.0,
+        expert_error: Rate = 0.0,
         expert_errors: ExpertErrors = "adversarial",
         groups: Data = None,
         seed: Seed = 0,
@@ -151,7 +152,7 @@ class SequentialComparison(Result):
             raise InputError("gate", "is for the scores of rows of one system; leave it out")
         known = read_noise(noise)
         data = read_labelled(named(baseline, candidate), labels, classes=classes_of(known, None, classes))
-        error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
+        check_random_errors(expert_error, expert_errors, k=data.k)
         self.seed = seed
         self._question = Question(
             data=data,
@@ -160,8 +161,8 @@ class SequentialComparison(Result):
             level=level,
             inference=inference,
             noise=known,
-            expert_error=error,
-            expert_errors=kind,
+            expert_error=expert_error,
+            expert_errors=expert_errors,
             seed=self.seed,
             groups=read_groups(groups, data.n, population=inference == "population"),
         )
@@ -176,6 +177,9 @@ class SequentialComparison(Result):
         self._asked(self._plan.rows, data.n)
         #: Class index that the expert gave at each position of the order; UNASKED where there is none yet.
         self._answers = np.full(self._plan.rows.size, UNASKED, dtype=np.int32)
+
+    #: That of ``__init__``, not of ``__new__``, for :func:`help` and for commands.
+    __signature__ = inspect.Signature([*inspect.signature(__init__).parameters.values()][1:])
 
     def _asked(self, rows: Rows, n: int) -> None:
         """Take the rows to ask for, of ``n``, in their order."""

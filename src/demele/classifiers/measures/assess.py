@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from demele.classifiers.expert_errors import ExpertErrors, expert_words, moved_ends, read_expert_error
+from demele.classifiers.expert_errors import ExpertErrors, check_random_errors, expert_words, moved_ends
 from demele.classifiers.measures.assessment import Assessment
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
 from demele.classifiers.measures.audit_plausibility import audit_notes
@@ -32,7 +32,7 @@ from demele.classifiers.row_groups import (
 from demele.classifiers.table_measures import Table
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.kinds import Classes, Confidence, Data, checked
+from demele.core.kinds import Classes, Confidence, Data, Rate, checked
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
@@ -393,7 +393,7 @@ def assess(
     classes: Classes = None,
     per_class: bool = True,
     average: str | Sequence[str] = ("macro", "weighted"),
-    expert_error: float = 0.0,
+    expert_error: Rate = 0.0,
     expert_errors: ExpertErrors = "adversarial",
     groups: Data = None,
 ) -> Assessment:
@@ -505,8 +505,8 @@ def assess(
     together = read_groups(groups, data.n)
     clusters = None if together is None or together.single else together
     table = ConfusionCounts(table_of(data), data.vocabulary.classes)
-    errs = read_expert_error(expert_error, expert_errors, k=data.k)
-    if errs[0] and (expert is None or expert.design == "selective"):
+    check_random_errors(expert_error, expert_errors, k=data.k)
+    if expert_error and (expert is None or expert.design == "selective"):
         raise InputError(
             "expert_error",
             "says how often the expert of a random audit is wrong; give `audit=`, expert labels of rows "
@@ -519,7 +519,7 @@ def assess(
     elif coded is not None and coded.design != "selective":
         if clusters is not None:
             refuse_whole_groups(clusters, coded)
-        knowledge = _Audited(data, table, coded, level, rate, errs, clusters)
+        knowledge = _Audited(data, table, coded, level, rate, (expert_error, expert_errors), clusters)
     elif rate is not None:
         knowledge = _Bounded(data, table, rate, coded, level, clusters)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
@@ -546,8 +546,8 @@ def assess(
         arguments["noise"] = rate
     if knowledge.audit is not None:
         arguments["audit"] = knowledge.audit
-    if errs[0]:
-        arguments |= {"expert_error": errs[0], "expert_errors": errs[1]}
+    if expert_error:
+        arguments |= {"expert_error": expert_error, "expert_errors": expert_errors}
     arguments |= {"per_class": per_class, "average": averages}
     context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
     if true_labels is not None:
