@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from demele.classifiers import loss_scores, pass_at_k
+from demele.classifiers import label_set_scores, loss_scores, pass_at_k
 from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.errors import InputError
 from tests.tolerances import ROUNDING, assert_close
@@ -52,3 +52,30 @@ def test_losses_reach_those_of_the_other_labels() -> None:
     assert_close([bounds.low, bounds.high], [min(flipped), max(flipped)], ROUNDING)
     with pytest.raises(InputError, match="has no bound"):
         loss_scores(p, y, loss="log")
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [("jaccard", [1 / 3, 0, 1]), ("f1", [1 / 2, 0, 1]), ("hamming", [1 / 2, 3 / 4, 1]), ("exact", [0, 0, 1])],
+)
+def test_scores_of_sets_of_labels_are_those_found_by_hand(score: str, expected: list[float]) -> None:
+    predicted, given = [[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]], [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    assert_close(label_set_scores(predicted, given, score=score).given, expected, ROUNDING)
+
+
+@pytest.mark.parametrize("score", ["jaccard", "f1", "hamming", "exact"])
+@pytest.mark.parametrize("wrong", [1, 2, 3])
+def test_a_row_reaches_what_other_labels_would_score(score: str, wrong: int) -> None:
+    """Against all sets of labels that differ in at most so many."""
+    sets = np.array(list(itertools.product((0, 1), repeat=4)))
+    for predicted in sets[[0, 1, 6, 15]]:
+        every = label_set_scores(np.tile(predicted, (16, 1)), sets, score=score, wrong=1).given
+        found = label_set_scores(np.tile(predicted, (16, 1)), sets, score=score, wrong=wrong)
+        near = np.array([every[(sets != one).sum(axis=1) <= wrong] for one in sets], dtype=object)
+        assert_close(found.given - found.down, [one.min() for one in near], ROUNDING)
+        assert_close(found.given + found.up, [one.max() for one in near], ROUNDING)
+
+
+def test_sets_of_labels_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="0 and 1 for each row and label"):
+        label_set_scores([[1, 2]], [[1, 0]])

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from demele.classifiers.roc import auc as auc
     from demele.classifiers.row_scores import RowScores as RowScores
     from demele.classifiers.row_scores import ScoreAudit as ScoreAudit
+    from demele.classifiers.score_kinds import label_set_scores as label_set_scores
     from demele.classifiers.score_kinds import loss_scores as loss_scores
     from demele.classifiers.score_kinds import pass_at_k as pass_at_k
     from demele.classifiers.stats import stats as stats
@@ -73,7 +74,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",
         "demele.classifiers.roc": "auc",
         "demele.classifiers.row_scores": "RowScores ScoreAudit",
-        "demele.classifiers.score_kinds": "loss_scores pass_at_k",
+        "demele.classifiers.score_kinds": "label_set_scores loss_scores pass_at_k",
         "demele.classifiers.stats": "stats",
     },
     {

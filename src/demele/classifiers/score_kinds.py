@@ -1,7 +1,7 @@
 """Row scores of problems with several samples, and of predicted probabilities."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,6 +59,67 @@ def pass_at_k(correct: Data, samples: Data, k: Count, *, wrong: CountOrNone = 0)
     given = passing(c)
     reach = np.nan_to_num(given - passing(c - wrong)), np.nan_to_num(passing(c + wrong) - given)
     return RowScores(given, reach=reach)
+
+
+@checked
+def label_set_scores(
+    predictions: Data,
+    labels: Data,
+    *,
+    score: Literal["jaccard", "f1", "hamming", "exact"] = "jaccard",
+    wrong: Count = 1,
+) -> RowScores:
+    """Return a score of each row that may have several labels at once (multi-label classification).
+
+    Parameters
+    ----------
+    predictions, labels : array-like of bool of shape (n, n_labels)
+        Whether each label was predicted, and given.
+    score : {"jaccard", "f1", "hamming", "exact"}
+        Common labels by all that occur; by the mean number of both; share of labels that agree; 1 if all do.
+    wrong : int, default 1
+        Labels of a row that may be wrong, at most: how far its true score may lie.
+
+    Returns
+    -------
+    RowScores
+        For ``assess``, ``compare`` and ``rank``. A row without any label, predicted or given, has the score 1.
+
+    Raises
+    ------
+    InputError, InputTypeError
+
+    Examples
+    --------
+    >>> found = label_set_scores([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]])
+    >>> found.given, found.down, found.up
+    (array([0.5, 1. ]), array([0.5, 1. ]), array([0.5, 0. ]))
+    """
+    predicted, given = (
+        whole_array(values, name, dimensions=2) for values, name in ((predictions, "predictions"), (labels, "labels"))
+    )
+    if predicted.shape != given.shape or not np.isin([predicted, given], (0, 1)).all():
+        raise InputError("predictions", "expected 0 and 1 for each row and label, as many as in `labels`")
+    k, both, alone = given.shape[1], (predicted & given).sum(axis=1), predicted.sum(axis=1)
+
+    def scored(common: Any, of_labels: Any) -> Floats:
+        """Return scores from the number of common labels, and of given ones."""
+        either = alone + of_labels - common
+        if score in ("hamming", "exact"):
+            agree = 1 - (either - common) / k
+            return np.asarray(agree if score == "hamming" else agree == 1, dtype=np.float64)
+        of = either if score == "jaccard" else (alone + of_labels) / 2
+        return np.asarray(np.where(of > 0, common / np.where(of > 0, of, 1), 1.0))
+
+    value = scored(both, given.sum(axis=1))
+    low, high = value, value
+    for hits in range(wrong + 1):  # of the wrong labels, so many are predicted ones, and the others are none
+        rest = wrong - hits
+        lost, added = np.minimum(hits, both), np.minimum(rest, k - alone - (given.sum(axis=1) - both))
+        low = np.minimum(low, scored(both - lost, given.sum(axis=1) - lost + added))
+        found, dropped = np.minimum(hits, alone - both), np.minimum(rest, given.sum(axis=1) - both)
+        high = np.maximum(high, scored(both + found, given.sum(axis=1) + found - dropped))
+    return RowScores(value, reach=(value - low, high - value))
 
 
 def loss_scores(
