@@ -132,7 +132,7 @@ def divide_images(
         image_size = fabric.spec.image_shape[0] if image_size is None else image_size
     noise = LabelNoise() if label_noise is None else LabelNoise.of(label_noise, "label_noise")
     if noise.kind == "resubstitution":
-        raise InputError("label_noise", "'resubstitution' is for `pruning_study()`")
+        raise InputError("label_noise", "'resubstitution' is for a study of pruning")
     is_clutter = data in (None, "clutter")
     if not is_clutter and (difficulty is not None or noise.kind == "visibility"):
         raise InputError("label_noise" if difficulty is None else "difficulty", "is for `data='clutter'`")

@@ -112,7 +112,7 @@ def error_structure(
     classes: dict[Any, int] = {label: place for place, label in enumerate(table.classes)}
     odd = [label for label in true_labels.values() if label not in classes]
     if odd:
-        raise InputError("true_labels", f"expected classes that are answers, got {odd[0]!r}; pass `Annotations`")
+        raise InputError("true_labels", f"expected classes that are answers, got {odd[0]!r}; pass labels.Annotations")
     truth = np.array([classes.get(true_labels.get(item), -1) for item in table.items])
     rows = np.flatnonzero(truth[table.item] >= 0)
     item, answer = table.item[rows], table.answer[rows]
