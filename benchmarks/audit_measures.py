@@ -19,21 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, share
-from demele.classifiers.measures.audit_interval import (
-    EXACT_BELOW,
-    accuracy_cells,
-    cell_interval,
-    measure_cells,
-    pooled_shares,
-)
-from demele.classifiers.question import as_value
+from demele.classifiers.audited_cells import Cells
+from demele.classifiers.measures.audit_interval import ratio_ends
 from demele.core.seeds import rng_for
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 K = 10
-LEVEL = 0.95
+TAIL = 0.025
 REPEATS = 2000
 #: Averages over classes cost ten times as much.
 MACRO_REPEATS = 400
@@ -129,17 +123,6 @@ class Rows:
         found: Floats = self.counts @ kind
         return found
 
-    def pooled(self) -> Floats:
-        """The pooled shares, these being the audited rows."""
-        return pooled_shares(
-            agree=self.of(self.says_has),
-            right=self.of(self.says_has & self.true_has),
-            differ=self.of(~self.says_has),
-            prediction_right=self.of(self.true_says & ~self.says_has),
-            label_right=self.of(self.true_has & ~self.says_has),
-            k=K,
-        )
-
     def value(self, measure: str) -> Floats:
         """True value."""
         says, true = self.of(self.says), self.of(self.true)
@@ -151,18 +134,24 @@ class Rows:
             found: Floats = self.of(self.true & self.says) / among
         return found
 
-    def interval(self, audited: "Rows", measure: str, inference: Any, *, few: bool) -> tuple[Floats, Floats]:
+    def interval(self, audited: "Rows", measure: str, inference: str) -> tuple[Floats, Floats]:
         """Both ends, from all rows and the audited ones."""
+        n, k = int(self.counts[0].sum()), int(audited.counts[0].sum())
         if measure == "accuracy":
-            hits, seen = self.of(self.says_has), audited.of(self.says_has)
-            lost, won = audited.of(self.says_has & ~self.true_has), audited.of(self.true_says & ~self.says_has)
-            misses = audited.of(~self.says_has)
-            cells = accuracy_cells(hits, self.counts.sum(axis=-1), seen, lost, misses, won)
+            size = np.stack([self.of(~self.says_has), self.of(self.says_has)], axis=-1)
+            seen = [[audited.of(one & other) for other in (~self.true_says, self.true_says)]
+                    for one in (~self.says_has, self.says_has)]  # fmt: skip
+            counted, given = np.moveaxis(np.array(seen), -1, 0), np.arange(2)
         else:
-            parts = self.fourfold(), audited.fourfold(), audited.fourfold(self.true)
-            cells = measure_cells(measure, *parts, audited.pooled(), few=few)
-        low, high = cell_interval(cells, level=LEVEL, exact=False, inference=inference)
-        return as_value(low, measure), as_value(high, measure)
+            truly = audited.fourfold(self.true)
+            size, given = self.fourfold(), np.array([1, 0, 1, 0])
+            counted = np.stack([audited.fourfold() - truly, truly], axis=-1)
+        cells = Cells(size, np.stack(3 * [counted]), given, n, k)
+        if measure == "accuracy":
+            values = np.broadcast_to(np.arange(2.0), counted.shape)
+            return cells.fit(values, population=inference == "population").ends(TAIL)
+        _, low, high = ratio_ends(cells, measure, TAIL, population=inference == "population")
+        return low, high
 
 
 def rows_of(joint: Floats, of: int, sizes: tuple[int, int], repeats: int, seed: tuple[Any, ...]) -> tuple[Rows, ...]:
@@ -178,11 +167,11 @@ def rows_of(joint: Floats, of: int, sizes: tuple[int, int], repeats: int, seed: 
 
 def measured(world: World, n: int, labels: int, *, repeats: int = REPEATS) -> dict[str, Any]:
     """Share of test sets whose interval holds the true value, and mean width, of each measure and inference."""
-    seed, few = (world.grid, world.name, n, labels), labels < EXACT_BELOW
+    seed = world.grid, world.name, n, labels
     whole, audited, expected = rows_of(world.joint(), 0, (labels, n - labels), repeats, seed)
     found: dict[str, Any] = {}
     for measure, inference in itertools.product((*CLASS_MEASURES, "accuracy"), INFERENCES):
-        low, high = whole.interval(audited, measure, inference, few=few)
+        low, high = whole.interval(audited, measure, inference)
         found[f"{measure} {inference}"] = _held(
             low, high, (expected if inference == "population" else whole).value(measure)
         )
@@ -203,7 +192,7 @@ def _macro(world: World, n: int, labels: int, measure: str) -> list[float]:
         whole, audited, expected = (
             Rows(counts.astype(float), *flags) for counts in (drawn[0] + drawn[1], drawn[0], joint.reshape(1, -1))
         )
-        ends.append(whole.interval(audited, measure, "population", few=labels < EXACT_BELOW))
+        ends.append(whole.interval(audited, measure, "population"))
         right.append(float(expected.value(measure)[0]))
     low, high = (np.nanmean([end[side] for end in ends], axis=0) for side in (0, 1))
     return _held(low, high, np.mean(right))

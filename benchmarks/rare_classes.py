@@ -11,14 +11,13 @@ the others are counted. ``beyond``: mean distance of the value from an interval 
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
 from demele.classifiers import compare
-from demele.classifiers.measures.audit_interval import audited_estimate
+from demele.classifiers.measures.audit_interval import audited_ends
 from demele.core.errors import InputError
 from demele.core.labelled import read_labelled
 from demele.core.results import Interval
@@ -78,8 +77,8 @@ def _one(cell: tuple[float, float, float], draw: int) -> dict[tuple[str, str], t
             continue
         ends: dict[str, tuple[Interval, float]] = {}
         for measure, value in values.items():
-            asked: tuple[Any, ...] = (measure, 1, 0.95)
-            ends[measure] = audited_estimate(data, coded, *asked, inference="test_set")[1], value
+            _, low, high = audited_ends(data, coded, measure, 0.95, inference="test_set")
+            ends[measure] = Interval(low=float(low[1]), high=float(high[1]), level=0.95, method="audit"), value
         if name.endswith("-") and draw < COMPARED:
             decision = compare(
                 old, new, labels, audit=audit, measure="recall", of=1, inference="test_set", classes=[0, 1]

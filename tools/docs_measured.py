@@ -244,14 +244,6 @@ WORST_CORNERS = together(
     ),
     Measured("audit_scan.csv", ("bound", ("worst, %", "{worst}")), words="comparisons/scan"),
 )
-ESTIMATES = Measured(
-    "audit_estimate.csv",
-    (
-        *(("rows, audited", "{n}, {labels}"), "interval"),
-        ("coverage in %: mean, least", "{coverage_mean}, {coverage_least}"),
-        *(("width in points", "{width_points}"), ("excludes 0 in %", "{excludes_0_percent}")),
-    ),
-)
 #: How a world is asked, and what its name says then; copies take in those who believe them.
 _ASKED: Mapping[str, Callable[[str], bool]] = {
     "true labels, `overlap`": lambda world: "0 right" in world and "groups" not in world,
@@ -472,7 +464,6 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     "<!-- mcc-infomec-snc -->": NEWER,
     "<!-- measured-comparisons -->": POWER_OF_CHOSEN,
     "<!-- measured-corners -->": WORST_CORNERS,
-    "<!-- measured-estimate -->": ESTIMATES,
     "<!-- measured-table-measures -->": TABLE_MEASURES,
     "<!-- measured-comparison-methods -->": Measured(_ROWS, words="comparison_methods/link"),
 }

@@ -13,7 +13,6 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from demele.classifiers.measures.assess import assess
 from demele.classifiers.measures.assessment import Assessment
-from demele.classifiers.measures.audit_interval import audited_estimate
 from demele.classifiers.measures.bias import bias
 from demele.classifiers.measures.correction import bias_bounds
 from demele.core.errors import (
@@ -28,6 +27,7 @@ from demele.core.proportions import score_interval
 from demele.noise.audit import Audit, draw_audit
 from demele.noise.budget import noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
+from tests.classifiers.audited import estimated
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 Array = NDArray[Any]
@@ -206,15 +206,19 @@ def test_a_random_audit_estimates_every_measure(design: str) -> None:
         if one.of == "weighted" and one.measure != "recall":
             assert one.corrected is None
             continue
-        of = None if one.of == "weighted" else one.of
-        measure = "accuracy" if one.of == "weighted" else one.measure
-        _, expected = audited_estimate(data, coded, measure, of, 0.95)
-        _, here = audited_estimate(data, coded, measure, of, 0.95, inference="test_set")
+        measure = "accuracy" if one.of == "weighted" or one.measure == "error" else one.measure
+        classes = [None] if measure == "accuracy" else range(data.k) if one.of == "macro" else [one.of]
+        expected, here = (
+            np.mean([estimated(data, coded, measure, of, inference=inference)[1:] for of in classes], axis=0)
+            for inference in ("population", "test_set")
+        )
+        if one.measure == "error":
+            expected, here = 1 - expected[::-1], 1 - here[::-1]
         assert one.corrected is not None
         assert one.bias is not None
         assert one.corrected.kind == "design"
-        assert_close(ends(one.corrected), ends(expected), ROUNDING)
-        assert_close(one.bias, (one.value - here.high, one.value - here.low), ROUNDING)
+        assert_close(ends(one.corrected), expected, ROUNDING)
+        assert_close(one.bias, one.value - here[::-1], ROUNDING)
     again = assess(predictions, labels, noise=audit)
     assert_exact(again.to_frame()["corrected_low"], found.to_frame()["corrected_low"])
     assert any("150 audited rows were drawn" in text for text in found.assumptions)

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from statsmodels.stats.proportion import proportion_confint
+from scipy.stats import beta, norm, t
 
 from demele.classifiers import assess, compare
-from demele.classifiers.measures.audit_interval import audited_estimate
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import read_labelled
 from demele.labels import Audit, draw_audit, join_audits
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from tests.classifiers.audited import estimated
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Ints = NDArray[np.int64]
 MEASURES = ("accuracy", "precision", "recall", "f1")
@@ -94,14 +94,15 @@ def test_a_stratum_that_was_audited_whole_leaves_the_interval_of_the_other() -> 
     first = Audit(np.r_[rows, 0], truth[np.r_[rows, 0]], design="uniform")
     audit = join_audits(first, Audit(within[1:], truth[within[1:]], design="uniform"), within=within)
     data = read_labelled({"m": said}, np.zeros(n, np.int64), classes=[0, 1])
-    value, interval = audited_estimate(
-        data, audit.coded(data.vocabulary, n), "accuracy", None, 0.95, inference="test_set"
-    )
+    value, low, high = estimated(data, audit.coded(data.vocabulary, n), "accuracy", inference="test_set")
     assert_close(value, 960 * 0.97 / n, ROUNDING)
-    # Jeffreys' bounds of 97 in 100, by another package, with counts over the share that was not audited.
-    left = 1 - 100 / 960
-    low, high = proportion_confint(97 / left, 100 / left, method="jeffreys")
-    assert_close([interval.low, interval.high], [960 * low / n, 960 * high / n], ROUNDING)
+    # Jeffreys' law of 97 in 100, with the variance of the share that was not audited, and the t quantile.
+    law = beta(97.5, 3.5)
+    mean, variance = law.mean(), law.var() * (1 - 100 / 960)
+    size = mean * (1 - mean) / variance - 1
+    bounds = beta.ppf([0.025, 0.975], mean * size, (1 - mean) * size)
+    wider = t.ppf(0.975, 140 - 2) / norm.ppf(0.975)
+    assert_close([low, high], [960 * (0.97 + wider * (end - 0.97)) / n for end in bounds], SOLVER)
 
 
 @pytest.mark.parametrize(
@@ -152,14 +153,10 @@ def test_joined_audits_keep_their_level_and_never_widen_an_interval(share: float
         right = [float((new == truth).mean()), both / says, both / has, 2 * both / (says + has)]
         for measure, value in zip(MEASURES, right, strict=True):
             of = None if measure == "accuracy" else 1
-            ends = [
-                audited_estimate(data, one.coded(data.vocabulary, truth.size), measure, of, 0.95, inference="test_set")[
-                    1
-                ]
-                for one in (first, joined)
-            ]
-            widths = [one.high - one.low for one in ends]
-            found[measure][draw] = *widths, ends[1].low - 1e-9 <= value <= ends[1].high + 1e-9
+            coded = [one.coded(data.vocabulary, truth.size) for one in (first, joined)]
+            ends = [estimated(data, one, measure, of, inference="test_set")[1:] for one in coded]
+            widths = [high - low for low, high in ends]
+            found[measure][draw] = *widths, ends[1][0] - 1e-9 <= value <= ends[1][1] + 1e-9
     for measure, table in found.items():
         width, joined_width, _ = np.median(table, axis=0)
         assert joined_width <= 1.05 * width, measure

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.classifiers import assess
-from demele.classifiers.row_groups import Groups, corrected_effect, effective_share, ends_at, read_groups
+from demele.classifiers.row_groups import Groups, effective_share, ends_at, read_groups
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.proportions import score_interval
 from demele.labels import Audit, draw_audit
@@ -51,19 +51,6 @@ def test_one_group_leaves_everything_open() -> None:
     trials = np.r_[np.ones(4), np.zeros(36)]
     low, high = score_ends(trials, trials, Groups(np.repeat(np.arange(10), 4)))
     assert (low, high) == (0.0, 1.0)
-
-
-def test_noise_of_labels_is_taken_out_of_the_effect() -> None:
-    """Right labels in identical groups have the effect of their size; labels that err on rows show less of it."""
-    rng = np.random.default_rng(1)
-    predicted, labels, codes = identical(2000, 5, accuracy=0.7)
-    given = np.where(rng.random(labels.size) < 0.2, (labels + rng.integers(1, 5, labels.size)) % 5, labels)
-    hits, ones, groups = predicted == given, np.ones(labels.size), Groups(codes)
-    correct = float((predicted == labels).mean())
-    seen = corrected_effect(hits, ones, groups, wrong=0.0, correct=float(hits.mean()), level=0.95)
-    taken = corrected_effect(hits, ones, groups, wrong=0.2, correct=correct, level=0.95)
-    assert seen < 3.6
-    assert 4.9 < taken < 5.02
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def of_classifiers() -> list[Result]:
     return [
         classifiers.compare(pd.Series(first, name="a"), pd.Series(third, name="<b>"), truth, noise=0.01),
         classifiers.compare(first, second, truth, noise=0.2),
-        classifiers.compare(first, third, truth, audit=audit, method=classifiers.Audited(errors="undirected")),
+        classifiers.compare(first, third, truth, audit=audit),
         classifiers.compare(first, third, truth, audit=audit, measure=every),
         classifiers.compare(first, third, truth, method=classifiers.Agreement(second)),
         classifiers.compare(first, third, truth, method="worst-case-overlap", measure="f1", of="<b>", noise=0.01),

@@ -59,9 +59,7 @@ class StratumSums:
     Attributes
     ----------
     share : array
-        Share of all rows (or of their weight) in each stratum; 0 where there is none.
-    given : array
-        Mean given score of all rows of the stratum.
+        Share of all rows (or of their weight) in each stratum, times how far their scores can differ; 0 for none.
     audited : array
         Audited rows.
     effective : array
@@ -76,7 +74,6 @@ class StratumSums:
     """
 
     share: Floats
-    given: Floats
     audited: Floats
     effective: Floats
     mean: Floats
@@ -90,7 +87,6 @@ class StratumSums:
         """Return those of 1 - score."""
         return StratumSums(
             self.share,
-            1 - self.given,
             self.audited,
             self.effective,
             1 - self.mean,
@@ -120,26 +116,45 @@ class PooledStrata:
         Number of groups, if rows come in groups.
     slope : array
         Of true on given scores within strata.
+    known : array
+        What scores that are known, and the least scores of the strata, add to the mean.
+    step : float
+        What one more row may move the mean, if it cannot take every value.
+    rows : int, optional
+        All audited rows, if others than those of the strata were audited.
+    open : bool
+        Whether a stratum without an audited row may have any mean, up to both ends.
+    whole : bool
+        Whether an unseen row counts whole, rather than half: where weights differ, light rows say little of heavy ones.
+    added : bool
+        Whether the distances of the two groups of strata are added up, and not their squares: both may be wrong for
+        one reason.
     """
 
     sums: StratumSums
     between: Floats
     left: Floats
-    effect: Floats
-    groups: int | None
-    slope: Floats
+    effect: Floats | float = 1.0
+    groups: int | Rows | None = None
+    slope: Floats | float = 0.0
+    known: Floats | float = 0.0
+    step: float = 0.0
+    rows: int | None = None
+    open: bool = False
+    whole: bool = False
+    added: bool = False
 
     @property
     def value(self) -> Floats:
         """The estimate; within [0, 1] unless a slope takes it beyond."""
-        return np.asarray((self.sums.share * self.sums.mean).sum(axis=-1))
+        return np.asarray((self.sums.share * self.sums.mean).sum(axis=-1) + self.known)
 
     @property
     def upper(self) -> Any:
         """Whether a stratum is added up by what is missing to the top."""
         sums = self.sums
         likely = self._likely
-        middle = (sums.share * likely).sum(axis=-1, keepdims=True) > 0.5
+        middle = (sums.share * (likely - 0.5)).sum(axis=-1, keepdims=True) > 0
         return np.where(sums.audited < FEW_IN_STRATUM, middle, likely > 0.5)
 
     @property
@@ -155,14 +170,52 @@ class PooledStrata:
         sums, upper, likely = self.sums, self.upper, self._likely
         tail = np.asarray(tail, dtype=np.float64)
         z = -ndtri(tail)
-        squared = _reach(sums.mirrored(), upper, 1 - likely, self.left, tail, up=below) ** 2
-        squared = squared + _reach(sums, ~upper, likely, self.left, tail, up=not below) ** 2 + z**2 * self.between
+        top = self._reach(sums.mirrored(), upper, 1 - likely, tail, up=below)
+        bottom = self._reach(sums, ~upper, likely, tail, up=not below)
+        squared = (top + bottom) ** 2 if self.added else top**2 + bottom**2
+        squared = squared + (self.sampled(tail) ** 2 if self.step else z**2 * self.between)
         used = np.count_nonzero(sums.share > 0, axis=-1)
-        degrees = np.maximum(sums.audited.sum(axis=-1) - used, 1)
+        degrees = np.maximum((sums.audited.sum(axis=-1) if self.rows is None else self.rows) - used, 1)
         wider = -stdtrit(degrees, tail) / z * np.sqrt(self.effect)
         if self.groups is not None:
             wider = wider * -stdtrit(self.groups - 1, tail) / z
         return np.asarray(np.sqrt(squared) * wider)
+
+    def sampled(self, tail: Any) -> Floats:
+        """How far the sampling of the rows alone may move the mean."""
+        from scipy.special import ndtri
+
+        return np.asarray(-ndtri(tail) * np.sqrt(self.between) + self.step)
+
+    def _reach(self, sums: StratumSums, inside: Any, likely: Floats, tail: Floats, *, up: bool) -> Floats:
+        """How far the sum of shares times means of some strata may lie above its estimate, or below."""
+        share = np.where(inside & (self.left > 0), sums.share, 0.0)
+        size = share.sum(axis=-1)
+        several = np.count_nonzero(share > 0, axis=-1, keepdims=True) >= 2
+        known = sums.audited > 0
+        # Half a row at either end; a whole one at the top, if no event was met.
+        met = np.asarray(
+            (((sums.most > TINY) | (sums.least < -TINY)) & (share > 0) & known).any(axis=-1, keepdims=True)
+        )
+        whole = np.asarray(up & ~met) | self.whole
+        more = np.where(whole, float(up), 0.5) * _shares(share * (1 - likely), share)
+        fewer = np.where(whole, float(not up), 0.5) * _shares(share * likely, share)
+        rows = sums.effective + more + fewer
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = (sums.effective * sums.mean + more) / rows
+            squared = sums.spread + sums.squares * (sums.centre - mean) ** 2
+            squared += more * (1 - mean) ** 2 + fewer * mean**2
+            variance = squared / rows / np.where(several, np.maximum(rows - 1, 1), rows + 1)
+        mean = np.where(known, mean, float(up) if self.open else 0.5)
+        variance = np.where(known, variance, 0.0 if self.open else 1 / 12) * self.left
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle = np.where(size > 0, (share * mean).sum(axis=-1) / size, 0.0)
+            spread = np.where(size > 0, (share**2 * variance).sum(axis=-1) / size**2, 0.0)
+        end = size * beta_quantile(middle, spread, 1 - tail if up else tail)
+        if self.open and not up:
+            end = np.where(met[..., 0], end, 0.0)
+        centre = (share * sums.mean).sum(axis=-1)
+        return np.asarray(np.maximum(end - centre if up else centre - end, 0))
 
     def ends(self, tail: Any) -> tuple[Floats, Floats]:
         """Return the interval."""
@@ -208,33 +261,6 @@ def smallest_tail(distance: Callable[[Floats], Floats], excess: Any) -> Floats:
         left = left & (np.abs(next_z - z) > TINY) & (found != 0)
         z, now = next_z, found
     return np.where(excess > 0, ndtr(-z), 1.0)
-
-
-def _reach(sums: StratumSums, inside: Any, likely: Floats, left: Floats, tail: Floats, *, up: bool) -> Floats:
-    """How far the sum of shares times means of some strata may lie above its estimate, or below."""
-    share = np.where(inside, sums.share, 0.0)
-    size = share.sum(axis=-1)
-    several = np.count_nonzero(share > 0, axis=-1, keepdims=True) >= 2
-    known = sums.audited > 0
-    # Half a row at either end; a whole one at the top, if no event was met.
-    met = ((sums.most > TINY) | (sums.least < -TINY)) & (share > 0) & known
-    whole = np.asarray(up & ~met.any(axis=-1, keepdims=True))
-    more = np.where(whole, 1.0, 0.5) * _shares(share * (1 - likely), share)
-    fewer = np.where(whole, 0.0, 0.5) * _shares(share * likely, share)
-    rows = sums.effective + more + fewer
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = (sums.effective * sums.mean + more) / rows
-        squared = sums.spread + sums.squares * (sums.centre - mean) ** 2
-        squared += more * (1 - mean) ** 2 + fewer * mean**2
-        variance = squared / rows / np.where(several, np.maximum(rows - 1, 1), rows + 1)
-    mean = np.where(known, mean, 0.5)
-    variance = np.where(known, variance, 1 / 12) * left
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.where(size > 0, (share * mean).sum(axis=-1) / size, 0.0)
-        spread = np.where(size > 0, (share**2 * variance).sum(axis=-1) / size**2, 0.0)
-    end = size * beta_quantile(middle, spread, 1 - tail if up else tail)
-    centre = (share * sums.mean).sum(axis=-1)
-    return np.asarray(np.maximum(end - centre if up else centre - end, 0))
 
 
 def _shares(weights: Floats, otherwise: Floats) -> Floats:
@@ -358,7 +384,7 @@ def pooled_strata(
     def shaped(*tables: Floats) -> list[Floats]:
         return [table.reshape(*lead, -1) for table in tables]
 
-    parts = (share, mean_given, audited, sums / unseen, mean, squares, centre, total(squared * (x - at(centre)) ** 2))
+    parts = (share, audited, sums / unseen, mean, squares, centre, total(squared * (x - at(centre)) ** 2))
     left = np.ones((m, count)) if population else 1 - audited / np.maximum(size_of, 1)
     return PooledStrata(
         sums=StratumSums(*shaped(*parts, least, most)),

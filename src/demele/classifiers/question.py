@@ -65,8 +65,6 @@ class Question:
         Two-sided: "candidate better" errs with probability (1 - level) / 2 at most, and so does "baseline better".
     exact : bool
         A proven level, of the audited comparison.
-    errors : {"any", "undirected"}
-        Whether wrong labels may side with one of the two; ``"undirected"`` adds an interval to the verdict's.
     groups : Groups or None
         Which rows belong together.
     expert_error : float
@@ -92,7 +90,6 @@ class Question:
     expert_errors: Literal["adversarial", "random"] = "adversarial"
     seed: int = 0
     exact: bool = False
-    errors: Literal["any", "undirected"] = "any"
     groups: Groups | None = None
 
     @property

@@ -197,46 +197,6 @@ def class_shares(data: "Labelled", measure: str, groups: Groups, *, level: float
     return np.array(shares)
 
 
-def corrected_effect(
-    hits: NDArray[Any], trials: NDArray[Any], groups: Groups, *, wrong: float, correct: float, level: float
-) -> float:
-    """Design effect of a proportion on true labels, from given labels with a share of wrong ones.
-
-    Parameters
-    ----------
-    hits, trials : arrays of shape (n,)
-        By the given labels.
-    groups : Groups
-    wrong : float
-        Share of wrong labels, as an audit estimates it.
-    correct : float
-        Proportion on true labels, likewise.
-    level : float in (0, 1)
-
-    Returns
-    -------
-    float
-        Times (t / z)^2 for the few degrees of freedom; at most that of constant groups.
-
-    Notes
-    -----
-    Labels that err independently leave at least (1 - 2 wrong)^2 of what two rows of a group have in common, and the
-    excess of the design effect is divided by that. They change the variance of a row too.
-    """
-    within = groups.sums(trials)
-    total, count = float(within.sum()), int(np.count_nonzero(within))
-    if count < 2:
-        return float(within.max(initial=0.0)) if total > 1 else 1.0
-    alike = float((within**2).sum() / total)
-    p = float(np.sum(hits)) / total
-    seen, true = p * (1 - p), correct * (1 - correct)
-    effect = alike
-    if true > 0 and wrong < 0.5:
-        between = float(((groups.sums(hits) - p * within) ** 2).sum()) * count / (count - 1) / total
-        effect = float(np.clip(1 + max(between - seen, 0.0) / (true * (1 - 2 * wrong) ** 2), 1.0, alike))
-    return effect / student_share(count - 1, level=level)
-
-
 def alike_share(groups: Groups, *, level: float) -> float:
     """Return the effective share of all rows if those of each group are all the same."""
     if groups.single:

@@ -139,8 +139,7 @@ def test_it_needs_the_least_probability() -> None:
     ("options", "message"),
     [
         ({"method": EXACT, "measure": "recall", "of": 1}, "exact: is for the accuracy, got recall"),
-        ({"method": Audited(errors="undirected"), "measure": "error", "audit": None}, "method 'audit' needs `audit="),
-        ({"method": Audited(errors="undirected"), "measure": "f1", "of": 1}, "errors: 'undirected' makes a second"),
+        ({"method": EXACT, "measure": "error", "audit": None}, "method 'audit' needs `audit="),
     ],
 )
 def test_refusals(options: dict[str, Any], message: str) -> None:

@@ -469,12 +469,12 @@ def test_a_level_is_a_confidence(level: float, hint: str) -> None:
 ODD: list[Any] = [0.5, [1], ["x"], np.array([1, 2]), np.array(["a", "b"]), {}, {1, 2}, np.array(3), b"x", object()]
 
 
-@pytest.mark.parametrize("name", ["method", "inference", "errors", "expert_errors", "correction", "measure"])
+@pytest.mark.parametrize("name", ["method", "inference", "expert_errors", "correction", "measure"])
 @pytest.mark.parametrize("value", ODD, ids=lambda value: repr(value)[:20])
 def test_values_of_any_kind_are_refused_in_our_words(name: str, value: Any) -> None:
     models = {"old": Case.old, "new": Case.new}
     call: Any = partial(rank, models, Case.labels) if name == "correction" else decide
-    call = Audited if name in ("errors", "expert_errors") else call
+    call = Audited if name == "expert_errors" else call
     with pytest.raises(InputError) as caught:
         call(**{name: value})
     assert caught.value.argument == name
@@ -540,7 +540,6 @@ def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
         (HardRows, {"prudence": 10}, r"prudence: .* \[0, 1\], got 10; for 10% write 0.1"),
         (Sequential, {"seed": -1}, "seed: expected a whole number >= 0"),
         (Audited, {"exact": 1}, "exact: expected True or False"),
-        (Audited, {"errors": "none"}, "errors: expected 'any' or 'undirected'"),
         (Audited, {"expert_error": 2}, "expert_error: .* got 2; for 2% write 0.02"),
     ],
 )

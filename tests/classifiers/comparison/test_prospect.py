@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import beta, t
 
 from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.decision import prospect
@@ -30,18 +31,22 @@ def asked(lost: int, won: int, neither: int, n: int, **options: Any) -> Question
 
 
 def test_by_hand_without_errors() -> None:
-    # A tenth of all rows misses so many wrong labels, of 2 rows each, with probability 2.5%; the sampling is added in
-    # quadrature.
-    rows = prospect(asked(100, 200, 0, 1000, inference="population"), sizes=(100,))
-    unseen = 2 / 1000 * math.log(0.025) / math.log(1 - 0.1)
-    sampling = (Z * math.sqrt(300) + 1) / 1000
-    assert rows[0]["labels"] == 100
-    # SciPy 1.11 finds quantiles to 1e-10 only
-    assert_close(rows[0]["half_width"], math.hypot(unseen, sampling), SOLVER)
-    assert rows[0]["certified_if_clean"] is (math.hypot(unseen, sampling) < 0.1)
-    assert rows[0]["certified_if_rate"] is None
+    # Of the 200 rows that the candidate wins 20 are audited, and none is wrong: the share of wrong ones has the bound
+    # of Clopper and Pearson, with the variance of the nine tenths that are left, and the t quantile of 98 rows.
+    mean, left = 1 / 21, 0.9
+    size = 22 / left - 1
+    wider = t.ppf(0.975, 98) / Z
+    unseen = 2 * 0.2 * beta.ppf(0.975, mean * size, (1 - mean) * size) * wider
     sample = prospect(asked(100, 200, 0, 1000, inference="test_set"), sizes=(100,))
+    assert sample[0]["labels"] == 100
+    # SciPy 1.11 finds quantiles to 1e-10 only
     assert_close(sample[0]["half_width"], unseen, SOLVER)
+    assert sample[0]["certified_if_clean"] is bool(unseen < 0.1)
+    assert sample[0]["certified_if_rate"] is None
+    rows = prospect(asked(100, 200, 0, 1000, inference="population"), sizes=(100,))
+    unseen = 2 * 0.2 * beta.ppf(0.975, 1, 20) * wider
+    sampling = (Z * math.sqrt((0.3 - 0.1**2) / 1000) + 1 / 1000) * wider
+    assert_close(rows[0]["half_width"], math.hypot(unseen, sampling), SOLVER)
 
 
 @pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
@@ -91,7 +96,8 @@ def test_it_foresees_what_audits_show() -> None:
             )
             kept.append(found.difference[0] - found.low[0] if kept is widths else float(found.candidate[0]))
     foreseen = prospect(asked(300, 480, 30, n, inference="test_set", noise=rate), sizes=(size,))[0]
-    assert 0.8 < np.mean(widths) / foreseen["half_width"] < 1.25
+    # Few rows whose label is with neither are audited, and on which side they count changes from draw to draw.
+    assert 0.7 < np.mean(widths) / foreseen["half_width"] < 1.5
     assert foreseen["certified_if_rate"] == (np.mean(claims) > 0.5)
 
 

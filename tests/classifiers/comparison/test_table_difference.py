@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from benchmarks import table_measures as measured
 from demele import classifiers
-from demele.classifiers.comparison.audit_effects import effects_of
+from demele.classifiers.comparison.audit_effects import TableEffects
 from demele.classifiers.comparison.method_options import Audited, TrueLabels
 from demele.classifiers.comparison.overlap import overlap, worst_case_overlap
 from demele.classifiers.comparison.table_difference import difference_reach, own_ends
@@ -109,7 +109,7 @@ def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str)
     truth, labels, said = models(n=150, noise=0.2)
     asked = question(labels, said, 3, measure=measure)
     coded = audit_of(truth, 60).coded(asked.data.vocabulary, 150)
-    view: Any = effects_of(replace(asked, audit=coded), coded, np.arange(2))
+    view: Any = TableEffects(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     table = [view.slopes.of(model).at(np.arange(3)[:, None], np.arange(3)[None]) for model in range(2)]
     effects = table[1][:, said[1]] - table[0][:, said[0]]
@@ -137,7 +137,7 @@ def test_estimated_counts_below_0_stay() -> None:
     rows = np.r_[np.arange(12), 20 + np.arange(88)]
     told = np.repeat([1, 0, 1], [12, 5, 83])
     coded = Audit(rows, told, design="uniform").coded(asked.data.vocabulary, 200)
-    view: Any = effects_of(replace(asked, audit=coded), coded, np.arange(2))
+    view: Any = TableEffects(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     news = 2 * (np.eye(2)[told] - chances[rows])
     hits = [chances[labels == k, k].sum() + news[labels[rows] == k, k].sum() for k in (0, 1)]
@@ -199,12 +199,6 @@ TROUBLE: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
     ("few audited rows", {"audit": 99}, NotEnoughData, "audit: macro-f1 is compared with 100 audited rows or more"),
     ("a proof", {"method": Audited(exact=True), "audit": 200}, InputError, "exact: is for the accuracy, got macro-f1"),
     ("a wrong expert", {"method": Audited(expert_error=0.01), "audit": 200}, InputError, "only for accuracy and error"),
-    (
-        "undirected errors",
-        {"method": Audited(errors="undirected"), "audit": 200},
-        InputError,
-        "errors: 'undirected' makes",
-    ),
     ("its old name", {"measure": "macro_f1"}, InputError, "measure: expected one of accuracy"),
 )
 

@@ -1,42 +1,34 @@
 """Comparison by a random audit: given labels of all rows, an expert's labels of a sample, one estimate for every pair.
 
-What the labels say of a pair is corrected by what the sample shows of their errors. The correction is a difference
-estimator: a guess of the true class of every row, from the given label and the votes of all models, plus the sampled
-errors of that guess, each over the probability with which its row was drawn. However bad the guess, the sum is right on
-average; a good guess makes it sharp. Errors of labels are rare, and a sample that meets none would look certain to a
-normal interval. So the two directions, errors against a claim and for it, get bounds of their own, which allow for one
-more error of the weight that unseen errors have.
+What each row adds to a difference is a row score: it is guessed by the given label, and known of the audited rows. Rows
+are strata by the guess; where both models predict the same, accuracies cannot differ. Differences of measures of one
+class are linearised. Measures of all classes have a difference estimator of their own, by a guess of the true classes.
 """
 
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.classifiers.audited_cells import Cells, gathered
 from demele.classifiers.betting import FRACTIONS, enough, unseen_losses
 from demele.classifiers.comparison.audit_effects import (
     CELLS_AT_ONCE,
-    Drawn,
-    Effects,
-    Sampling,
-    claims_of,
-    effects_of,
-    few_in_class_notes,
-    margins,
+    AuditedDifference,
+    table_difference,
+    table_ends,
 )
-from demele.classifiers.comparison.grouped import GroupedPairs, degrees_of, design_effect
+from demele.classifiers.comparison.grouped import GroupedPairs
 from demele.classifiers.comparison.sequential_plan import terms
-from demele.classifiers.comparison.table_difference import undefined_notes
 from demele.classifiers.comparison.worst_case import worst_case
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
-from demele.classifiers.intervals import SampledSum, lower_bound, overlap_reach
-from demele.classifiers.measures.audit_interval import audited_estimate
+from demele.classifiers.intervals import overlap_reach
+from demele.classifiers.measures.audit_interval import audited_ends, class_cells, ratio_parts
+from demele.classifiers.pooled_strata import TINY, smallest_tail
 from demele.classifiers.question import Outcomes, PairCounts, Question
-from demele.classifiers.row_groups import student_share
+from demele.classifiers.table_measures import lowest_value
 from demele.core.arrays import Counts, Floats, Rows
 from demele.core.errors import InputError
-from demele.core.proportions import normal_quantile
 from demele.core.results import Note
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
@@ -243,27 +235,20 @@ def by_audit(question: Question) -> Outcomes:
 
     Notes
     -----
-    Guess: P(true class = c) proportional to (votes for c + 1/2)^a exp(b [label = c]), a and b fitted to the audited
-    rows; a model votes with the squared log-odds of agreeing with the given labels. Accuracy of a model: mean guess of
-    its predictions, plus the sum over the audit of ([right] - guess) / (n pi). The difference of two models is the
-    difference of these. Precision, recall, F1: the same for the linearised ratio.
+    The interval is that of :class:`demele.classifiers.pooled_strata.PooledStrata`. Accuracies: strata are the rows on
+    which the two disagree, by what the label says of them, with the true differences -1, 0 and 1. Precision, recall and
+    F1 of a class: strata by who predicts it and whether it is the label; a row adds its part of the linearised ratio,
+    and the distances of the two groups of strata are added, because the slopes come from the same audit. For the
+    population, the distance of the sampling of rows is larger by one row, and an end that no claim depends on allows at
+    least for the losses that the exact limit leaves open. The intervals of the two measures are those of
+    :func:`demele.classifiers.assess`.
 
-    The sum of the terms against a claim gets the binomial upper bound of
-    :func:`demele.classifiers.intervals.upper_bound`, which counts one term more. For a uniform audit, that is the
-    largest possible one; for a weighted audit, the mean over the audited rows that could have had one, weighted by how
-    uncertain they leave the sum. The terms for a claim get the gamma lower bound. No sum is taken to be less than its
-    terms met, or more than these and the largest possible ones of the rows that were not audited: an audit of all
-    disagreements knows the difference. Both distances, and that of the sampling of the test set for the population, are
-    combined in quadrature. An end that no claim depends on allows at least for the losses that the exact limit leaves
-    open. The intervals of the two measures, from a uniform or stratified audit, are those of
-    :func:`demele.classifiers.assess`. A weighted audit is drawn by the disagreement of all compared classifiers, and
-    the votes of all sharpen these intervals too; :func:`demele.classifiers.assess` sees one classifier, and its
-    interval is wider.
+    Measures of all classes: see :mod:`demele.classifiers.comparison.audit_effects`.
 
     No theorem covers the whole; its level was measured by simulation. With ``question.exact``, verdict, interval and
     p-value are those of :func:`demele.classifiers.comparison.audit.product_bet`, which has a theorem.
 
-    Cost: O(models n) for the guess, O(pairs k) for an audit of k rows.
+    Cost: O(pairs n).
     """
     audit: CodedAudit = question.audit  # type: ignore[assignment]  # demanded by METHODS
     if audit.design == "selective":
@@ -273,42 +258,29 @@ def by_audit(question: Question) -> Outcomes:
         return _of_every_row(question, audit)
     models, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
     first, second = positions[: question.n_pairs], positions[question.n_pairs :]
-    effects, drawn, n = effects_of(question, audit, models), Drawn.of(audit), question.data.n
-    sampling = _sampling(question, effects, first, second)
-    claims = claims_of(effects, drawn, first, second, sampling)
+    n, population, lowest = question.data.n, question.inference == "population", lowest_value(question.measure)
     # Counting is expensive for many models, and needed only where the expert may be wrong.
     disagreements = question.counts().disagreements if question.expert_error else np.zeros(first.size, np.int64)
+    ends = _model_ends(question, audit, models)
     needed = np.zeros(first.size)
     if question.inference == "overlap":
         # Share of each model in the distance at which score intervals part, at its largest within its interval: exact
         # for accuracies (see :func:`~demele.classifiers.intervals.overlap_gap`). Two precisions have different trials,
         # so their centres shift unequally towards 1/2. That is ignored: each gets the share for equal trials.
         e = question.expert_error if question.expert_errors == "adversarial" else 0.0
-        low, high = margins(effects, drawn, level=question.level, sampled=False)
-        low, high = np.maximum(low - e, 0) * effects.trials, np.minimum(high + e, 1) * effects.trials
+        trials = np.full(models.size, float(n)) if question.measure == "accuracy" else _trials(question, audit, models)
+        low, high = np.maximum(ends[0] - e, 0) * trials, np.minimum(ends[1] + e, 1) * trials
         with np.errstate(divide="ignore", invalid="ignore"):
-            half = overlap_reach(low, high, effects.trials, level=question.level) / effects.trials
+            half = overlap_reach(low, high, trials, level=question.level) / trials
         half = np.where(np.isfinite(half), half, 0.0)
         needed = (half[first] + half[second]) * kept_share(question)
     needed = needed + allowed_rows(question, disagreements) / n
-    difference = effects.value[second] - effects.value[first]
-    for side, claim in ((-1, claims[0].against), (1, claims[0].favour)):  # what is certain, is not estimated
-        difference = difference + side * (claim.total - claim.sampled.total)
-    below, above = (claim.distance(question.tail) for claim in claims)
-    better = difference - below > needed + ROUNDING, -difference - above > needed + ROUNDING
-    if sampling is not None and question.measure == "accuracy":
-        below = np.where(better[0], below, _careful(question, below, difference, sampling))
-        above = np.where(better[1], above, _careful(question, above, -difference, sampling))
-    low, high = difference - below, difference + above
-    if audit.within is not None and sampling is None and question.measure == "accuracy":
-        # Where few rows are left, the difference is a whole number of rows, and the guess of their classes is none.
-        low, high = np.floor(low * n + ROUNDING * n) / n, np.ceil(high * n - ROUNDING * n) / n
-    ends = _model_ends(question, audit, models, effects, drawn)
-    table_notes: tuple[Note, ...] = ()
-    if question.of_table:
-        every = np.full(len(question.data.predictions), np.nan)
-        every[models] = effects.value
-        table_notes = *few_in_class_notes(question, audit), *undefined_notes(question, every)
+    found = table_difference(question, audit, models) if question.of_table else _difference(question, audit)
+    below, above = (found.distance(question.tail, below=side) for side in (True, False))
+    better = found.value - below > needed + ROUNDING, -found.value - above > needed + ROUNDING
+    if population and question.measure == "accuracy":
+        below = np.where(better[0], below, _careful(question, below, found.value, found.sampled))
+        above = np.where(better[1], above, _careful(question, above, -found.value, found.sampled))
     few = Note(
         code="few-audited",
         message=f"only {audit.k} labels were audited; fewer than {FEW_LABELS} decide hardly anything",
@@ -317,12 +289,12 @@ def by_audit(question: Question) -> Outcomes:
     estimated = Outcomes(
         candidate=better[0],
         baseline=better[1],
-        difference=difference,
-        low=np.clip(low, effects.lowest - 1.0, 1.0 - effects.lowest),
-        high=np.clip(high, effects.lowest - 1.0, 1.0 - effects.lowest),
-        method="audit, binomial bounds in quadrature",
-        kind="design" if sampling is None else "sampling",
-        p_value=claims[0].p_value(difference - needed - ROUNDING),
+        difference=found.value,
+        low=np.clip(found.value - below, lowest - 1.0, 1.0 - lowest),
+        high=np.clip(found.value + above, lowest - 1.0, 1.0 - lowest),
+        method="audit, binomial bounds in quadrature" if question.of_table else "audit, pooled strata",
+        kind="sampling" if population else "design",
+        p_value=smallest_tail(lambda tail: found.distance(tail, below=True), found.value - needed - ROUNDING),
         baseline_interval=(ends[0][first], ends[1][first]),
         candidate_interval=(ends[0][second], ends[1][second]),
         assumptions=(
@@ -330,71 +302,104 @@ def by_audit(question: Question) -> Outcomes:
             *audit.assumed(question.data.labels),
             expert_assumption(question, "The expert's labels are right."),
         ),
-        notes=(*((few,) if audit.k < FEW_LABELS else ()), *table_notes),
+        notes=(*((few,) if audit.k < FEW_LABELS else ()), *found.notes),
         details={"audited": audit.k, "difference_needed": needed},
     )
     proven = proved(question, audit, estimated) if question.exact else estimated
     return with_expert_errors(question, proven, disagreements)
 
 
-def _sampling(question: Question, effects: Effects, first: Rows, second: Rows) -> Sampling | None:
-    """Return how the sampling of the test set moves each difference: of rows, or of groups with all their rows.
-
-    Of groups, the variance is that of independent rows times the design effect of the guess; degrees of freedom are one
-    less than the groups in which the two disagree.
-    """
-    if question.inference != "population":
-        return None
-    variance, step = effects.sampling(first, second)
-    groups = question.clusters
-    if groups is None:
-        return Sampling(variance, step)
-    design, degrees = np.ones(first.size), np.ones(first.size)
-    scale = 1.0 if question.measure != "accuracy" else float(question.data.n) ** 2
-    for pair, (one, other) in enumerate(zip(first, second, strict=True)):
-        expected, size = effects.terms(int(one), int(other))
-        design[pair] = design_effect(expected, size, groups, float(variance[pair]) * scale)
-        degrees[pair] = degrees_of(int(np.count_nonzero(groups.sums(size))), question.tail)
-    return Sampling(variance * design, step, degrees)
-
-
-def _model_ends(
-    question: Question, audit: CodedAudit, models: Rows, effects: Effects, drawn: Drawn
-) -> tuple[Floats, Floats]:
-    """Interval of each model's measure, shape (m,) each end: as of an assessment, or by the guess of all models."""
-    groups, data, level = question.clusters, question.data, question.level
-    if audit.design != "weighted" and not question.of_table:
-        inference: Any = "population" if question.inference == "population" else "test_set"
-        found = [
-            audited_estimate(
-                data, audit, question.measure, question.of, level, model=int(model), inference=inference, groups=groups
-            )[1]
-            for model in models
-        ]
-        return np.array([one.low for one in found]), np.array([one.high for one in found])
-    shares = np.ones(models.size)
-    for model in range(models.size):
-        if groups is None:
-            break
-        expected, size = effects.terms(effects.nobody, model)
-        variance = float(size @ size)
-        if question.measure == "accuracy":
-            variance *= float(effects.value[model] * (1 - effects.value[model]))
-        shares[model] = student_share(groups.count - 1, level=level) / design_effect(expected, size, groups, variance)
-    return margins(effects, drawn, level=level, sampled=question.inference == "population", share=shares)
+def _difference(question: Question, audit: CodedAudit) -> AuditedDifference:
+    """Estimate the difference of two accuracies, or of a measure of one class, of every pair."""
+    n, population = question.data.n, question.inference == "population"
+    parts, size = [], max(1, CELLS_AT_ONCE // n)
+    for start in range(0, question.n_pairs, size):
+        some = slice(start, start + size)
+        parts.append(_cells(question, audit, question.baseline[some], question.candidate[some]))
+    seen = np.concatenate([part.seen for part in parts], axis=1)
+    cells = replace(parts[0], size=np.concatenate([part.size for part in parts]), seen=seen)
+    if question.measure == "accuracy":
+        value = np.zeros(question.n_pairs)
+        adds = np.broadcast_to(np.arange(-1.0, 2.0), cells.seen.shape[1:])
+    else:
+        value, adds = _linearised(question, cells)
+    fit = cells.fit(adds, population=population)
+    fit = replace(fit, step=1 / n if population else 0.0, added=question.measure != "accuracy")
+    if question.clusters is not None:
+        fits = []
+        for pair in range(question.n_pairs):
+            own = _cells(question, audit, question.baseline[pair], question.candidate[pair])
+            fits.append(own.grouped(own.fit(adds[pair], population=True), adds[pair], audit, question.clusters))
+        fit = replace(fit, effect=np.array([one.effect for one in fits]), groups=np.array([one.groups for one in fits]))
+    return AuditedDifference(value + fit.value, fit.distance, fit.sampled(question.tail) * np.sqrt(fit.effect))
 
 
-def _careful(question: Question, distance: Floats, difference: Floats, sampling: Sampling) -> Floats:
+def _cells(question: Question, audit: CodedAudit, first: Any, second: Any) -> Cells:
+    """Count the rows of pairs by what can move the difference, and the audited ones by what they add to it."""
+    data = question.data
+    one, other, given, truth = data.predictions[first], data.predictions[second], data.labels, audit.labels
+    if question.measure == "accuracy":
+        said = 1 + (other == given).astype(np.intp) - (one == given)
+        right = 1 + (other[..., audit.rows] == truth).astype(np.intp) - (one[..., audit.rows] == truth)
+        return gathered(np.where(one == other, -1, said), right, [0, 1, 2], 3, audit)
+    of = question.of
+    cell = 4 * (one == of).astype(np.intp) + 2 * (other == of) + (given == of)
+    true = np.broadcast_to((truth == of).astype(np.intp), (*cell.shape[:-1], audit.k))
+    cells = gathered(cell, true, 4 * [0, 1], 2, audit)
+    unlike = np.isin(np.arange(cells.given.size) % 8, (2, 3, 4, 5))
+    return replace(cells, kind=unlike.astype(np.intp))
+
+
+def _linearised(question: Question, cells: Cells) -> tuple[Floats, Floats]:
+    """Return the difference of T / U of every pair, and what a row adds to it near there; NaN and 0 where U is 0."""
+    values, adds = [], []
+    for bit in (4, 2):
+        says = ((np.arange(cells.given.size) & bit) > 0).astype(np.float64)
+        above, below = (np.broadcast_to(part, cells.seen.shape[1:]) for part in ratio_parts(question.measure, says))
+        t, u = (cells.fit(part, population=False).value[:, None, None] for part in (above, below))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.where(u > TINY, t / u, np.nan)
+            adds.append(np.where(u > TINY, (above - value * below) / u, 0.0))
+        values.append(np.ravel(value))
+    return values[1] - values[0], adds[1] - adds[0]
+
+
+def _trials(question: Question, audit: CodedAudit, models: Rows) -> Floats:
+    """Estimate the rows that each model's measure of a class is a share of: predicted as it, truly of it, or both."""
+    of, data = question.of or 0, question.data
+    found = np.empty(models.size)
+    for place, model in enumerate(models):
+        cells = class_cells(data, audit, int(model))
+        below = ratio_parts(question.measure, np.tile([1.0, 1.0, 0.0, 0.0], cells.given.size // 4))[1]
+        found[place] = data.n * cells.fit(np.broadcast_to(below, cells.seen.shape[1:]), population=False).value[of]
+    return found
+
+
+def _model_ends(question: Question, audit: CodedAudit, models: Rows) -> tuple[Floats, Floats]:
+    """Interval of each model's measure, shape (m,) each end: as of an assessment; of all classes, by the guess."""
+    if question.of_table:
+        return table_ends(question, audit, models)
+    inference: Any = "population" if question.inference == "population" else "test_set"
+    known: dict[str, Any] = {"inference": inference, "groups": question.clusters}
+    every = [
+        audited_ends(question.data, audit, question.measure, question.level, model=int(model), **known)[1:]
+        for model in models
+    ]
+    found = np.array(every).reshape(models.size, 2, -1)[..., question.of or 0]
+    return found[:, 0], found[:, 1]
+
+
+def _careful(question: Question, distance: Floats, difference: Floats, sampled: Floats) -> Floats:
     """Return the distance of an end from the estimate if no claim depends on it: at least that of exact limits.
 
     The variance of few disagreements is not informative: with none of 2,000 rows, up to 3.7 are still possible.
     """
-    n, used = question.data.n, sampling.reach(question.tail)
+    n, counts = question.data.n, question.data.disagreements[question.baseline, question.candidate]
     if question.clusters is None:
-        exact = unseen_losses(np.rint(sampling.variance * n**2), difference * n, n, question.tail) / n
+        exact = unseen_losses(counts, difference * n, n, question.tail) / n
     else:
         exact = GroupedPairs.asked(question, question.clusters).unseen(difference * n, question.tail) / n
-    found: Floats = np.sqrt(np.maximum(distance**2 - used**2, 0) + np.maximum(used, exact) ** 2)
+    found: Floats = np.sqrt(np.maximum(distance**2 - sampled**2, 0) + np.maximum(sampled, exact) ** 2)
     return found
 
 
@@ -453,87 +458,3 @@ def _selective(question: Question, audit: CodedAudit) -> Outcomes:
         ),
         details={**outcomes.details, "audited": audit.k, "wrong_labels_left_at_most": left},
     )
-
-
-# A narrower interval from a uniform audit, for who believes that wrong labels side with neither classifier ------------
-
-
-Signs = NDArray[np.int8]
-
-#: Rows that half a guard stands for: between a wrong label of 1 row and one of 2.
-HALF_GUARD = 1.5
-#: Name of the interval in results.
-UNDIRECTED = "audit, half a guard, if wrong labels take no side"
-
-
-def undirected_interval(
-    given: Signs, audited: Signs, truth: Signs, *, level: float = 0.95, sampled: bool = True, unseen: int | None = None
-) -> tuple[float, float, float]:
-    """Interval of the difference of two accuracies, if wrong labels do not side with one of the two classifiers.
-
-    Parameters
-    ----------
-    given : array of shape (n,)
-        s(given label) of every row, with s(l) = [candidate says l] - [baseline says l].
-    audited, truth : arrays of shape (k,)
-        s(given label) and s(true label) of the rows of a uniform audit.
-    level : float in (0, 1)
-    sampled : bool
-        Whether the target is new instances; else it is these rows with true labels.
-    unseen : int, optional
-        Number of rows that were not audited and on which the two disagree. What these cannot change is certain, and
-        the interval reaches no further, but for the sampling of new instances.
-
-    Returns
-    -------
-    difference, low, high : float
-        Within [-1, 1].
-
-    Notes
-    -----
-    With w = n / k and r = s(true) - s(given), the losses are y = sum w max(-r, 0), of variance
-    v = sum w (w - 1) max(-r, 0)^2, and likewise the gains. The upper bound of the losses is the gamma bound (Fay and
-    Feuer 1997) of y + .75 w and v + (1.5 w)^2 / 2: half a guard of size 1.5. The lower bound of the gains is that of
-    y and v. New instances add the variance of a mean of s(true). All are combined in quadrature.
-
-    *Why only half a guard.* The verdict must hold for every pattern of wrong labels, and the audit says little of those
-    that it did not meet. This interval assumes that they are as likely for the candidate as against it. Where all wrong
-    labels repeat one classifier's errors, it misses on one side with a probability of up to exp(-1.88) = 15%, so it
-    never decides a verdict.
-
-    Examples
-    --------
-    >>> given = np.repeat(np.array([1, 0, -1], np.int8), [300, 4500, 200])
-    >>> seen = np.zeros(100, np.int8)
-    >>> [round(end, 4) for end in undirected_interval(given, seen, seen)]
-    [0.02, -0.0187, 0.0587]
-    """
-    from scipy.special import gammaincinv
-
-    n, k = given.size, audited.size
-    weight, tail = n / k, (1 - level) / 2
-    change = (truth - audited).astype(np.float64)
-    sums = [SampledSum.of(np.maximum(side * change, 0), np.full(k, weight)) for side in (-1, 1)]
-    certain = [np.maximum(side * change, 0).sum() for side in (-1, 1)]
-    guard = HALF_GUARD * weight if k < n else 0.0
-    above, below = [], []
-    for one, least in zip(sums, certain, strict=True):
-        y, v = float(one.total) + guard / 2, float(one.variance) + guard**2 / 2
-        above.append(float(v / y * gammaincinv(y * y / v, 1 - tail)) - float(one.total) if v > 0 else 0.0)
-        below.append(float(one.total - np.maximum(lower_bound(one, tail), least)))
-    totals = [float(one.total) for one in sums]
-    if unseen is not None:
-        led = float(given.sum(dtype=np.int64)) - float(audited.sum(dtype=np.int64))
-        for side, room in enumerate((unseen + led, unseen - led)):  # a row can lose s(given) + 1, and gain 1 - s(given)
-            limited = float(np.clip(totals[side], certain[side], certain[side] + room))
-            above[side] = min(totals[side] + above[side], float(certain[side]) + room) - limited
-            below[side] = max(limited - (totals[side] - below[side]), 0.0)
-            above[side], totals[side] = max(above[side], 0.0), limited
-    difference = float(given.sum(dtype=np.int64)) + totals[1] - totals[0]
-    beyond = 0.0
-    if sampled:
-        apart = np.count_nonzero(given) + weight * float(np.abs(truth).sum() - np.abs(audited).sum())
-        beyond = normal_quantile(1 - tail) * np.sqrt(max(apart - difference**2 / n, 0.0))
-    low = difference - np.sqrt(above[0] ** 2 + below[1] ** 2 + beyond**2)
-    high = difference + np.sqrt(above[1] ** 2 + below[0] ** 2 + beyond**2)
-    return difference / n, max(float(low) / n, -1.0), min(float(high) / n, 1.0)

@@ -1,26 +1,28 @@
-"""What rows add to the measure of every model, by a guess of the true classes and an audit; and the most they can add.
+"""Measures of all classes by a random audit: what rows add to them, by a guess of the true classes, and at most.
 
 A measure is linearised at its estimate: a row of true class t that is predicted as p adds g[t, p]. A difference of two
 models has the effects g2[t, p2] - g1[t, p1]. The last model is nobody, to whom no row adds anything: the difference of
-a model and nobody is its measure. Three kinds of measures share these sums: accuracies, whose effects are 0 or 1 / n;
-precisions, recalls and F1 of one class; and measures of all classes. What the rows of a rare class add to the last is
-large, also where no model predicts it, since any row may truly be of it.
+a model and nobody is its measure. What the rows of a rare class add is large, also where no model predicts it, since
+any row may truly be of it. The sums of the terms against a claim and for it get bounds of their own, which allow for
+one more error of the weight that unseen errors have; their distances are combined in quadrature.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.comparison.grouped import degrees_of, design_effect
+from demele.classifiers.comparison.table_difference import undefined_notes
 from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.classifiers.question import Question
+from demele.classifiers.row_groups import student_share
 from demele.classifiers.table_measures import Slopes, Table, lowest_value
 from demele.core.arrays import Floats, Rows
 from demele.core.labelled import Indices, Labelled, shown
-from demele.core.proportions import normal_quantile, score_interval
+from demele.core.proportions import normal_quantile
 from demele.core.results import Note
 from demele.noise.audit import CodedAudit
 
@@ -117,217 +119,28 @@ LEAST_SHARE = 0.25
 FEW_IN_CLASS = 5
 
 
-class Effects(ABC):
+class TableEffects:
     """Estimated measures of m models, and what each of k audited rows adds to them; in arrays of m + 1, nobody is last.
+
+    The table of each model, by the guess and the audit's correction, is linearised. Estimated counts below 0 stay:
+    cutting them off would favour one side. A class of less than half a row keeps the guess.
 
     Attributes
     ----------
-    value, trials : arrays of shape (m,)
-        Estimated measure of each model, and its denominator (of measures of all classes: rows).
+    value : array of shape (m,)
+        Estimated measure of each model.
     error : array of shape (m + 1, k)
         Residual of each audited row (true minus guessed effect).
     lowest : float
         Least value that the measure can have; the largest is 1.
-    uneven : bool
-        Whether the largest losses of rows differ by far; see :meth:`Drawn.guard`.
+    predictions : array of shape (m + 1, n)
+    guess, own : Guess and array of shape (k, n_classes)
+        Of the true classes, by all models; its probabilities of the audited rows.
+    slopes : Slopes
+        Of every model, at the estimated table.
+    guessed : array of shape (m + 1,)
+        Sum of the guessed effects of all rows.
     """
-
-    value: Floats
-    trials: Floats
-    error: Floats
-    lowest = 0.0
-    uneven = False
-
-    @property
-    def nobody(self) -> int:
-        """Index of the model without predictions."""
-        return int(self.value.size)
-
-    @abstractmethod
-    def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
-        """Guessed effect of every row on a difference, and the root mean square of its effect; shape (n,) each.
-
-        In rows for accuracies. Only if the question has groups.
-        """
-
-    @abstractmethod
-    def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
-        """Largest error against "second is better" that each audited row could have, and how likely; (pairs, k)."""
-
-    @abstractmethod
-    def largest(self, first: Rows, second: Rows) -> Floats:
-        """Largest error that any row of each stratum could have, shape (strata, pairs); or (1, pairs), of all rows."""
-
-    @abstractmethod
-    def capacity(self, first: Rows, second: Rows) -> Floats:
-        """Sum of the largest errors of all rows, audited or not, shape (pairs,)."""
-
-    @abstractmethod
-    def sampling(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
-        """Variance of the difference over test sets, if there is none, and the step of one row; shape (pairs,)."""
-
-    def sampling_reach(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
-        """How far below and above each value the sampling of the test set reaches, of a share of the rows; (m,)."""
-        low, high = score_interval(self.value * self.trials * share, self.trials * share, level=level)
-        return self.value - low, high - self.value
-
-    def _of_nobody(self, first: Rows, second: Rows, otherwise: Floats) -> Floats:
-        """Replace the largest errors of single models: a row of the smallest denominator."""
-        largest = float(np.nanmax(np.r_[0.0, 1 / np.maximum(self.trials, 1)]))
-        return np.where((first == self.nobody) | (second == self.nobody), largest, otherwise)
-
-
-class _AccuracyEffects(Effects):
-    """Accuracies.
-
-    ``guessed``: mean guess of the predictions of all rows, shape (m + 1,). ``at`` and ``guess``: predictions of shape
-    (m + 1, k) on audited rows, and the probability guessed for them. ``apart``: rows of each stratum on which two
-    models differ, shape (strata, m + 1, m + 1); none for a first, all for a second model that is nobody. With groups,
-    ``predictions`` and ``likely``: predictions of all rows and their guess, shape (m + 1, n).
-    """
-
-    def __init__(self, question: Question, audit: CodedAudit, models: Rows) -> None:
-        data, m = question.data, models.size
-        guess, strata = fitted_guess(data, audit), [part for part, _ in audit.strata]
-        sums, self.apart = np.zeros(m + 1), np.zeros((len(strata), m + 1, m + 1))
-        self.likely = np.zeros((m + 1, 0 if question.clusters is None else data.n))
-        same = np.zeros((len(strata), m, m))
-        for rows, chances in guess.everywhere():
-            block = data.predictions[np.ix_(models, rows)]
-            own_guess = chances[np.arange(rows.size), block]
-            sums[:m] += own_guess.sum(axis=1)
-            if self.likely.size:
-                self.likely[:m, rows] = own_guess
-            for k in np.unique(block):
-                here = (block == k).astype(np.float32)
-                same += [(here * part[rows]) @ here.T for part in strata]
-        sizes = np.array([part.sum() for part in strata])[:, None, None]
-        self.apart[:, :m, :m] = sizes - same
-        self.apart[:, :m, m:] = sizes
-        at = data.predictions[np.ix_(models, audit.rows)]
-        own = guess.of(audit.rows)[np.arange(audit.k), at]
-        error, self.guessed = ((at == audit.labels) - own) / data.n, sums / data.n
-        self.value = np.clip(self.guessed[:m] + error @ (1 / audit.inclusion), 0, 1)
-        self.trials, self.error = np.full(m, float(data.n)), _and_nobody(error)
-        self.at, self.guess = _and_nobody(at, -1), _and_nobody(own)
-        self.predictions = _and_nobody(data.predictions[models] if self.likely.size else at, -1)
-
-    def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
-        apart = (self.predictions[first] != self.predictions[second]).astype(np.float64)
-        return self.likely[second] - self.likely[first], apart
-
-    def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
-        # At worst the first is right, unless it is nobody.
-        alone = (first == self.nobody)[:, None]
-        loss = ~alone + self.guess[second] - self.guess[first]
-        differ = self.at[first] != self.at[second]
-        return np.where(differ, loss, 0.0) / self.trials[0], np.where(alone, 1 - self.guess[second], self.guess[first])
-
-    def largest(self, first: Rows, second: Rows) -> Floats:
-        apart = np.where(self.apart[:, first, second] > 0, 2.0, 0.0) / self.trials[0]
-        return self._of_nobody(first, second, apart)
-
-    def capacity(self, first: Rows, second: Rows) -> Floats:
-        # Where the two agree, their guesses do.
-        apart = self.apart[:, first, second].sum(axis=0)
-        return np.asarray(apart / self.trials[0] + self.guessed[second] - self.guessed[first])
-
-    def sampling(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
-        n = float(self.trials[0])
-        return self.apart[:, first, second].sum(axis=0) / n**2, np.full(first.size, 1 / n)
-
-
-class _ClassEffects(Effects):
-    """Precisions, recalls or F1 of one class: a row adds ``effect[model, truly so, predicted so]``.
-
-    ``predicted``: whether all rows are predicted so, shape (m + 1, n), and ``at`` the audited ones; ``likely`` and
-    ``guess``: probability that they truly are. ``rows`` and ``true``: rows, and the guessed number truly so, by (first
-    predicts it, second predicts it), shape (2, 2, m + 1, m + 1); ``parts``: rows of each stratum.
-    """
-
-    def __init__(self, question: Question, audit: CodedAudit, models: Rows) -> None:
-        data, of, self.measure = question.data, int(question.of or 0), question.measure
-        q = np.concatenate([guess[:, of] for _, guess in fitted_guess(data, audit).everywhere()])
-        predicted = _and_nobody((data.predictions[models] == of).astype(np.float64))
-        truth, self.likely, self.guess = audit.labels == of, q, q[audit.rows]
-        self.predicted, self.at = predicted.astype(np.intp), predicted[:, audit.rows].astype(np.intp)
-        news = (truth - self.guess) / audit.inclusion
-        both, n_predicted = (predicted @ q + self.at @ news)[:-1], predicted.sum(axis=1)[:-1]
-        # No model finds more rows of a class than there are; recalls that were each cut off at 1 hide a difference.
-        true = np.full(models.size, max(q.sum() + news.sum(), both.max(), 0.0))
-        numerator, self.trials = {
-            "precision": (both, n_predicted),
-            "recall": (both, true),
-            "f1": (2 * both, n_predicted + true),
-        }[self.measure]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.value = np.where(self.trials > 0, np.clip(numerator / self.trials, 0, 1), np.nan)
-        effect = _and_nobody(_class_effects(self.measure, self.value, self.trials))
-        self.effect, self.spread = effect, effect[:, 1] - effect[:, 0]
-        self.error = (truth - self.guess) * np.take_along_axis(self.spread, self.at, axis=1)
-        sides = 1 - predicted, predicted
-        self.parts = np.array([[[(a * part) @ b.T for b in sides] for a in sides] for part, _ in audit.strata])
-        self.rows = self.parts.sum(axis=0)
-        self.true = np.array([[(a * q) @ b.T for b in sides] for a in sides])
-
-    def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
-        untrue, true = (
-            self.effect[second][truth][self.predicted[second]] - self.effect[first][truth][self.predicted[first]]
-            for truth in (0, 1)
-        )
-        expected = (1 - self.likely) * untrue + self.likely * true
-        return expected, np.sqrt((1 - self.likely) * untrue**2 + self.likely * true**2)
-
-    def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
-        def surprise(models: Rows, truth: int) -> Floats:
-            """Return what the audited rows would add beyond the guess, were they all truly so, or all not."""
-            return np.asarray((truth - self.guess) * np.take_along_axis(self.spread[models], self.at[models], axis=1))
-
-        untrue, true = (surprise(first, truth) - surprise(second, truth) for truth in (0, 1))
-        return np.maximum(np.maximum(untrue, true), 0.0), np.where(true > untrue, self.guess, 1 - self.guess)
-
-    def _changes(self, first: Rows, second: Rows) -> Floats:
-        """Return what being truly of the class adds to a difference, by (first predicts it, second predicts it)."""
-        return np.asarray(self.spread.T[:, second] - self.spread.T[:, None, first])
-
-    def largest(self, first: Rows, second: Rows) -> Floats:
-        met = self.parts[..., first, second] > 0
-        largest = np.where(met, np.abs(self._changes(first, second)), 0.0).max(axis=(1, 2))
-        return self._of_nobody(first, second, largest)
-
-    def capacity(self, first: Rows, second: Rows) -> Floats:
-        change, true = self._changes(first, second), self.true[..., first, second]
-        untrue = self.rows[..., first, second] - true
-        return np.asarray((np.where(change < 0, untrue, true) * np.abs(change)).sum(axis=(0, 1)))
-
-    def sampling(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
-        weight = self.trials[first], self.trials[second]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            common = (self.value[first] * weight[0] + self.value[second] * weight[1]) / (weight[0] + weight[1])
-        tables = [_class_effects(self.measure, common, trials) for trials in weight]
-        variance, step = np.zeros(first.size), np.zeros(first.size)
-        for a in (0, 1):
-            for b in (0, 1):
-                true = self.true[a, b, first, second]
-                for truth, rows in ((1, true), (0, self.rows[a, b, first, second] - true)):
-                    moved = tables[1][:, truth, b] - tables[0][:, truth, a]
-                    variance += rows * moved**2
-                    step = np.where(rows > 0, np.maximum(step, np.abs(moved)), step)
-        return variance, step
-
-
-class _TableEffects(Effects):
-    """Measures of all classes: the table of each model by the guess and the audit's correction, linearised.
-
-    Estimated counts below 0 stay: cutting them off would favour one side. A class of less than half a row keeps the
-    guess.
-
-    ``predictions``: of shape (m + 1, n). ``guess``: of the true classes, by all models; ``own``: its probabilities of
-    the audited rows, shape (k, n_classes). ``slopes``: of every model, at the estimated table. ``guessed``: sum of the
-    guessed effects of all rows, shape (m + 1,).
-    """
-
-    uneven = True
 
     def __init__(self, question: Question, audit: CodedAudit, models: Rows) -> None:
         data, measure = question.data, question.measure
@@ -355,10 +168,15 @@ class _TableEffects(Effects):
             for rows, chances in guess.everywhere():
                 self.guessed[model] += float(_guessed_effects(one, predicted[rows], chances).sum())
             self.error[model] = one.at(audit.labels, at) - _guessed_effects(one, at, own)
-        self.value, self.trials = table.value(measure), np.full(models.size, float(data.n))
+        self.value = table.value(measure)
         self.data, self.audit, self.predictions = data, audit, _and_nobody(predictions)
         self.lowest, self.guess, self.own = lowest_value(measure), guess, own
         self.slopes = Slopes(*map(_and_nobody, (slopes.same, slopes.true, slopes.said)))
+
+    @property
+    def nobody(self) -> int:
+        """Index of the model without predictions."""
+        return int(self.value.size)
 
     def _effect(self, truth: int | Indices, first: int, second: int, rows: Rows) -> Floats:
         """Return what rows add to a difference if they are truly of a class."""
@@ -384,16 +202,19 @@ class _TableEffects(Effects):
         return np.maximum(mean - other - low, 0.0), np.maximum(high - (mean - other), 0.0)
 
     def losses(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
+        """Largest error against "second is better" that each audited row could have, and how likely; (pairs, k)."""
         losses = np.array([self._surprises(*pair)[0] for pair in _pairs(first, second)])
         # How likely each audited row is not of the class that seems likeliest.
         return losses, np.broadcast_to(1 - self.own.max(axis=1), losses.shape)
 
     def largest(self, first: Rows, second: Rows) -> Floats:
+        """Largest error that any row could have, shape (1, pairs)."""
         # Of the audited rows: every class may be that of a row that was not audited.
         surprises = (self._surprises(*pair) for pair in _pairs(first, second))
         return np.array([[max(part.max() for part in parts) for parts in surprises]])
 
     def capacity(self, first: Rows, second: Rows) -> Floats:
+        """Sum of the largest errors of all rows, audited or not, shape (pairs,)."""
         least = np.empty(first.size)
         for place, pair in enumerate(_pairs(first, second)):
             codes = self.predictions[pair[1]].astype(np.intp) * self.data.k + self.predictions[pair[0]]
@@ -408,12 +229,6 @@ class _TableEffects(Effects):
         """
         spreads = np.array([self._spread(*pair) for pair in _pairs(first, second)]).reshape(-1, 2)
         return spreads[:, 0], spreads[:, 1]
-
-    def sampling_reach(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
-        every = np.arange(self.nobody)
-        variance, step = self.sampling(np.full(self.nobody, self.nobody), every)
-        reach = normal_quantile((1 + level) / 2) * np.sqrt(variance / share) + step
-        return reach, reach
 
     def _spread(self, first: int, second: int) -> tuple[float, float]:
         squares = total = 0.0
@@ -435,6 +250,7 @@ class _TableEffects(Effects):
         return max(corrected, LEAST_SHARE * guessed), step
 
     def terms(self, first: int, second: int) -> tuple[Floats, Floats]:
+        """Guessed effect of every row on a difference, and the root mean square of its effect; shape (n,) each."""
         mean, square = np.zeros(self.data.n), np.zeros(self.data.n)
         for rows, chances in self.guess.everywhere():
             for truth in range(self.data.k):
@@ -453,29 +269,10 @@ def _and_nobody(values: NDArray, filler: int = 0) -> NDArray:  # type: ignore[ty
     return np.concatenate([values, np.full_like(values[:1], filler)])
 
 
-def _class_effects(measure: str, value: Floats, trials: Floats) -> Floats:
-    """Return what one row adds to a ratio near its value: shape (m, 2, 2), [truly of the class, predicted so]."""
-    numerator, denominator = {
-        "precision": ([[0, 0], [0, 1]], [[0, 1], [0, 1]]),
-        "recall": ([[0, 0], [0, 1]], [[0, 0], [1, 1]]),
-        "f1": ([[0, 0], [0, 2]], [[0, 1], [1, 2]]),
-    }[measure]
-    slope = np.asarray(numerator, float) - value[:, None, None] * np.asarray(denominator, float)
-    effects = np.where((trials > 0)[:, None, None], slope / np.where(trials > 0, trials, 1)[:, None, None], 0.0)
-    return np.where(np.isfinite(value)[:, None, None], effects, 0.0)
-
-
 def _guessed_effects(slopes: Slopes, predicted: Indices, chances: Floats) -> Floats:
     """Return what rows add on average over their guessed classes, shape (rows,), of one model."""
     right = chances[np.arange(predicted.size), predicted]
     return np.asarray(slopes.same[predicted] * right + chances @ slopes.true + slopes.said[predicted])
-
-
-def effects_of(question: Question, audit: CodedAudit, models: Rows) -> Effects:
-    """Return the effects of rows on some models: on accuracies, a measure of one class or of all."""
-    if question.of_table:
-        return _TableEffects(question, audit, models)
-    return (_AccuracyEffects if question.measure == "accuracy" else _ClassEffects)(question, audit, models)
 
 
 def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...]:
@@ -574,21 +371,6 @@ class Claim:
         found: Floats = np.sqrt(squared)
         return found
 
-    def p_value(self, excess: Floats) -> Floats:
-        """Smallest error at which the claim would be made; 1 where the estimate itself speaks against it."""
-        from scipy.special import ndtr
-
-        result = np.ones_like(excess)
-        open_ = np.flatnonzero(excess > 0)
-        claim, beyond = self.at(open_), excess[open_]
-        made, unmade = np.zeros_like(beyond), np.full_like(beyond, 9.0)
-        for _ in range(30):
-            middle = (made + unmade) / 2
-            stands = claim.distance(ndtr(-middle)) < beyond
-            made, unmade = np.where(stands, middle, made), np.where(stands, unmade, middle)
-        result[open_] = np.where(made > 0, ndtr(-made), 0.5)
-        return result
-
     def at(self, where: Any) -> "Claim":
         """Return those of some pairs."""
         found: Claim = _each(lambda values: values[where], self)
@@ -659,11 +441,11 @@ def _each(function: Any, *parts: Any) -> Any:
 
 
 def claims_of(
-    effects: Effects, drawn: Drawn, first: Rows, second: Rows, sampling: Sampling | None = None
+    effects: TableEffects, drawn: Drawn, first: Rows, second: Rows, sampling: Sampling | None = None
 ) -> tuple[Claim, Claim]:
     """Return the claims that the second, and that the first, of each pair is better; each ordered pair is done once.
 
-    Where the first is nobody, unseen errors are as likely as the guess says, plus 3%, and not uneven.
+    Unseen errors are as likely as the guess says, plus 3%.
     """
     models, own = effects.nobody + 1, bool((first == effects.nobody).all())
     codes, places = np.unique(np.concatenate([first * models + second, second * models + first]), return_inverse=True)
@@ -673,8 +455,7 @@ def claims_of(
         one, other = np.divmod(codes[start : start + size], models)
         error = effects.error[other] - effects.error[one]
         (loss, chance), gain = effects.losses(one, other), effects.losses(other, one)[0]
-        uneven = effects.uneven and not own
-        guard = drawn.guard(loss, effects.largest(one, other), chance if own or uneven else None, uneven=uneven)
+        guard = drawn.guard(loss, effects.largest(one, other), chance, uneven=not own)
         against = drawn.evidence(np.maximum(-error, 0), effects.capacity(one, other), loss)
         favour = drawn.evidence(np.maximum(error, 0), effects.capacity(other, one), gain)
         parts.append(Claim(against, favour, guard, None))
@@ -683,15 +464,56 @@ def claims_of(
     return forward, backward
 
 
-def margins(
-    effects: Effects, drawn: Drawn, *, level: float, sampled: bool, share: Floats | float = 1.0
-) -> tuple[Floats, Floats]:
-    """Interval of each model's measure, shape (m,) each end. ``share``: of the rows, where they come in groups."""
-    nobody = np.full(effects.nobody, effects.nobody)
-    below, above = (
-        claim.distance((1 - level) / 2) for claim in claims_of(effects, drawn, nobody, np.arange(nobody.size))
-    )
-    if sampled:
-        reach = effects.sampling_reach(level, share)
-        below, above = np.hypot(below, reach[0]), np.hypot(above, reach[1])
-    return np.clip(effects.value - below, effects.lowest, 1), np.clip(effects.value + above, effects.lowest, 1)
+class AuditedDifference(NamedTuple):
+    """Estimated differences; how far they may lie below and above, at an error; and what the sampling of rows adds."""
+
+    value: Floats
+    distance: Callable[..., Floats]
+    sampled: Floats
+    notes: tuple[Note, ...] = ()
+
+
+def table_difference(question: Question, audit: CodedAudit, models: Rows) -> AuditedDifference:
+    """Estimate the difference of a measure of all classes of every pair; ``models``: sorted, all that are compared."""
+    first, second = (np.searchsorted(models, role) for role in (question.baseline, question.candidate))
+    effects, drawn, sampling = TableEffects(question, audit, models), Drawn.of(audit), None
+    if question.inference == "population":
+        variance, step = effects.sampling(first, second)
+        groups, design, degrees = question.clusters, np.ones(first.size), None
+        if groups is not None:
+            degrees = np.ones(first.size)
+            for pair, (one, other) in enumerate(_pairs(first, second)):
+                expected, size = effects.terms(one, other)
+                design[pair] = design_effect(expected, size, groups, float(variance[pair]))
+                degrees[pair] = degrees_of(int(np.count_nonzero(groups.sums(size))), question.tail)
+        sampling = Sampling(variance * design, step, degrees)
+    claims = claims_of(effects, drawn, first, second, sampling)
+    value = effects.value[second] - effects.value[first]
+    for side, claim in ((-1, claims[0].against), (1, claims[0].favour)):  # what is certain, is not estimated
+        value = value + side * (claim.total - claim.sampled.total)
+    every = np.full(len(question.data.predictions), np.nan)
+    every[models] = effects.value
+    notes = (*few_in_class_notes(question, audit), *undefined_notes(question, every))
+
+    def distance(tail: Any, *, below: bool) -> Floats:
+        return claims[0 if below else 1].distance(tail)
+
+    return AuditedDifference(value, distance, np.zeros(first.size), notes)
+
+
+def table_ends(question: Question, audit: CodedAudit, models: Rows) -> tuple[Floats, Floats]:
+    """Interval of each model's measure of all classes, shape (m,) each end."""
+    effects, groups, tail = TableEffects(question, audit, models), question.clusters, question.tail
+    nobody, every = np.full(models.size, models.size), np.arange(models.size)
+    below, above = (claim.distance(tail) for claim in claims_of(effects, Drawn.of(audit), nobody, every))
+    if question.inference == "population":
+        shares = np.ones(models.size)
+        for model in range(0 if groups is None else models.size):
+            expected, size = effects.terms(effects.nobody, model)
+            share = student_share(groups.count - 1, level=question.level)  # type: ignore[union-attr]
+            shares[model] = share / design_effect(expected, size, groups, float(size @ size))  # type: ignore[arg-type]
+        variance, step = effects.sampling(nobody, every)
+        reach = normal_quantile(1 - tail) * np.sqrt(variance / shares) + step
+        below, above = np.hypot(below, reach), np.hypot(above, reach)
+    low, high = effects.value - below, effects.value + above
+    return np.clip(low, effects.lowest, 1), np.clip(high, effects.lowest, 1)

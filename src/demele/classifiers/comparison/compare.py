@@ -104,12 +104,6 @@ def _refuse_assumptions(question: Question) -> None:
     audit, accuracy = question.audit, question.measure == "accuracy"
     if question.exact and not accuracy:
         raise InputError("exact", f"is for the accuracy, got {question.measure}")
-    if question.errors == "undirected" and not (accuracy and audit is not None and audit.design == "uniform"):
-        raise InputError(
-            "errors",
-            "'undirected' makes a second interval of a difference of accuracies from a uniform audit; give "
-            "such an audit, or leave errors out",
-        )
     if question.expert_error and audit is not None and audit.design == "selective":
         raise InputError(
             "expert_error",
@@ -186,10 +180,6 @@ def refuse_groups(spec: MethodSpec, question: Question) -> None:
             "no theorem covers the sampling of groups of unequal size; leave one of them out, or ask about these rows "
             "alone, `inference='test_set'`",
         )
-    if question.errors == "undirected" and inference == "population":
-        raise InputError(
-            ("groups", "errors"), "the interval for 'undirected' errors is for rows apart; leave one of them out"
-        )
 
 
 #: How two classifiers are named.
@@ -203,7 +193,6 @@ REPLACED = {
     "reference": "method=Agreement(...)",
     "true_labels": "method=TrueLabels(...)",
     "exact": "method=Audited(exact=...)",
-    "errors": "method=Audited(errors=...)",
     "expert_error": "method=Audited(expert_error=...)",
     "expert_errors": "method=Audited(expert_errors=...)",
     "seed": "method=Sequential(seed=...)",

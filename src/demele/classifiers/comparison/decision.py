@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.classifiers.comparison.audit import UNDIRECTED, undirected_interval
-from demele.classifiers.comparison.audit_effects import Claim, Evidence, Sampling
+from demele.classifiers.audited_cells import Cells
 from demele.classifiers.comparison.documents import decision_document
 from demele.classifiers.comparison.grouped import GroupedPairs, group_counts, grouped_breakdown
 from demele.classifiers.comparison.methods import MethodSpec
 from demele.classifiers.comparison.overlap import cleaned_data
-from demele.classifiers.comparison.sequential_plan import signs
 from demele.classifiers.comparison.table_difference import own_ends, table_notes
 from demele.classifiers.comparison.worst_case import mcnemar_p
 from demele.classifiers.expert_errors import allowed_rows, largest_allowance
-from demele.classifiers.intervals import Guard, SampledSum
 from demele.classifiers.measures.audit_interval import unseen_notes
 from demele.classifiers.measures.audit_plausibility import audit_notes
 from demele.classifiers.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
@@ -113,9 +110,6 @@ class Decision(Result):
         On the further measures that were asked for, each at its own level.
     p_value : float
         For "the candidate is not better"; NaN where the method gives none.
-    estimate_interval : Interval or None
-        With ``errors="undirected"``: of the same difference, if wrong labels do not side with one of the two. It
-        decides nothing.
     assumptions : tuple of str
         What must hold for the verdict to keep its level, in sentences.
     """
@@ -137,7 +131,6 @@ class Decision(Result):
     assumptions: tuple[str, ...]
     others: "tuple[Decision, ...]" = ()
     p_value: float = math.nan
-    estimate_interval: Interval | None = None
     notes: tuple[Note, ...] = ()
     signature: Signature
     asked: AskedPairs = field(metadata={"json": False})
@@ -271,7 +264,6 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
         level=question.level,
         n=data.n,
         names=(data.names[models[0]], data.names[models[1]]),
-        estimate_interval=_undirected(question, measure, interval),
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[0]),
         notes=(
@@ -282,27 +274,6 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
         signature=signature(spec, question, measure),
         asked=AskedPairs(spec, question, outcomes),
     )
-
-
-def _undirected(question: Question, measure: str, verdict: Interval) -> Interval | None:
-    """Return the interval for wrong labels that side with neither classifier, if it was asked for."""
-    audit, data = question.audit, question.data
-    if question.errors != "undirected" or audit is None:
-        return None
-    first, second = data.predictions[question.baseline[0]], data.predictions[question.candidate[0]]
-    given = signs(first, second, data.labels)
-    truth = signs(first[audit.rows], second[audit.rows], audit.labels)
-    sampled = question.inference != "test_set"
-    unseen = int(np.count_nonzero(first != second) - np.count_nonzero(first[audit.rows] != second[audit.rows]))
-    _, low, high = undirected_interval(
-        given, given[audit.rows], truth, level=question.level, sampled=sampled, unseen=unseen
-    )
-    if measure == "error":
-        low, high = -high, -low
-    if high - low > verdict.high - verdict.low:  # it assumes more, so it need not say less
-        low, high = verdict.low, verdict.high
-    kind = "sampling" if sampled else "design"
-    return Interval(low=low, high=high, level=question.level, method=UNDIRECTED, kind=kind)
 
 
 def _by_class(question: Question) -> tuple[dict[str, Any], ...]:
@@ -413,8 +384,6 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
         arguments["prudence"] = question.prudence
     if question.exact:
         arguments["exact"] = True
-    if question.errors != "any":
-        arguments["errors"] = question.errors
     if question.expert_error:
         arguments |= {"expert_error": question.expert_error, "expert_errors": question.expert_errors}
     if question.seed:
@@ -427,7 +396,8 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
             context[option] = digest(*(getattr(question, field) for field in fields))
     if question.exact and question.audit is not None and question.audit.least is not None:
         context["least_probability"] = f"{question.audit.least:.6g}"
-    if spec.name == "audit":  # all models of a ranking vote on the true classes, so a pair alone is another question
+    # All models of a ranking vote on the true classes, so a pair alone is another question.
+    if spec.name == "audit" and question.of_table:
         context["models"] = str(len(question.data.predictions))
     return Signature("compare", arguments, {**context, "demele": __version__})
 
@@ -571,9 +541,9 @@ def prospect(
 
     Notes
     -----
-    The bounds of :func:`demele.classifiers.comparison.audit.audited` at the expected sums, with the given label as
-    guess. At a rate of noise, wrong labels are assumed to be equally likely on all rows, with any other class as the
-    true one. A matrix or counts give the largest rate that they allow.
+    The interval of an audit that meets errors as often as they occur, in whole rows. At a rate of noise, wrong labels
+    are assumed to be equally likely on all rows, with any other class as the true one. A matrix or counts give the
+    largest rate that they allow.
     """
     if question.measure != "accuracy":
         return ()
@@ -591,29 +561,27 @@ def prospect(
     for size in sizes:
         if size > n:
             continue
-        weight = n / size
         found = []
         for share in rates:
-            # Per row: what its label's error takes from the claim or adds to it, and the squares.
-            small, large, square = share * neither * other, share * (1 + other), share * (1 + 3 * other)
-            # At worst, a row with the label of the one that leads loses 2, one with neither label 1; and the contrary.
-            against = _evidence(won * large + small, won * square + small, 2 * won + neither, n, weight)
-            favour = _evidence(lost * large + small, lost * square + small, 2 * lost + neither, n, weight)
-            losses, gains = won * large + small, lost * large + small
-            claim = Claim(
-                against=against,
-                favour=favour,
-                guard=Guard(_one(weight), _one(2 / n if won + lost + neither > 0 else 0.0)),
-                sampling=None
-                if question.inference != "population"
-                else Sampling(_one((lost + won + neither) / n**2), _one(1 / n)),
+            # By what the label says, -1, 0 or 1: how likely each of these is truly.
+            truly = np.array(
+                [
+                    [1 - share, share * (1 - other), share * other],
+                    [share * other, 1 - 2 * share * other, share * other],
+                    [share * other, share * (1 - other), 1 - share],
+                ]
             )
-            distance = float(claim.distance(tail)[0])
+            rows_of = np.array([lost, neither, won])
+            counts = np.rint(rows_of[:, None] * size / n * truly)
+            cells = Cells(rows_of, np.stack([counts, counts, counts]), np.arange(3), n, size)
+            fit = cells.fit(np.tile(np.arange(-1.0, 2.0), (3, 1)), population=question.inference == "population")
+            fit = replace(fit, step=1 / n if question.inference == "population" else 0.0)
+            distance = float(fit.distance(tail, below=True))
             needed = 0.0
             if question.inference == "overlap":
                 ends = [score_interval(s.successes[pair], s.trials[pair], level=question.level) for s in sides]
                 needed = sum(float(high - low) / 2 for low, high in ends)
-            found.append((distance, (won - lost + gains - losses) / n - distance > needed))
+            found.append((distance, float(fit.value) - distance > needed))
         rows.append(
             {
                 "labels": int(size),
@@ -634,13 +602,3 @@ def _rate(question: Question) -> float | None:
 
     budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=question.tail)
     return budget.wrong / question.data.n
-
-
-def _evidence(rows: float, squares: float, largest: float, n: int, weight: float) -> Evidence:
-    """Return what an audit with this weight shows, if errors are met as often as they occur; sums in rows."""
-    sampled = SampledSum(_one(rows / n), _one(squares * (weight - 1) / n**2), _one(squares / n**2))
-    return Evidence(sampled, _one(rows / weight / n), _one(largest * (1 - 1 / weight) / n))
-
-
-def _one(value: float) -> Any:
-    return np.array([value])

@@ -52,7 +52,7 @@ def decision_document(result: "Decision") -> Document:
         title=f"Is {new} better than {old}?",
         headline=_headline(result),
         tone=_TONES[result.verdict],
-        sentences=[_holds_up_to(result), _expert(result), _labels_say(result), _undirected(result)],
+        sentences=[_holds_up_to(result), _expert(result), _labels_say(result)],
         figure=_differences(result),
         table=_table(result),
         scope=[
@@ -149,14 +149,6 @@ def _labels_say(result: "Decision") -> str:
         f"{old} and {new} disagree on {count(sum(found), 'row')}: the {who} agrees with {new} on {won:,}, with {old} "
         f"on {lost:,}, with neither on {neither:,}."
     )
-
-
-def _undirected(result: "Decision") -> str:
-    if result.estimate_interval is None:
-        return ""
-    span = ends(result.estimate_interval)
-    shown = written(span, f"points.{digits_for([span])}")
-    return f"If label errors favour neither classifier, the difference is in {shown} pp; this interval decides nothing."
 
 
 def _next(result: "Decision") -> list[tuple[str, str]]:

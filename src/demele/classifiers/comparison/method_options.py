@@ -1,7 +1,7 @@
 """Methods of comparison that have options of their own, as objects: ``compare(..., method=HardRows(difficulty))``."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -156,12 +156,11 @@ class TrueLabels(MethodOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class _ByExpert(MethodOptions):
-    errors: Literal["any", "undirected"] = "any"
     expert_error: Rate = 0.0
     expert_errors: ExpertErrors = "adversarial"
 
     def read(self, data: Labelled) -> dict[str, Any]:
-        """Return what a question holds of the expert and of wrong labels."""
+        """Return what a question holds of the expert."""
         check_random_errors(self.expert_error, self.expert_errors, k=data.k)
         return vars(self)
 
@@ -176,10 +175,6 @@ class Audited(_ByExpert):
         Guarantee the level, with wider intervals. For accuracy: a verdict whose level is a theorem, not only measured,
         at a price in width. A weighted audit must know its ``least_probability``, which
         :func:`demele.labels.draw_audit` keeps.
-    errors : {"any", "undirected"}
-        Assumption on wrong labels for a further interval. With ``"undirected"``, a uniform audit also gives
-        ``estimate_interval``: narrower than that of the verdict, if wrong labels do not side with one of the two
-        classifiers. The verdict is the same.
     expert_error : float in [0, 1]
         Share of rows on which the expert may be wrong. Of the rows on which the two disagree, and of all rows, for the
         accuracy. 0 takes the expert's labels as correct.
@@ -198,7 +193,7 @@ class Sequential(_ByExpert):
 
     Parameters
     ----------
-    errors, expert_error, expert_errors
+    expert_error, expert_errors
         As in :class:`demele.classifiers.Audited`.
     seed : int >= 0
         Random seed. It orders the rows of an audit that come sorted.

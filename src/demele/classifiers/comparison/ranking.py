@@ -341,8 +341,6 @@ def rank(
         classes=classes,
         groups=groups,
     )
-    if question.errors != "any":
-        raise InputError("errors", "'undirected' makes an interval of a comparison of two; leave it out")
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)

@@ -216,8 +216,12 @@ class _Bounded(LabelKnowledge):
         )
         return Note(code="selective-audit", message=message, severity="warning")
 
+    def ends(self, measure: str) -> tuple[Floats, Floats]:
+        """Return the least and the largest correct value of the measure on these rows."""
+        return correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
+
     def bias(self, measure: str) -> tuple[Floats, Floats]:
-        lowest, highest = correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
+        lowest, highest = self.ends(measure)
         value = np.asarray(self.observed.accuracy if measure == "accuracy" else self.observed.measure(measure))
         return value - highest, value - lowest
 
@@ -268,6 +272,7 @@ class _Audited(LabelKnowledge):
         self.audit: CodedAudit = audit
         wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
         self.most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
+        self.limits = None if rate is None else _Bounded(data, table, rate, None, level, groups)
         if self.most is not None and wrong > self.most:
             raise InputError(
                 "noise",
@@ -329,11 +334,15 @@ class _Audited(LabelKnowledge):
 
     def _ends(self, measure: str, inference: AuditInference) -> tuple[Floats, Floats]:
         if (measure, inference) not in self.found:
-            known: dict[str, Any] = {"inference": inference, "wrong": self.most, "groups": self.groups}
-            if measure != "accuracy" and self.errs[0]:
-                ends = np.full(self.data.k, np.nan), np.full(self.data.k, np.nan)
-            else:
-                ends = audited_ends(self.data, self.audit, measure, self.level, **known)[1:]
+            known: dict[str, Any] = {"inference": inference, "groups": self.groups}
+            low = high = np.full(self.data.k, np.nan)
+            if measure == "accuracy" or not self.errs[0]:
+                _, low, high = audited_ends(self.data, self.audit, measure, self.level, **known)
+            if self.limits is not None:  # no further than so few wrong labels allow
+                worst = self.limits.worst(measure) if inference == "population" else self.limits.ends(measure)
+                some = np.isfinite(low)
+                low, high = np.fmax(low, np.where(some, worst[0], low)), np.fmin(high, np.where(some, worst[1], high))
+            ends = low, high
             if measure == "accuracy":
                 ends = moved_ends(ends, *self.errs, k=self.data.k)
             self.found[measure, inference] = ends

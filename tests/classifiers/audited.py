@@ -1,0 +1,15 @@
+"""What a random audit says of one measure: the estimate and both ends of its interval."""
+
+from typing import Any
+
+import numpy as np
+
+from demele.classifiers.measures.audit_interval import audited_ends
+from demele.core.arrays import Floats
+from demele.core.labelled import Labelled
+from demele.noise.audit import CodedAudit
+
+
+def estimated(data: Labelled, audit: CodedAudit, measure: str, of: int | None = None, **known: Any) -> Floats:
+    """Return the value, the lower and the upper end; of one class, by its index."""
+    return np.array([np.ravel(end)[of or 0] for end in audited_ends(data, audit, measure, 0.95, **known)])
