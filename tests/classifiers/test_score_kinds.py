@@ -1,6 +1,7 @@
 """Scores of several samples and of probabilities: published values, all draws of samples, all labels."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,14 +59,14 @@ def test_losses_reach_those_of_the_other_labels() -> None:
     ("score", "expected"),
     [("jaccard", [1 / 3, 0, 1]), ("f1", [1 / 2, 0, 1]), ("hamming", [1 / 2, 3 / 4, 1]), ("exact", [0, 0, 1])],
 )
-def test_scores_of_sets_of_labels_are_those_found_by_hand(score: str, expected: list[float]) -> None:
+def test_scores_of_sets_of_labels_are_those_found_by_hand(score: Any, expected: list[float]) -> None:
     predicted, given = [[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]], [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
     assert_close(label_set_scores(predicted, given, score=score).given, expected, ROUNDING)
 
 
 @pytest.mark.parametrize("score", ["jaccard", "f1", "hamming", "exact"])
 @pytest.mark.parametrize("wrong", [1, 2, 3])
-def test_a_row_reaches_what_other_labels_would_score(score: str, wrong: int) -> None:
+def test_a_row_reaches_what_other_labels_would_score(score: Any, wrong: int) -> None:
     """Against all sets of labels that differ in at most so many."""
     sets = np.array(list(itertools.product((0, 1), repeat=4)))
     for predicted in sets[[0, 1, 6, 15]]:
