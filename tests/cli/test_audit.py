@@ -96,7 +96,7 @@ def test_a_measure_of_one_class_and_groups(demele: Program, labels_folder: Path,
 
 
 def test_how_many_more_rows(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    plan = draw_audit(600, 20, seed=1)
+    plan = draw_audit(600, 6, seed=1)
     rows = pd.DataFrame({"row": plan.rows, "true_label": judged["true"][plan.rows], "design": "uniform"})
     rows.to_csv("audit.csv", index=False)
     run = demele("audit", "plan", *FILES, "--audit", "audit.csv", "--draws", 3, "--format", "table")

@@ -64,8 +64,8 @@ def audit_interval(
         At most so many of the ``n`` given labels are wrong, if that is known. The interval then stays between the ends
         of the score intervals of ``hits - wrong`` and ``hits + wrong`` of ``n``.
     exact : bool
-        Guarantee the level whatever the numbers, at the price of width. Otherwise the coverage is about the level
-        (measured: 92.5% in the worst of 120 cells for a nominal 95%, from 1 to 20% noise and from 50 audited rows).
+        Guarantee the level whatever the numbers, at the price of width. Otherwise the coverage is about the level, as
+        simulated from 50 audited rows on.
     inference : {"population", "test_set"}
         Accuracy on new instances (``kind="sampling"``), or on these rows with true labels (``kind="design"``).
 
@@ -88,9 +88,9 @@ def audit_interval(
     Examples
     --------
     >>> print(audit_interval(900, 1000, 180, 4, 20, 3))
-    [0.862, 0.922]
+    [0.862, 0.924]
     >>> print(audit_interval(900, 1000, 180, 4, 20, 3, inference="test_set"))
-    [0.870, 0.916]
+    [0.869, 0.917]
     """
     for name, value, least in (("n", n, 1), ("hits", hits, 0)):
         checked_count(value, name, least)
