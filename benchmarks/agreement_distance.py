@@ -53,10 +53,12 @@ def worked(tasks: tuple[About, ...]) -> list[Record]:
     return [{"scores": _SCORERS[one.what](one)} for one in tasks]
 
 
-def _evaluated(codes: Array, factors: object, **options: object) -> dict[str, float | None]:
+def _evaluated(codes: Array, factors: object, *, kinds: object = None, **options: object) -> dict[str, float | None]:
     """Return all 17 scores; None where there is none."""
     try:
-        found = demele.evaluate(codes, factors, list(METRICS), seed=_SEED, missing="omit", **options)  # type: ignore[arg-type]
+        found = demele.evaluate(
+            codes, demele.Factors(factors, kinds=kinds, missing="omit"), list(METRICS), seed=_SEED, **options
+        )  # type: ignore[arg-type]
     except DemeleError:
         return dict.fromkeys(METRICS)
     values = {score.metric: float(score.value) for score in found}

@@ -256,12 +256,9 @@ def of_explicitness(cell: Cell, simulations: int) -> list[dict[str, object]]:
         given = annotated(cell, codes, true, rng)
         (score,) = demele.evaluate(
             codes.astype(float),
-            given,
+            demele.Factors(given, kinds="categorical", noise=known, noise_method="transition"),
             ["explicitness"],
-            kinds="categorical",
             seed=index,
-            factor_noise=known,
-            factor_noise_method="transition",
         )
         if score.corrected is None:
             raise ValueError(str(score.notes))

@@ -122,12 +122,11 @@ def scored(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         found = demele.evaluate(
-            codes,
+            demele.Codes(codes, std=np.full_like(codes, 1e-3)),
             factors,
             metrics,
             protocol=protocol,
             seed=seed,
-            codes_std=np.full_like(codes, 1e-3),
             options={**own, **(options or {})},
         )
     return {

@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 from benchmarks.loop import Row, Table, main
 from benchmarks.loop import share as share_of
 from demele.core.errors import DemeleWarning
+from demele.core.given_data import Codes, Factors
 from demele.core.holm import holm
 from demele.core.seeds import rng_for
 from demele.estimation.differences import Difference, resampled_difference
 from demele.metrics.options import Run
-from demele.scoring.evaluate import checked_call
+from demele.metrics.protocols import DEFAULT_PROTOCOL, protocol
+from demele.metrics.request import chosen_metrics, requests_of
+from demele.metrics.run import evaluation, rows_in_memory
 
 QUICK = ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap", "irs", "mcc", "r2_affine")
 NAMES = ("a", "b", "c")
@@ -64,11 +67,12 @@ def scored(draw: tuple[str, int]) -> dict[str, Any]:
     n, kind, metrics = WORLDS[world]
     codes, factors = representations(rng_for(0, "paired differences", world, index), n, kind)
     run = Run(seed=index, n_bootstrap=RESAMPLES, halves=True)
-    call = checked_call(metrics, run, kinds=kind)
+    asked = requests_of(chosen_metrics(metrics), protocol(DEFAULT_PROTOCOL), {})
     found: dict[str, Any] = {}
     for name, own in codes.items():
         with warnings.catch_warnings(action="ignore", category=DemeleWarning):
-            result = call.evaluation(call.read(own, factors), name)
+            data = rows_in_memory(Codes(own), Factors(factors, kinds=kind))
+            result = evaluation(asked, data, run, protocol=DEFAULT_PROTOCOL, name=name, named=True)
         found[name] = {
             score.metric: [score.value, [] if score.halves is None else np.round(score.halves, 7).tolist()]
             for score in result

@@ -125,13 +125,13 @@ def _scores(
 ) -> tuple[demele.Score, demele.Score]:
     """Score under the protocol and by default; the three scores of DCI are computed once."""
     if not metric.startswith("dci_"):
-        under = demele.evaluate(codes, factors, metric, kinds=kinds, **keywords)  # type: ignore[arg-type]
-        return under[metric], demele.evaluate(codes, factors, metric, kinds=kinds)[metric]
+        under = demele.evaluate(codes, demele.Factors(factors, kinds=kinds), metric, **keywords)  # type: ignore[arg-type]
+        return under[metric], demele.evaluate(codes, demele.Factors(factors, kinds=kinds), metric)[metric]
     if name not in _DCI:
         _DCI.clear()  # arrays come one after the other
         triple = [f"{metric.rpartition('_')[0]}_{prop}" for prop in ("modularity", "compactness", "explicitness")]
-        under = demele.evaluate(codes, factors, triple, kinds=kinds, **keywords)  # type: ignore[arg-type]
-        _DCI[name] = under, demele.evaluate(codes, factors, triple, kinds=kinds)
+        under = demele.evaluate(codes, demele.Factors(factors, kinds=kinds), triple, **keywords)  # type: ignore[arg-type]
+        _DCI[name] = under, demele.evaluate(codes, demele.Factors(factors, kinds=kinds), triple)
     under, default = _DCI[name]
     return under[metric], default[metric]
 

@@ -57,7 +57,8 @@ def gaps_by_code_entropy(codes: Array, factors: Array, bins: int = 10, *, sup: b
 
     A code that does not vary counts as telling nothing; there the review's code has NaN.
     """
-    score = (demele.metrics.mig_sup if sup else demele.metrics.mig)(codes, factors, kinds="continuous", bins=bins)
+    known = demele.Factors(factors, kinds="continuous")
+    score = (demele.metrics.mig_sup if sup else demele.metrics.mig)(codes, known, bins=bins)
     if score.matrix is None:
         raise ValueError("MIG keeps its informations")
     matrix = score.matrix.to_numpy()

@@ -132,7 +132,7 @@ COST = Case("uniform, 10 codes, 8 factors, four metrics", partial(uniform, d=10,
 
 def of_halves(codes: Array, factors: Array, metric: str) -> float:
     """Return the score of codes as they are, on as many rows as those that aligned scores are of."""
-    found = demele.evaluate(codes, factors, [metric], aligned=True)[metric].alignment
+    found = demele.evaluate(demele.Codes(codes, align="rotation"), factors, [metric])[metric].alignment
     if found is None:
         raise RuntimeError(f"{metric}: not aligned")
     return found.raw
@@ -149,7 +149,8 @@ def row(case: Case, draws: int) -> dict[str, object]:
         as_made = of_halves(codes, factors, case.metric)
         if case.turned:
             codes = codes @ special_ortho_group.rvs(codes.shape[1], random_state=rng)
-        score = demele.evaluate(codes, factors, [case.metric], aligned=True, whiten=case.whiten)[case.metric]
+        given = demele.Codes(codes, align="whitening" if case.whiten else "rotation")
+        score = demele.evaluate(given, factors, [case.metric])[case.metric]
         if score.alignment is None:
             raise RuntimeError(f"{case.name}: not aligned")
         found.append((as_made, score.alignment.raw, score.alignment.aligned, score.alignment.gap))
@@ -174,18 +175,20 @@ def row(case: Case, draws: int) -> dict[str, object]:
 def cost() -> dict[str, object]:
     """Time raw and aligned scores of four metrics, without the score itself: seconds of one core."""
     from demele.metrics.options import Run
-    from demele.scoring.alignment import alignable, with_alignment
-    from demele.scoring.evaluate import checked_call
+    from demele.metrics.protocols import DEFAULT_PROTOCOL, protocol
+    from demele.metrics.request import chosen_metrics, requests_of
+    from demele.metrics.run import evaluation, rows_in_memory
+    from demele.scoring.alignment import with_alignment
 
     rng = rng_for(0, "rotations", "cost")
     codes, factors = COST.made(rng)
     as_made = of_halves(codes, factors, "mig")
     codes = codes @ special_ortho_group.rvs(10, random_state=rng)
-    call = checked_call(HISTOGRAMS, Run())
-    data = alignable(call.read(codes, factors))
-    evaluation = call.evaluation(data, "codes")
+    data = rows_in_memory(demele.Codes(codes), demele.Factors(factors))
+    asked = requests_of(chosen_metrics(HISTOGRAMS), protocol(DEFAULT_PROTOCOL), {})
+    found = evaluation(asked, data, Run(), protocol=DEFAULT_PROTOCOL, name="codes", named=True)
     started = time.process_time()
-    score = with_alignment(evaluation, data, call.asked, call.run)["mig"].alignment
+    score = with_alignment(found, data, asked, Run())["mig"].alignment
     seconds = time.process_time() - started
     if score is None:
         raise RuntimeError("not aligned")

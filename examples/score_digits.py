@@ -11,8 +11,8 @@ METRICS = ["mig_sup", "mig", "explicitness"]  # modularity, compactness, explici
 evaluations = {}
 for name in ("pca", "ica", "nmf", "autoencoder"):
     sample = demele.data.load_example(name)
-    pair = sample.codes, sample.factors
-    evaluations[name] = demele.evaluate(*pair, METRICS, name=name, n_bootstrap=50, n_permutations=10)
+    codes = demele.Codes(sample.codes, name=name)
+    evaluations[name] = demele.evaluate(codes, sample.factors, METRICS, n_bootstrap=50, n_permutations=10)
 
 for name, evaluation in evaluations.items():
     print(name)
@@ -35,7 +35,7 @@ with tempfile.TemporaryDirectory() as folder:  # use a folder of yours
     evaluation.to_html(Path(folder) / "autoencoder.html")
     print("\nWritten:", *sorted(path.name for path in Path(folder).iterdir()))
 
-again = demele.replay(str(mig.signature), *pair)  # the last pair of the loop is that of the autoencoder
+again = demele.replay(str(mig.signature), codes, sample.factors)  # the last ones of the loop: autoencoder
 print("\nThe same number again:", again.value == mig.value)
 print(mig.signature)
 # --8<-- [end:keep]

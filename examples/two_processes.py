@@ -27,7 +27,7 @@ def work(rank: int, folder: str) -> None:
     # --8<-- [end:process]
     if rank == 0:
         print(f"{metric.accumulator.n} rows here; values of {metric.score.n}")
-        whole = demele.evaluate(codes, factors, NAMES, kinds=KINDS)
+        whole = demele.evaluate(codes, demele.Factors(factors, kinds=KINDS), NAMES)
         for name, value in values.items():
             print(f"{name}: {value:.4f}; as in one call: {value.item() == whole[name].value}")
     torch.distributed.destroy_process_group()

@@ -2,8 +2,8 @@
 
 >>> import demele
 >>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
->>> demele.evaluate(factors, factors, ["mig", "modularity"], name="a perfect code").name
-'a perfect code'
+>>> demele.evaluate(factors, factors, ["mig", "modularity"])["mig"].value
+1.0
 """
 
 import importlib
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from demele import probes as probes
     from demele.core.alignment import Alignment as Alignment
     from demele.core.errors import DemeleError as DemeleError
+    from demele.core.given_data import Codes as Codes
+    from demele.core.given_data import Factors as Factors
     from demele.core.representation_comparison import RepresentationComparison as RepresentationComparison
     from demele.core.results import CorrectedScore as CorrectedScore
     from demele.core.results import Evaluation as Evaluation
@@ -59,6 +61,7 @@ _found, __dir__, __all__ = lazily(
         "demele.core.alignment": "Alignment",
         "demele.core.results": "CorrectedScore Evaluation Score",
         "demele.core.errors": "DemeleError",
+        "demele.core.given_data": "Codes Factors",
         "demele.core.representation_comparison": "RepresentationComparison",
         "demele.core.version": "__version__",
         "demele.metrics.catalogue": "list_metrics register_metric",

@@ -13,6 +13,7 @@ import pytest
 import demele
 from tests.adapters.one_process import CUT, SAMPLED
 from tests.adapters.rows import KINDS, OPTIONS, A, D, N, Z
+from tests.given import evaluated
 from tests.tolerances import ROUNDING, assert_close
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +51,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
 
 def direct(names: Any, z: Any = Z, a: Any = A, **keywords: Any) -> dict[str, float]:
     """One call on all rows."""
-    scores = demele.evaluate(z.numpy(), a.numpy(), names, **({"kinds": KINDS} | keywords))
+    scores = evaluated(z.numpy(), a.numpy(), names, {"kinds": KINDS} | keywords)
     return {score.metric: score.value for score in scores}
 
 
@@ -77,7 +78,7 @@ def test_sampled_metrics_have_the_value_of_the_rows_in_the_order_of_ranks(found:
 
 def test_standard_deviations_travel_with_the_rows(found: Found) -> None:
     deviations = np.full(Z.shape, 0.1, Z.numpy().dtype)
-    assert both(found, "with_deviations") == direct("rmig", codes_std=deviations)["rmig"]
+    assert both(found, "with_deviations") == direct("rmig", std=deviations)["rmig"]
 
 
 def test_summed_metrics_have_the_value_of_all_rows_to_rounding(found: Found) -> None:
@@ -112,7 +113,7 @@ def test_a_process_group_of_ones_own(found: Found) -> None:
 
 
 def test_names_of_latte_synchronise(found: Found) -> None:
-    score = demele.evaluate(Z.numpy(), A.numpy(), ["sap"], protocol="latte", kinds="continuous")["sap"]
+    score = demele.evaluate(Z.numpy(), demele.Factors(A.numpy(), kinds="continuous"), ["sap"], protocol="latte")["sap"]
     matrix = score.matrix.to_numpy()
     expected = [matrix[i, i] - max(matrix[j, i] for j in range(D) if j != i) for i in range(A.shape[1])]
     assert both(found, "of_latte") == expected

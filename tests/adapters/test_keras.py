@@ -49,7 +49,7 @@ SCORED = [
 @pytest.fixture(scope="module")
 def whole() -> demele.Evaluation:
     codes, factors = rows()
-    return demele.evaluate(codes, factors, SCORED, codes_std=np.full_like(codes, 0.1))
+    return demele.evaluate(demele.Codes(codes, std=np.full_like(codes, 0.1)), factors, SCORED)
 
 
 @pytest.mark.parametrize("name", SCORED)

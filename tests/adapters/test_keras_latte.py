@@ -59,11 +59,9 @@ def test_latte_names_give_one_value_per_attribute_of_its_protocol(name: str, arg
         options["sap"] = {"penalty": arguments["l2_reg"]}
     score = demele.evaluate(
         codes,
-        factors,
+        demele.Factors(factors, kinds="categorical" if discrete else "continuous", reg_dim=arguments.get("reg_dim")),
         source.metric,
         protocol="latte",
-        kinds="categorical" if discrete else "continuous",
-        reg_dim=arguments.get("reg_dim"),
         options=options,
     )[source.metric]
     variances = codes.astype(np.float64).var(axis=0)

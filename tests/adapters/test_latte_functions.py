@@ -16,8 +16,9 @@ Z = np.column_stack([A + 0.2 * _RNG.random((200, 2)), A.sum(axis=1), _RNG.random
 STEPS = np.tile(np.arange(16.0), (4, 3, 1))
 
 
-def of_protocol(name: str, **more: Any) -> list[float]:
-    score = demele.evaluate(Z, A, [name], protocol="latte", kinds="continuous", **more)[name]
+def of_protocol(name: str, *, reg_dim: Any = None, **more: Any) -> list[float]:
+    factors = demele.Factors(A, kinds="continuous", reg_dim=reg_dim)
+    score = demele.evaluate(Z, factors, [name], protocol="latte", **more)[name]
     return list(score.native.values())
 
 

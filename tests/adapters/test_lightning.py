@@ -60,7 +60,7 @@ def test_every_k_epochs_with_the_values_of_one_call() -> None:
     trainer = fit(scores, epochs=4, module=module)
     assert [epoch for epoch, _ in scores.history] == [1, 3]
     codes = module.map(Z).detach().numpy()  # without dropout
-    expected = demele.evaluate(codes, A.numpy(), ["mig", "sap"], kinds=KINDS)
+    expected = demele.evaluate(codes, demele.Factors(A.numpy(), kinds=KINDS), ["mig", "sap"])
     last = scores.history[-1][1]
     assert {one.metric: one.value for one in last} == {one.metric: one.value for one in expected}
     logged = {name: value.item() for name, value in trainer.callback_metrics.items()}
@@ -177,7 +177,7 @@ def test_modules_can_log_metrics_without_the_callback() -> None:
     module = Logging()
     module.metric.persistent(True)
     trainer = fit(module=module, epochs=2, val=loader(Z, A, 60))
-    expected = demele.evaluate(module.map(Z).detach().numpy(), A.numpy(), ["mig", "sap"], kinds=KINDS)
+    expected = demele.evaluate(module.map(Z).detach().numpy(), demele.Factors(A.numpy(), kinds=KINDS), ["mig", "sap"])
     assert {name: value.item() for name, value in trainer.callback_metrics.items()} == {
         "mig": expected["mig"].value,
         "val/sap": expected["sap"].value,

@@ -20,9 +20,11 @@ ALIASES = {"MIG": "mig", "DMIG": "dmig", "DLIG": "dlig", "XMIG": "xmig", "SAP": 
 PER_FACTOR = list(ALIASES.items())
 
 
-def of_latte(name: str, a: torch.Tensor, *, discrete: bool = False, z: torch.Tensor = Z, **more: Any) -> demele.Score:
-    kinds = "categorical" if discrete else "continuous"
-    return demele.evaluate(z.numpy(), a.numpy(), [name], protocol="latte", kinds=kinds, **more)[name]
+def of_latte(
+    name: str, a: torch.Tensor, *, discrete: bool = False, z: torch.Tensor = Z, reg_dim: Any = None, **more: Any
+) -> demele.Score:
+    factors = demele.Factors(a.numpy(), kinds="categorical" if discrete else "continuous", reg_dim=reg_dim)
+    return demele.evaluate(z.numpy(), factors, [name], protocol="latte", **more)[name]
 
 
 def made(name: str, a: torch.Tensor, *arguments: Any, z: torch.Tensor = Z, **keywords: Any) -> Any:

@@ -15,6 +15,7 @@ from torchmetrics.utilities.exceptions import TorchMetricsUserError
 import demele
 from demele.adapters.torchmetrics import TorchMetric
 from tests.adapters.rows import KINDS, OPTIONS, A, D, M, N, Z
+from tests.given import evaluated
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 STD = torch.full_like(Z, 0.05)
@@ -30,8 +31,8 @@ def options_of(name: str) -> dict[str, dict[str, Any]]:
 def direct(name: str, z: torch.Tensor = Z, a: torch.Tensor = A, **more: Any) -> demele.Score:
     """One call on all rows."""
     std = STD[: len(z)].numpy() if name == "rmig" else None
-    keywords: dict[str, Any] = {"kinds": KINDS, "options": options_of(name), "codes_std": std} | more
-    return demele.evaluate(z.numpy(), a.numpy(), [name], **keywords)[name]
+    keywords: dict[str, Any] = {"kinds": KINDS, "options": options_of(name), "std": std} | more
+    return evaluated(z.numpy(), a.numpy(), [name], keywords)[name]
 
 
 def feed(metric: Any, name: str = "", parts: int = 4, z: torch.Tensor = Z, a: torch.Tensor = A) -> Any:
@@ -96,7 +97,9 @@ def test_tensors_of_every_type_and_with_gradients(dtype: torch.dtype) -> None:
     codes = Z.clone().to(dtype).requires_grad_()
     metric = TorchMetric("mig", kinds="continuous")
     metric.update(codes, A[:, :2])
-    expected = demele.metrics.mig(codes.detach().double().numpy(), A[:, :2].numpy(), kinds="continuous").value
+    expected = demele.metrics.mig(
+        codes.detach().double().numpy(), demele.Factors(A[:, :2].numpy(), kinds="continuous")
+    ).value
     assert_close(metric.compute(), expected, ROUNDING)
     assert not metric.compute().requires_grad
 

@@ -72,7 +72,7 @@ def test_a_histogram_metric_needs_no_predictors() -> None:
     found = modules_after(
         "import numpy as np, demele\n"
         "v = np.random.default_rng(0).random((5000, 2))\n"
-        "demele.metrics.mig(v, v, kinds='continuous')"
+        "demele.metrics.mig(v, demele.Factors(v, kinds='continuous'))"
     )
     assert not found & {"sklearn", "torch", "keras", "dask", "joblib"}
 

@@ -150,11 +150,10 @@ def test_values_are_those_of_evaluate_to_the_bit(name: str) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 expected = demele.evaluate(
-                    given.codes,
+                    demele.Codes(given.codes, std=codes_std),
                     given.factors,
                     list(values),
                     seed=seed,
-                    codes_std=codes_std,
                     options=given.options,
                 )
             assert_exact(list(values.values()), [expected[metric].value for metric in values])

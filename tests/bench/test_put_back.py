@@ -16,7 +16,9 @@ def test_a_code_of_one_bit_of_ten_levels_has_a_mig_of_one_by_its_own_entropy() -
     # Seen of the review's code: 0.9998; by the entropy of the factor it is log 2 / log 10.
     assert put_back.gaps_by_code_entropy(codes, factors) > 0.998
     assert put_back.gaps_by_code_entropy(codes, factors, sup=True) > 0.998
-    assert_close(demele.metrics.mig(codes, factors, kinds="continuous").value, np.log(2) / np.log(10), PUBLISHED)
+    assert_close(
+        demele.metrics.mig(codes, demele.Factors(factors, kinds="continuous")).value, np.log(2) / np.log(10), PUBLISHED
+    )
 
 
 def test_a_code_that_does_not_vary_tells_nothing() -> None:

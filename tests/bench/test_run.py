@@ -294,8 +294,8 @@ def test_a_corrected_score_is_that_of_evaluate() -> None:
     own = scenario_of(mistaken, severities=(0.2,), score="corrected")
     record = records_of(plan_of(["mig", "mcc"], [own], seeds=1, n_samples=500))
     given = drawn(own, 0.2, 0, 500)
-    how: dict[str, Any] = {"kinds": "categorical", "factor_noise_method": "transition"}
-    found = demele.evaluate(given.codes, given.factors, ["mig"], factor_noise=given.factor_noise, **how)["mig"]
+    factors = demele.Factors(given.factors, kinds="categorical", noise=given.factor_noise, noise_method="transition")
+    found = demele.evaluate(given.codes, factors, ["mig"])["mig"]
     assert found.corrected is not None
     by_group = {key[-1]: one for key, one in record.items()}
     assert by_group["information"]["values"]["mig"] == found.corrected.value != found.value
@@ -307,7 +307,7 @@ def test_an_aligned_score_is_that_of_evaluate() -> None:
     own = scenario_of(SCENARIOS["rotation"].draw, severities=(0.5,), score="aligned")
     record = records_of(plan_of(["sap", "modularity", correlation], [own], seeds=1, n_samples=1000))
     given = drawn(own, 0.5, 0, 1000)
-    found = demele.evaluate(given.codes, given.factors, ["sap"], aligned=True)["sap"]
+    found = demele.evaluate(demele.Codes(given.codes, align="rotation"), given.factors, ["sap"])["sap"]
     assert found.alignment is not None
     by_group = {str(key[-1]).partition("@")[0]: one for key, one in record.items()}
     assert by_group["sap"]["values"]["sap"] == found.alignment.aligned != found.value

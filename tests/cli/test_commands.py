@@ -1,6 +1,7 @@
 """Every command: its help, its words, its results in every form, what it imports, its exit status."""
 
 import ast
+import inspect
 import io
 import json
 import re
@@ -16,7 +17,7 @@ import pytest
 import demele as library
 from demele.cli import old_names
 from demele.cli.assess import ASSESS
-from demele.cli.engine import COMMANDS_OF, flag_of, parser_of, saying
+from demele.cli.engine import _FIELD, COMMANDS_OF, flag_of, parser_of, saying
 from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found, main
 from demele.core.bibliography import bibliography, parse, software
 from demele.core.errors import InputError
@@ -95,7 +96,7 @@ def test_every_name_has_one_flag() -> None:
     flags: dict[str, set[str]] = {}
     for name in COMMANDS:
         for option in found(name).options().values():
-            flags.setdefault(option.flag, set()).add(option.name)
+            flags.setdefault(option.flag, set()).add(found(name).flags.get(option.name, option.name))
     assert {flag: names for flag, names in flags.items() if len(names) > 1} == {}
     assert flag_of("n_jobs") == "--jobs"
 
@@ -267,14 +268,14 @@ def test_arguments_in_messages_are_options_and_data_are_left(library: str | Exce
 
 
 def test_names_between_backticks_are_arguments_that_exist() -> None:
-    names, used = set[str](), dict[str, str]()
+    names, used = {*inspect.signature(library.Codes).parameters}, dict[str, str]()
     for path in Path(library.__file__).parent.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
         texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
-                here = re.findall(r"(?<!`)`([A-Za-z_]\w*(?:\([\w=]*\))?)(?==|`)", node.value)
+                here = re.findall(r"(?<!`)`([A-Za-z_]\w*(?:\([\w=]*\))?)(?==|`)", _FIELD.sub(r"`\1`", node.value))
                 used |= dict.fromkeys(here, path.name)
     assert {name: file for name, file in used.items() if name not in names | set(COMMANDS_OF)} == {}
     assert set(COMMANDS_OF) <= set(used)

@@ -31,8 +31,8 @@ FAST = ("--metrics", "mig,modularity,irs")
 STEADY = ("--metrics", "mig,irs")
 
 
-def _expected(table: pd.DataFrame, **options: Any) -> Any:
-    codes, factors = table[["z1", "z2", "z3"]], table[["shape", "size"]]
+def _expected(table: pd.DataFrame, read: Any = None, **options: Any) -> Any:
+    codes, factors = table[["z1", "z2", "z3"]], library.Factors(table[["shape", "size"]], **(read or {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return library.evaluate(codes, factors, ["mig", "modularity", "irs"], **options)
@@ -74,8 +74,7 @@ def test_options_reach_the_library(demele: Program, folder: Path, table: pd.Data
         seed=3,
         n_bootstrap=5,
         n_permutations=4,
-        missing="omit",
-        kinds={"shape": "categorical", "size": "continuous"},
+        read={"missing": "omit", "kinds": {"shape": "categorical", "size": "continuous"}},
     )
     found = json.loads(run.out)["scores"]
     assert [score["value"] for score in found] == [score.value for score in expected]

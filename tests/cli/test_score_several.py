@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import demele as library
-from demele import compare_representations
+from demele import Factors, compare_representations
 from demele.core.errors import InputError
 from tests.cli.conftest import Program
 from tests.tolerances import ROUNDING, assert_close
@@ -46,7 +46,7 @@ def test_primary_metrics_and_noisy_factors_are_those_of_the_library(demele: Prog
     codes = {name: np.load(f"{name}.npy") for name in ("old", "new")}
     factors = pd.read_csv("factors.csv")
     found = compare_representations(
-        codes, factors, ["mig", "dcimig"], n_bootstrap=20, primary="mig", factor_noise={"shape": 0.01}
+        codes, Factors(factors, noise={"shape": 0.01}), ["mig", "dcimig"], n_bootstrap=20, primary="mig"
     )
     rows = json.loads(run.out)["differences"]
     assert [row["exploratory"] for row in rows] == [False, True]
@@ -154,7 +154,7 @@ def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
     assert "demele: b.json written" in run.err
     found = json.loads(Path("b.json").read_text(encoding="utf-8"))
     direct = library.metrics.dcimig(
-        np.load("blurred.npy"), pd.read_csv("factors.csv")[["shape"]], bins=4, kinds="categorical"
+        np.load("blurred.npy"), Factors(pd.read_csv("factors.csv")[["shape"]], kinds="categorical"), bins=4
     )
     assert (found["ahead"], found["behind"], found["metric"]) == ("new", "old", "dcimig")
     assert found["value_behind"] == pytest.approx(direct.value)

@@ -1,6 +1,7 @@
 """Small data and cheap settings on which every registered metric has a number, for the tests of what they share."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,10 @@ def small(n: int = N, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, np.nda
     return codes, factors, np.full((n, 4), 0.2)
 
 
-def scored(name: str, codes: object, factors: object, *, codes_std: object = None, **keywords: Any) -> demele.Score:
+def scored(name: str, codes: object, factors: object, *, std: object = None, **keywords: Any) -> demele.Score:
     """Return one registered metric under the cheap settings."""
     keywords.setdefault("options", CHEAP)
-    return demele.evaluate(codes, factors, [name], codes_std=codes_std, **keywords)[name]
+    return demele.evaluate(demele.Codes(codes, std=std), factors, [name], **keywords)[name]
 
 
 def with_options(**own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -75,8 +76,9 @@ def public_functions() -> dict[str, Callable[..., Any]]:
     """Return every public metric function as a callable of codes, factors and keywords."""
 
     def rmig(codes: object, factors: object, **keywords: Any) -> Any:
-        keywords.setdefault("codes_std", np.full((40, 4), 0.1))
-        return demele.metrics.rmig(codes, keywords.pop("codes_std"), factors, **keywords)
+        given = demele.Codes.of(codes)
+        std = np.full((40, 4), 0.1) if given.std is None else given.std
+        return demele.metrics.rmig(replace(given, std=std), factors, **keywords)
 
     def domain_shift_robustness(codes: object, factors: object, **keywords: Any) -> Any:
         keywords.setdefault("domain", [0])

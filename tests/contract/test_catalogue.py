@@ -33,11 +33,12 @@ AFFORDABLE = [name for name in NAMES if not name.startswith(("dci_", "unique"))]
 
 
 @functools.cache
-def whole(**keywords: Any) -> demele.Evaluation:
+def whole(reg_dim: tuple[str, ...] | None = None, **keywords: Any) -> demele.Evaluation:
     """Every metric on the small data, computed once for all tests with the same keywords."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.errors.DemeleWarning)
-        return demele.evaluate(CODES, FACTORS, NAMES, codes_std=STDS, options=CHEAP, **keywords)
+        factors = demele.Factors(FACTORS, reg_dim=reg_dim)
+        return demele.evaluate(demele.Codes(CODES, std=STDS), factors, NAMES, options=CHEAP, **keywords)
 
 
 def same(a: demele.Score, b: demele.Score) -> None:
@@ -61,9 +62,7 @@ def test_perfect_codes_score_more_than_noise(name: str) -> None:
     levels = FACTORS.assign(shape=FACTORS["shape"].astype("category").cat.codes).to_numpy(float)
     perfect = np.column_stack([levels, rng.standard_normal(len(levels))]) if name == "xmig" else levels
     noise = rng.standard_normal(perfect.shape)
-    best, worst = (
-        scored(name, codes, FACTORS, codes_std=np.full_like(codes, 0.01)).value for codes in (perfect, noise)
-    )
+    best, worst = (scored(name, codes, FACTORS, std=np.full_like(codes, 0.01)).value for codes in (perfect, noise))
     if name in GATED:
         assert math.isnan(worst)
         worst = 0.0
@@ -154,7 +153,7 @@ def test_undefined_values_are_null_in_json() -> None:
 @pytest.mark.parametrize("name", [*DETERMINISTIC, *ONE_PER_GROUP])
 def test_a_signature_makes_the_number_again(name: str) -> None:
     score = whole()[name]
-    same(demele.replay(str(score.signature), CODES, FACTORS, codes_std=STDS), score)
+    same(demele.replay(str(score.signature), demele.Codes(CODES, std=STDS), FACTORS), score)
 
 
 @pytest.mark.parametrize("name", ["mig", "jemmig", "sap", "z_min_variance", "irs"])
@@ -168,10 +167,9 @@ def test_a_signature_makes_intervals_and_chance_again(name: str) -> None:
 def test_a_signature_holds_kinds_and_missing(name: str) -> None:
     holes = FACTORS.rename(columns={"light": "light # 2, blue"}).astype({"light # 2, blue": float})
     holes.loc[::7, "light # 2, blue"] = np.nan
-    keywords: dict[str, Any] = {"missing": "omit", "kinds": {"light # 2, blue": "continuous"}}
-    score = scored(name, CODES, holes, **keywords)
+    score = scored(name, CODES, demele.Factors(holes, missing="omit", kinds={"light # 2, blue": "continuous"}))
     same(demele.replay(str(score.signature), CODES, holes), score)
-    as_classes = scored(name, CODES, holes, missing="omit")
+    as_classes = scored(name, CODES, demele.Factors(holes, missing="omit"))
     assert str(as_classes.signature) != str(score.signature)
 
 
@@ -269,7 +267,7 @@ def test_every_option_matters_and_is_in_the_signature(
     differ = []
     for seed in range(3):  # shares of few votes may agree by chance
         base, other = (
-            scored(name, codes, FACTORS, codes_std=STDS, options=with_options(**{key: own}), seed=seed)
+            scored(name, codes, FACTORS, std=STDS, options=with_options(**{key: own}), seed=seed)
             for own in (needed, {**needed, option: value})
         )
         assert str(base.signature) != str(other.signature)
@@ -277,7 +275,7 @@ def test_every_option_matters_and_is_in_the_signature(
         if differ[-1]:
             break
     assert any(differ)
-    same(demele.replay(str(other.signature), codes, FACTORS, codes_std=STDS), other)
+    same(demele.replay(str(other.signature), demele.Codes(codes, std=STDS), FACTORS), other)
 
 
 # Seeds, repeats, workers ---------------------------------------------------------------------------------------------
@@ -288,10 +286,9 @@ def test_same_seed_same_bits_with_any_number_of_workers(n_jobs: int) -> None:
     # all metrics once with two workers; with four, those that are cheap
     names = NAMES if n_jobs == 2 else ["mig", "sap", "z_diff", "explicitness", "irs"]
     together = demele.evaluate(
-        CODES,
+        demele.Codes(CODES, std=STDS),
         FACTORS,
         names,
-        codes_std=STDS,
         options=CHEAP,
         n_repeats=2,
         n_bootstrap=2,
@@ -309,7 +306,7 @@ def test_one_metric_alone_is_the_same_as_among_all(name: str) -> None:
         _, model, prop = name.split("_")
         alone = getattr(demele.metrics.dci(CODES, FACTORS, model=model, **CHEAP.get(f"dci_{model}", {})), prop)  # type: ignore[arg-type]
     elif name == "rmig":
-        alone = demele.metrics.rmig(CODES, STDS, FACTORS)
+        alone = demele.metrics.rmig(demele.Codes(CODES, std=STDS), FACTORS)
     else:
         alone = function(CODES, FACTORS, **CHEAP.get(name, {}))
     same(alone, whole()[name])
@@ -317,12 +314,12 @@ def test_one_metric_alone_is_the_same_as_among_all(name: str) -> None:
 
 @pytest.mark.parametrize("name", AFFORDABLE)
 def test_the_seed_matters_for_stochastic_metrics_only(name: str) -> None:
-    other = scored(name, CODES, FACTORS, codes_std=STDS, seed=1)
+    other = scored(name, CODES, FACTORS, std=STDS, seed=1)
     if name == "tmex":  # it counts what tests find: p-values differ
         assert other.details["p_values"] != whole()[name].details["p_values"]
     elif name in STOCHASTIC:
         # votes and splits of few rows may agree by chance: some seed must differ
-        more = [scored(name, CODES, FACTORS, codes_std=STDS, seed=seed) for seed in (2, 3)]
+        more = [scored(name, CODES, FACTORS, std=STDS, seed=seed) for seed in (2, 3)]
         assert any(score.value != whole()[name].value for score in (other, *more))
         assert other.signature.arguments["seed"] == 1
     else:
@@ -332,9 +329,7 @@ def test_the_seed_matters_for_stochastic_metrics_only(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mig", "rmig", "sap", "irs"])
 def test_the_seed_draws_resamples_and_permutations(name: str) -> None:
-    drawn = [
-        scored(name, CODES, FACTORS, codes_std=STDS, n_bootstrap=4, n_permutations=4, seed=seed) for seed in (0, 0, 1)
-    ]
+    drawn = [scored(name, CODES, FACTORS, std=STDS, n_bootstrap=4, n_permutations=4, seed=seed) for seed in (0, 0, 1)]
     intervals = [score.interval for score in drawn]
     chances = [score.chance.values if score.chance else () for score in drawn]
     assert intervals[0] == intervals[1] != intervals[2]
@@ -358,7 +353,7 @@ def test_repeats_give_the_spread_over_seeds(name: str) -> None:
 
 @pytest.mark.parametrize("name", AFFORDABLE)
 def test_an_interval_contains_the_value(name: str) -> None:
-    score = scored(name, CODES, FACTORS, codes_std=STDS, n_bootstrap=20, level=0.99)
+    score = scored(name, CODES, FACTORS, std=STDS, n_bootstrap=20, level=0.99)
     assert score.interval.low <= score.value <= score.interval.high
     assert score.interval.low < score.interval.high
     assert score.interval.level == 0.99
@@ -368,7 +363,7 @@ def test_an_interval_contains_the_value(name: str) -> None:
         assert len(score.native_intervals) == len(score.native)
         frame = score.to_frame()
         assert (frame.dropna()["low"] <= frame.dropna()["high"]).all()
-    narrow = scored(name, CODES, FACTORS, codes_std=STDS, n_bootstrap=20, level=0.5)
+    narrow = scored(name, CODES, FACTORS, std=STDS, n_bootstrap=20, level=0.5)
     assert narrow.interval.high - narrow.interval.low < score.interval.high - score.interval.low
 
 
@@ -376,12 +371,12 @@ def test_an_interval_contains_the_value(name: str) -> None:
 def test_chance_is_what_independent_codes_score(name: str) -> None:
     rows = 90
     codes, factors, stds = CODES[:rows], FACTORS[:rows], STDS[:rows]
-    score = scored(name, codes, factors, codes_std=stds, n_permutations=8)
+    score = scored(name, codes, factors, std=stds, n_permutations=8)
     assert score.chance.observed == score.value
     # independent codes, drawn here without the library
     rng = np.random.default_rng(7)
     independent = [
-        scored(name, codes, factors.iloc[rng.permutation(rows)].reset_index(drop=True), codes_std=stds).value
+        scored(name, codes, factors.iloc[rng.permutation(rows)].reset_index(drop=True), std=stds).value
         for _ in range(8)
     ]
     if name in GATED:
@@ -409,19 +404,19 @@ def with_holes() -> tuple[pd.DataFrame, np.ndarray[Any, np.dtype[np.bool_]]]:
 @pytest.mark.parametrize("name", ["mig", "rmig", "mig_sup", "dcimig", "jemmig", "dmig", "xmig", "sap"])
 def test_a_single_factor_is_scored_on_its_annotated_rows(name: str) -> None:
     holes, known = with_holes()
-    omitted = scored(name, CODES, holes[["size"]], codes_std=STDS, missing="omit")
-    subset = scored(name, CODES[known], FACTORS.loc[known, ["size"]], codes_std=STDS[known])
+    omitted = scored(name, CODES, demele.Factors(holes[["size"]], missing="omit"), std=STDS)
+    subset = scored(name, CODES[known], FACTORS.loc[known, ["size"]], std=STDS[known])
     assert omitted.n == subset.n == known.sum()
     assert_close(omitted.value, subset.value, ROUNDING)
     with pytest.raises(demele.errors.InputError, match="'size'"):
-        scored(name, CODES, holes[["size"]], codes_std=STDS)
+        scored(name, CODES, holes[["size"]], std=STDS)
 
 
 @pytest.mark.parametrize("name", ["mig", "rmig", "jemmig", "xmig", "sap"])
 def test_a_hole_in_one_factor_does_not_concern_the_others(name: str) -> None:
     holes, _ = with_holes()
     full = whole()[name].native
-    omitted = scored(name, CODES, holes, codes_std=STDS, missing="omit")
+    omitted = scored(name, CODES, demele.Factors(holes, missing="omit"), std=STDS)
     assert omitted.native["size"] != full["size"]
     for factor in ("shape", "light"):
         assert_close(omitted.native[factor], full[factor], ROUNDING)
@@ -430,7 +425,9 @@ def test_a_hole_in_one_factor_does_not_concern_the_others(name: str) -> None:
 
 @functools.cache
 def omitted() -> demele.Evaluation:
-    return demele.evaluate(CODES, with_holes()[0], NAMES, codes_std=STDS, options=CHEAP, missing="omit")
+    return demele.evaluate(
+        demele.Codes(CODES, std=STDS), demele.Factors(with_holes()[0], missing="omit"), NAMES, options=CHEAP
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -450,7 +447,10 @@ def with_constant_factor() -> tuple[demele.Evaluation, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         evaluation = demele.evaluate(
-            CODES, factors, NAMES, codes_std=STDS, options=CHEAP, reg_dim=["first", "noise", "second", "third"]
+            demele.Codes(CODES, std=STDS),
+            demele.Factors(factors, reg_dim=["first", "noise", "second", "third"]),
+            NAMES,
+            options=CHEAP,
         )
     return evaluation, [str(item.message) for item in caught if item.category is demele.errors.UndefinedFactorWarning]
 
@@ -492,7 +492,9 @@ def _with_constant_code() -> demele.Evaluation:
     codes = CODES.assign(dead=3.0)[["dead", *CODES]]
     stds = np.column_stack([STDS[:, 0], STDS])
     reg_dim = ["first", "second", "third"]
-    return demele.evaluate(codes, FACTORS, NAMES, codes_std=stds, options=CHEAP, reg_dim=reg_dim)
+    return demele.evaluate(
+        demele.Codes(codes, std=stds), demele.Factors(FACTORS, reg_dim=reg_dim), NAMES, options=CHEAP
+    )
 
 
 @pytest.mark.parametrize("name", ["mig", "rmig", "jemmig", "dcimig", "dmig", "xmig", "dlig", "sap", "z_diff", "irs"])
@@ -518,7 +520,7 @@ def number_or_refusal(name: str, codes: Any, factors: Any, **keywords: Any) -> d
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", demele.errors.DemeleWarning)
-            score = scored(name, codes, factors, codes_std=stds, **keywords)
+            score = scored(name, codes, factors, std=stds, **keywords)
     except demele.DemeleError:
         return None
     if math.isnan(score.value):
@@ -559,9 +561,9 @@ def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
     left = {item.metric: item.reason for item in evaluation.left_out}
     ordered = {"dmig", "xmig", "dlig"}  # they need the intended order of the codes
     assert {score.metric for score in evaluation} | set(left) == set(names_of_all()) - ordered
-    assert "codes_std" in left["rmig"]
+    assert "Codes(std=)" in left["rmig"]
     assert "at least 2 factors" in left["modularity"]
-    told = demele.evaluate(CODES[["first"]], FACTORS[["size"]], "all", options=CHEAP, reg_dim=[0])
+    told = demele.evaluate(CODES[["first"]], demele.Factors(FACTORS[["size"]], reg_dim=[0]), "all", options=CHEAP)
     assert "at least 2 codes" in {item.metric: item.reason for item in told.left_out}["xmig"]
     with pytest.raises(demele.errors.UnknownNameError, match="at least 2 factors"):
         evaluation["modularity"]

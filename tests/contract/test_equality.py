@@ -46,7 +46,9 @@ def numbers(scores: Any) -> Numbers:
 def whole(options: bool = True) -> Numbers:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return numbers(demele.evaluate(CODES, FACTORS, NAMES, codes_std=STDS, options=CHEAP if options else None))
+        return numbers(
+            demele.evaluate(demele.Codes(CODES, std=STDS), FACTORS, NAMES, options=CHEAP if options else None)
+        )
 
 
 def rounded(actual: Any, expected: Any) -> None:
@@ -194,7 +196,7 @@ def test_every_metric_and_every_kind_of_state_is_among_them() -> None:
 @pytest.mark.parametrize("names", GROUPS.values(), ids=GROUPS)
 def test_float32_batches_are_what_they_are(names: list[str]) -> None:
     codes, factors = CODES.astype(np.float32), FACTORS.astype(np.float32)
-    expected = demele.evaluate(codes, factors, names, codes_std=STDS, options=CHEAP)
+    expected = demele.evaluate(demele.Codes(codes, std=STDS), factors, names, options=CHEAP)
     for frame in (demele.bins.BinEdges.of(codes, factors), None):
         accumulator = demele.Accumulator(names, frame=frame, options=CHEAP)
         for rows in BATCHES:
@@ -211,7 +213,13 @@ def test_protocols_give_the_same_numbers_in_batches(protocol: str) -> None:
     rules = [demele.bins.EqualFrequency(10)]
     frame = demele.bins.BinEdges.of(CODES, FACTORS, bins=rules)
     expected = numbers(
-        demele.evaluate(CODES, FACTORS, names, codes_std=STDS, protocol=protocol, options=CHEAP, kinds=frame.kinds)
+        demele.evaluate(
+            demele.Codes(CODES, std=STDS),
+            demele.Factors(FACTORS, kinds=frame.kinds),
+            names,
+            protocol=protocol,
+            options=CHEAP,
+        )
     )
     accumulator = fed(demele.Accumulator(names, frame=frame, protocol=protocol, options=CHEAP), BATCHES)
     found = numbers(accumulator.compute())

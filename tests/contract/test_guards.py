@@ -76,7 +76,7 @@ def _all_scored(metrics: list[Any], codes: Array, factors: Array, **more: Any) -
         warnings.simplefilter("ignore")
         try:
             std = np.full(codes.shape, 0.02)
-            found = demele.evaluate(codes, factors, metrics, codes_std=std, options=SETTINGS, **more)
+            found = demele.evaluate(demele.Codes(codes, std=std), factors, metrics, options=SETTINGS, **more)
         except demele.errors.NotEnoughData:
             return {}
     return {score.metric: score for score in found}

@@ -36,7 +36,7 @@ def noise_of(name: str, metric: Metric, n: int, d: int, kind: str) -> demele.Sco
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return demele.evaluate(codes, factors, [name], options=own, codes_std=codes_std)[name]
+            return demele.evaluate(demele.Codes(codes, std=codes_std), factors, [name], options=own)[name]
         except demele.errors.NotEnoughData:
             return None
 

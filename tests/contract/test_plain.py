@@ -9,9 +9,11 @@ import pytest
 
 import demele
 from demele.core.errors import DemeleError, NotEnoughData, UnknownNameError
+from demele.core.given_data import Codes, Factors
 from demele.metrics.request import Request
+from demele.metrics.run import rows_in_memory
 from demele.metrics.source import InMemory
-from demele.scoring.bare import Bare, bare_scores, bare_source
+from demele.scoring.bare import Bare, bare_scores
 from tests.contract.cases import CHEAP, NAMES, QUICK, small
 from tests.tolerances import assert_exact
 
@@ -27,13 +29,13 @@ def all_at_once(seed: int) -> Bare:
 
 
 def plain(metrics: Any, *, seed: int = 0, protocol: str = "review2022", **keywords: Any) -> Bare:
-    source = bare_source(CODES, FACTORS, codes_std=STDS)
+    source = rows_in_memory(Codes(CODES, std=STDS), Factors(FACTORS))
     return bare_scores(source, metrics, protocol=protocol, seed=seed, options=CHEAP, **keywords)
 
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_every_value_is_that_of_evaluate(seed: int) -> None:
-    expected = demele.evaluate(CODES, FACTORS, NAMES, codes_std=STDS, options=CHEAP, seed=seed)
+    expected = demele.evaluate(demele.Codes(CODES, std=STDS), FACTORS, NAMES, options=CHEAP, seed=seed)
     found = all_at_once(seed)
     assert sorted(found.values) == sorted(NAMES)
     assert found.reasons == {}
@@ -44,7 +46,7 @@ def test_every_value_is_that_of_evaluate(seed: int) -> None:
 
 @pytest.mark.parametrize("protocol", [name for name in demele.list_protocols() if name != "review2022"])
 def test_every_protocol_gives_the_values_of_evaluate(protocol: str) -> None:
-    expected = demele.evaluate(CODES, FACTORS, QUICK, codes_std=STDS, options=CHEAP, protocol=protocol, seed=3)
+    expected = demele.evaluate(demele.Codes(CODES, std=STDS), FACTORS, QUICK, options=CHEAP, protocol=protocol, seed=3)
     found = plain(QUICK, seed=3, protocol=protocol)
     assert {name: value.hex() for name, value in found.values.items()} == {
         name: float(expected[name].value).hex() for name in QUICK
@@ -61,19 +63,21 @@ def test_codes_that_are_meant_for_factors_reach_the_metrics_that_need_them() -> 
     found = plain(QUICK, reg_dim=order)
     for name in QUICK:
         given = None if name in ("mig", "sap") else order
-        expected = demele.evaluate(CODES, FACTORS, [name], codes_std=STDS, options=CHEAP, reg_dim=given)
+        expected = demele.evaluate(
+            demele.Codes(CODES, std=STDS), demele.Factors(FACTORS, reg_dim=given), [name], options=CHEAP
+        )
         assert_exact(found.values[name], expected[name].value)
     assert found.values["modularity"] == plain(QUICK).values["modularity"]
     assert found.values["dmig"] != plain(QUICK).values["dmig"]
 
 
 def test_what_does_not_apply_has_a_reason() -> None:
-    source = bare_source(CODES[["first"]], FACTORS[["size"]])
+    source = rows_in_memory(Codes(CODES[["first"]]), Factors(FACTORS[["size"]]))
     found = bare_scores(source, NAMES, protocol="review2022", seed=0, options=CHEAP)
     assert sorted([*found.values, *found.reasons]) == sorted(NAMES)
     assert found.reasons["xmig"] == "`codes`: xmig needs at least 2 codes, got 1"
     assert found.reasons["dlig"] == "`factors`: dlig needs at least 2 factors that vary, got 1"
-    assert found.reasons["rmig"].startswith("`codes_std`: rmig needs the standard deviations")
+    assert found.reasons["rmig"].startswith("`std`: rmig needs the standard deviations")
     for name, reason in found.reasons.items():
         with pytest.raises(DemeleError) as told:
             demele.evaluate(CODES[["first"]], FACTORS[["size"]], [name], options=CHEAP)
@@ -84,10 +88,12 @@ def test_the_reasons_of_evaluate_are_kept_where_a_computation_fails() -> None:
     # two rows: enough to be read, too few to split, to vote and to find neighbours
     codes, factors = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0, 2.5], [1.0, 0.5]])
     for protocol in demele.list_protocols():
-        found = bare_scores(bare_source(codes, factors), NAMES, protocol=protocol, seed=0, options=CHEAP)
+        found = bare_scores(
+            rows_in_memory(Codes(codes), Factors(factors)), NAMES, protocol=protocol, seed=0, options=CHEAP
+        )
         assert sorted([*found.values, *found.reasons]) == sorted(NAMES)
         assert all(reason for reason in found.reasons.values())
-        assert found.reasons["rmig"].startswith("`codes_std`: rmig needs")
+        assert found.reasons["rmig"].startswith("`std`: rmig needs")
 
 
 def test_a_table_that_cannot_be_made_is_a_reason_for_its_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +142,7 @@ def test_a_function_sees_what_evaluate_shows_it_and_cannot_change_it() -> None:
         factors[:] = 0
         return 1.0
 
-    source = bare_source(*ARRAYS)
+    source = rows_in_memory(Codes(ARRAYS[0]), Factors(ARRAYS[1]))
     for _ in range(2):
         bare_scores(source, spoil, protocol="review2022", seed=0)
     demele.evaluate(*ARRAYS, [spoil])
@@ -167,7 +173,7 @@ def test_what_is_no_number_is_a_reason(value: object, reason: str) -> None:
 
 
 def test_unknown_settings_are_refused() -> None:
-    source = bare_source(*ARRAYS)
+    source = rows_in_memory(Codes(ARRAYS[0]), Factors(ARRAYS[1]))
     with pytest.raises(UnknownNameError, match="protocol"):
         bare_scores(source, ["mig"], protocol="review", seed=0)
     with pytest.raises(DemeleError, match="no information-based metric has an option 'bin'"):

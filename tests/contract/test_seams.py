@@ -69,7 +69,6 @@ def found_of(source: Source, **run: Any) -> Evaluation:
         source,
         Run(**run),
         protocol=settings.name,
-        kinds=None,
         name="codes",
         named=True,
     )
@@ -143,7 +142,7 @@ def test_rotating_a_source_is_rotating_first() -> None:
 
 def test_standard_deviations_cannot_be_rotated() -> None:
     source = InMemory(subject_of(), np.full(CODES.shape, 0.1))
-    with pytest.raises(InputError, match=r"codes_std: .*single codes say nothing of mixed ones; leave them out"):
+    with pytest.raises(InputError, match=r"std: .*single codes say nothing of mixed ones; leave them out"):
         source.transformed(np.eye(3), ("a", "b", "c"))
 
 

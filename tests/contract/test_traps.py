@@ -88,7 +88,7 @@ def test_a_dead_code_first_is_a_dead_code_last(group: str) -> None:
     def values(place: int, reg_dim: list[int]) -> list[float]:
         own = {metric: {"reg_dim": reg_dim} for metric in ("dmig", "xmig", "dlig")}
         dead = np.insert(codes, place, 7.0, axis=1)
-        evaluation = demele.evaluate(dead, factors, GROUPS[group], codes_std=stds, options={**CHEAP, **own})
+        evaluation = demele.evaluate(demele.Codes(dead, std=stds), factors, GROUPS[group], options={**CHEAP, **own})
         return [score.value for score in evaluation]
 
     first, last = values(0, [1, 2]), values(2, [0, 1])
@@ -127,7 +127,7 @@ def test_minus_one_is_a_level_like_any_other(group: str) -> None:
     codes = np.column_stack([factors + 0.3 * rng.standard_normal((150, 2)), rng.random(150)])
     stds = np.full((150, 3), 0.1)
     plain, shifted = (
-        demele.evaluate(codes, levels, GROUPS[group], codes_std=stds, options=CHEAP)
+        demele.evaluate(demele.Codes(codes, std=stds), levels, GROUPS[group], options=CHEAP)
         for levels in (factors, factors - 1)
     )
     assert [score.value for score in plain] == [score.value for score in shifted]
@@ -148,7 +148,7 @@ def test_the_unit_of_the_codes_does_not_matter(group: str, scale: float) -> None
 
     def values(unit: Any) -> list[float]:
         metrics = GROUPS[group]
-        evaluation = demele.evaluate(codes * unit, factors, metrics, codes_std=stds * unit, options=CHEAP)
+        evaluation = demele.evaluate(demele.Codes(codes * unit, std=stds * unit), factors, metrics, options=CHEAP)
         return [score.value for score in evaluation]
 
     plain = values(1.0)
@@ -310,9 +310,9 @@ def test_rows_with_other_labels_are_not_paired_by_position(index: Any, row: int)
         with pytest.raises(demele.errors.InputError, match=rf"{expected}$"):
             unable(FILTERED, other)
     same = demele.metrics.mig(FILTERED, FILTERED)
-    told = demele.metrics.mig(FILTERED, other, ignore_index=True)
+    told = demele.metrics.mig(FILTERED, demele.Factors(other, ignore_index=True))
     assert (told.value, told.signature) == (same.value, same.signature)
-    assert demele.evaluate(FILTERED, other, "mig", ignore_index=True)["mig"].value == same.value
+    assert demele.evaluate(FILTERED, demele.Factors(other, ignore_index=True), "mig")["mig"].value == same.value
     assert demele.metrics.mig(FILTERED, other.reset_index(drop=True)).value == same.value
 
 

@@ -47,7 +47,7 @@ def test_a_score_below_its_chance_level_is_marked_wherever_it_is_shown() -> None
     assert "below-chance" in {note.code for note in worse.notes}
     for shown in (repr(worse), found.to_latex(), found.to_markdown(), worse.sentence):
         assert "orse than" in shown
-    better = demele.metrics.mig(factors, factors, kinds="categorical", n_permutations=20)
+    better = demele.metrics.mig(factors, demele.Factors(factors, kinds="categorical"), n_permutations=20)
     assert not better.fragile
     assert "worse than" not in repr(better)
 

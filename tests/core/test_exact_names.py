@@ -38,7 +38,7 @@ def test_large_classes_with_a_gap_do_not_merge(form: str) -> None:
     elif form == "floats":
         given = given.astype(np.float64)
     with pytest.raises(InputError, match=f"factors: column 'v1': 1 number {TOLD}"):
-        demele.evaluate(CODES, given, "mig", missing="omit")
+        demele.evaluate(CODES, demele.Factors(given, missing="omit"), "mig")
     whole = np.array([LARGE + row % 2 for row in range(60)])
     assert demele.metrics.mig(CODES, whole).value == demele.metrics.mig(CODES, whole - LARGE).value
 

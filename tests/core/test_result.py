@@ -165,7 +165,11 @@ def scored(codes: np.ndarray[Any, Any], factors: pd.DataFrame) -> list[Result]:
     """Scores of one representation and of several."""
     metrics = ["mig", "modularity", "sap"]
     found = demele.evaluate(
-        codes, factors, metrics, n_bootstrap=5, n_permutations=3, aligned=True, factor_noise={"shape": 0.01}
+        demele.Codes(codes, align="rotation"),
+        demele.Factors(factors, noise={"shape": 0.01}),
+        metrics,
+        n_bootstrap=5,
+        n_permutations=3,
     )
     several = demele.compare_representations({"a": codes, "<i>": codes[:, :2]}, factors, metrics, n_bootstrap=5)
     assert found.verdict is not None

@@ -34,7 +34,7 @@ def evaluated(name: str = "codes", **options: Any) -> Evaluation:
     factors = pd.DataFrame({"shape": values[:, 0].astype(str), "size": values[:, 1].astype(str)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.errors.DemeleWarning)
-        return demele.evaluate(codes, factors, name=name, **options)
+        return demele.evaluate(demele.Codes(codes, name=name), factors, **options)
 
 
 def table_of(result: Result) -> Table:
@@ -129,7 +129,7 @@ def audited(metrics: list[str], **noise: Any) -> Evaluation:
     known = noise or {f"v{i + 1}": demele.labels.FactorAudit(drawn, true[drawn, i]) for i in range(2)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.errors.DemeleWarning)
-        return demele.evaluate(codes, given, metrics, factor_noise=known)
+        return demele.evaluate(codes, demele.Factors(given, noise=known), metrics)
 
 
 def test_corrected_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> None:

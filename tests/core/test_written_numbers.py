@@ -137,4 +137,4 @@ def test_declared_classes_that_each_occur_once_are_told_of_pieces_too(tmp_path: 
     pd.DataFrame({"z": RNG.random(60), "file": files}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
     own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "file"))
     with pytest.warns(demele.errors.AmbiguousKindWarning, match="each of its 60 rows has its own class"):
-        demele.evaluate(own, factors, "mig_sup", kinds={"file": "categorical"})
+        demele.evaluate(own, demele.Factors(factors, kinds={"file": "categorical"}), "mig_sup")

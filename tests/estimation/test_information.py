@@ -223,7 +223,7 @@ def test_rmig() -> None:
     codes = columns(2 * A - 1, 2 * A - 1)
     stds = np.tile([1.0, 2.0], (16, 1))
     phi = [0.5 * (1 + math.erf(1 / (std * math.sqrt(2)))) for std in (1, 2)]
-    score = demele.metrics.rmig(codes, stds, A[:, None], bins=2)
+    score = demele.metrics.rmig(demele.Codes(codes, std=stds), A[:, None], bins=2)
     assert_close(score.value, (1 - h(phi[0])) - (1 - h(phi[1])), ROUNDING)
     assert 0.2 < score.value < 0.3
 
@@ -313,7 +313,7 @@ AGAINST_ORACLE: dict[str, tuple[Callable[[Case], demele.Score], Callable[[Case],
         lambda c: oracle.dlig(c.z, c.v, REG_DIM),
     ),
     "rmig": (
-        lambda c: demele.metrics.rmig(c.codes, c.stds, c.factors, bins=c.bins),
+        lambda c: demele.metrics.rmig(demele.Codes(c.codes, std=c.stds), c.factors, bins=c.bins),
         lambda c: oracle.rmig(c.codes.T.tolist(), c.stds.T.tolist(), c.v, c.bins),
     ),
 }

@@ -463,7 +463,7 @@ SAME: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         *("mig", "sap", "dci", "dcimig", "modularity", "jemmig", "mig_sup", "irs", "infoc", "infom", "omes", "snc", "mcc", "r2_affine"),
         *("med_compactness", "sufficiency", "explicitness", "tmex"),
     )},
-    "rmig": (demele.metrics.rmig, ("codes", "codes_std", "factors")),
+    "rmig": (lambda codes, codes_std, factors: demele.metrics.rmig(demele.Codes(codes, std=codes_std), factors), ("codes", "codes_std", "factors")),
     "downstream": (demele.probes.downstream, ("codes", "factors")),
     "unsupervised_scores": (demele.probes.unsupervised_scores, ("codes",)),
     "stream": (lambda codes, factors: demele.Accumulator("mig", frame=demele.bins.BinEdges.of(*_good("codes", "factors"))).update(codes, factors).compute(), ("codes", "factors")),

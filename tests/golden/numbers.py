@@ -42,7 +42,9 @@ def scores() -> Named:
     codes = factors @ rng.normal(size=(3, 5)) + 0.3 * rng.normal(size=(150, 5))
     codes[:, 0] = factors[:, 0] + 0.1 * rng.normal(size=150)
     for protocol in demele.list_protocols():
-        found = demele.evaluate(codes, factors, metrics="all", protocol=protocol, seed=1, reg_dim=[0, 1, 2])
+        found = demele.evaluate(
+            codes, demele.Factors(factors, reg_dim=[0, 1, 2]), metrics="all", protocol=protocol, seed=1
+        )
         for score in found.scores:
             name = score.metric
             yield f"{protocol}: {name}", score.value

@@ -54,12 +54,10 @@ def value_and_native(
     """Score, native values and matrix of one deterministic metric."""
     options = {metric: {"reg_dim": [int(code) for code in reg_dim]} for metric in ("dmig", "xmig", "dlig")}
     score = demele.evaluate(
-        codes,
-        factors,
+        demele.Codes(codes, std=stds),
+        demele.Factors(factors, kinds=["categorical", "categorical", "continuous"]),
         [name],
-        codes_std=stds,
         options=options,
-        kinds=["categorical", "categorical", "continuous"],
         **keywords,
     )[name]
     matrix = np.zeros((0, 0)) if score.matrix is None else score.matrix.to_numpy()
@@ -162,7 +160,9 @@ def test_more_spread_informs_less(case: Case) -> None:
     # blurring a single code can only lose information
     matrices = []
     for spread in (0.0, 0.3, 3.0):
-        score = demele.metrics.rmig(case.codes[:, :1], np.full((case.n, 1), spread), case.factors[:, 1], bins=4)
+        score = demele.metrics.rmig(
+            demele.Codes(case.codes[:, :1], std=np.full((case.n, 1), spread)), case.factors[:, 1], bins=4
+        )
         matrices.append(score.value)
     assert matrices[0] >= matrices[2] - 1e-12
 
@@ -180,7 +180,9 @@ def certain(n: int = 240) -> tuple[Floats, Floats, Floats]:
 def drawn_scores(group: str, codes: Floats, factors: Floats, stds: Floats, repeats: int = 1) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.errors.DemeleWarning)
-        evaluation = demele.evaluate(codes, factors, GROUPS[group], codes_std=stds, options=CHEAP, n_repeats=repeats)
+        evaluation = demele.evaluate(
+            demele.Codes(codes, std=stds), factors, GROUPS[group], options=CHEAP, n_repeats=repeats
+        )
     return {score.metric: score.value for score in evaluation}
 
 

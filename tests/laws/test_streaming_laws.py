@@ -80,7 +80,10 @@ def whole(group: str, rows: Any) -> list[float]:
     kinds = dict.fromkeys(factors, "continuous") if group == "summed" else FRAME.kinds
     return numbers(
         demele.evaluate(
-            CODES.iloc[rows], factors.iloc[rows], METRICS[group], codes_std=STDS[rows], options=CHEAP, kinds=kinds
+            demele.Codes(CODES.iloc[rows], std=STDS[rows]),
+            demele.Factors(factors.iloc[rows], kinds=kinds),
+            METRICS[group],
+            options=CHEAP,
         )
     )
 

@@ -24,7 +24,7 @@ TWO_OF_THREE = math.log(2) / math.log(3)
 def test_dci_modularity_of_a_code_that_holds_two_factors(model: str, tolerance: dict[str, float]) -> None:
     """The first code holds two factors equally, 1 - log_3 2, with 2/3 of the importance; the second holds one."""
     factors = np.column_stack([FIRST, FIRST, SECOND])
-    found = demele.metrics.dci(GRID[:, :2], factors, model=model, kinds="categorical")  # type: ignore[arg-type]
+    found = demele.metrics.dci(GRID[:, :2], demele.Factors(factors, kinds="categorical"), model=model)  # type: ignore[arg-type]
     assert_close(found.modularity.value, (2 * (1 - TWO_OF_THREE) + 1) / 3, tolerance)
 
 
@@ -35,7 +35,7 @@ def test_dci_modularity_of_a_code_that_holds_two_factors(model: str, tolerance: 
 def test_dci_compactness_of_a_factor_that_two_codes_hold(model: str, tolerance: dict[str, float]) -> None:
     """Two of three codes hold the first factor equally, 1 - log_3 2; one holds the second."""
     factors = np.column_stack([FIRST + SECOND, THIRD])
-    found = demele.metrics.dci(GRID, factors, model=model, kinds="continuous")  # type: ignore[arg-type]
+    found = demele.metrics.dci(GRID, demele.Factors(factors, kinds="continuous"), model=model)  # type: ignore[arg-type]
     assert_close(found.compactness.value, (1 - TWO_OF_THREE + 1) / 2, tolerance)
 
 
@@ -44,7 +44,7 @@ def test_dci_compactness_of_a_factor_that_two_codes_hold(model: str, tolerance: 
 def test_dci_explicitness_of_a_factor_that_no_code_holds(model: str) -> None:
     """The codes tell one factor without an error, and nothing of the other: as many rows of either value wherever."""
     factors = np.column_stack([FIRST, THIRD])
-    found = demele.metrics.dci(GRID[:, :2], factors, model=model, kinds="categorical")  # type: ignore[arg-type]
+    found = demele.metrics.dci(GRID[:, :2], demele.Factors(factors, kinds="categorical"), model=model)  # type: ignore[arg-type]
     assert_close(found.explicitness.value, 0.5, SOLVER)
 
 
@@ -60,7 +60,7 @@ def test_explicitness_of_a_code_that_tells_one_class_of_three() -> None:
 @pytest.mark.worked("sap")
 def test_sap_of_a_code_beside_one_that_holds_half() -> None:
     """Squared correlations with the factor: 1, and 1/2 for its sum with something as varied and unrelated."""
-    score = demele.metrics.sap(np.column_stack([FIRST, FIRST + SECOND]), FIRST, kinds="continuous")
+    score = demele.metrics.sap(np.column_stack([FIRST, FIRST + SECOND]), demele.Factors(FIRST, kinds="continuous"))
     assert_close(score.value, 0.5, ROUNDING)
 
 
@@ -119,7 +119,7 @@ def test_only_the_whole_is_fitted_under_a_second_penalty(monkeypatch: pytest.Mon
 
     plain = logistic.explicitness_by_value
     monkeypatch.setattr(logistic, "explicitness_by_value", counted)
-    demele.metrics.explicitness(codes, factor, kinds="categorical", n_bootstrap=3)
+    demele.metrics.explicitness(codes, demele.Factors(factor, kinds="categorical"), n_bootstrap=3)
     # a note of the score says what a freer fit would give: values of half-samples have no notes
     assert sorted(fitted) == [1.0] * 4 + [100.0]
 
@@ -130,15 +130,15 @@ def test_only_the_whole_is_fitted_under_a_second_penalty(monkeypatch: pytest.Mon
 def test_medians_withstand_outliers() -> None:
     """The code is the shape in every cell of five rows; one row of a million moves the mean of its cell, no median."""
     shape, light = np.repeat(np.arange(3), 10), np.tile(np.repeat(np.arange(2), 5), 3)
-    factors = pd.DataFrame({"shape": shape, "light": light})
+    factors = demele.Factors(pd.DataFrame({"shape": shape, "light": light}), kinds="categorical")
     codes = shape[:, None].astype(float)
     codes[7] = 1e6
-    asked: dict[str, Any] = {"codes_of_interest": [0], "factors_of_interest": ["shape"], "kinds": "categorical"}
+    asked: dict[str, Any] = {"codes_of_interest": [0], "factors_of_interest": ["shape"]}
     assert demele.metrics.interventional_robustness(codes, factors, centre="median", **asked).value == pytest.approx(
         1.0
     )
     assert demele.metrics.interventional_robustness(codes, factors, **asked).value < 0.9
-    of_codes = demele.metrics.interventional_disentanglement(codes, factors, centre="median", kinds="categorical")
+    of_codes = demele.metrics.interventional_disentanglement(codes, factors, centre="median")
     assert of_codes.matrix_values[0, 0] == pytest.approx(1.0)
     assert "centre='median'" in str(of_codes.signature)
 
@@ -151,8 +151,9 @@ def test_medians_by_hand() -> None:
     factors = pd.DataFrame({"shape": np.repeat([0, 1], 6), "light": np.tile(np.repeat([0, 1], 3), 2)})
     codes = np.array([0.0, 9.0, 0.0, 1, 1, 1, 4, 4, 4, 5, 5, 5])[:, None]
     order = np.random.default_rng(0).permutation(12)
+    known = demele.Factors(factors.iloc[order], kinds="categorical")
     score = demele.metrics.interventional_robustness(
-        codes[order], factors.iloc[order], factors_of_interest=["shape"], centre="median", kinds="categorical"
+        codes[order], known, factors_of_interest=["shape"], centre="median"
     )
     assert score.value == pytest.approx(0.8)
 
@@ -161,9 +162,10 @@ def test_medians_of_single_rows_are_means() -> None:
     rng = np.random.default_rng(0)
     factors = np.array([(a, b, c) for a in range(3) for b in range(4) for c in range(2)])[rng.permutation(24)[:20]]
     codes = rng.normal(size=(20, 2))
-    asked: dict[str, Any] = {"factors_of_interest": [0], "nuisance": [1], "kinds": "categorical"}
+    asked: dict[str, Any] = {"factors_of_interest": [0], "nuisance": [1]}
+    known = demele.Factors(factors, kinds="categorical")
     first, second = (
-        demele.metrics.interventional_robustness(codes, factors, centre=c, **asked) for c in ("mean", "median")
+        demele.metrics.interventional_robustness(codes, known, centre=c, **asked) for c in ("mean", "median")
     )
     assert first.value == pytest.approx(second.value, abs=1e-12)
 

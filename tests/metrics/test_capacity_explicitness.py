@@ -19,7 +19,9 @@ def scored(codes: Any, factors: Any, *, kinds: Any = None, missing: Any = "raise
     name = "capacity_explicitness"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        evaluation = demele.evaluate(codes, factors, [name], options={name: options}, kinds=kinds, missing=missing)
+        evaluation = demele.evaluate(
+            codes, demele.Factors(factors, kinds=kinds, missing=missing), [name], options={name: options}
+        )
         return evaluation[name]
 
 

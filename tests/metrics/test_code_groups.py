@@ -10,6 +10,7 @@ import demele
 from demele.core.code_groups import read_code_groups
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.seeds import rng_for
+from tests.given import evaluated
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -35,7 +36,7 @@ EVERY = (
 def scored(codes: Any, names: Any, **keywords: Any) -> demele.Evaluation:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.evaluate(codes, FACTORS, names, **{"kinds": "categorical", **keywords})
+        return evaluated(codes, FACTORS, names, {"kinds": "categorical", **keywords})
 
 
 def test_a_circle_is_one_code() -> None:
@@ -43,7 +44,7 @@ def test_a_circle_is_one_code() -> None:
         *("mig", "infom", "infoc", "dcimig", "mcc", "irs"),
         *("med_modularity", "med_compactness", "minimality", "sufficiency", "snc"),
     ]
-    apart, together = scored(CODES, names), scored(CODES, names, code_groups=IN_GROUPS)
+    apart, together = scored(CODES, names), scored(CODES, names, groups=IN_GROUPS)
     assert_close([apart[name].value for name in names[:3]], [0.5, 1.0, 0.625], ROUNDING)
     assert_close([together[name].value for name in names], [1.0] * len(names), ROUNDING)
     assert_close(apart["med_compactness"].value, 0.684535, {"rtol": 0, "atol": 1e-6})
@@ -57,12 +58,12 @@ def test_a_circle_is_one_code() -> None:
 def test_each_slot_of_an_array_of_three_dimensions_is_a_group(given: Any) -> None:
     slots = np.stack([CODES[:, :2], np.column_stack([CODES[:, 2], np.zeros(len(CODES))])], axis=1)
     labels = ["slot0", "slot0", "slot1", "slot1"]
-    found, flat = scored(given(slots), ["mig", "sap"]), scored(slots.reshape(-1, 4), ["mig", "sap"], code_groups=labels)
+    found, flat = scored(given(slots), ["mig", "sap"]), scored(slots.reshape(-1, 4), ["mig", "sap"], groups=labels)
     assert found.code_names == ("slot0", "slot1")
     assert [score.value for score in found] == [score.value for score in flat]
-    assert demele.metrics.mig(given(slots), FACTORS, kinds="categorical").value == flat["mig"].value
+    assert demele.metrics.mig(given(slots), demele.Factors(FACTORS, kinds="categorical")).value == flat["mig"].value
     assert demele.replay(found["mig"].signature, given(slots), FACTORS).value == flat["mig"].value
-    numbered = scored(given(slots), ["mig"], code_groups={"circle": [0, 1]})
+    numbered = scored(given(slots), ["mig"], groups={"circle": [0, 1]})
     assert numbered.code_names == ("circle", "z3", "z4")
 
 
@@ -70,7 +71,7 @@ def test_angles_as_numbers_are_no_straight_line_of_a_circle() -> None:
     """R2 of the angle on both columns is 320/504; the other column has its own; adjusted for one column more."""
     rows, share = len(CODES), (8**2 + 16**2) / (12 * 42)
     adjusted = 1 - (1 - share) * (rows - 2) / (rows - 3)
-    found = scored(CODES, ["mcc", "sap"], code_groups=IN_GROUPS, kinds="continuous")
+    found = scored(CODES, ["mcc", "sap"], groups=IN_GROUPS, kinds="continuous")
     assert_close(list(found["mcc"].native.values()), [np.sqrt(adjusted), 1.0], ROUNDING)
     assert_close(list(found["sap"].native.values()), [adjusted, 1.0], ROUNDING)
 
@@ -79,7 +80,7 @@ def test_angles_as_numbers_are_no_straight_line_of_a_circle() -> None:
 def test_one_column_for_each_group_is_no_groups(drawn: bool) -> None:
     names = ["mig", "sap"] if drawn else EVERY
     keywords: dict[str, Any] = {"options": QUICK, "n_bootstrap": 2 * drawn, "n_permutations": int(drawn)}
-    apart, alone = (scored(CODES, names, code_groups=groups, **keywords) for groups in (None, {"z1": 0, "z2": [1]}))
+    apart, alone = (scored(CODES, names, groups=groups, **keywords) for groups in (None, {"z1": 0, "z2": [1]}))
     for name in names:
         one, other = apart[name], alone[name]
         assert_exact(other.value, one.value)
@@ -88,11 +89,11 @@ def test_one_column_for_each_group_is_no_groups(drawn: bool) -> None:
 
 
 def test_a_first_component_loses_what_a_circle_tells() -> None:
-    found = scored(CODES, ["mig"], code_groups=IN_GROUPS, reduce_groups="pca1")
+    found = scored(CODES, ["mig"], groups=IN_GROUPS, reduce="pca1")
     assert found["mig"].value < 0.9
     assert any(note.code == "reduced-group" and "50%" in note.message for note in found.notes)
     on_a_line = np.column_stack([OTHER, 2 * OTHER, THETA])
-    same = scored(on_a_line, ["mig"], code_groups={"v": [0, 1]}, reduce_groups="pca1")
+    same = scored(on_a_line, ["mig"], groups={"v": [0, 1]}, reduce="pca1")
     assert same["mig"].value == pytest.approx(1.0)
 
 
@@ -101,17 +102,21 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     rng = rng_for(0, "wide group")
     wide = np.column_stack([rng.normal(size=(len(CODES), 6)), OTHER])
     groups = {"wide": range(6)}
-    found = demele.evaluate(wide, OTHER, ["mig"], kinds="categorical", code_groups=groups, n_bootstrap=3)
+    found = demele.evaluate(
+        demele.Codes(wide, groups=groups), demele.Factors(OTHER, kinds="categorical"), ["mig"], n_bootstrap=3
+    )
     information = found["mig"].matrix
     assert information.loc["wide"].max() < 0.1
     note = next(note for note in found["mig"].notes if note.code == "lower-bound")
     assert note.subject == ("wide",)
     assert "lower bound" in note.message
-    told = demele.metrics.mig(wide, OTHER, kinds="categorical", code_groups={"wide": range(7)}).matrix
+    told = demele.metrics.mig(
+        demele.Codes(wide, groups={"wide": range(7)}), demele.Factors(OTHER, kinds="categorical")
+    ).matrix
     assert 0.8 * np.log(4) < told.iloc[0, 0] <= np.log(4)
     for name, reason in (("jemmig", "joint entropies"), ("minimality", "entropies of codes"), ("snc", "joint counts")):
         with pytest.raises(NotEnoughData, match=reason):
-            getattr(demele.metrics, name)(wide, OTHER, kinds="categorical", code_groups=groups)
+            getattr(demele.metrics, name)(demele.Codes(wide, groups=groups), demele.Factors(OTHER, kinds="categorical"))
 
 
 def test_multiple_correlation_of_noise_has_the_level_of_one_column() -> None:
@@ -129,20 +134,20 @@ def test_multiple_correlation_of_noise_has_the_level_of_one_column() -> None:
 
 def test_cross_fitted_groups_of_noise_score_about_zero() -> None:
     noise = rng_for(0, "cross-fitted").normal(size=(len(CODES), 12))
-    found = scored(noise, ["mcc"], code_groups=["a"] * 6 + ["b"] * 6, options={"mcc": {"cross_fit": 4}})
+    found = scored(noise, ["mcc"], groups=["a"] * 6 + ["b"] * 6, options={"mcc": {"cross_fit": 4}})
     assert abs(found["mcc"].value) < 0.15
 
 
 def test_metrics_without_a_form_are_left_out_by_name() -> None:
-    assert scored(CODES, ["mig"], code_groups=IN_GROUPS).verdict is None
+    assert scored(CODES, ["mig"], groups=IN_GROUPS).verdict is None
     with pytest.raises(NotEnoughData, match="joint cells of several have not"):
-        scored(CODES, ["rmig"], code_groups=IN_GROUPS, codes_std=0 * CODES + 0.1)
+        scored(CODES, ["rmig"], groups=IN_GROUPS, std=0 * CODES + 0.1)
     with pytest.raises(NotEnoughData, match="sees columns, not groups"):
-        scored(CODES, [lambda codes, factors: float(codes.sum())], code_groups=IN_GROUPS)
+        scored(CODES, [lambda codes, factors: float(codes.sum())], groups=IN_GROUPS)
     with pytest.raises(
         NotEnoughData, match=r"looks at ties column by column.* `estimator='histogram'` or `estimator='knn'`"
     ):
-        scored(CODES, ["mig"], code_groups=IN_GROUPS, options={"mig": {"estimator": "robust"}})
+        scored(CODES, ["mig"], groups=IN_GROUPS, options={"mig": {"estimator": "robust"}})
 
 
 def test_groups_that_are_none() -> None:
@@ -166,18 +171,18 @@ def test_groups_that_are_none() -> None:
 
 
 def test_blocks_are_identified_where_each_factor_is_in_one_group() -> None:
-    found = scored(CODES, ["r2_affine"], code_groups=IN_GROUPS, kinds="continuous")["r2_affine"].matrix
+    found = scored(CODES, ["r2_affine"], groups=IN_GROUPS, kinds="continuous")["r2_affine"].matrix
     assert_close(found.to_numpy(), [[320 / 504, 0.0], [0.0, 1.0]], ROUNDING)
 
 
 def test_what_a_group_has_alone_and_what_moves_it() -> None:
     names = ["unique_information", "omes"]
-    found = scored(CODES, names, code_groups=IN_GROUPS)
+    found = scored(CODES, names, groups=IN_GROUPS)
     assert_close([found[name].value for name in names], [1.0, 1.0], ROUNDING)
     doubled = np.column_stack([CODES, 2 * CODES[:, 0]])
-    apart = scored(doubled, names, code_groups={"circle": [0, 1]})
+    apart = scored(doubled, names, groups={"circle": [0, 1]})
     assert_close(apart["unique_information"].value, (0.25 + 1.0) / 2, ROUNDING)  # the copy tells the rest
-    again = scored(doubled, names, code_groups={"circle": [0, 1, 3]})
+    again = scored(doubled, names, groups={"circle": [0, 1, 3]})
     assert_close([again[name].value for name in names], [1.0, 1.0], ROUNDING)
 
 
@@ -185,7 +190,7 @@ def test_a_group_is_knocked_out_as_a_whole() -> None:
     options = {"nk": {"n_trees": 5}}
     doubled = np.column_stack([CODES, CODES[:, :2]])
     copies, whole = (
-        scored(doubled, ["nk"], code_groups=groups, options=options)["nk"]
+        scored(doubled, ["nk"], groups=groups, options=options)["nk"]
         for groups in ({"a": [0, 1], "b": [3, 4]}, {"circle": [0, 1, 3, 4]})
     )
     assert next(iter(copies.native.values())) < 0.1  # the other circle tells as much
@@ -203,40 +208,35 @@ def test_a_group_depends_on_what_any_of_its_columns_does() -> None:
     noise = 0.2 * rng.standard_normal((1000, 3))
     codes = np.column_stack([np.cos(first), np.sin(first), factors[:, 1]]) + noise
     groups = {"circle": [0, 1], "line": [2]}
-    found = demele.metrics.tmex(codes, factors, code_groups=groups)
+    found = demele.metrics.tmex(demele.Codes(codes, groups=groups), factors)
     assert found.matrix.to_numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert found.value == 1.0
     alone = np.array(demele.metrics.tmex(codes, factors).details["p_values"])
     together = np.array(found.details["p_values"])
     assert_close(together[0], np.minimum(2 * alone[:2].min(axis=0), 1.0), ROUNDING)
     assert_close(together[1], alone[2], ROUNDING)
-    wrong = demele.metrics.tmex(codes, factors, code_groups=groups, intended=[[0, 1], [1, 0]])
+    wrong = demele.metrics.tmex(demele.Codes(codes, groups=groups), factors, intended=[[0, 1], [1, 0]])
     assert wrong.value == 0.0
     # a column that does not vary is no test of its own
     dead = np.insert(codes, 1, 3.0, axis=1)
-    with_dead = demele.metrics.tmex(dead, factors, code_groups={"circle": [0, 1, 2], "line": [3]})
+    with_dead = demele.metrics.tmex(demele.Codes(dead, groups={"circle": [0, 1, 2], "line": [3]}), factors)
     assert_close(np.array(with_dead.details["p_values"]), together, ROUNDING)
 
 
 def test_several_representations_with_groups_of_their_own() -> None:
     turned = np.column_stack([CODES[:, 2], CODES[:, 0], CODES[:, 1]])
-    given: dict[str, Any] = {"metrics": ["mig"], "kinds": "categorical"}
-    both = {"one": CODES, "other": turned}
-    found = demele.compare_representations(
-        both, FACTORS, code_groups={"one": IN_GROUPS, "other": {"circle": [1, 2]}}, n_bootstrap=10, **given
-    )
+    factors = demele.Factors(FACTORS, kinds="categorical")
+    both: dict[str, Any] = {"one": demele.Codes(CODES, groups=IN_GROUPS)}
+    both |= {"other": demele.Codes(turned, groups={"circle": [1, 2]})}
+    found = demele.compare_representations(both, factors, ["mig"], n_bootstrap=10)
     assert_close([found["one"]["mig"].value, found["other"]["mig"].value], [1.0, 1.0], ROUNDING)
     assert found.differences[0].value == 0.0
-    alike = demele.compare_representations(both, FACTORS, code_groups=IN_GROUPS, **given)
-    assert_close(alike["one"]["mig"].value, 1.0, ROUNDING)
-    assert alike["other"]["mig"].value < 0.9
-    one = demele.compare_representations(both, FACTORS, code_groups={"one": IN_GROUPS}, reduce_groups="pca1", **given)
+    both = {"one": demele.Codes(CODES, groups=IN_GROUPS, reduce="pca1"), "other": turned}
+    one = demele.compare_representations(both, factors, ["mig"])
     assert one["other"].code_names == ("z1", "z2", "z3")
     assert one["one"].code_names == ("circle", "v")
-    with pytest.raises(UnknownNameError, match="code_groups: unknown representation 'onr'; did you mean 'one'"):
-        demele.compare_representations(both, FACTORS, code_groups={"onr": IN_GROUPS}, **given)
-    with pytest.raises(UnknownNameError, match="other: `code_groups`"):
-        demele.compare_representations(both, FACTORS, code_groups={"other": {"a": ["nobody"]}}, **given)
+    with pytest.raises(UnknownNameError, match="other: `groups`"):
+        demele.compare_representations({"one": CODES, "other": demele.Codes(turned, groups={"a": ["nobody"]})}, factors)
 
 
 # Nearest neighbours ---------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def by_neighbours(codes: Any, names: Any, factors: Any = FACTORS, **keywords: An
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         options = {"mig": {"estimator": "knn"}, "modularity": {"estimator": "knn"}}
-        return demele.evaluate(codes, factors, names, **{"kinds": "categorical", "options": options, **keywords})
+        return evaluated(codes, factors, names, {"kinds": "categorical", "options": options, **keywords})
 
 
 def test_vectors_of_one_column_have_the_numbers_of_the_column() -> None:
@@ -288,7 +288,7 @@ def test_neighbours_of_vectors_in_loops() -> None:
 
 def test_neighbours_see_a_circle_as_one_code() -> None:
     apart = by_neighbours(CODES, ["mig", "modularity"])
-    together = by_neighbours(CODES, ["mig", "modularity"], code_groups=IN_GROUPS)
+    together = by_neighbours(CODES, ["mig", "modularity"], groups=IN_GROUPS)
     assert apart["mig"].value < 0.6
     assert together["mig"].value > 0.98
     assert together["modularity"].value > 0.98
@@ -302,7 +302,7 @@ def test_neighbours_of_vectors_find_gaussian_information() -> None:
     rng = rng_for(0, "gaussian vectors")
     codes = rng.standard_normal((4000, 3))
     factors = np.column_stack([codes[:, 0] + codes[:, 1] + rng.standard_normal(4000), codes[:, 2]])
-    given: dict[str, Any] = {"code_groups": {"both": [0, 1]}, "kinds": "continuous"}
+    given: dict[str, Any] = {"groups": {"both": [0, 1]}, "kinds": "continuous"}
     matrix = by_neighbours(codes, ["mig"], factors, **given)["mig"].matrix
     assert abs(matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.05
     assert matrix.loc["both"].iloc[1] < 0.05
@@ -317,19 +317,19 @@ def test_neighbours_of_vectors_find_gaussian_information() -> None:
 def test_the_order_of_columns_within_a_group_changes_nothing() -> None:
     turned = CODES[:, [1, 0, 2]]
     names = [name for name in EVERY if not name.startswith("dci_")]  # trees draw columns by their place
-    first = scored(CODES, names, code_groups=IN_GROUPS, options=QUICK)
+    first = scored(CODES, names, groups=IN_GROUPS, options=QUICK)
     for codes, groups in ((CODES, {"v": [2], "circle": [1, 0]}), (turned, IN_GROUPS)):
-        again = scored(codes, names, code_groups=groups, options=QUICK)
+        again = scored(codes, names, groups=groups, options=QUICK)
         assert again.code_names == first.code_names
         for name in names:
             assert again[name].value == pytest.approx(first[name].value, abs=1e-9)
 
 
 def test_options_that_do_not_fit() -> None:
-    for other in ({"factor_noise": {"v1": 0.1}}, {"aligned": True}):
+    for other in ({"noise": {"v1": 0.1}}, {"align": "rotation"}):
         with pytest.raises(InputError, match="not in groups"):
-            scored(CODES, ["mig"], code_groups=IN_GROUPS, **other)
+            scored(CODES, ["mig"], groups=IN_GROUPS, **other)
     with pytest.raises(InputError, match="reduces groups of columns"):
-        scored(CODES, ["mig"], reduce_groups="pca1")
+        scored(CODES, ["mig"], reduce="pca1")
     with pytest.raises(InputError, match="expected None or 'pca1'"):
-        scored(CODES, ["mig"], code_groups=IN_GROUPS, reduce_groups="mean")
+        scored(CODES, ["mig"], groups=IN_GROUPS, reduce="mean")

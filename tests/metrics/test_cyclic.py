@@ -15,6 +15,7 @@ import demele
 from demele.core.errors import AmbiguousKindWarning, InputError, NotEnoughData
 from demele.core.inputs import read_factors
 from demele.metrics.catalogue import CATALOGUE
+from tests.given import evaluated
 
 KINDS = {"turn": "cyclic:360", "tilt": "continuous"}
 #: Rows are drawn, or dealt to halves, in the order of the bins, so that scores are those of another draw.
@@ -35,7 +36,7 @@ def world(seed: int = 0, n: int = 240) -> tuple[np.ndarray, pd.DataFrame]:
 def bare(metric: str, codes: np.ndarray, factors: pd.DataFrame, **options: Any) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(demele.evaluate(codes, factors, [metric], **options)[metric].value)
+        return float(evaluated(codes, factors, [metric], options)[metric].value)
 
 
 # By hand --------------------------------------------------------------------------------------------------------------
@@ -84,10 +85,10 @@ def test_a_group_of_cosine_and_sine_holds_the_angle() -> None:
     factors = pd.DataFrame({"turn": turn})
     groups = {"circle": [0, 1], "noise": [2]}
     for metric in ("mcc", "r2_affine"):
-        assert bare(metric, codes, factors, kinds="cyclic:360", code_groups=groups) == pytest.approx(1.0), metric
-    assert bare("sap", codes, factors, kinds="cyclic:360", code_groups=groups) > 0.98
+        assert bare(metric, codes, factors, kinds="cyclic:360", groups=groups) == pytest.approx(1.0), metric
+    assert bare("sap", codes, factors, kinds="cyclic:360", groups=groups) > 0.98
     assert bare(
-        "mcc", codes, factors, kinds="cyclic:360", code_groups=groups, options={"mcc": {"cross_fit": 3}}
+        "mcc", codes, factors, kinds="cyclic:360", groups=groups, options={"mcc": {"cross_fit": 3}}
     ) == pytest.approx(1.0)
 
 
@@ -112,10 +113,10 @@ def test_where_the_circle_begins_does_not_matter(seed: int, shift: float, mirror
 def test_each_metric_knows_the_seam_or_refuses_cyclic_factors(metric: str) -> None:
     codes, factors = world()
     other = factors.assign(turn=(factors["turn"] + 3 * 36 + 180) % 360 - 180)
-    options = {"bins": 10} | ({"codes_std": np.full(codes.shape, 0.1)} if metric == "rmig" else {})
+    options = {"bins": 10} | ({"std": np.full(codes.shape, 0.1)} if metric == "rmig" else {})
     if metric in LINES:
         with pytest.raises(NotEnoughData, match=r"does not know cyclic factors such as 'turn'.*'turn': 'continuous'"):
-            demele.evaluate(codes, factors, [metric], kinds=KINDS)
+            demele.evaluate(codes, demele.Factors(factors, kinds=KINDS), [metric])
         return
     values = [bare(metric, codes, each, kinds=KINDS, **options) for each in (factors, other)]
     assert values[0] == pytest.approx(values[1], abs=1e-9) or metric in DRAWN
@@ -138,7 +139,7 @@ def test_permutation_importances_know_the_seam(metric: str) -> None:
 def test_options_that_read_lines_are_refused(metric: str, options: dict[str, str]) -> None:
     codes, factors = world()
     with pytest.raises(NotEnoughData, match=r"under .*does not know cyclic factors such as 'turn'"):
-        getattr(demele.metrics, metric)(codes, factors, kinds=KINDS, **options)
+        getattr(demele.metrics, metric)(codes, demele.Factors(factors, kinds=KINDS), **options)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,9 @@ def test_options_that_read_lines_are_refused(metric: str, options: dict[str, str
         lambda codes, factors: demele.evaluate_sparse(csc_array(codes), factors, kinds=KINDS),
         lambda codes, factors: demele.probes.sparse_probing(codes, factors, kinds=KINDS),
         lambda codes, factors: demele.bins.BinEdges.of(codes, factors, kinds=KINDS),
-        lambda codes, factors: demele.evaluate(codes, factors, ["mig"], kinds=KINDS, factor_noise={"turn": 0.1}),
+        lambda codes, factors: demele.evaluate(
+            codes, demele.Factors(factors, kinds=KINDS, noise={"turn": 0.1}), ["mig"]
+        ),
     ],
 )
 def test_other_functions_refuse_cyclic_factors(call: Callable[..., Any]) -> None:
@@ -186,7 +189,7 @@ def test_columns_that_span_a_circle_are_pointed_out(start: float, width: float) 
     with warnings.catch_warnings():
         warnings.simplefilter("error", AmbiguousKindWarning)
         for kind in ("continuous", "cyclic"):
-            demele.metrics.mig(np.column_stack([turn, turn]), turn, kinds=kind)
+            demele.metrics.mig(np.column_stack([turn, turn]), demele.Factors(turn, kinds=kind))
 
 
 def test_a_period_that_nothing_shows_is_asked_for() -> None:

@@ -88,11 +88,13 @@ def test_a_code_that_passes_at_the_level_of_the_gate_alone_is_noted() -> None:
     names = ["infom", "med_modularity", "modularity"]
     for agree, noted in ((33, True), (40, False)):
         codes, factors = two_by_two(agree)
-        found = demele.evaluate(codes, factors, names, kinds="categorical", options={"modularity": {"gate": True}})
+        found = demele.evaluate(
+            codes, demele.Factors(factors, kinds="categorical"), names, options={"modularity": {"gate": True}}
+        )
         for name in names:
             assert found[name].value == found[name].value
             assert ("barely-beyond-chance" in {note.code for note in found[name].notes}) is noted
-    published = demele.metrics.infom(codes, factors, kinds="categorical", active="range")
+    published = demele.metrics.infom(codes, demele.Factors(factors, kinds="categorical"), active="range")
     assert "barely-beyond-chance" not in {note.code for note in published.notes}
 
 
@@ -104,7 +106,7 @@ def test_noise_passes_the_gate_as_often_as_its_level_says_and_is_noted(n: int) -
         codes, factors = rng.integers(0, 4, (n, 3)).astype(float), rng.integers(0, 4, (n, 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = demele.metrics.infom(codes, factors, kinds="categorical")
+            found = demele.metrics.infom(codes, demele.Factors(factors, kinds="categorical"))
         if found.value == found.value:
             passed += 1
             unnoted += "barely-beyond-chance" not in {note.code for note in found.notes}
@@ -125,7 +127,7 @@ def test_a_score_of_noise_is_noted(name: str) -> None:
     score = demele.evaluate(CODES, CLASSES, [name])[name]
     assert score.value > 0.1
     assert "noise" in {note.code for note in score.notes}
-    told = demele.evaluate(CLASSES == "1", CLASSES, [name], kinds="categorical")[name]
+    told = demele.evaluate(CLASSES == "1", demele.Factors(CLASSES, kinds="categorical"), [name])[name]
     assert "noise" not in {note.code for note in told.notes}
 
 

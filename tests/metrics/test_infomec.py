@@ -38,11 +38,11 @@ ON_GRID = {
 LIMIT: dict[str, Any] = {"penalty": 1e8, "score_on": "training", "encoding": "one-hot"}
 
 
-def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, **keywords: Any) -> float:
+def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, kinds: Any = None) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         own = {} if options is None else {name: options}
-        return demele.evaluate(codes, factors, [name], options=own, **keywords)[name].value
+        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], options=own)[name].value
 
 
 @pytest.mark.worked("infom", "infoc", "infoe")
@@ -87,7 +87,7 @@ def test_slow_definition(active: Any) -> None:
     codes = codes - codes.min(axis=0)
     modular, compact = by_definition(codes, factors)
     m, c = (
-        score(codes, factors, active=active, kinds="categorical")
+        score(codes, demele.Factors(factors, kinds="categorical"), active=active)
         for score in (demele.metrics.infom, demele.metrics.infoc)
     )
     assert m.per_code is not None
@@ -136,7 +136,7 @@ def test_exactly_independent_codes_have_no_score_where_published_code_gives_one(
 def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     other = np.tile(np.repeat([0, 1], 16), 13)[:400].astype(float)
     factors = np.column_stack([FIRST, other, SECOND])
-    score = demele.metrics.infoc(GRID, factors, kinds="categorical")
+    score = demele.metrics.infoc(GRID, demele.Factors(factors, kinds="categorical"))
     assert score.per_factor is not None
     assert_exact(np.isnan(score.per_factor), [False, True, False])
     assert any("'factor_1'" in note.message or len(note.subject) == 1 for note in score.notes)

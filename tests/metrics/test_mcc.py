@@ -34,10 +34,10 @@ ON_GRID = {
 }
 
 
-def value(name: str, codes: Any, factors: Any, **keywords: Any) -> float:
+def value(name: str, codes: Any, factors: Any, *, kinds: Any = None, **keywords: Any) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.evaluate(codes, factors, [name], **keywords)[name].value
+        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], **keywords)[name].value
 
 
 @pytest.mark.worked("mcc", "mcc_weak", "r2_affine")
@@ -80,7 +80,7 @@ def test_curves_and_turns() -> None:
 
 
 def test_lost_factors_count_unless_the_published_mean_is_asked_for() -> None:
-    score = demele.metrics.mcc(FIRST[:, None], GRID, kinds="continuous")
+    score = demele.metrics.mcc(FIRST[:, None], demele.Factors(GRID, kinds="continuous"))
     assert_close(score.value, 0.5, ROUNDING)
     assert score.per_factor is not None
     assert_close(score.per_factor, [1, 0], ROUNDING)
@@ -118,7 +118,7 @@ def test_each_factor_is_scored_on_its_own_rows(name: str) -> None:
     codes = factors + 0.3 * rng.random((120, 2))
     holed = factors.copy()
     holed[:40, 1] = np.nan
-    found = demele.evaluate(codes, holed, [name], missing="omit")[name]
+    found = demele.evaluate(codes, demele.Factors(holed, missing="omit"), [name])[name]
     if found.per_factor is None:
         assert_close(found.value, value(name, codes[40:], factors[40:]), ROUNDING)
     else:
@@ -146,7 +146,7 @@ def test_what_is_chosen_on_other_rows_keeps_its_sign() -> None:
     codes = np.column_stack([-SECOND, FIRST])
     for name in ("mcc", "mcc_rank"):
         found = demele.evaluate(
-            codes, factors, [name], options={name: {"cross_fit": 4}}, kinds={"number": "continuous"}
+            codes, demele.Factors(factors, kinds={"number": "continuous"}), [name], options={name: {"cross_fit": 4}}
         )
         assert abs(found[name].value - 1.0) < (1e-12 if name == "mcc" else 1e-3)  # ranks are those of the fold
 

@@ -35,11 +35,11 @@ ON_GRID = {
 }
 
 
-def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, **keywords: Any) -> float:
+def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, kinds: Any = None) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         own = {} if options is None else {name: options}
-        return demele.evaluate(codes, factors, [name], options=own, **keywords)[name].value
+        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], options=own)[name].value
 
 
 @pytest.mark.worked("med_modularity", "med_compactness", "minimality", "sufficiency")
@@ -98,7 +98,7 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     for name in ("med_modularity", "med_compactness"):
         with_it, without = (value(name, codes, one, kinds="categorical") for one in (factors, factors[:, [0, 2]]))
         assert_close(with_it, without, ROUNDING)
-    score = demele.metrics.med_compactness(codes, factors, kinds="categorical")
+    score = demele.metrics.med_compactness(codes, demele.Factors(factors, kinds="categorical"))
     assert score.per_factor is not None
     assert_exact(np.isnan(score.per_factor), [False, True, False])
     assert any(note.code == "undefined-value" and len(note.subject) == 1 for note in score.notes)
@@ -140,7 +140,9 @@ def test_the_best_codes_of_many() -> None:
     rng = np.random.default_rng(4)
     codes = np.column_stack([rng.random((400, 30)), GRID, GRID.sum(axis=1), noisy(0.4, FIRST, rng)])
     for name in ("med_modularity", "med_compactness"):
-        score = demele.evaluate(codes, GRID, [name], kinds="categorical", options={name: {"top_k": 1}})[name]
+        score = demele.evaluate(codes, demele.Factors(GRID, kinds="categorical"), [name], options={name: {"top_k": 1}})[
+            name
+        ]
         assert score.details["kept"] == [[30, 31], [30, 31]]
         assert score.value > 0.9
         assert score.value > value(name, codes, GRID, kinds="categorical") + 0.02
@@ -156,16 +158,19 @@ def test_the_bins_of_a_continuous_code_are_its_entropy_and_that_is_said() -> Non
     rng = np.random.default_rng(5)
     factor = rng.integers(0, 4, 4000)
     code = factor + rng.random(4000)
-    scores = [demele.metrics.minimality(code[:, None], factor, bins=bins, kinds="categorical") for bins in (5, 15)]
+    scores = [
+        demele.metrics.minimality(code[:, None], demele.Factors(factor, kinds="categorical"), bins=bins)
+        for bins in (5, 15)
+    ]
     for score, wanted in zip(scores, (0.639, 0.470), strict=True):
         assert abs(score.value - wanted) < 0.01
         assert any(note.code == "finer-bins" and note.severity == "fragile" for note in score.notes)
-    quantised = demele.metrics.minimality(GRID, GRID, kinds="categorical")
+    quantised = demele.metrics.minimality(GRID, demele.Factors(GRID, kinds="categorical"))
     assert not any(note.code == "finer-bins" for note in quantised.notes)
 
 
 def test_a_constant_code_is_left_out_of_minimality() -> None:
-    score = demele.metrics.minimality(CODES["one"], GRID, kinds="categorical")
+    score = demele.metrics.minimality(CODES["one"], demele.Factors(GRID, kinds="categorical"))
     assert score.per_code is not None
     assert_exact(np.isnan(score.per_code), [False, True])
 
@@ -177,10 +182,16 @@ def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() ->
     factor = np.where(rng.random(6000) < 0.5, np.digitize(means[:, 0], [-0.5, 0, 0.5]), factor)
     std = np.full_like(means, 0.5)
     for bins, tolerance in ((20, 0.05), (60, 0.02)):
-        score = demele.metrics.minimality(means, factor, std, bins=bins, relative_to="channel", kinds="categorical")
+        score = demele.metrics.minimality(
+            demele.Codes(means, std=std),
+            demele.Factors(factor, kinds="categorical"),
+            bins=bins,
+            relative_to="channel",
+        )
         held = float(score.matrix.to_numpy()[0, 0] / score.value)
         assert abs(held + math.log(0.5)) < tolerance
-    sure = demele.metrics.minimality(GRID, GRID, 0 * GRID, relative_to="channel", kinds="categorical")
+    known = demele.Factors(GRID, kinds="categorical")
+    sure = demele.metrics.minimality(demele.Codes(GRID, std=0 * GRID), known, relative_to="channel")
     assert_close(float(sure.value), value("minimality", GRID, GRID, kinds="categorical"), ROUNDING)
-    with pytest.raises(demele.errors.NotEnoughData, match="codes_std"):
-        demele.metrics.minimality(GRID, GRID, relative_to="channel", kinds="categorical")
+    with pytest.raises(demele.errors.NotEnoughData, match=r"Codes\(std=\)"):
+        demele.metrics.minimality(GRID, known, relative_to="channel")

@@ -42,7 +42,7 @@ ON_GRID = {
 def score(codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.metrics.omes(codes, factors, kinds=kinds, **options)
+        return demele.metrics.omes(codes, demele.Factors(factors, kinds=kinds), **options)
 
 
 @pytest.mark.worked("omes")

@@ -170,7 +170,7 @@ def test_of_noise_there_is_no_score(categorical: bool) -> None:
         if categorical:
             factors = np.digitize(factors, [0.0]).astype(float)
         kinds = "categorical" if categorical else "continuous"
-        found = demele.metrics.dci(codes, factors, model="lasso", importance="permutation", kinds=kinds)
+        found = demele.metrics.dci(codes, demele.Factors(factors, kinds=kinds), model="lasso", importance="permutation")
         scored += bool(found.modularity.value == found.modularity.value)
         if found.modularity.value != found.modularity.value:
             assert found.compactness.value != found.compactness.value
@@ -209,13 +209,15 @@ def test_groups_are_shuffled_together(model: Any) -> None:
     own: dict[str, Any] = {"forest": {"n_trees": 5}, "boosting": {"n_trees": 50}, "lasso": {}}[model]
     own |= {"model": model, "importance": "permutation"}
     codes = np.column_stack([factors[:, 0], factors[:, 0] + 1e-3 * rng.random(400), factors[:, 1]])
-    together = demele.metrics.dci(codes, factors, **own, code_groups={"a": [0, 1], "b": [2]}).importance.to_numpy()
+    together = demele.metrics.dci(
+        demele.Codes(codes, groups={"a": [0, 1], "b": [2]}), factors, **own
+    ).importance.to_numpy()
     # The values of a shuffled group are independent of the truth: 1 - E(v - v')^2 / Var is -1, a loss of 2 from 1.
     assert_close(np.diag(together), [2.0, 2.0], {"rtol": 0, "atol": 0.35})
     singly = demele.metrics.dci(codes, factors, **own)
     if model == "boosting":
         assert singly.importance.to_numpy()[:2, 0].max() < together[0, 0] - 0.2
-    alone = demele.metrics.dci(codes, factors, **own, code_groups={"z1": [0], "z2": [1], "z3": [2]})
+    alone = demele.metrics.dci(demele.Codes(codes, groups={"z1": [0], "z2": [1], "z3": [2]}), factors, **own)
     assert_exact(alone.importance.to_numpy(), singly.importance.to_numpy())
 
 
@@ -249,8 +251,8 @@ def test_importance_is_in_the_unit_of_the_explicitness() -> None:
     rng = np.random.default_rng(7)
     classes = rng.choice(3, 500, p=[0.5, 0.3, 0.2])
     codes = np.column_stack([classes + 0.3 * rng.normal(size=500), rng.normal(size=500)])
-    factors = np.column_stack([classes, rng.integers(0, 2, 500)])
-    own: dict[str, Any] = {"n_trees": 5, "importance": "permutation", "kinds": "categorical"}
+    factors = demele.Factors(np.column_stack([classes, rng.integers(0, 2, 500)]), kinds="categorical")
+    own: dict[str, Any] = {"n_trees": 5, "importance": "permutation"}
     scaled = demele.metrics.dci(codes, factors, **own).importance.to_numpy()
     unscaled = demele.metrics.dci(codes, factors, **own, report="unscaled").importance.to_numpy()
     assert unscaled[0, 0] > 0.3

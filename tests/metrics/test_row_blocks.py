@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 import demele
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.row_blocks import read_blocks
+from tests.given import evaluated
 from tests.tolerances import assert_exact, assert_mean
 
 Array = NDArray[np.float64]
@@ -61,7 +62,11 @@ def test_blocks_of_one_row_are_as_none() -> None:
     options: dict[str, Any] = {"dci_lasso": {}}
     plain = demele.evaluate(codes, factors, ["mig", "dci_lasso_modularity"], n_permutations=5, options=options)
     alone = demele.evaluate(
-        codes, factors, ["mig", "dci_lasso_modularity"], n_permutations=5, options=options, blocks=np.arange(200)
+        codes,
+        demele.Factors(factors, blocks=np.arange(200)),
+        ["mig", "dci_lasso_modularity"],
+        n_permutations=5,
+        options=options,
     )
     for mine, theirs in zip(alone, plain, strict=True):
         assert mine.chance is not None
@@ -76,15 +81,17 @@ def test_every_metric_sees_whole_blocks() -> None:
         return float((np.diff(moved, axis=1) == 1).all())
 
     rows = np.arange(N_BLOCKS * LENGTH, dtype=float)[:, None]
-    whole = demele.evaluate(rows, rows, [share_in_order], n_permutations=6, blocks=BLOCKS)
+    whole = demele.evaluate(rows, demele.Factors(rows, blocks=BLOCKS), [share_in_order], n_permutations=6)
     single = demele.evaluate(rows, rows, [share_in_order], n_permutations=6)
     assert whole["share_in_order"].chance.values == (1.0,) * 6
     assert single["share_in_order"].chance.values == (0.0,) * 6
     # a factor that is constant in each block: some permutation of blocks is all that can be, and the codes tell it
     level = BLOCKS % 4
     codes = np.column_stack([level, np.arange(level.size) % 3]).astype(float)
-    by_block = demele.metrics.mig(codes, level, n_permutations=20, blocks=BLOCKS, kinds="categorical").chance
-    by_row = demele.metrics.mig(codes, level, n_permutations=20, kinds="categorical").chance
+    by_block = demele.metrics.mig(
+        codes, demele.Factors(level, blocks=BLOCKS, kinds="categorical"), n_permutations=20
+    ).chance
+    by_row = demele.metrics.mig(codes, demele.Factors(level, kinds="categorical"), n_permutations=20).chance
     assert by_block.mean > 10 * by_row.mean
 
 
@@ -95,7 +102,9 @@ def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() ->
         rng = np.random.default_rng(draw)
         codes, factors = walks(rng, 1), walks(rng, 1)
         for name, blocks in (("blocks", BLOCKS), ("rows", None)):
-            chance = demele.metrics.mcc(codes, factors, n_permutations=19, seed=draw, blocks=blocks).chance
+            chance = demele.metrics.mcc(
+                codes, demele.Factors(factors, blocks=blocks), n_permutations=19, seed=draw
+            ).chance
             small[name].append(float(chance.p_value <= 0.1))
     assert_mean(small["blocks"], expected=0.1)
     assert np.mean(small["rows"]) > 0.5
@@ -109,29 +118,29 @@ def test_p_values_of_dependent_rows_are_uniform_by_blocks_and_small_by_rows() ->
         (BLOCKS % 4, {}, "blocks: expected at least 5, got 4: so few have too few orders"),
         (BLOCKS, {"n_permutations": 0}, "blocks: are what chance permutes whole; pass `n_permutations=100`"),
         (BLOCKS, {"n_bootstrap": 10}, "bootstrap: takes rows for independent"),
-        (BLOCKS, {"aligned": True}, "aligned: takes rows for independent"),
-        (BLOCKS, {"factor_noise": {"v1": 0.1}}, "factor_noise: takes rows for independent"),
+        (BLOCKS, {"align": "rotation"}, "align: takes rows for independent"),
+        (BLOCKS, {"noise": {"v1": 0.1}}, "noise: takes rows for independent"),
     ],
 )
 def test_what_is_refused(blocks: Any, more: dict[str, Any], message: str) -> None:
     rows = np.random.default_rng(0).random((600, 2))
     error = NotEnoughData if "at least 5" in message else InputError
     with pytest.raises(error, match=message):
-        demele.evaluate(rows, rows, "mig", **{"n_permutations": 5, "blocks": blocks, **more})
+        evaluated(rows, rows, "mig", {"n_permutations": 5, "blocks": blocks, **more})
     if set(more) <= {"n_permutations", "n_bootstrap"}:
         with pytest.raises(error, match=message):
-            demele.metrics.mig(rows, rows, **{"n_permutations": 5, "blocks": blocks, **more})
+            demele.metrics.mig(rows, demele.Factors(rows, blocks=blocks), **{"n_permutations": 5, **more})
 
 
 def test_a_signature_says_so_and_is_replayed_with_blocks() -> None:
     rng = np.random.default_rng(2)
     codes, factors = walks(rng, 2), walks(rng, 2)
-    score = demele.metrics.mig(codes, factors, n_permutations=5, blocks=BLOCKS)
+    score = demele.metrics.mig(codes, demele.Factors(factors, blocks=BLOCKS), n_permutations=5)
     assert "blocks=20" in str(score.signature).replace(":", "=").replace(" ", "")
-    again = demele.replay(str(score.signature), codes, factors, blocks=BLOCKS)
+    again = demele.replay(str(score.signature), codes, demele.Factors(factors, blocks=BLOCKS))
     assert_exact(again.chance.values, score.chance.values)
-    with pytest.raises(InputError, match="its chance level permuted 20 blocks of rows; pass `blocks=`"):
+    with pytest.raises(InputError, match="its chance level permuted 20 blocks of rows; pass `Factors\\(blocks=\\)`"):
         demele.replay(str(score.signature), codes, factors)
     plain = demele.metrics.mig(codes, factors, n_permutations=5)
     with pytest.raises(InputError, match="blocks: the signature's chance level permuted single rows"):
-        demele.replay(str(plain.signature), codes, factors, blocks=BLOCKS)
+        demele.replay(str(plain.signature), codes, demele.Factors(factors, blocks=BLOCKS))

@@ -38,10 +38,10 @@ def test_values_of_published_code_on_the_same_arrays() -> None:
     for case in PUBLISHED:
         codes, factor = arrays(*case)
         latte, dlib = PUBLISHED[case]
-        found = demele.evaluate(codes, factor, "sap", protocol="latte", kinds="categorical")["sap"]
+        found = demele.evaluate(codes, demele.Factors(factor, kinds="categorical"), "sap", protocol="latte")["sap"]
         assert abs(found.value - latte) < 1e-9  # training rows: nothing is drawn
         # other rows are drawn for training: as far as two splits of 4 000 rows may be apart
-        found = demele.evaluate(codes, factor, "sap", protocol="dlib2019", kinds="categorical")["sap"]
+        found = demele.evaluate(codes, demele.Factors(factor, kinds="categorical"), "sap", protocol="dlib2019")["sap"]
         assert abs(found.value - dlib) < 0.03
 
 
@@ -51,7 +51,9 @@ def test_noise_beside_dead_codes_scores_nothing() -> None:
             for protocol in demele.list_protocols():
                 codes, factor = arrays(classes, living, dead)
                 codes[:, living:] = 7.5
-                found = demele.evaluate(codes, factor, "sap", protocol=protocol, kinds="categorical")["sap"]
+                found = demele.evaluate(codes, demele.Factors(factor, kinds="categorical"), "sap", protocol=protocol)[
+                    "sap"
+                ]
                 assert abs(found.value) < 0.05
 
 
@@ -103,7 +105,7 @@ def test_noise_beside_dead_codes_under_a_balanced_classifier(dead: int, first: s
     factor = rng.choice(2, 3000, p=p)
     codes = np.column_stack([rng.normal(size=3000), np.full((3000, dead), 2.0)])
     for each in (codes, codes[:, :1], codes[:, 1:]):
-        found = demele.evaluate(each, factor, "sap", protocol="dlib2019", kinds="categorical")["sap"]
+        found = demele.evaluate(each, demele.Factors(factor, kinds="categorical"), "sap", protocol="dlib2019")["sap"]
         assert_exact(found.value, 0.0)
 
 
@@ -120,7 +122,9 @@ def test_the_code_that_is_meant_comes_first_whatever_its_rank(kinds: str) -> Non
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 3, (300, 2))
     codes = np.column_stack([factors[:, ::-1] + 0.3 * rng.normal(size=(300, 2)), np.ones(300)])
-    plain, meant = (demele.metrics.sap(codes, factors, kinds=kinds, reg_dim=given) for given in (None, ["z1", "z2"]))
+    plain, meant = (
+        demele.metrics.sap(codes, demele.Factors(factors, kinds=kinds), reg_dim=given) for given in (None, ["z1", "z2"])
+    )
     told = np.asarray(plain.matrix_values)
     assert_close(
         np.asarray(meant.per_factor), [told[0, 0] - told[[1, 2], 0].max(), told[1, 1] - told[[0, 2], 1].max()], ROUNDING
@@ -129,6 +133,6 @@ def test_the_code_that_is_meant_comes_first_whatever_its_rank(kinds: str) -> Non
     assert "reg_dim" in str(meant.signature)
     assert "reg_dim" not in str(plain.signature)
     assert demele.replay(meant.signature, codes, factors).value == meant.value
-    alone = demele.metrics.sap(codes[:, :1], factors[:, :1], kinds=kinds, reg_dim=[0])
+    alone = demele.metrics.sap(codes[:, :1], demele.Factors(factors[:, :1], kinds=kinds), reg_dim=[0])
     guess = alone.details["majority"]["v1"] if kinds == "categorical" else 0.0
     assert_close(alone.value, np.asarray(alone.matrix_values)[0, 0] - guess, ROUNDING)

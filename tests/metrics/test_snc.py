@@ -36,7 +36,7 @@ ALL_ROWS: dict[str, Any] = {"score_on": "training"}
 def scored(name: str, codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.evaluate(codes, factors, [name], options={name: options}, kinds=kinds)[name]
+        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], options={name: options})[name]
 
 
 # SNC ------------------------------------------------------------------------------------------------------------------

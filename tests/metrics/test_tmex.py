@@ -104,8 +104,9 @@ def test_classes_missing_rows_and_constant_codes() -> None:
     classes = np.digitize(factors, [-0.6, 0.6]).astype(float)
     codes = np.column_stack([classes[:, ::-1] + 0.3 * noise, np.ones(1000)])
     holes = np.where(np.arange(1000)[:, None] % 4 == np.arange(3), np.nan, classes)
-    for values, missing in ((classes, "raise"), (holes, "omit")):
-        found = score(codes, values, kinds="categorical", missing=missing)
+    read: list[tuple[Any, Any]] = [(classes, "raise"), (holes, "omit")]
+    for values, missing in read:
+        found = score(codes, demele.Factors(values, kinds="categorical", missing=missing))
         assert found.details["intended"] == [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
         assert found.details["mismatches"] == 0
     with pytest.raises(demele.errors.NotEnoughData, match="no code varies"):

@@ -25,10 +25,14 @@ CODES = {
 }
 
 
-def score(codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
+def score(
+    codes: Any, factors: Any, *, kinds: Any = "categorical", missing: Any = "raise", **options: Any
+) -> demele.Score:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return demele.metrics.unique_information(codes, factors, kinds=kinds, **options)
+        return demele.metrics.unique_information(
+            codes, demele.Factors(factors, kinds=kinds, missing=missing), **options
+        )
 
 
 @pytest.mark.worked("unique_information")
@@ -67,7 +71,7 @@ def test_slow_definition() -> None:
 def test_a_mixture_that_replaces_a_code_is_seen_where_mig_sees_nothing() -> None:
     """The two other codes give the first one back; neither does alone."""
     parity = np.column_stack([FIRST, SECOND, (FIRST + SECOND) % 4])
-    assert_close(demele.metrics.mig(parity, GRID, kinds="categorical").value, 1.0, ROUNDING)
+    assert_close(demele.metrics.mig(parity, demele.Factors(GRID, kinds="categorical")).value, 1.0, ROUNDING)
     assert_close(score(parity, GRID).value, 0.0, ROUNDING)
 
 

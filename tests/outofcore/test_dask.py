@@ -91,8 +91,10 @@ def test_a_cluster_works_on_what_it_is_given(rows: pd.DataFrame, client: Any, tm
 
 @pytest.mark.parametrize("cuts", [[0, N], [0, 1, 2, 350, N], [0, 0, N, N]])
 def test_partitions_do_not_change_a_sample(rows: pd.DataFrame, cuts: list[int]) -> None:
-    found = demele.evaluate(partitioned(rows[CODES], cuts), partitioned(rows[FACTORS], cuts), ["sap"], sample=100)
-    expected = demele.evaluate(partitioned(rows[CODES]), partitioned(rows[FACTORS]), ["sap"], sample=100)
+    found = demele.evaluate(
+        demele.Codes(partitioned(rows[CODES], cuts), sample=100), partitioned(rows[FACTORS], cuts), ["sap"]
+    )
+    expected = demele.evaluate(demele.Codes(partitioned(rows[CODES]), sample=100), partitioned(rows[FACTORS]), ["sap"])
     assert_same(found, expected)
     assert found["sap"].n == 100
 
@@ -124,8 +126,10 @@ def test_missing_annotations(rows: pd.DataFrame) -> None:
     holed["turn"] = holed["turn"].astype("Int64")
     holed.loc[640:, "turn"] = pd.NA
     holed.loc[3:7, "shape"] = None
-    expected = demele.evaluate(rows[CODES], holed[FACTORS], [*COUNTED, "sap"], missing="omit")
-    found = demele.evaluate(partitioned(rows[CODES]), partitioned(holed[FACTORS]), [*COUNTED, "sap"], missing="omit")
+    expected = demele.evaluate(rows[CODES], demele.Factors(holed[FACTORS], missing="omit"), [*COUNTED, "sap"])
+    found = demele.evaluate(
+        partitioned(rows[CODES]), demele.Factors(partitioned(holed[FACTORS]), missing="omit"), [*COUNTED, "sap"]
+    )
     assert_same(found, expected)
     with pytest.raises(
         InputError, match=r"5 missing annotations in column 'shape' \(and in 2 other columns\), first at row 3"

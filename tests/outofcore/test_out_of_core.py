@@ -27,6 +27,7 @@ from demele.scoring import evaluate as evaluating
 from demele.scoring import pieces as deciding
 from demele.streaming.frame import Binned, Rows
 from demele.streaming.states import CountState
+from tests.given import evaluated
 from tests.tolerances import assert_exact
 
 
@@ -114,7 +115,11 @@ def test_neither_cuts_nor_workers_change_a_sample(
         monkeypatch.setattr(tables, "ROWS_PER_SPAN", per_span)
         folder = in_files(rows, tmp_path / name, cuts, group)
         table = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
-        found.append(demele.evaluate(*table, ["sap", "z_diff", "mig"], sample=200, n_jobs=n_jobs, seed=1))
+        found.append(
+            demele.evaluate(
+                demele.Codes(table[0], sample=200), table[1], ["sap", "z_diff", "mig"], n_jobs=n_jobs, seed=1
+            )
+        )
     for other in found[1:]:
         assert_same(other, found[0])
     assert found[0]["sap"].n == 200
@@ -125,12 +130,12 @@ def test_neither_cuts_nor_workers_change_a_sample(
 def test_a_sample_says_of_how_many_rows_it_is(rows: pd.DataFrame, tmp_path: Path) -> None:
     folder = in_files(rows, tmp_path / "all", [300], 100)
     tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
-    found = demele.evaluate(*tables, ["sap", "mig"], sample=500, seed=4)
+    found = demele.evaluate(demele.Codes(tables[0], sample=500), tables[1], ["sap", "mig"], seed=4)
     assert [note.message for note in found["sap"].notes if note.code == "sampled"] == [
         "of a random sample of 500 of 700 rows (sample=500)"
     ]
     assert not [note for note in found["mig"].notes if note.code == "sampled"]
-    whole = demele.evaluate(*tables, ["sap"], sample=N)
+    whole = demele.evaluate(demele.Codes(tables[0], sample=N), tables[1], ["sap"])
     assert not [note for note in whole["sap"].notes if note.code == "sampled"]
     again = demele.replay(str(found["sap"].signature), *tables)
     assert_exact(again.value, found["sap"].value)
@@ -163,7 +168,7 @@ def test_edges_at_quantiles_of_a_sample(tmp_path: Path) -> None:
     folder = in_files(rows, tmp_path, [1000], 1000)
     tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
     for bins in (demele.bins.EqualFrequency(8), demele.bins.Adaptive()):
-        found = demele.evaluate(*tables, ["mig"], bins=bins, sample=1000, seed=2)["mig"]
+        found = demele.evaluate(demele.Codes(tables[0], sample=1000), tables[1], ["mig"], bins=bins, seed=2)["mig"]
         assert found.n == 4000
         assert "the edges of the bins are quantiles of a random sample of 1,000 of 4,000 rows" in [
             note.message for note in found.notes
@@ -182,8 +187,8 @@ def test_missing_annotations(rows: pd.DataFrame, tmp_path: Path) -> None:
     holed["turn"] = holed["turn"].astype(float).where(holed.index < 650)
     folder = in_files(holed, tmp_path, [90, 400], 50)  # one part has no size at all in its first row groups
     tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
-    expected = demele.evaluate(holed[CODES], holed[FACTORS], [*COUNTED, "irs"], missing="omit")
-    found = demele.evaluate(*tables, [*COUNTED, "irs"], missing="omit")
+    expected = demele.evaluate(holed[CODES], demele.Factors(holed[FACTORS], missing="omit"), [*COUNTED, "irs"])
+    found = demele.evaluate(tables[0], demele.Factors(tables[1], missing="omit"), [*COUNTED, "irs"])
     assert_same(found, expected)
     with pytest.raises(InputError) as mine:
         demele.evaluate(*tables, ["mig"])
@@ -207,7 +212,9 @@ def test_mapped_arrays_larger_than_the_limit(
     monkeypatch.setattr(tables, "ROWS_PER_READ", 40)
     found = demele.evaluate(codes, factors, metrics)
     assert_same(found, expected)
-    assert [note.code for note in demele.evaluate(codes, factors, ["sap"], sample=100)["sap"].notes][-1] == "sampled"
+    assert [note.code for note in demele.evaluate(demele.Codes(codes, sample=100), factors, ["sap"])["sap"].notes][
+        -1
+    ] == "sampled"
     assert demele.metrics.sap(codes, factors).value == expected["sap"].value
     assert_same(
         demele.evaluate(codes, factors, ["mig", "irs"], n_jobs=2), demele.evaluate(codes, factors, ["mig", "irs"])
@@ -269,11 +276,15 @@ def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        expected = attempt(lambda: demele.evaluate(codes, factors, ["mig"], missing="omit", kinds=given_kind))
+        expected = attempt(
+            lambda: demele.evaluate(codes, demele.Factors(factors, missing="omit", kinds=given_kind), ["mig"])
+        )
         theirs = sorted(str(one.message) for one in caught if issubclass(one.category, AmbiguousKindWarning))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = attempt(lambda: evaluated_in_pieces(codes, factors, ["mig"], missing="omit", kinds=given_kind))
+        found = attempt(
+            lambda: evaluated_in_pieces(codes, demele.Factors(factors, missing="omit", kinds=given_kind), ["mig"])
+        )
         mine = sorted(str(one.message) for one in caught if issubclass(one.category, AmbiguousKindWarning))
     if isinstance(expected, type):
         assert found is expected
@@ -309,8 +320,8 @@ def test_whole_numbers_beyond_the_integers_of_a_machine(
                 with pytest.raises(InputError, match=r"from 2\*\*53 on cannot be distinguished as floats"):
                     way(codes, factors, ["mig"])
         kinds = {"v": "continuous"} if values.dtype.kind == "f" else None
-        expected = demele.evaluate(codes, factors, ["mig"], kinds=kinds)
-        found = evaluated_in_pieces(codes, factors, ["mig"], kinds=kinds)
+        expected = demele.evaluate(codes, demele.Factors(factors, kinds=kinds), ["mig"])
+        found = evaluated_in_pieces(codes, demele.Factors(factors, kinds=kinds), ["mig"])
     assert found.factors == expected.factors
     mine, theirs = found["mig"].matrix, expected["mig"].matrix
     assert mine is not None
@@ -330,7 +341,7 @@ def test_a_kind_that_one_part_alone_would_get_wrong(tmp_path: Path) -> None:
         expected = demele.evaluate(rows[CODES], rows[["year", "shape"]], ["mig"])
     assert found.factors[0].kind == expected.factors[0].kind == "continuous"
     assert_exact(found["mig"].value, expected["mig"].value)
-    categorical = demele.evaluate(*tables, ["mig"], kinds={"year": "categorical"})
+    categorical = demele.evaluate(tables[0], demele.Factors(tables[1], kinds={"year": "categorical"}), ["mig"])
     assert categorical.factors[0].n_levels == 300
 
 
@@ -447,7 +458,11 @@ def _folder(path: Path) -> Path:
     [
         ({}, {"n_bootstrap": 10}, InputError, "n_bootstrap: resamples are drawn from all rows"),
         ({}, {"n_permutations": 5}, InputError, "n_permutations: all rows are permuted"),
-        ({}, {"codes_std": np.ones((N, 5))}, InputError, "codes_std: standard deviations are spread"),
+        ({}, {"std": np.ones((N, 5))}, InputError, "std: standard deviations are spread"),
+        ({}, {"groups": {"a": [0, 1]}}, InputError, "groups: groups are of columns in memory"),
+        ({}, {"reduce": "pca1"}, InputError, "reduce: groups are of columns in memory"),
+        ({}, {"align": "rotation"}, InputError, "align: codes are rotated in memory"),
+        ({}, {"noise": {"shape": 0.1}}, InputError, "noise: scores are corrected from all rows"),
         ({}, {"sample": 3}, InputError, "sample: expected a number of rows of at least 4, got 3"),
         ({}, {"kinds": {"nothing": "categorical"}}, InputError, "kinds: unknown factor 'nothing'"),
         ({}, {"kinds": {"size": "counts"}}, InputError, "kinds: expected 'continuous' or 'categorical'"),
@@ -474,10 +489,10 @@ def test_mistakes_are_refused(
     folder = in_files(changed, tmp_path, [300], 100)
     tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
     with pytest.raises(error, match=message) as told:
-        demele.evaluate(*tables, **{"metrics": ["mig"], **keywords})
+        evaluated(*tables, keywords.pop("metrics", ["mig"]), keywords)
     if change:  # what is wrong with the data is told as it is told of data in memory
         with pytest.raises(error) as expected:
-            demele.evaluate(changed[CODES], changed[FACTORS], **{"metrics": ["mig"], **keywords})
+            evaluated(changed[CODES], changed[FACTORS], ["mig"], keywords)
         assert str(told.value) == str(expected.value)
 
 

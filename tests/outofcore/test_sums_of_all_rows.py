@@ -48,8 +48,9 @@ def numbers(evaluation: demele.Evaluation) -> list[float]:
 def test_every_row_counts(tmp_path: Path, holes: bool, cuts: list[int], group: int) -> None:
     rows = make_rows(holes=holes)
     missing: Any = "omit" if holes else "raise"
-    expected = demele.evaluate(rows[CODES], rows[FACTORS], METRICS, missing=missing)
-    found = demele.evaluate(*scanned(rows, tmp_path / "rows", cuts, group), METRICS, sample=SAMPLE, missing=missing)
+    expected = demele.evaluate(rows[CODES], demele.Factors(rows[FACTORS], missing=missing), METRICS)
+    codes, factors = scanned(rows, tmp_path / "rows", cuts, group)
+    found = demele.evaluate(demele.Codes(codes, sample=SAMPLE), demele.Factors(factors, missing=missing), METRICS)
     assert [score.n for score in found] == [N] * len(METRICS)
     assert not [note for score in found for note in score.notes if note.code in ("sampled", "unprobed")]
     assert_close(numbers(found), numbers(expected), ROUNDING)
@@ -60,12 +61,14 @@ def test_neither_workers_nor_partitions_matter(tmp_path: Path, monkeypatch: pyte
     expected = numbers(demele.evaluate(rows[CODES], rows[FACTORS], METRICS))
     monkeypatch.setattr(tables, "ROWS_PER_SPAN", 100)
     data = scanned(rows, tmp_path / "rows", [300, 1100], 100)
-    alone, together = (demele.evaluate(*data, METRICS, sample=SAMPLE, n_jobs=n_jobs) for n_jobs in (1, 2))
+    alone, together = (
+        demele.evaluate(demele.Codes(data[0], sample=SAMPLE), data[1], METRICS, n_jobs=n_jobs) for n_jobs in (1, 2)
+    )
     assert_exact(numbers(together), numbers(alone))
     assert_close(numbers(alone), expected, ROUNDING)
     array = pytest.importorskip("dask.array")
     codes, factors = (array.from_array(rows[names].to_numpy(), chunks=(400, -1)) for names in (CODES, FACTORS))
-    assert_close(numbers(demele.evaluate(codes, factors, METRICS, sample=SAMPLE)), expected, ROUNDING)
+    assert_close(numbers(demele.evaluate(demele.Codes(codes, sample=SAMPLE), factors, METRICS)), expected, ROUNDING)
 
 
 def test_products_of_all_columns(tmp_path: Path) -> None:
@@ -73,7 +76,8 @@ def test_products_of_all_columns(tmp_path: Path) -> None:
     rows["turn"] = rows["turn"].astype(int).astype(str)
     metrics = ["mcc", "mcc_weak", "r2_affine"]
     expected = demele.evaluate(rows[CODES], rows[FACTORS], metrics)
-    found = demele.evaluate(*scanned(rows, tmp_path / "rows", [700], 100), metrics, sample=SAMPLE)
+    codes, factors = scanned(rows, tmp_path / "rows", [700], 100)
+    found = demele.evaluate(demele.Codes(codes, sample=SAMPLE), factors, metrics)
     for score in found:
         assert score.n == N
         assert_close([score.value, *score.native.values()], [*values_of(expected[score.metric])], SOLVER)
@@ -91,13 +95,13 @@ def test_a_factor_in_one_bin_keeps_its_place(tmp_path: Path) -> None:
         warnings.simplefilter("ignore")
         expected = demele.evaluate(rows[CODES], rows[FACTORS], ["irs"], options=options)
         data = scanned(rows, tmp_path / "rows", [700], 100)
-        found = demele.evaluate(*data, ["irs"], options=options, sample=SAMPLE)
+        found = demele.evaluate(demele.Codes(data[0], sample=SAMPLE), data[1], ["irs"], options=options)
     assert found["irs"].factor_names == expected["irs"].factor_names
     assert_close(numbers(found), numbers(expected), ROUNDING)
 
 
 def test_a_signature_makes_the_number_again(tmp_path: Path) -> None:
     data = scanned(make_rows(), tmp_path / "rows", [700], 100)
-    for score in demele.evaluate(*data, METRICS, sample=SAMPLE):
+    for score in demele.evaluate(demele.Codes(data[0], sample=SAMPLE), data[1], METRICS):
         again = demele.replay(str(score.signature), *data)
         assert_close(again.value, score.value, ROUNDING)

@@ -190,7 +190,9 @@ def recorded() -> dict[tuple[str, str, str], list[float]]:
 def test_recorded_values_of_disentanglement_lib(array: str) -> None:
     codes, factors = ARRAYS[array].drawn()
     classes = (cut_classes(factors) if ARRAYS[array].continuous else factors).astype(int)
-    found = demele.evaluate(codes, classes, ["mig", "modularity"], protocol="dlib2019", kinds="categorical")
+    found = demele.evaluate(
+        codes, demele.Factors(classes, kinds="categorical"), ["mig", "modularity"], protocol="dlib2019"
+    )
     for score in found:
         assert_close(score.value, recorded()["disentanglement_lib", array, score.metric], SOLVER)
     exact = ["irs", "sap"] if ARRAYS[array].continuous else ["irs"]
@@ -206,13 +208,13 @@ def test_recorded_values_of_mcc_and_snc(array: str) -> None:
     classes = (cut_classes(factors) if ARRAYS[array].continuous else factors).astype(int)
     options: Any = NEWER["snc_nk"]
     assert_close(
-        demele.evaluate(codes, classes, ["snc"], kinds="categorical", **options)["snc"].value,
+        demele.evaluate(codes, demele.Factors(classes, kinds="categorical"), ["snc"], **options)["snc"].value,
         recorded()["snc_nk", array, "snc"][0],
         ROUNDING,
     )
     (theirs,) = recorded()["icebeem", array, "mcc"]
     if not np.isnan(theirs):  # which theirs is where a code is constant
-        as_numbers = demele.evaluate(codes, factors, ["mcc"], kinds="continuous", protocol="mcc2020")
+        as_numbers = demele.evaluate(codes, demele.Factors(factors, kinds="continuous"), ["mcc"], protocol="mcc2020")
         assert_close(as_numbers["mcc"].value, theirs, ROUNDING)
 
 
@@ -223,7 +225,7 @@ def test_recorded_values_of_latte(array: str) -> None:
     given = factors if continuous else factors.astype(int)
     kinds = "continuous" if continuous else "categorical"
     names = ["mig", "dmig", "xmig", "dlig", "modularity", "sap"]
-    for score in demele.evaluate(codes, given, names, protocol="latte", kinds=kinds, seed=7):
+    for score in demele.evaluate(codes, demele.Factors(given, kinds=kinds), names, protocol="latte", seed=7):
         theirs = recorded()["latte", array, score.metric]
         own = score.per_code if score.per_factor is None else score.per_factor
         # which of several factors that a code tells nothing of divides DLIG is a draw of the order there
@@ -242,6 +244,6 @@ def test_sums_and_samples_follow_the_protocol(kind: str) -> None:
         state = demele.Accumulator(metrics, frame=frame, protocol=protocol, kinds=kind)
         for rows in np.array_split(np.arange(400), 3):
             state = state.update(codes[rows], factors[rows])
-        whole = demele.evaluate(codes, factors, metrics, protocol=protocol, kinds=kind)
+        whole = demele.evaluate(codes, demele.Factors(factors, kinds=kind), metrics, protocol=protocol)
         for score in state.compute():
             assert_close(score.value, whole[score.metric].value, ROUNDING)

@@ -1,6 +1,7 @@
 """Raw, aligned, gap: what turning the codes does to scores, on rows that were not used to turn them."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy.stats import special_ortho_group
 
 import demele
 from demele.core.alignment import Alignment, reading_of, said
-from demele.core.errors import DemeleWarning, InputError, InputTypeError
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
 from demele.core.results import Chance, Interval
 from demele.core.seeds import rng_for
 
@@ -24,8 +25,10 @@ def _noisy(n: int, d: int = 5, m: int = 4, seed: int = 0) -> tuple[np.ndarray, n
     return codes, factors
 
 
-def _aligned(codes: np.ndarray, factors: np.ndarray, metric: str = "mig", **options: object) -> Alignment:
-    found = demele.evaluate(codes, factors, [metric], aligned=True, **options)[metric].alignment  # type: ignore[arg-type]
+def _aligned(
+    codes: np.ndarray, factors: np.ndarray, metric: str = "mig", align: Any = "rotation", **options: object
+) -> Alignment:
+    found = demele.evaluate(demele.Codes(codes, align=align), factors, [metric], **options)[metric].alignment  # type: ignore[arg-type]
     assert found is not None
     return found
 
@@ -51,7 +54,7 @@ def test_the_value_stays_and_both_scores_are_means_of_the_same_halves() -> None:
     codes, factors = _noisy(1000)
     codes = codes @ _rotation(5, 3)
     plain = demele.evaluate(codes, factors, ["mig"])["mig"]
-    score = demele.evaluate(codes, factors, ["mig"], aligned=True)["mig"]
+    score = demele.evaluate(demele.Codes(codes, align="rotation"), factors, ["mig"])["mig"]
     assert plain.alignment is None
     assert score.value == plain.value
     order = rng_for(0, "alignment", "halves").permutation(1000)
@@ -77,7 +80,9 @@ def test_sums_and_differences_and_copies_are_matters_of_axes(quadruples: np.ndar
 def test_what_every_metric_chooses_by_itself_and_what_goes_by_the_gaps() -> None:
     rng = rng_for(0, "sap")
     factors = rng.random((1200, 3))
-    found = demele.evaluate(factors @ _rotation(3, 5), factors, ["sap", "mig_sup", "irs"], aligned=True)
+    found = demele.evaluate(
+        demele.Codes(factors @ _rotation(3, 5), align="rotation"), factors, ["sap", "mig_sup", "irs"]
+    )
     for score in found:
         assert score.alignment is not None
         assert score.alignment.aligned > score.alignment.raw + 0.1, score.metric
@@ -98,7 +103,7 @@ def test_only_whitening_undoes_a_shear() -> None:
     factors = rng_for(0, "shear").random((4000, 2))
     codes = factors @ np.array([[1.0, 1.0], [0.0, 1.0]])
     assert _aligned(codes, factors).aligned < 0.6
-    white = _aligned(codes, factors, whiten=True)
+    white = _aligned(codes, factors, align="whitening")
     assert white.aligned > 0.9
     assert white.whitened
     assert {half.candidate.partition(",")[0] for half in white.halves} == {"whitened"}
@@ -107,23 +112,25 @@ def test_only_whitening_undoes_a_shear() -> None:
 @pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning")
 def test_a_single_code_has_no_gap_and_fewer_codes_than_factors_are_told() -> None:
     codes, factors = _noisy(600)
-    alone = demele.evaluate(codes[:, :1], factors, ["jemmig"], aligned=True)
+    alone = demele.evaluate(demele.Codes(codes[:, :1], align="rotation"), factors, ["jemmig"])
     assert alone["jemmig"].alignment.gap == 0.0
     assert "alignment-one-code" in {note.code for note in alone.notes}
-    few = demele.evaluate(codes[:, :3], factors, ["mig"], aligned=True)
+    few = demele.evaluate(demele.Codes(codes[:, :3], align="rotation"), factors, ["mig"])
     assert "alignment-few-codes" in {note.code for note in few.notes}
 
 
 @pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning")
 def test_what_cannot_be_aligned_keeps_its_value_and_says_why() -> None:
     codes, factors = _noisy(600)
-    found = demele.evaluate(codes, factors, ["modularity", "dmig", "rmig"], aligned=True, codes_std=codes**2)
+    found = demele.evaluate(
+        demele.Codes(codes, std=codes**2, align="rotation"), factors, ["modularity", "dmig", "rmig"]
+    )
     for score, words in zip(found, ("almost no information", "intended code", "standard deviations"), strict=True):
         assert np.isfinite(score.value)
         assert score.alignment is None
         assert [words in note.message for note in score.notes if note.code == "not-aligned"] == [True], score.metric
     rare = np.column_stack([np.arange(600) < 1, factors[:, 0]])
-    lost = demele.evaluate(codes, rare, ["mig"], aligned=True)["mig"]
+    lost = demele.evaluate(demele.Codes(codes, align="rotation"), rare, ["mig"])["mig"]
     assert lost.alignment is None
     assert any("'v1' does not vary in half" in note.message for note in lost.notes)
 
@@ -147,15 +154,17 @@ def test_resamples_give_an_interval_and_permutations_a_chance_level() -> None:
 
 def test_what_is_asked_wrongly_is_refused() -> None:
     codes, factors = _noisy(100)
-    with pytest.raises(InputError, match="aligned=True"):
-        demele.evaluate(codes, factors, ["mig"], whiten=True)
-    with pytest.raises(InputTypeError, match="aligned"):
-        demele.evaluate(codes, factors, ["mig"], aligned="yes")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="align: expected 'rotation' or 'whitening', got 'whiten'"):
+        demele.Codes(codes, align="whiten")  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match=r"whiten: .* use `demele.Codes\(codes, align='whitening'\)`"):
+        demele.evaluate(codes, factors, ["mig"], whiten=True)  # type: ignore[call-arg]
+    with pytest.raises(InputError, match=r"align: adds to .* write demele.evaluate\(codes, factors, \['mig'\]\)"):
+        demele.metrics.mig(demele.Codes(codes, align="rotation"), factors)
     with pytest.raises(InputError, match="reads columns one by one"):
-        demele.evaluate(codes, factors, ["mig"], aligned=True, code_groups={"pair": [0, 1]})
+        demele.evaluate(demele.Codes(codes, groups={"pair": [0, 1]}, align="rotation"), factors, ["mig"])
     rows = pytest.importorskip("dask.array")
     with pytest.raises(InputError, match="a piece at a time"):
-        demele.evaluate(rows.from_array(codes), rows.from_array(factors), ["mig"], aligned=True)
+        demele.evaluate(demele.Codes(rows.from_array(codes), align="rotation"), rows.from_array(factors), ["mig"])
 
 
 def test_readings() -> None:
@@ -179,11 +188,11 @@ def test_readings() -> None:
 def test_few_rows_and_scales_far_apart_are_warned_of() -> None:
     codes, factors = _noisy(400)
     with pytest.warns(DemeleWarning, match="400 rows"):
-        found = demele.evaluate(codes, factors, ["mig"], aligned=True)
+        found = demele.evaluate(demele.Codes(codes, align="rotation"), factors, ["mig"])
     assert "alignment-few-rows" in {note.code for note in found.notes}
     codes, factors = _noisy(2000, d=4)
     with pytest.warns(DemeleWarning, match="fold in scale"):
-        demele.evaluate(codes * [1, 1, 1, 100] @ _rotation(4, 1), factors, ["mig"], aligned=True)
+        demele.evaluate(demele.Codes(codes * [1, 1, 1, 100] @ _rotation(4, 1), align="rotation"), factors, ["mig"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        demele.evaluate(codes * [1, 1, 1, 10] @ _rotation(4, 1), factors, ["mig"], aligned=True)
+        demele.evaluate(demele.Codes(codes * [1, 1, 1, 10] @ _rotation(4, 1), align="rotation"), factors, ["mig"])

@@ -45,7 +45,7 @@ def perfect(k: int, rate: float) -> tuple[NDArray[Any], NDArray[Any]]:
 def test_a_perfect_code_is_perfect_again(k: int, rate: float, naive: float) -> None:
     codes, given = perfect(k, rate)
     noise = labels.symmetric_transition(k, rate)
-    found = demele.evaluate(codes, given, ["mig"], factor_noise={"v1": noise}, bins=k, n_bootstrap=2)["mig"]
+    found = demele.evaluate(codes, demele.Factors(given, noise={"v1": noise}), ["mig"], bins=k, n_bootstrap=2)["mig"]
     assert abs(found.value - naive) < 5e-7
     corrected = of(found)
     assert abs(corrected.value - 1) < 1e-9
@@ -71,7 +71,7 @@ def rows(n: int = 1500, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDAr
 def test_values_stay_those_of_the_annotations_as_given() -> None:
     codes, _, given = rows()
     plain = demele.evaluate(codes, given, OF_TABLES)
-    found = demele.evaluate(codes, given, OF_TABLES, factor_noise={"v1": labels.symmetric_transition(4, 0.1)})
+    found = demele.evaluate(codes, demele.Factors(given, noise={"v1": labels.symmetric_transition(4, 0.1)}), OF_TABLES)
     for score, other in zip(plain, found, strict=True):
         assert_exact(other.value, score.value)
         assert str(other.signature) == str(score.signature)
@@ -86,7 +86,7 @@ def test_counts_carry_their_own_uncertainty() -> None:
     matrix = {"v1": labels.TransitionMatrix([[0.9, 0.1, 0, 0], [0, 0.9, 0.1, 0], [0, 0, 0.9, 0.1], [0.1, 0, 0, 0.9]])}
     counts = {"v1": labels.TransitionCounts([[36, 4, 0, 0], [0, 27, 3, 0], [0, 0, 18, 2], [1, 0, 0, 9]])}
     known, counted = (
-        of(demele.evaluate(codes, given, ["mig"], factor_noise=noise, n_bootstrap=60)["mig"])
+        of(demele.evaluate(codes, demele.Factors(given, noise=noise), ["mig"], n_bootstrap=60)["mig"])
         for noise in (matrix, counts)
     )
     assert counted.interval.high - counted.interval.low > 1.2 * (known.interval.high - known.interval.low)
@@ -105,7 +105,7 @@ def test_the_order_of_named_classes_does_not_matter() -> None:
         labels.TransitionMatrix(table[np.ix_(turned, turned)], [names[i] for i in turned]),
     )
     first, second = (
-        of(demele.evaluate(codes, named, ["mig"], factor_noise={"v1": noise}, n_bootstrap=2)["mig"]).value
+        of(demele.evaluate(codes, demele.Factors(named, noise={"v1": noise}), ["mig"], n_bootstrap=2)["mig"]).value
         for noise in both
     )
     assert_close(first, second, ROUNDING)
@@ -114,12 +114,16 @@ def test_the_order_of_named_classes_does_not_matter() -> None:
 def test_what_a_transition_cannot_correct_says_what_would() -> None:
     codes, _, given = rows(300)
     noise = {"v1": labels.symmetric_transition(4, 0.1)}
-    found = demele.evaluate(codes, given, ["infom", "mig"], factor_noise=noise, n_bootstrap=2)
+    found = demele.evaluate(codes, demele.Factors(given, noise=noise), ["infom", "mig"], n_bootstrap=2)
     assert found["infom"].corrected is None
     (reason,) = [note.message for note in found["infom"].notes if note.code == "not-corrected"]
     assert "audited" in reason
     adjusted = demele.evaluate(
-        codes, given, ["mig"], factor_noise=noise, options={"mig": {"correction": "miller-madow"}}, n_bootstrap=2
+        codes,
+        demele.Factors(given, noise=noise),
+        ["mig"],
+        options={"mig": {"correction": "miller-madow"}},
+        n_bootstrap=2,
     )
     assert adjusted["mig"].corrected is None
 
@@ -141,7 +145,7 @@ def test_what_corrects_nothing_is_refused() -> None:
     ]:
         codes, _, annotated = rows()
         with pytest.raises(error, match=words):
-            demele.evaluate(codes, annotated, ["mig"], factor_noise=given)
+            demele.evaluate(codes, demele.Factors(annotated, noise=given), ["mig"])
 
 
 def test_transposed_transitions_are_refused() -> None:
@@ -165,7 +169,7 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
 
     def found(noise: object) -> Score:
         return demele.evaluate(
-            codes, true, ["mig"], bins=4, factor_noise={"v1": noise}, factor_noise_method="transition", n_bootstrap=2
+            codes, demele.Factors(true, noise={"v1": noise}, noise_method="transition"), ["mig"], bins=4, n_bootstrap=2
         )["mig"]
 
     right = found(labels.TransitionMatrix(np.eye(4)))
@@ -185,7 +189,7 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
 def test_a_transition_of_the_identity_changes_no_bit() -> None:
     codes, _, given = rows()
     noise = {"v1": labels.TransitionMatrix(np.eye(4)), "v2": labels.TransitionMatrix(np.eye(3))}
-    found = demele.evaluate(codes, given, OF_TABLES, factor_noise=noise, n_bootstrap=2)
+    found = demele.evaluate(codes, demele.Factors(given, noise=noise), OF_TABLES, n_bootstrap=2)
     for score in found:
         assert_exact(of(score).value, score.value)
 
@@ -263,7 +267,7 @@ def test_halves_share_no_row_and_have_half_of_the_audit_each() -> None:
 
 def test_an_audit_corrects_every_kind_of_score_by_default() -> None:
     codes, true, given = rows_of_audited_factors(3000, follows=False, rate=0.2)
-    found = demele.evaluate(codes, given, ["mig", "sap"], factor_noise=audit_of(true, 600), n_bootstrap=20)
+    found = demele.evaluate(codes, demele.Factors(given, noise=audit_of(true, 600)), ["mig", "sap"], n_bootstrap=20)
     truth = demele.evaluate(codes, true, ["mig", "sap"])
     for score, other in zip(found, truth, strict=True):
         corrected = of(score)
@@ -280,17 +284,17 @@ def test_errors_that_follow_the_codes_are_found() -> None:
     codes, true, given = rows_of_audited_factors(4000, follows=True, rate=0.08)
     noise = audit_of(true, 400)
     truth = demele.evaluate(codes, true, ["mig"])["mig"].value
-    found = demele.evaluate(codes, given, ["mig"], factor_noise=noise, n_bootstrap=100)["mig"]
+    found = demele.evaluate(codes, demele.Factors(given, noise=noise), ["mig"], n_bootstrap=100)["mig"]
     assert found.value > truth + 0.02
     assert abs(of(found).value - truth) < 0.5 * (found.value - truth)
     assert "errors-depend-on-codes" in {note.code for note in of(found).notes}
     by_name = demele.evaluate(
-        codes, given, ["mig"], factor_noise=noise, factor_noise_method="transition", n_bootstrap=100
+        codes, demele.Factors(given, noise=noise, noise_method="transition"), ["mig"], n_bootstrap=100
     )["mig"]
     assert of(by_name).value > found.value
     assert "errors-depend-on-codes" in {note.code for note in of(by_name).notes}
     mixed = {"v1": noise["v1"], "v2": labels.TransitionMatrix(np.eye(4))}
-    withheld = demele.evaluate(codes, given, ["mig"], factor_noise=mixed, n_bootstrap=100)["mig"]
+    withheld = demele.evaluate(codes, demele.Factors(given, noise=mixed), ["mig"], n_bootstrap=100)["mig"]
     assert withheld.corrected is None
     (reason,) = [note.message for note in withheld.notes if note.code == "not-corrected"]
     assert "errors depend on the codes" in reason
@@ -298,7 +302,7 @@ def test_errors_that_follow_the_codes_are_found() -> None:
 
 def test_errors_that_do_not_depend_on_the_codes_pass() -> None:
     codes, true, given = rows_of_audited_factors(4000, follows=False, rate=0.08)
-    score = demele.evaluate(codes, given, ["mig"], factor_noise=audit_of(true, 400), n_bootstrap=100)["mig"]
+    score = demele.evaluate(codes, demele.Factors(given, noise=audit_of(true, 400)), ["mig"], n_bootstrap=100)["mig"]
     assert "errors-depend-on-codes" not in {note.code for note in of(score).notes}
 
 
@@ -309,7 +313,7 @@ def test_audits_that_are_too_small_are_refused(size: int, words: str) -> None:
     rng = np.random.default_rng(0)
     true = rng.integers(0, 30, (3000, 1))
     codes = true + rng.normal(0, 1, true.shape)
-    score = demele.evaluate(codes, true, ["mig"], factor_noise=audit_of(true, size))["mig"]
+    score = demele.evaluate(codes, demele.Factors(true, noise=audit_of(true, size)), ["mig"])["mig"]
     assert score.corrected is None
     (reason,) = [note.message for note in score.notes if note.code == "not-corrected"]
     assert words in reason
@@ -321,8 +325,8 @@ def test_true_values_beyond_those_that_were_given(name: str, bins: str) -> None:
     """An instrument that stops at .1 and at .9: true values beyond these are in the outer bins."""
     true = np.random.default_rng(0).random((1200, 2))
     given = np.clip(true, 0.1, 0.9)
-    found = demele.evaluate(true, given, [name], bins=bins, factor_noise=audit_of(true, 400))[name]
-    inside = demele.evaluate(true, given, [name], bins=bins, factor_noise=audit_of(given, 400))[name]
+    found = demele.evaluate(true, demele.Factors(given, noise=audit_of(true, 400)), [name], bins=bins)[name]
+    inside = demele.evaluate(true, demele.Factors(given, noise=audit_of(given, 400)), [name], bins=bins)[name]
     assert_exact(found.corrected.value, inside.corrected.value)
 
 
@@ -330,10 +334,10 @@ def test_small_and_unclear_audits_are_warned_of() -> None:
     codes, true, given = rows_of_audited_factors(1000, follows=False)
     drawn = labels.draw_audit(1000, 150, seed=2).rows
     noise = {f"v{i + 1}": labels.FactorAudit(drawn, true[drawn, i], unclear=4) for i in range(2)}
-    score = demele.evaluate(codes, given, ["mig"], factor_noise=noise, n_bootstrap=10)["mig"]
+    score = demele.evaluate(codes, demele.Factors(given, noise=noise), ["mig"], n_bootstrap=10)["mig"]
     assert {"few-audited", "audit-unclear"} <= {note.code for note in of(score).notes}
     one = {"v1": noise["v1"], "v2": labels.FactorAudit(drawn[:-1], true[drawn[:-1], 1])}
-    other = demele.evaluate(codes, given, ["mig"], factor_noise=one, n_bootstrap=10)["mig"]
+    other = demele.evaluate(codes, demele.Factors(given, noise=one), ["mig"], n_bootstrap=10)["mig"]
     assert "different rows" in other.notes[-1].message
 
 
@@ -346,7 +350,7 @@ def test_without_errors_nothing_changes(name: str) -> None:
     true = rng.integers(0, 3, (400, 2))
     codes = true + rng.normal(0, 0.7, true.shape)
     noise = {"v1": labels.TransitionMatrix(np.eye(3)), "v2": labels.TransitionMatrix(np.eye(3))}
-    score = demele.evaluate(codes, true, [name], factor_noise=noise)[name]
+    score = demele.evaluate(codes, demele.Factors(true, noise=noise), [name])[name]
     assert_close(score.corrected.value, score.value, ROUNDING)
     assert any("trained on the annotations as given" in one for one in score.corrected.assumptions)
     assert score.corrected.interval is not None
@@ -378,7 +382,7 @@ def test_counts_and_audits_correct_scores_of_classifiers() -> None:
     drawn = labels.draw_audit(1200, 300, seed=0).rows
     counts = labels.TransitionCounts([[85, 15, 0], [0, 85, 15], [15, 0, 85]])
     for noise in (counts, labels.FactorAudit(drawn, true[drawn])):
-        score = demele.evaluate(codes, given, ["sap"], factor_noise={"v1": noise}, factor_noise_method="transition")[
+        score = demele.evaluate(codes, demele.Factors(given, noise={"v1": noise}, noise_method="transition"), ["sap"])[
             "sap"
         ]
         assert score.corrected.value > score.value + 0.05
@@ -389,7 +393,7 @@ def test_what_classifiers_cannot_be_corrected_for() -> None:
     rng = np.random.default_rng(3)
     true = rng.random((300, 1))
     audit = labels.FactorAudit(np.arange(150), true[:150, 0])
-    score = demele.evaluate(true, true, ["sap"], factor_noise={"v1": audit}, factor_noise_method="transition")["sap"]
+    score = demele.evaluate(true, demele.Factors(true, noise={"v1": audit}, noise_method="transition"), ["sap"])["sap"]
     assert score.corrected is None
     assert "no transition between classes" in score.notes[-1].message
 

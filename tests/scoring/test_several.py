@@ -1,6 +1,7 @@
 """Several representations side by side: what is paired, what is shown, what is refused."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def by(found: demele.RepresentationComparison, metric: str, first: str, second: 
 
 
 def test_every_representation_is_scored_as_by_itself() -> None:
-    alone = demele.evaluate(CODES["clean"], FACTORS, METRICS, n_bootstrap=12, name="clean")
+    alone = demele.evaluate(demele.Codes(CODES["clean"], name="clean"), FACTORS, METRICS, n_bootstrap=12)
     assert_exact([score.value for score in FOUND["clean"]], [score.value for score in alone])
     assert [str(score.interval) for score in FOUND["clean"]] == [str(score.interval) for score in alone]
     assert FOUND.names == ("noisy", "again", "clean")
@@ -189,14 +190,18 @@ def test_differences_of_corrected_scores() -> None:
         name: true + noise * np.random.default_rng(3).normal(size=true.shape)
         for name, noise in (("a", 0.5), ("b", 0.3))
     }
-    wanted = demele.compare_representations(codes, true, ["mig"], kinds="categorical", n_bootstrap=20).differences[0]
-    plain = demele.compare_representations(codes, given, ["mig"], kinds="categorical", n_bootstrap=20).differences[0]
+    wanted = demele.compare_representations(
+        codes, demele.Factors(true, kinds="categorical"), ["mig"], n_bootstrap=20
+    ).differences[0]
+    plain = demele.compare_representations(
+        codes, demele.Factors(given, kinds="categorical"), ["mig"], n_bootstrap=20
+    ).differences[0]
     rows = np.arange(0, 2000, 3)
     audits = {
         name: demele.labels.Audit(rows, true[rows, place], design="uniform") for place, name in enumerate(("v1", "v2"))
     }
     for noise in ({"v1": transition, "v2": transition}, audits):
-        found = demele.compare_representations(codes, given, ["mig"], kinds="categorical", factor_noise=noise)
+        found = demele.compare_representations(codes, demele.Factors(given, kinds="categorical", noise=noise), ["mig"])
         (each,) = found.differences
         corrected: Any = [found[name]["mig"].corrected for name in "ab"]
         assert_close(each.value, float(corrected[1]) - float(corrected[0]), ROUNDING)
@@ -214,18 +219,19 @@ def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
         name: true + noise * np.random.default_rng(3).normal(size=true.shape)
         for name, noise in (("a", 1.5), ("b", 0.1))
     }
-    asked: Any = {"kinds": "categorical", "n_bootstrap": 20}
+    asked: Any = {"n_bootstrap": 20}
+    known = demele.Factors(given, kinds="categorical")
     for rate, better in ((0.01, "b"), (0.3, "")):
         noise = {"v1": rate, "v2": rate}
-        (each,) = demele.compare_representations(codes, given, ["mig"], factor_noise=noise, **asked).differences
-        plain = demele.compare_representations(codes, given, ["mig"], **asked).differences[0]
+        (each,) = demele.compare_representations(codes, replace(known, noise=noise), ["mig"], **asked).differences
+        plain = demele.compare_representations(codes, known, ["mig"], **asked).differences[0]
         assert np.isnan(each.value)
         assert each.better == better
         assert each.interval.low < plain.interval.low
         assert each.interval.high > plain.interval.high
         assert "certified bounds" in each.interval.method
-    with pytest.raises(DemeleError, match="`factor_noise`: unknown factor 'x'"):
-        demele.compare_representations(codes, given, ["mig"], factor_noise={"x": 0.1}, **asked)
+    with pytest.raises(DemeleError, match="`noise`: unknown factor 'x'"):
+        demele.compare_representations(codes, replace(known, noise={"x": 0.1}), ["mig"], **asked)
 
 
 def test_intervals_over_runs_stay_within_the_range_of_the_metric() -> None:
@@ -267,13 +273,14 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
         (None, {"runs": {"m": ["noisy", "again"]}, "paired_runs": True}, "paired_runs: expected as many runs"),
         (None, {"against": "cleen"}, "against: unknown name 'cleen'; did you mean"),
         (None, {"primary": "sap"}, "primary: this call has no metric 'sap'"),
-        (None, {"factor_noise_method": "audited"}, "factor_noise_method: needs"),
-        (None, {"codes_std": {"other": CODES["noisy"]}}, "codes_std: expected a dict with names of representations"),
+        (None, {"codes_std": {}}, "codes_std: this argument was replaced; use `demele.Codes"),
         (None, {"n_bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
     ]
     for codes, options, message in codes_cases:
         with pytest.raises(DemeleError, match=message):
             compared(codes, ["mig"], **options)
+    with pytest.raises(DemeleError, match="noise_method: needs"):
+        demele.Factors(FACTORS, noise_method="audited")
 
 
 def test_evaluate_leads_to_the_function_for_several() -> None:
@@ -318,7 +325,7 @@ def test_the_order_lies_between_guarantee_and_attack() -> None:
     assert 0.01 < found.guaranteed < found.attained < 0.3
 
     def bounds(codes: Floats, rate: float) -> tuple[float, float]:
-        score = demele.evaluate(codes, factors, ["mig"], factor_noise={"shape": rate, "scale": rate})["mig"]
+        score = demele.evaluate(codes, demele.Factors(factors, noise={"shape": rate, "scale": rate}), ["mig"])["mig"]
         return score.corrected.interval.low, score.corrected.interval.high
 
     for rate, kept in ((found.guaranteed, True), (found.guaranteed + 0.002, False)):
@@ -345,7 +352,10 @@ def missing_some() -> tuple[Floats, Floats, pd.DataFrame]:
 def test_factors_are_taken_on_the_rows_annotated_for_them(metric: str) -> None:
     better, worse, factors = missing_some()
     found = demele.probes.breakdown(better, worse, factors, metric, missing="omit")
-    whole = [demele.evaluate(codes, factors, [metric], missing="omit")[metric].value for codes in (better, worse)]
+    whole = [
+        demele.evaluate(codes, demele.Factors(factors, missing="omit"), [metric])[metric].value
+        for codes in (better, worse)
+    ]
     assert_close([found.value_ahead, found.value_behind], whole, ROUNDING)
     assert 0 < found.guaranteed < found.attained < 0.3
     assert found.n == 270
@@ -369,7 +379,7 @@ def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
 
 def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> None:
     better, _, factors = drawn()
-    found = demele.evaluate(better, factors, ["mig", "mig_sup", "jemmig"], factor_noise={"shape": 0.02})
+    found = demele.evaluate(better, demele.Factors(factors, noise={"shape": 0.02}), ["mig", "mig_sup", "jemmig"])
     score = found["mig"]
     assert math.isnan(score.corrected.value)
     assert score.corrected.interval.low < score.value < score.corrected.interval.high
@@ -383,16 +393,18 @@ def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> Non
 
 def test_a_rate_of_a_tenth_says_first_that_little_can_be_said() -> None:
     better, _, factors = drawn()
-    score = demele.evaluate(better, factors, ["mig"], factor_noise={"shape": 0.1})["mig"]
+    score = demele.evaluate(better, demele.Factors(factors, noise={"shape": 0.1}), ["mig"])["mig"]
     assert score.corrected.notes[0].code == "bounds-say-little"
-    fewer = demele.evaluate(better, factors, ["mig"], factor_noise={"shape": 0.05})["mig"]
+    fewer = demele.evaluate(better, demele.Factors(factors, noise={"shape": 0.05}), ["mig"])["mig"]
     assert not fewer.corrected.notes
 
 
 def test_bounds_are_of_plain_histograms() -> None:
     better, _, factors = drawn()
     for options in ({"correction": "miller-madow"}, {"estimator": "knn"}):
-        found = demele.evaluate(better, factors, ["mig"], options={"mig": options}, factor_noise={"shape": 0.05})
+        found = demele.evaluate(
+            better, demele.Factors(factors, noise={"shape": 0.05}), ["mig"], options={"mig": options}
+        )
         assert found["mig"].corrected is None
     low, high = BOUNDS["mig"](information_bounds([np.full((2, 3, 3), 5.0)], [0.0]))
     assert_close([low, high], [0.0, 0.0], {"rtol": 0, "atol": 1e-4})

@@ -170,7 +170,7 @@ def test_sap_is_the_dense_one_where_all_codes_are_screened(missing: bool) -> Non
     if missing:
         factors[::7, 1] = np.nan
     found = demele.evaluate_sparse(sp.csr_array(codes), factors, "sap", missing="omit")["sap"]
-    dense = demele.metrics.sap(codes, factors, missing="omit")
+    dense = demele.metrics.sap(codes, demele.Factors(factors, missing="omit"))
     assert_exact(found.matrix.to_numpy()[:, 0], dense.matrix.to_numpy()[:, 0])  # accuracies
     assert_close(
         found.matrix.to_numpy(), dense.matrix.to_numpy(), ROUNDING

@@ -14,8 +14,8 @@ ADVICE = "gives the level of chance"
 @pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 @pytest.mark.parametrize("groups", [None, {"pair": [0, 1]}])
 def test_who_asked_for_chance_is_not_told_to_ask(groups: object) -> None:
-    without = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups)
-    asked = demele.evaluate(CODES, FACTORS, ["modularity"], code_groups=groups, n_permutations=20)
+    without = demele.evaluate(demele.Codes(CODES, groups=groups), FACTORS, ["modularity"])
+    asked = demele.evaluate(demele.Codes(CODES, groups=groups), FACTORS, ["modularity"], n_permutations=20)
     said, kept = ([note.message for note in (*found["modularity"].notes, *found.notes)] for found in (without, asked))
     assert any(ADVICE in message for message in said)
     assert not any(ADVICE in message for message in kept)
@@ -41,13 +41,13 @@ def test_metrics_that_need_the_order_of_the_codes_are_scored_where_it_is_told() 
     factors = np.random.default_rng(0).random((300, 2))
     codes, ordered = np.c_[factors, factors[:, 0] ** 2], {"dmig", "xmig", "dlig"}
     assert not ordered & {score.metric for score in demele.evaluate(codes, factors, "all")}
-    assert ordered <= {score.metric for score in demele.evaluate(codes, factors, "all", reg_dim=[0, 1])}
+    assert ordered <= {score.metric for score in demele.evaluate(codes, demele.Factors(factors, reg_dim=[0, 1]), "all")}
     assert demele.evaluate(codes, factors, ["dmig"])["dmig"].value > 0
 
 
 def test_an_option_of_evaluate_is_no_option_of_a_metric() -> None:
-    with pytest.raises(InputTypeError, match=r"demele\.evaluate\(codes, factors, \['mig'\], aligned=\.\.\.\)"):
-        demele.metrics.mig(CODES, FACTORS, aligned=True)  # type: ignore[call-arg]
+    with pytest.raises(InputTypeError, match=r"demele\.evaluate\(codes, factors, \['mig'\], protocol=\.\.\.\)"):
+        demele.metrics.mig(CODES, FACTORS, protocol="latte")  # type: ignore[call-arg]
 
 
 @pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")

@@ -58,8 +58,11 @@ def test_of_few_rows_the_shown_interval_or_the_noted_one_holds_the_score_of_many
 
 def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     codes, factors = classes(np.random.default_rng(0), 150)
-    found = demele.evaluate(codes, factors, ["mig", "sap"], kinds="categorical", n_bootstrap=50)
-    score, adjusted = found["mig"], demele.metrics.mig(codes, factors, kinds="categorical", correction="adjusted")
+    found = demele.evaluate(codes, demele.Factors(factors, kinds="categorical"), ["mig", "sap"], n_bootstrap=50)
+    score, adjusted = (
+        found["mig"],
+        demele.metrics.mig(codes, demele.Factors(factors, kinds="categorical"), correction="adjusted"),
+    )
     (note,) = (note for note in score.notes if note.code == "few-rows")
     few = score.details["adjusted_for_chance"]
     assert_close(few["value"], adjusted.value, ROUNDING)
@@ -73,8 +76,9 @@ def test_the_note_of_few_rows_is_shown_with_the_score(tmp_path: Path) -> None:
     for shown in (found.to_latex(), str(found.to_dict())):
         assert told in shown.replace("{[}", "[").replace("{]}", "]")
     assert "adjusted_for_chance" not in found["sap"].details
-    assert not demele.metrics.mig(codes, factors, kinds="categorical").notes
-    many = demele.metrics.mig(*classes(np.random.default_rng(0), 20_000), kinds="categorical", n_bootstrap=40)
+    assert not demele.metrics.mig(codes, demele.Factors(factors, kinds="categorical")).notes
+    more, known = classes(np.random.default_rng(0), 20_000)
+    many = demele.metrics.mig(more, demele.Factors(known, kinds="categorical"), n_bootstrap=40)
     assert not many.notes
 
 

@@ -19,6 +19,7 @@ from demele.core.errors import (
 from demele.core.signature import Signature
 from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, GROUPS, small
+from tests.given import evaluated
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
@@ -77,7 +78,7 @@ def test_one_name_computes_a_score_several_an_evaluation() -> None:
 def test_a_counted_score_says_what_a_score_of_rows_says() -> None:
     for name in COUNTED:
         found = demele.Accumulator(name, frame=FRAME).update(CODES, FACTORS).compute()
-        expected = demele.evaluate(CODES, FACTORS, [name], kinds=FRAME.kinds)[name]
+        expected = demele.evaluate(CODES, demele.Factors(FACTORS, kinds=FRAME.kinds), [name])[name]
         told, wanted = found.to_dict(), expected.to_dict()
         fragile = [note for note in wanted["notes"] if note["severity"] == "fragile"]
         (unprobed,) = (note for note in told["notes"] if note["code"] == "unprobed")
@@ -164,7 +165,9 @@ def test_missing_annotations_are_omitted_as_from_rows() -> None:
             size=FACTORS["size"].where(np.arange(160) % 7 > 0), light=FACTORS["light"].astype(float)
         )
         factors.loc[::5, "light"] = np.nan
-        of_rows = demele.evaluate(CODES, factors, names, codes_std=STDS, options=CHEAP, missing="omit")
+        of_rows = demele.evaluate(
+            demele.Codes(CODES, std=STDS), demele.Factors(factors, missing="omit"), names, options=CHEAP
+        )
         for frame in (demele.bins.BinEdges.of(CODES, factors, missing="omit"), None):
             accumulator = demele.Accumulator(names, frame=frame, missing="omit", options=CHEAP)
             for rows in np.array_split(np.arange(160), 3):
@@ -223,7 +226,7 @@ def test_metrics_that_do_not_apply_are_left_out_with_the_reason_unless_alone() -
 
 def test_options_protocols_and_codes_reach_counted_metrics() -> None:
     keywords: dict[str, Any] = {"protocol": "dlib2019", "reg_dim": ["first", 1, 2], "options": {"dmig": {"bins": 4}}}
-    expected = demele.evaluate(CODES, FACTORS, ["mig", "dmig", "xmig"], **keywords)
+    expected = evaluated(CODES, FACTORS, ["mig", "dmig", "xmig"], keywords)
     found = demele.Accumulator(["mig", "dmig", "xmig"], frame=FRAME, **keywords).update(CODES, FACTORS).compute()
     for score in found:
         assert score.value == expected[score.metric].value
@@ -426,7 +429,7 @@ def test_bad_standard_deviations() -> None:
 
 def test_standard_deviations_follow_the_columns_of_codes() -> None:
     stds = pd.DataFrame(np.random.default_rng(0).uniform(0.1, 0.5, (160, 4)), columns=CODES.columns)
-    expected = demele.metrics.rmig(CODES, stds, FACTORS).value
+    expected = demele.metrics.rmig(demele.Codes(CODES, std=stds), FACTORS).value
     for frame in (FRAME, None):
         accumulator = demele.Accumulator("rmig", frame=frame).update(CODES[:50], FACTORS[:50], stds[:50])
         accumulator = accumulator.update(CODES[50:], FACTORS[50:], stds[50:][stds.columns[::-1]])

@@ -53,7 +53,7 @@ def fed(frame: BinEdges, codes: Array, factors: Array, cuts: Any = 7, **keywords
 
 
 def of_rows(codes: Array, factors: Array, **keywords: Any) -> Any:
-    return demele.metrics.omes(codes, factors, kinds=list(KINDS), **keywords)
+    return demele.metrics.omes(codes, demele.Factors(factors, kinds=list(KINDS)), **keywords)
 
 
 def test_of_every_row_however_they_come() -> None:
@@ -169,7 +169,7 @@ def test_values_outside_a_frame() -> None:
     assert [note.message.split(" values")[0] for note in found.notes if note.code == "clipped"] == [f"{moved:,}"]
     bins = np.minimum((np.clip(FACTORS[:, 2], 0.2, 0.8) - 0.2) / 0.6 * 5, 4).astype(int)
     expected = demele.metrics.omes(
-        CODES, np.column_stack([FACTORS[:, :2], bins]), kinds="categorical", variance="unbiased"
+        CODES, demele.Factors(np.column_stack([FACTORS[:, :2], bins]), kinds="categorical"), variance="unbiased"
     )
     assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)
 

@@ -94,7 +94,9 @@ def test_rows_that_lack_an_annotation_are_sampled() -> None:
     # means and cross products have rows of their own for each factor; products of all columns have not
     assert f"summed: mcc, {N} rows kept" in repr(accumulator)
     assert_close(
-        accumulator.compute()["r2_affine"].value, demele.metrics.r2_affine(CODES, factors, missing="omit").value, SOLVER
+        accumulator.compute()["r2_affine"].value,
+        demele.metrics.r2_affine(CODES, demele.Factors(factors, missing="omit")).value,
+        SOLVER,
     )
 
 

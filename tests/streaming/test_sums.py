@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
+from demele.core.columns import Missing
 from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData
 from demele.streaming.accumulator import MAGIC, checksum
 from demele.streaming.frame import BinEdges
@@ -38,9 +39,9 @@ METRICS = ["sap", "irs"]
 KINDS = "continuous"
 
 
-def evaluated(codes: Array, factors: Array, **keywords: Any) -> list[float]:
-    kinds = [KINDS] * factors.shape[1]
-    return numbers(demele.evaluate(codes, factors, METRICS, kinds=kinds, **keywords))
+def evaluated(codes: Array, factors: Array, *, missing: Missing = "raise", **keywords: Any) -> list[float]:
+    known = demele.Factors(factors, kinds=[KINDS] * factors.shape[1], missing=missing)
+    return numbers(demele.evaluate(codes, known, METRICS, **keywords))
 
 
 def numbers(scores: Any) -> list[float]:
@@ -216,7 +217,7 @@ def test_values_outside_a_frame() -> None:
     ]
     low, high = np.array(list(factors.values())).T
     bins = np.minimum((np.clip(FACTORS, low, high) - low) / (high - low) * 10, 9).astype(int)
-    expected = demele.evaluate(CODES, bins, ["irs"], kinds=["categorical"] * 3)["irs"]
+    expected = demele.evaluate(CODES, demele.Factors(bins, kinds=["categorical"] * 3), ["irs"])["irs"]
     assert_close(numbers([evaluation["irs"]]), numbers([expected]), ROUNDING)
 
 

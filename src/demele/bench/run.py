@@ -13,6 +13,7 @@ from demele.bench.scenario import Candidate, Representation, Scenario, group_of,
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, quoted, warn_user
+from demele.core.given_data import Codes, Factors
 from demele.core.kinds import Kind, pairs_in, whole_number
 from demele.core.names import suggestion
 from demele.core.reading import check_shape
@@ -23,9 +24,10 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import merged_options
+from demele.metrics.run import rows_in_memory
 from demele.metrics.source import InMemory
 from demele.runtime.sweep import Record, Sweep, Task
-from demele.scoring.bare import bare_scores, bare_source
+from demele.scoring.bare import bare_scores
 
 # Tasks and work -------------------------------------------------------------------------------------------------------
 
@@ -163,7 +165,7 @@ def measured(points: tuple[Measurement, ...]) -> list[Record]:
 
 
 def _source(given: Representation, *, spread: bool) -> InMemory:
-    source = bare_source(given.codes, given.factors, kinds=given.kinds, codes_std=given.codes_std)
+    source = rows_in_memory(Codes(given.codes, std=given.codes_std), Factors(given.factors, kinds=given.kinds))
     if given.codes_std is not None or not spread:
         return source
     codes = np.asarray(given.codes, dtype=float)  # what cannot be read was refused above, in words that say why

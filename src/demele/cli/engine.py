@@ -12,7 +12,7 @@ How to write one::
         ("PREDICTIONS... LABELS",),             # which files and options must be there; see Usage
         run,                                    # None: the function takes the files as they are
         short="sizes wrong audit level seed",   # the options that -h shows, in this order; --help shows all
-        readers=(read_predictions,),            # further functions whose keywords are options
+        readers=(read_predictions,),            # further functions and dataclasses whose keywords are options
     )
 
 and one line in :data:`demele.cli.main.COMMANDS`. Nothing is declared twice: a parameter is an option if its annotation
@@ -32,7 +32,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
@@ -125,11 +125,7 @@ class Option:
     text: str
     default: Any
     of: tuple[str, ...]
-
-    @property
-    def flag(self) -> str:
-        """The option as it is written."""
-        return flag_of(self.name)
+    flag: str
 
     @property
     def flags(self) -> list[str]:
@@ -189,6 +185,7 @@ class Command:
     readers: tuple[Callable[..., Any], ...] = ()
     without: str = ""
     called: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, str] = field(default_factory=dict)
     examples: str = ""
     details: str = ""
 
@@ -239,8 +236,9 @@ class Command:
                     continue
                 held = found.get(parameter.name)
                 text = texts.get(parameter.name, "") if held is None or not held.text else held.text
-                first = held or Option(parameter.name, kind, text, parameter.default, ())
-                found[parameter.name] = Option(parameter.name, first.kind, text, first.default, (*first.of, label))
+                flag = flag_of(self.flags.get(parameter.name, parameter.name))
+                first = held or Option(parameter.name, kind, text, parameter.default, (), flag)
+                found[parameter.name] = replace(first, text=text, of=(*first.of, label))
         return found
 
 
@@ -443,6 +441,8 @@ def _words(value: Any) -> list[Any]:
 #: Data between quotes, which is left as it is; and between backticks a name, perhaps with a value, or a function.
 _DATA = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _MENTION = re.compile(rf"""(?<!\w)(?:{_DATA})|`(\w+\(\w*=?\))`|`(\w+)(?:(=)((?:{_DATA}|[^`'"])*))?`""")
+#: A field of codes or factors, which is an option here.
+_FIELD = re.compile(r"`(?:Codes|Factors)\((\w+=[^`]*)\)`")
 #: Functions that messages name, and the commands that call them.
 COMMANDS_OF = {
     "describe()": "demele lab data describe",
@@ -478,7 +478,7 @@ def saying(options: Mapping[str, Option], called: Mapping[str, str]) -> Callable
     def say(message: str | Exception) -> str:
         if isinstance(message, DemeleError):
             message = message.said(lambda name: argument(name) or name)
-        return short_words(_MENTION.sub(mention, str(message)))
+        return short_words(_MENTION.sub(mention, _FIELD.sub(r"`\1`", str(message))))
 
     return say
 

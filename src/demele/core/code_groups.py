@@ -79,13 +79,13 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
         for column in columns:
             if column in owner:
                 twice = f"in {quoted(owner[column])} and in {quoted(name)}" if owner[column] != name else "twice"
-                raise InputError("code_groups", f"column {quoted(names[column])} stands {twice}; give each column once")
+                raise InputError("groups", f"column {quoted(names[column])} stands {twice}; give each column once")
             owner[column] = name
     for column, name in enumerate(names):
         if column not in owner:
             if name in given:
                 raise InputError(
-                    "code_groups",
+                    "groups",
                     f"group {quoted(name)} has the name of a column that is in no group; rename the group",
                 )
             given[name] = [column]
@@ -109,24 +109,6 @@ def slots_as_groups(codes: Any, code_groups: object) -> tuple[Any, object]:
     return codes.reshape(shape[0], len(slots)), slots if code_groups is None else code_groups
 
 
-def groups_of_each(code_groups: object, names: Sequence[str]) -> dict[str, object]:
-    """Return the groups of each of several representations: the same for all, or those named in a mapping of mappings.
-
-    Raises
-    ------
-    UnknownNameError
-        If groups are of no representation.
-    """
-    own = code_groups if isinstance(code_groups, Mapping) else {}
-    if not own or not all(groups is None or isinstance(groups, Mapping) for groups in own.values()):
-        return dict.fromkeys(names, code_groups)
-    for name in own:
-        if name not in names:
-            problem = f"unknown representation {name!r}{suggestion(str(name), list(names))}"
-            raise UnknownNameError("code_groups", problem)
-    return {name: own.get(name) for name in names}
-
-
 def _of_mapping(groups: Mapping[Any, Any], names: Sequence[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for name, columns in groups.items():
@@ -135,42 +117,40 @@ def _of_mapping(groups: Mapping[Any, Any], names: Sequence[str]) -> dict[str, li
             own = list(own)
         if not isinstance(own, list | tuple):
             raise InputTypeError(
-                "code_groups",
+                "groups",
                 f"expected the columns of group {quoted(name)} as numbers or names, got {type(columns).__name__}",
             )
         if not own:
-            raise InputError("code_groups", f"group {quoted(name)} has no column; leave it out")
+            raise InputError("groups", f"group {quoted(name)} has no column; leave it out")
         if str(name) in found:
-            raise InputError("code_groups", f"two groups are called {quoted(str(name))}")
+            raise InputError("groups", f"two groups are called {quoted(str(name))}")
         found[str(name)] = [_column(column, names) for column in own]
     if not found:
-        raise InputError("code_groups", "expected at least one group, got none")
+        raise InputError("groups", "expected at least one group, got none")
     return found
 
 
 def _column(column: object, names: Sequence[str]) -> int:
     if isinstance(column, str):
         if column not in names:
-            raise UnknownNameError("code_groups", f"unknown code {quoted(column)}{suggestion(column, names)}")
+            raise UnknownNameError("groups", f"unknown code {quoted(column)}{suggestion(column, names)}")
         return list(names).index(column)
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        raise InputTypeError("code_groups", f"expected numbers or names of columns, got {quoted(column)}")
+        raise InputTypeError("groups", f"expected numbers or names of columns, got {quoted(column)}")
     if not 0 <= column < len(names):
-        raise InputError(
-            "code_groups", f"no column has the number {int(column)}; there are {len(names)}, numbered from 0"
-        )
+        raise InputError("groups", f"no column has the number {int(column)}; there are {len(names)}, numbered from 0")
     return int(column)
 
 
 def _of_labels(labels: object, names: Sequence[str]) -> dict[str, list[int]]:
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise InputTypeError(
-            "code_groups",
+            "groups",
             f"expected a mapping of name to columns, or a label for each column, got {type(labels).__name__}",
         )
     each = list(labels)
     if len(each) != len(names):
-        raise InputError("code_groups", f"expected a label for each of the {len(names)} columns, got {len(each)}")
+        raise InputError("groups", f"expected a label for each of the {len(names)} columns, got {len(each)}")
     found: dict[str, list[int]] = {}
     for column, label in enumerate(each):
         found.setdefault(str(label), []).append(column)

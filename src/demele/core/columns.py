@@ -157,11 +157,12 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """Validated factors, column by column."""
+    """Validated factors, column by column; ``declared``: whether their kinds were given."""
 
     columns: tuple[Factor, ...]
     missing: Missing = "raise"
     ambiguous: tuple[str, ...] = field(default=())
+    declared: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -177,6 +178,14 @@ class Factors:
     def m(self) -> int:
         """Number of factors."""
         return len(self.columns)
+
+    @property
+    def reading(self) -> dict[str, object]:
+        """How they were read, as signatures say it: where it is not the default."""
+        said: dict[str, object] = {} if self.missing == "raise" else {"missing": self.missing}
+        if self.declared or any(column.cyclic for column in self.columns):
+            said["kinds"] = {column.name: column.kind for column in self.columns}
+        return said
 
     @property
     def complete(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core import given_data
 from demele.core.checked_numbers import checked_flag
 from demele.core.columns import (
     CHUNK,
@@ -102,6 +103,7 @@ __all__ = [
     "read_codes",
     "read_factor",
     "read_factors",
+    "read_given",
     "read_pair",
     "refuse_cyclic",
 ]
@@ -138,6 +140,14 @@ def read_pair(
     if not ignore_index:
         check_same_rows(codes, factors, optional=ignore_index is not None)
     return checked_codes, checked_factors
+
+
+def read_given(codes: object, factors: object) -> tuple[Codes, Factors]:
+    """Validate codes and factors, each plain or with what is special about its columns."""
+    given, known = given_data.Codes.of(codes), given_data.Factors.of(factors)
+    return read_pair(
+        given.values, known.values, kinds=known.kinds, missing=known.missing, ignore_index=known.ignore_index
+    )
 
 
 def check_pair(n: int, d: int, factors: Factors) -> None:
@@ -240,7 +250,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         for factor, column in zip(read, columns, strict=True)
         if (message := _doubt_of(factor, column, given.get(factor.name))) is not None
     )
-    return Factors(read, missing, ambiguous)
+    return Factors(read, missing, ambiguous, kinds is not None)
 
 
 def _doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:

@@ -34,6 +34,23 @@ NEW_ARGUMENTS = {
     "repeats": "n_repeats",
     "progress": "with demele.progress():",
 }
+#: Arguments of scores that :class:`demele.Codes` and :class:`demele.Factors` hold.
+MOVED_ARGUMENTS = {
+    "codes_std": "demele.Codes(codes, std=...)",
+    "code_groups": "demele.Codes(codes, groups=...)",
+    "reduce_groups": "demele.Codes(codes, groups=..., reduce='pca1')",
+    "aligned": "demele.Codes(codes, align='rotation')",
+    "whiten": "demele.Codes(codes, align='whitening')",
+    "sample": "demele.Codes(codes, sample=...)",
+    "name": "demele.Codes(codes, name=...)",
+    "kinds": "demele.Factors(factors, kinds=...)",
+    "missing": "demele.Factors(factors, missing=...)",
+    "reg_dim": "demele.Factors(factors, reg_dim=...)",
+    "factor_noise": "demele.Factors(factors, noise=...)",
+    "factor_noise_method": "demele.Factors(factors, noise_method=...)",
+    "blocks": "demele.Factors(factors, blocks=...)",
+    "ignore_index": "demele.Factors(factors, ignore_index=True)",
+}
 
 
 def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -207,8 +207,9 @@ class Score(Result):
     signature : Signature
         Everything that changes the number.
     corrected : CorrectedScore or None
-        What the score would be if all annotations of the factors were right, where ``factor_noise`` said what is known
-        of their errors; None where it was not asked for, or where a note ``"not-corrected"`` says why there is none.
+        What the score would be if all annotations of the factors were right, where ``Factors(noise=)`` said what is
+        known of their errors; None where it was not asked for, or where a note ``"not-corrected"`` says why there is
+        none.
     details : mapping
         Further quantities of the metric (settings chosen by validation, raw values).
     alignment : Alignment or None

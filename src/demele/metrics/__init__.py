@@ -2,7 +2,7 @@
 
 >>> from demele import metrics
 >>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
->>> round(metrics.mig_sup(factors, factors, kinds="categorical").value, 2)
+>>> round(metrics.mig_sup(factors, demele.Factors(factors, kinds="categorical")).value, 2)
 0.25
 """
 

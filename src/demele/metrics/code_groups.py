@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
 from demele.core.code_groups import CodeGroups, read_code_groups
-from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Codes
 from demele.core.results import Note, Severity
 from demele.core.seeds import rng_for
@@ -53,10 +53,8 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     ------
     InputError, InputTypeError, UnknownNameError
     """
-    if reduce not in (None, "pca1"):
-        raise InputError("reduce_groups", f"expected None or 'pca1', got {quoted(reduce)}")
     if code_groups is None:
-        raise InputError("reduce_groups", "reduces groups of columns; pass `code_groups=`")
+        raise InputError("reduce", "reduces groups of columns; pass `groups=`")
     groups = read_code_groups(code_groups, source.data.codes.names)
     said: dict[str, object] = {"code_groups": dict(zip(groups.names, groups.columns, strict=True))}
     if reduce is None and groups.joint:
@@ -77,7 +75,7 @@ def _renamed(source: InMemory, codes: Codes, said: Mapping[str, object], more: S
 def _components(source: InMemory, groups: CodeGroups, said: Mapping[str, object]) -> InMemory:
     """Return one column for each group: its first principal component, as papers on vector-valued codes do."""
     if source.data.codes_std is not None:
-        raise InputError("codes_std", "standard deviations of columns say nothing of their components; leave them out")
+        raise InputError("std", "standard deviations of columns say nothing of their components; leave them out")
     dense = source.data.codes.dense()
     columns, notes = np.empty((len(dense), groups.n)), []
     for place, (name, own) in enumerate(zip(groups.names, groups.columns, strict=True)):
@@ -146,7 +144,7 @@ class Grouped(InMemory):
             reason = "is a function of two arrays, which sees columns, not groups of them; score it without groups"
         else:
             reason = "has no form for codes of several columns"
-        return NotEnoughData("code_groups", f"{metric.name} {reason}")
+        return NotEnoughData("groups", f"{metric.name} {reason}")
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the groups as codes; where a table is read, with a note on those whose information is a bound."""
@@ -166,7 +164,7 @@ class Grouped(InMemory):
 
     def transformed(self, matrix: Floats, names: Sequence[str]) -> InMemory:
         """Refuse: a map of all columns leaves no groups."""
-        raise InputError("code_groups", "columns in groups are not mixed with others; leave the groups out")
+        raise InputError("groups", "columns in groups are not mixed with others; leave the groups out")
 
     def table_of_columns(self, settings: TableSettings) -> InformationTable:
         """Return the table of the columns, each by itself."""

@@ -401,8 +401,7 @@ class Metric:
         def public(codes: object, factors: object, *more: object, **options: Any) -> Score:
             if more:
                 options |= dict(list(signature.bind(codes, factors, *more).arguments.items())[2:])
-            std = options.pop("codes_std", None) if "codes_std" in signature.parameters else None
-            found: Score = importlib.import_module(ENGINE).scored([metric], codes, factors, options, codes_std=std)[0]
+            found: Score = importlib.import_module(ENGINE).scored([metric], codes, factors, options)[0]
             return found
 
         public.__name__ = public.__qualname__ = name

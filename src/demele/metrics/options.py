@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.given_arrays import items_of
-from demele.core.inputs import Missing
 from demele.core.kinds import Count, CountOrNone, Jobs, Kind, Level, Seed, checked, kind_of
-from demele.core.names import NEW_ARGUMENTS
+from demele.core.names import MOVED_ARGUMENTS, NEW_ARGUMENTS
 from demele.core.results import Note, Score
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
@@ -134,8 +133,7 @@ class RunOptions(TypedDict, total=False):
     """Keywords that every metric takes.
 
     ``seed`` (default 0), ``n_repeats`` (1), ``n_bootstrap`` (0 resamples), ``level`` (0.95), ``n_permutations`` (0
-    permutations), ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False),
-    ``code_groups``, ``reduce_groups``, ``blocks``: see :func:`demele.evaluate`.
+    permutations), ``n_jobs`` (1): see :func:`demele.evaluate`.
     """
 
     seed: int
@@ -143,13 +141,7 @@ class RunOptions(TypedDict, total=False):
     n_bootstrap: int
     level: float
     n_permutations: int
-    missing: Missing
-    kinds: object
     n_jobs: int
-    ignore_index: bool
-    code_groups: object
-    reduce_groups: Literal["pca1"] | None
-    blocks: object
 
 
 class BinOptions(RunOptions, total=False):
@@ -296,20 +288,11 @@ class Run:
     level: Level = 0.95
     n_permutations: CountOrNone = 0
     n_jobs: Jobs = 1
-    missing: Missing = "raise"
     halves: bool = False
 
-    @classmethod
-    def checked(cls, **given: Any) -> "Run":
-        """Validate the keywords that were given."""
-        return _checked_run(**{name: value for name, value in given.items() if name in cls.__dataclass_fields__})
 
-
-_checked_run = checked(Run)
-
-
-#: Keywords of ``demele.evaluate`` that are asked of functions of metrics too, which lack them.
-OF_EVALUATE = frozenset({"aligned", "whiten", "factor_noise", "factor_noise_method", "protocol"})
+#: Validates the keywords that were given.
+checked_run = checked(Run)
 
 
 def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
@@ -320,10 +303,11 @@ def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
     metrics : mapping of name to their own options
     """
     names = ", ".join(metrics)
-    if keyword in NEW_ARGUMENTS:
-        return f"this argument was replaced; use `{NEW_ARGUMENTS[keyword]}`"
-    if keyword in OF_EVALUATE:
-        return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, {keyword}=...)"
+    new = {**NEW_ARGUMENTS, **MOVED_ARGUMENTS}.get(keyword)
+    if new is not None:
+        return f"this argument was replaced; use `{new}`"
+    if keyword == "protocol":
+        return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, protocol=...)"
     own = ", ".join(dict.fromkeys(option for options in metrics.values() for option in options))
     told = f"its own options are {own}" if own else "it has no options of its own"
     return f"{names} has no such option; {told}; every metric takes {', '.join(RunOptions.__annotations__)}"

@@ -307,7 +307,7 @@ def applies(request: Request, subject: Subject, *, has_std: bool = False) -> dic
             "factors", f"{metric.name} needs at least {metric.needs_factors} factors that vary, got {m}"
         )
     if metric.soft and not has_std:
-        raise NotEnoughData("codes_std", f"{metric.name} needs the standard deviations of the codes; pass `codes_std=`")
+        raise NotEnoughData("std", f"{metric.name} needs the standard deviations of the codes; pass `Codes(std=)`")
     lines = {name: request.options[name] for name in LINES if request.options.get(name) in LINES[name]}
     if lines or not (metric.on_circles or metric.discretises or metric.is_plain):
         under = "".join(f" under `{name}={value!r}`" for name, value in lines.items())

@@ -16,12 +16,14 @@ from demele.core.errors import (
     DemeleError,
     DemeleWarning,
     FragileScoreWarning,
+    InputError,
     InputTypeError,
     NotEnoughData,
     in_backticks,
     warn_user,
 )
-from demele.core.inputs import Missing, read_pair
+from demele.core.given_data import Codes, Factors
+from demele.core.inputs import read_given
 from demele.core.lazy import Later
 from demele.core.pieces import in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
@@ -40,7 +42,7 @@ from demele.metrics.guards import (
     unprobed_notes,
 )
 from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome, applied
-from demele.metrics.options import Run, RunOptions, check_blocks, no_such_option
+from demele.metrics.options import Run, RunOptions, check_blocks, checked_run, no_such_option
 from demele.metrics.pictures import rows_for_pictures
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from demele.metrics.reg_dim import assumed_codes, below_zero
@@ -81,11 +83,11 @@ class Found:
         reasons = {name: error.said(in_backticks) for name, error in self.refused.items()} | self.failed
         return tuple(LeftOut(metric=name, reason=reason) for name, reason in reasons.items())
 
-    def scores(self, protocol: str, kinds: object, *, warn: bool = True) -> list[Score]:
+    def scores(self, protocol: str, *, warn: bool = True) -> list[Score]:
         """Name, note and sign what was computed, and warn of what is fragile."""
         scores = []
         for request in self.requests:
-            score = _score_of(self, request, protocol, kinds)
+            score = _score_of(self, request, protocol)
             scores.append(score if score.chance is None else replace(score, notes=beside_level(score.notes)))
         if warn and any(score.fragile for score in scores):
             warn_of_fragile(scores)
@@ -242,65 +244,56 @@ def computed(
 # Calls ----------------------------------------------------------------------------------------------------------------
 
 
-def scored(
-    metrics: Sequence[Metric], codes: object, factors: object, given: Mapping[str, Any], *, codes_std: object = None
-) -> list[Score]:
+def scored(metrics: Sequence[Metric], codes: object, factors: object, given: Mapping[str, Any]) -> list[Score]:
     """Do what the public function of a metric does, given its keywords; of several if they share their options.
 
     Raises
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    known = {one.name: one.option_table for one in metrics}
-    run = {keyword: given[keyword] for keyword in given if keyword not in metrics[0].option_table}
+    held, known = Codes.of(codes), Factors.of(factors)
+    table = metrics[0].option_table
+    run = {keyword: given[keyword] for keyword in given if keyword not in table}
     for keyword in run:
         if keyword not in RunOptions.__annotations__:
-            raise InputTypeError(keyword, no_such_option(keyword, known))
+            raise InputTypeError(keyword, no_such_option(keyword, {one.name: one.option_table for one in metrics}))
     options = {keyword: given[keyword] for keyword in given if keyword not in run}
-    settings = Run.checked(**run) if run else Run()
-    reading = {keyword: run[keyword] for keyword in run if keyword not in Run.__slots__}
-    kinds = reading.get("kinds")
+    if known.reg_dim is not None and "reg_dim" in table:
+        options.setdefault("reg_dim", known.reg_dim)
+    settings = checked_run(**run) if run else Run()
     asked = [Request(metric, metric.name, checked(metric, options)) for metric in metrics]
-    if not (type(codes) is type(factors) is np.ndarray):  # of plain arrays nothing need be asked
-        scores: list[Score] | None = in_pieces(asked, codes, factors, settings, kinds=kinds, codes_std=codes_std)
+    for argument, value in (("align", held.align), ("noise", known.noise)):
+        if value is not None:
+            call = f"demele.evaluate(codes, factors, {[one.name for one in metrics]})"
+            raise InputError(argument, "adds to the scores of an evaluation", f"write {call}")
+    if not (type(held.values) is type(known.values) is np.ndarray):  # of plain arrays nothing need be asked
+        scores: list[Score] | None = in_pieces(asked, held, known, settings)
         if scores is not None:
             return scores
-    if reading.get("blocks") is not None:
+    if known.blocks is not None:
         check_blocks(settings)
-    source = rows_in_memory(codes, factors, settings.missing, codes_std=codes_std, **reading)
-    found = computed(asked, source, settings, named=True)
+    found = computed(asked, rows_in_memory(held, known), settings, named=True)
     for reason in found.failed.values():
         raise NotEnoughData(reason)
-    return found.scores(DEFAULT_PROTOCOL, kinds)
+    return found.scores(DEFAULT_PROTOCOL)
 
 
-def rows_in_memory(
-    codes: object,
-    factors: object,
-    missing: Missing,
-    *,
-    codes_std: object = None,
-    kinds: object = None,
-    ignore_index: bool = False,
-    code_groups: object = None,
-    reduce_groups: object = None,
-    blocks: object = None,
-) -> InMemory:
+def rows_in_memory(codes: Codes, factors: Factors) -> InMemory:
     """Read and check rows in memory, with codes in groups of columns and rows in blocks, where these are given.
 
     Raises
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    if getattr(codes, "ndim", 2) == 3:
-        codes, code_groups = slots_as_groups(codes, code_groups)
-    read = read_pair(codes, factors, kinds=kinds, missing=missing, ignore_index=ignore_index)
-    source = InMemory(Subject.of(*read), codes_std)
-    if code_groups is not None or reduce_groups is not None:
+    values, groups = codes.values, codes.groups
+    if getattr(values, "ndim", 2) == 3:
+        values, groups = slots_as_groups(values, groups)
+    source = InMemory(Subject.of(*read_given(values, factors)), codes.std)
+    if groups is not None or codes.reduce is not None:
         from demele.metrics.code_groups import in_groups
 
-        source = in_groups(source, code_groups, reduce_groups)
-    return source if blocks is None else source.in_blocks(blocks)
+        source = in_groups(source, groups, codes.reduce)
+    return source if factors.blocks is None else source.in_blocks(factors.blocks)
 
 
 def evaluation(
@@ -309,7 +302,6 @@ def evaluation(
     run: Run,
     *,
     protocol: str,
-    kinds: object,
     name: str,
     named: bool,
 ) -> Evaluation:
@@ -320,7 +312,7 @@ def evaluation(
     asked : sequence of Request
     source : Source
     run : Run
-    protocol, kinds, name
+    protocol, name
         As signatures and results say them.
     named : bool
         Whether a metric that does not apply is an error; else it is left out, with the reason.
@@ -334,7 +326,7 @@ def evaluation(
     for one in asked:
         if one.metric.is_plain and one.name in found.failed:
             warn_user(f"no score of {one.name}: {found.failed[one.name]}", DemeleWarning)
-    scores = found.scores(protocol, kinds)
+    scores = found.scores(protocol)
     pictures: tuple[Any, ...] = ()
     for request in found.requests:
         if request.metric.pictures is not None and "rows" in source.states:
@@ -386,7 +378,7 @@ def numbers_or_reasons(
 # Scores -------------------------------------------------------------------------------------------------------------
 
 
-def _score_of(found: Found, request: Request, protocol: str, kinds: object) -> Score:
+def _score_of(found: Found, request: Request, protocol: str) -> Score:
     """Put names, intervals, notes and the signature to what was computed; ``context`` is what the source adds to it."""
     run, outcome = found.run, found.outcomes[request.name]
     subject = found.source.subject(request.state, request.options)
@@ -425,7 +417,7 @@ def _score_of(found: Found, request: Request, protocol: str, kinds: object) -> S
         metric=request.name,
         value=value,
         n=used,
-        signature=_signature(found, request, subject, protocol, kinds),
+        signature=_signature(found, request, subject, protocol),
         code_names=subject.codes.names,
         factor_names=subject.factors.names,
         per_factor=per_factor,
@@ -531,7 +523,7 @@ def _intervals(
     return whole, tuple(interval(own[:, index], float(centres[index])) for index in range(own.shape[1]))
 
 
-def _signature(found: Found, request: Request, subject: Subject, protocol: str, kinds: object) -> Signature:
+def _signature(found: Found, request: Request, subject: Subject, protocol: str) -> Signature:
     run = found.run
     metric, unused = request.metric, []
     if request.settings is not None:  # options that the call did not look at would only lengthen its signature
@@ -549,11 +541,7 @@ def _signature(found: Found, request: Request, subject: Subject, protocol: str, 
         arguments |= {"n_bootstrap": run.n_bootstrap, "level": run.level}
     if run.n_permutations:
         arguments["n_permutations"] = run.n_permutations
-    if run.missing != "raise":
-        arguments["missing"] = run.missing
-    arguments |= subject.arguments
-    if kinds is not None or any(factor.cyclic for factor in subject.factors.columns):
-        arguments["kinds"] = {factor.name: factor.kind for factor in subject.factors.columns}
+    arguments |= {**subject.factors.reading, **subject.arguments}
     made = Signature.of(
         request.name, arguments, rows=subject.codes.n, codes=subject.codes.d, factors=subject.m, protocol=protocol
     )

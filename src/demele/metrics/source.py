@@ -243,7 +243,7 @@ class InMemory(Source):
 
     def __init__(self, subject: Subject, codes_std: object = None) -> None:
         self._subject = subject
-        std = None if codes_std is None else checked_std(codes_std, subject.codes)
+        std = None if codes_std is None else checked_std(codes_std, subject.codes, "std")
         self.data = Data(subject.codes, subject.varying, std)
         self._memo: dict[object, Any] = {}  # of this source's rows alone; its arrays are never written to
 
@@ -278,9 +278,7 @@ class InMemory(Source):
             If standard deviations of the codes are there, which have no meaning for mixed codes.
         """
         if self.data.codes_std is not None:
-            raise InputError(
-                "codes_std", "standard deviations of single codes say nothing of mixed ones; leave them out"
-            )
+            raise InputError("std", "standard deviations of single codes say nothing of mixed ones; leave them out")
         codes = self._subject.codes
         values = codes.dense() @ matrix
         rounding = ROUNDED * (np.maximum(np.abs(codes.low), np.abs(codes.high)) @ np.abs(matrix))
@@ -399,21 +397,21 @@ def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
     return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
 
 
-def checked_std(codes_std: object, codes: Codes) -> Floats:
+def checked_std(deviations: object, codes: Codes, argument: str) -> Floats:
     """Return standard deviations of the shape of the codes, at least 0.
 
     Raises
     ------
     InputError, InputTypeError
     """
-    read = read_codes(codes_std, "codes_std")
+    read = read_codes(deviations, argument)
     if (read.n, read.d) != (codes.n, codes.d):
-        raise InputError("codes_std", f"expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")
+        raise InputError(argument, f"expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")
     if (read.low < 0).any():
         column = int(np.flatnonzero(read.low < 0)[0])
         row = int(np.flatnonzero(np.asarray(read.values[:, column]) < 0)[0])
         raise InputError(
-            "codes_std",
+            argument,
             f"expected standard deviations of at least 0, got a negative one in column "
             f"{read.names[column]!r}, first at row {row}",
         )

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, in_backticks, quoted
-from demele.core.inputs import Missing, check_pair, given_kinds, read_pair
+from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, in_backticks
+from demele.core.given_data import Codes, Factors
+from demele.core.inputs import check_pair, given_kinds, read_pair
 from demele.core.lazy import Later
 from demele.core.results import Evaluation, LeftOut, Note, Score
 from demele.core.sentences import plural
@@ -132,26 +133,16 @@ class WholeRows(AllRows):
         return {"sample": str(self.sample), "sample_of": str(self.n), "sample_seed": str(self.seed)}
 
 
-def whole_rows(
-    codes: object,
-    factors: object,
-    *,
-    kinds: object,
-    missing: Missing,
-    sample: int,
-    seed: int,
-    n_jobs: int,
-    report: Report | None,
-) -> WholeRows:
+def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: Report | None) -> WholeRows:
     """Make the first pass: find columns, kinds, levels and ranges, and refuse what is refused in memory."""
     passes: Passes
-    if is_collection(codes) or is_collection(factors):
-        passes = Partitions(codes, factors)
+    if is_collection(given.values) or is_collection(known.values):
+        passes = Partitions(given.values, known.values)
     else:
-        passes = Spans(table_of(codes, "codes"), table_of(factors, "factors"), n_jobs)
+        passes = Spans(table_of(given.values, "codes"), table_of(known.values, "factors"), n_jobs)
     names, own = passes.names
-    given = given_kinds(kinds, own)
-    seen = passes.look(given, report)
+    kinds = given_kinds(known.kinds, own)
+    seen = passes.look(kinds, report)
     if seen.n == 0:
         raise NotEnoughData("codes", "expected at least 2 rows, got none")
     for name, code in zip(names, seen.codes, strict=True):
@@ -170,13 +161,13 @@ def whole_rows(
                 f"{plural(factor.n_infinite, 'infinite value', 'infinite values')} in column {name!r}, first at row "
                 f"{factor.first_infinite}; drop or mark them missing",
             )
-        kind = kind_of(factor, name, given.get(name))
+        kind = kind_of(factor, name, kinds.get(name))
         _refuse_wide(factor.low, factor.high, f"factors: the range of column {name!r}")
         levels = () if kind == "continuous" else levels_of(factor, name)
         low, high = (0.0, len(levels) - 1.0) if levels else (factor.low, factor.high)
         columns.append(Column(name, kind, low, high, levels))
-        doubts.append(declared_doubt(factor, name, kind) if name in given else doubt_of(factor, name, kind))
-    if missing == "raise":
+        doubts.append(declared_doubt(factor, name, kind) if name in kinds else doubt_of(factor, name, kind))
+    if known.missing == "raise":
         gaps = [(name, one) for name, one in zip(own, seen.factors, strict=True) if one.n_annotated < seen.n]
         if gaps:
             name, factor = gaps[0]
@@ -188,11 +179,12 @@ def whole_rows(
                 "`missing='omit'` to score each factor on the rows annotated for it",
             )
     lows, highs = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
-    frame = BinEdges(tuple(names), lows, highs, tuple(columns), missing)
+    frame = BinEdges(tuple(names), lows, highs, tuple(columns), known.missing)
     codes, factors = frame.described(seen.n, [one.n_annotated for one in seen.factors])
-    factors = replace(factors, ambiguous=tuple(doubt for doubt in doubts if doubt is not None))
+    ambiguous = tuple(doubt for doubt in doubts if doubt is not None)
+    factors = replace(factors, ambiguous=ambiguous, declared=known.kinds is not None)
     check_pair(codes.n, codes.d, factors)
-    return WholeRows(passes, seen, frame, Subject.of(codes, factors), sample, seed)
+    return WholeRows(passes, seen, frame, Subject.of(codes, factors), int(given.sample), seed)
 
 
 def _refuse_wide(low: float, high: float, what: str) -> None:
@@ -254,17 +246,7 @@ OF_ROWS = ("few-rows", "many-codes")
 
 
 def evaluation_in_pieces(
-    asked: Sequence[Request],
-    codes: object,
-    factors: object,
-    run: Run,
-    *,
-    protocol: str,
-    kinds: object,
-    codes_std: object,
-    name: str,
-    named: bool,
-    sample: int,
+    asked: Sequence[Request], codes: Codes, factors: Factors, run: Run, *, protocol: str, named: bool
 ) -> Evaluation:
     """Score rows that are read a piece at a time.
 
@@ -272,14 +254,10 @@ def evaluation_in_pieces(
     ----------
     asked : sequence of Request
     codes, factors
-        Dask collections, tables of :func:`demele.scan_parquet`, or arrays.
+        Of Dask collections, tables of :func:`demele.scan_parquet`, or arrays.
     run : Run
-        Dask collections are worked on by the active scheduler, whatever its ``n_jobs``. Bootstrap and chance are
-        refused: what they need is drawn from all rows at once.
-    protocol, kinds, name, sample
-        As :func:`demele.evaluate` documents.
-    codes_std
-        Refused.
+        Dask collections are worked on by the active scheduler, whatever its ``n_jobs``.
+    protocol : str
     named : bool
         Whether a metric that does not apply is an error.
 
@@ -290,31 +268,26 @@ def evaluation_in_pieces(
     Raises
     ------
     InputError, InputTypeError, NotEnoughData
+        Also for all that needs all rows at once.
     """
     for argument, value, why in (
-        ("n_bootstrap", run.n_bootstrap, "resamples are drawn from all rows"),
-        ("n_permutations", run.n_permutations, "all rows are permuted"),
-        ("codes_std", codes_std, "standard deviations are spread over all rows"),
+        ("n_bootstrap", run.n_bootstrap or None, "resamples are drawn from all rows"),
+        ("n_permutations", run.n_permutations or None, "all rows are permuted"),
+        ("std", codes.std, "standard deviations are spread over all rows"),
+        ("groups", codes.groups, "groups are of columns in memory"),
+        ("reduce", codes.reduce, "groups are of columns in memory"),
+        ("align", codes.align, "codes are rotated in memory"),
+        ("noise", factors.noise, "scores are corrected from all rows"),
+        ("blocks", factors.blocks, "blocks of all rows are permuted"),
     ):
-        if value is not None and value is not False and not (isinstance(value, int) and value == 0):
+        if value is not None:
             raise InputError(
                 argument,
                 f"{why}, which rows read a piece at a time do not allow; leave it out, or pass a sample of the rows as "
                 "an array",
             )
-    if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 4:
-        raise InputError("sample", f"expected a number of rows of at least 4, got {quoted(sample)}")
     with reporting(even=False) as report:
-        rows = whole_rows(
-            codes,
-            factors,
-            kinds=kinds,
-            missing=run.missing,
-            sample=int(sample),
-            seed=run.seed,
-            n_jobs=run.n_jobs,
-            report=report,
-        )
+        rows = whole_rows(codes, factors, seed=run.seed, n_jobs=run.n_jobs, report=report)
         subject = rows.subject("rows")
         left_out: list[LeftOut] = []
         for one in list(asked):
@@ -334,7 +307,7 @@ def evaluation_in_pieces(
         whole = computed(counted, rows, run, named=named)
         asked = [one for one in asked if one.name not in whole.refused]
         left_out += whole.left_out
-        scores = {score.metric: score for score in whole.scores(protocol, kinds, warn=False)}
+        scores = {score.metric: score for score in whole.scores(protocol, warn=False)}
         with reported_to(report):
             about, reason = _of_sample(rows, kept, asked, run, protocol)
     if about is None and named and len(counted) < len(asked):
@@ -354,7 +327,7 @@ def evaluation_in_pieces(
     return subject.evaluation(
         (scores[one.name] for one in asked if one.name in scores),
         protocol,
-        name=name,
+        name=codes.name,
         left_out=tuple(left_out),
         dependency=() if about is None else about.dependency,
         later=Later({"verdict": lambda: drawn_later["verdict"]}, rows=pictured),
@@ -385,10 +358,9 @@ def _of_sample(
             warnings.simplefilter("ignore", UndefinedFactorWarning)  # told of all rows already
             found = evaluation(
                 asked,
-                InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=run.missing))),
+                InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=rows.frame.missing))),
                 run,
                 protocol=protocol,
-                kinds=kinds,
                 name="codes",
                 named=True,
             )

@@ -8,8 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from demele.core.alignment import AlignedHalf, Alignment, Reading, reading_of
-from demele.core.checked_numbers import checked_flag
-from demele.core.errors import DemeleWarning, InputError, NotEnoughData, warn_user
+from demele.core.errors import DemeleWarning, NotEnoughData, warn_user
 from demele.core.results import Chance, Evaluation, Interval, Note, Score
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import Binning
@@ -32,36 +31,6 @@ FAR_APART = 30.0
 MOST_FAIL = 0.1
 #: What is compared where a metric does not choose for itself; no metric of a call has this name.
 _GAP_OF_MIG = "summed gap of mig"
-
-
-def check_alignment(aligned: object, whiten: object) -> None:
-    """Refuse what cannot be asked.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
-    for name, value in (("aligned", aligned), ("whiten", whiten)):
-        checked_flag(value, name)
-    if whiten and not aligned:
-        raise InputError("whiten", "says how codes are aligned; pass `aligned=True` too, or leave it out")
-
-
-def alignable(data: object) -> InMemory:
-    """Return what was read, if its codes can be turned.
-
-    Raises
-    ------
-    InputError
-        If they are read a piece at a time.
-    """
-    if not isinstance(data, InMemory):
-        raise InputError(
-            "aligned",
-            "codes are turned and scored again in memory, and these are read a piece at a time",
-            "give some of their rows as an array: a few thousand are enough",
-        )
-    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +218,7 @@ def _chosen(group: _Group, found: Candidates, train: InMemory, run: Run, reasons
     mig = CATALOGUE["mig"]
     judge = Request(mig, _GAP_OF_MIG, merged_options(mig, {}, {}, bins=group.rule))
     asked = [*group.choosing, judge] if group.following else list(group.choosing)
-    quick = Run(seed=run.seed, missing=run.missing)
+    quick = Run(seed=run.seed)
     best: dict[str, tuple[float, str]] = {}
     for name, matrix in found.matrices.items():
         scored = computed(asked, train if name == "identity" else _turned(train, matrix), quick, guards=False)
@@ -345,7 +314,7 @@ def _notes(subject: Subject, scales: float, whiten: bool) -> tuple[Note, ...]:
     if scales > FAR_APART and not whiten:
         message = (
             f"along the directions of two factors, codes differ {scales:.0f}-fold in scale: beyond {FAR_APART:.0f}, "
-            "rotations in the units of the codes miss the finer one, and gaps are too small; `whiten=True` "
+            "rotations in the units of the codes miss the finer one, and gaps are too small; `align='whitening'` "
             "undoes scales as well"
         )
         found.append(Note(code="alignment-scales", message=message, severity="warning"))

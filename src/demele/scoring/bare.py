@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from demele.core.errors import InputError
-from demele.core.inputs import read_pair
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, free_name, given_options, merged_options
 from demele.metrics.run import bare_values, computed, numbers_or_reasons
-from demele.metrics.source import InMemory, Subject
+from demele.metrics.source import InMemory
 from demele.scoring.alignment import with_alignment
 from demele.scoring.noisy.correct import checked_noise, corrected
 
@@ -30,11 +29,6 @@ class Bare:
     values: dict[str, float]
     reasons: dict[str, str]
     seconds: float
-
-
-def bare_source(codes: object, factors: object, *, kinds: object = None, codes_std: object = None) -> InMemory:
-    """Read codes and factors once, for any number of :func:`bare_scores`; errors and warnings as in ``evaluate``."""
-    return InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds)), codes_std)
 
 
 def bare_scores(
@@ -55,7 +49,7 @@ def bare_scores(
     Parameters
     ----------
     source : InMemory
-        From :func:`bare_source`.
+        From :func:`demele.metrics.run.rows_in_memory`.
     metrics : sequence of str, Metric or callable
         Registered names, or one metric or function ``(codes, factors) -> float``.
     protocol, seed, options
@@ -66,7 +60,7 @@ def bare_scores(
         The value of a score; ``score.corrected.value`` by method "transition" and ``factor_noise``; or
         ``score.alignment.aligned``.
     factor_noise : mapping, optional
-        As in :func:`demele.evaluate`.
+        As ``noise`` of :class:`demele.Factors`.
 
     Returns
     -------
@@ -110,7 +104,7 @@ def _of_scores(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Return the corrected or aligned numbers by metric, and the reasons of those that have none."""
     found = computed(asked, source, run, guards=False)
-    scores = found.scores(protocol, None, warn=False)
+    scores = found.scores(protocol, warn=False)
     given = source.subject("rows").evaluation(scores, protocol, left_out=found.left_out)
     if which == "aligned":
         scored = with_alignment(given, source, asked, run)
@@ -118,8 +112,7 @@ def _of_scores(
     elif factor_noise is None:
         raise InputError("factor_noise", "expected the noise of at least one factor, got none")
     else:
-        memory, noise = checked_noise(factor_noise, _METHOD, source)
-        scored = corrected(given, asked, memory, run, noise, _METHOD)
+        scored = corrected(given, asked, source, run, checked_noise(factor_noise, _METHOD, source), _METHOD)
         values = {one.metric: one.corrected.value for one in scored.scores if one.corrected is not None}
     reasons = {item.metric: item.reason for item in found.left_out}
     reasons |= {

@@ -79,7 +79,6 @@ class ConceptRows:
     score_on: str
     n_rows: int
     seed: int
-    kinds_given: bool
 
     @property
     def concepts(self) -> list[Concept]:
@@ -152,10 +151,7 @@ class ConceptRows:
     ) -> Score:
         """Return the score of factors, with the call that makes it again and the data of that call."""
         given = {**arguments, "seed": self.seed}
-        if self.factors.missing != "raise":
-            given["missing"] = self.factors.missing
-        if self.kinds_given:
-            given["kinds"] = {factor.name: factor.kind for factor in self.factors.columns}
+        given |= self.factors.reading
         return Score(
             metric=metric,
             value=float(mean_of_defined(per_factor)),
@@ -204,7 +200,7 @@ def concept_rows(
     if score_on == "unseen":
         order = rng_for(seed, "concept rows").permutation(read.n)
         training[order[round(TRAINING * read.n) :]] = False
-    return ConceptRows(read, columns, training, score_on, n_rows, seed, kinds is not None)
+    return ConceptRows(read, columns, training, score_on, n_rows, seed)
 
 
 def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:

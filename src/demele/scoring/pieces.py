@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from demele.core.errors import NotEnoughData
-from demele.core.pieces import SAMPLE
+from demele.core.given_data import Codes, Factors
 from demele.core.results import Score
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -26,26 +26,13 @@ def read_in_pieces(*tables: object) -> bool:
     )
 
 
-def scores_in_pieces(
-    asked: Sequence[Request], codes: object, factors: object, run: Run, *, kinds: object, codes_std: object
-) -> list[Score] | None:
+def scores_in_pieces(asked: Sequence[Request], codes: Codes, factors: Factors, run: Run) -> list[Score] | None:
     """Score metrics as their own functions do; None where the data are to be read in memory."""
-    if not read_in_pieces(codes, factors):
+    if not read_in_pieces(codes.values, factors.values):
         return None
     from demele.outofcore.source import evaluation_in_pieces
 
-    evaluation = evaluation_in_pieces(
-        asked,
-        codes,
-        factors,
-        run,
-        protocol=DEFAULT_PROTOCOL,
-        kinds=kinds,
-        codes_std=codes_std,
-        name="codes",
-        named=True,
-        sample=SAMPLE,
-    )
+    evaluation = evaluation_in_pieces(asked, codes, factors, run, protocol=DEFAULT_PROTOCOL, named=True)
     if evaluation.left_out:
         raise NotEnoughData(evaluation.left_out[0].reason)
     return list(evaluation)

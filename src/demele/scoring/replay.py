@@ -1,11 +1,13 @@
 """A number made again from its signature."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from demele.core.code_groups import read_code_groups, slots_as_groups
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
+from demele.core.given_data import Codes, Factors
 from demele.core.inputs import read_pair
-from demele.core.kinds import Data
 from demele.core.pieces import SAMPLE
 from demele.core.results import Score
 from demele.core.signature import Signature
@@ -18,21 +20,16 @@ from demele.scoring.evaluate import evaluate
 from demele.scoring.pieces import read_in_pieces
 
 
-def replay(
-    signature: str | Signature, codes: object, factors: object, *, codes_std: Data = None, blocks: Data = None
-) -> Score:
+def replay(signature: str | Signature, codes: object, factors: object) -> Score:
     """Make a number again from its signature: same rows, same bits.
 
     Parameters
     ----------
     signature : str or Signature
         As ``score.signature`` prints it.
-    codes, factors : array-like
-        The same data.
-    codes_std : array-like, optional
-        For RMIG.
-    blocks : array-like, optional
-        For a chance level of whole blocks of rows.
+    codes, factors : array-like, Codes or Factors
+        The same data: for RMIG with ``Codes(std=)``, for a chance level of whole blocks of rows with
+        ``Factors(blocks=)``. How columns were read stands in the signature.
 
     Returns
     -------
@@ -64,39 +61,38 @@ def replay(
     parsed = Signature.parse(signature) if isinstance(signature, str) else signature
     arguments = {key: restored(value) for key, value in parsed.arguments.items()}
     run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}
+    reading: dict[str, Any] = {key: arguments.pop(key) for key in ("kinds", "missing") if key in arguments}
+    given, known = Codes.of(codes), Factors.of(factors)
     if parsed.metric in ("sparse_probing", "splitting", "absorption"):
         from demele.scoring import concepts
 
-        made: Score = getattr(concepts, parsed.metric)(codes, factors, **arguments, **run)
+        made: Score = getattr(concepts, parsed.metric)(given.values, known.values, **arguments, **run, **reading)
         return made
-    if read_in_pieces(codes, factors):
-        run |= {"sample": int(parsed.context.get("sample", SAMPLE))}
+    if read_in_pieces(given.values, known.values):
+        given = replace(given, sample=int(parsed.context.get("sample", SAMPLE)))
         run = {"seed": int(parsed.context.get("sample_seed", 0)), **run}
     else:
-        _same_shape(parsed, codes, factors)
+        _same_shape(parsed, given.values, known.values)
     if parsed.metric in ("interventional_robustness", "interventional_disentanglement"):
         from demele.metrics.intervention import irs
 
-        again: Score = getattr(irs, parsed.metric)(codes, factors, **arguments, **run)
+        again: Score = getattr(irs, parsed.metric)(codes, replace(known, **reading), **arguments, **run)
         return again
     spec = CATALOGUE[resolve(parsed.metric, made_by=parsed.context)]
     _same_code(parsed, spec)
     n_blocks = parsed.context.get("blocks")
-    if n_blocks is not None and blocks is None:
-        raise InputError("signature", f"its chance level permuted {n_blocks} blocks of rows; pass `blocks=`")
-    if n_blocks is None and blocks is not None:
+    if n_blocks is not None and known.blocks is None:
+        raise InputError("signature", f"its chance level permuted {n_blocks} blocks of rows; pass `Factors(blocks=)`")
+    if n_blocks is None and known.blocks is not None:
         raise InputError("blocks", "the signature's chance level permuted single rows; leave them out")
-    reg_dim = arguments.pop("reg_dim", None)
-    key = spec.name
+    of_codes: dict[str, Any] = {name: arguments.pop(key, None) for name, key in _OF_CODES.items()}
+    reading |= {"reg_dim": arguments.pop("reg_dim", None)}
     evaluation = evaluate(
-        codes,
-        factors,
+        Codes(given.values, std=given.std, sample=given.sample, **of_codes),
+        Factors(known.values, blocks=known.blocks, ignore_index=known.ignore_index, **reading),
         [spec.name],
         protocol=parsed.context.get("protocol", DEFAULT_PROTOCOL),
-        options={key: arguments},
-        codes_std=codes_std,
-        reg_dim=reg_dim,
-        blocks=blocks,
+        options={spec.name: arguments},
         **run,  # type: ignore[arg-type]
     )
     rows = parsed.context.get("sample_of", parsed.context.get("rows", str(evaluation.n)))
@@ -150,14 +146,6 @@ def _told(name: str, said: Mapping[str, str]) -> str:
     return f"{name} of code {said['code']}".strip() + (f" from {said['from']}" if said["from"] else "")
 
 
-_RUN_KEYS = (
-    "seed",
-    "n_repeats",
-    "n_bootstrap",
-    "level",
-    "n_permutations",
-    "missing",
-    "kinds",
-    "code_groups",
-    "reduce_groups",
-)
+_RUN_KEYS = ("seed", "n_repeats", "n_bootstrap", "level", "n_permutations")
+#: Fields of codes, and how signatures call them.
+_OF_CODES = {"groups": "code_groups", "reduce": "reduce_groups"}

@@ -1,30 +1,27 @@
 """Several representations of the same rows in one call: scores side by side, paired differences, runs of models."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
-from demele.core.code_groups import groups_of_each
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, quoted, warn_user
-from demele.core.inputs import Missing
-from demele.core.kinds import Bins, CodeNames, FactorNoise, Groups, Kinds, Runs
-from demele.core.names import NEW_ARGUMENTS, renamed, suggestion
-from demele.core.pieces import SAMPLE
+from demele.core.given_data import Codes, Factors
+from demele.core.kinds import Bins, Runs
+from demele.core.names import MOVED_ARGUMENTS, NEW_ARGUMENTS, renamed, suggestion
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.results import Evaluation
 from demele.core.version import __version__
-from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.metrics.request import Metrics, draws_of
+from demele.metrics.request import Metrics
 from demele.runtime.progress import part_of, reported_to, reporting
-from demele.scoring.evaluate import Call, checked_call, refuse_method
+from demele.scoring.evaluate import Call, checked_call
 from demele.scoring.score_differences import Compared
 
 
-@renamed(**NEW_ARGUMENTS)
+@renamed(**NEW_ARGUMENTS, **MOVED_ARGUMENTS)
 def compare_representations(
     codes: Mapping[str, object] | Sequence[object],
     factors: object,
@@ -35,34 +32,26 @@ def compare_representations(
     against: str | None = None,
     primary: str | Sequence[str] | None = None,
     protocol: str = DEFAULT_PROTOCOL,
-    seed: int = 0,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    bins: Bins = None,
     n_repeats: int = 1,
     n_bootstrap: int | None = None,
-    level: float = 0.95,
     n_permutations: int | None = None,
-    missing: Missing = "raise",
-    kinds: Kinds = None,
-    codes_std: Mapping[str, object] | None = None,
-    reg_dim: CodeNames = None,
-    code_groups: Groups = None,
-    reduce_groups: Literal["pca1"] | None = None,
-    bins: Bins = None,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
     n_jobs: int = 1,
-    sample: int = SAMPLE,
-    ignore_index: bool = False,
-    factor_noise: FactorNoise = None,
-    factor_noise_method: str | None = None,
 ) -> RepresentationComparison:
     """Score several representations of the same rows, and test the differences between them.
 
     Parameters
     ----------
-    codes : mapping of str to array-like of shape (n_samples, n_codes), or sequence of them
+    codes : mapping of str to array-like of shape (n_samples, n_codes) or Codes, or sequence of them
         The representations by name, each as :func:`demele.evaluate` takes it; row r of all is the same sample, and
         numbers of codes may differ. Those of a sequence are called ``codes 1``, ``codes 2``, ...
-    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
-        The known factors of these rows.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,), or Factors
+        The known factors of these rows. With ``Factors(noise=)`` differences are those of the corrected scores, by
+        their values on the same resamples of the rows. Of a rate alone they are the certified bounds, widened by the
+        interval over rows (``n_bootstrap``).
     runs : mapping of str to sequence of str, optional
         Training runs of each model: its name and their files. Names of representations; one that is named nowhere is a
         model of one run.
@@ -80,17 +69,7 @@ def compare_representations(
         are of scores on as many half-samples, the same for all representations and for every metric.
     level : float in (0, 1)
         Level of every interval by itself. The error of all that is significant together is 1 - level.
-    codes_std : mapping of str to array-like, optional
-        Standard deviations of stochastic codes, by the name of the representation.
-    code_groups : mapping or sequence, optional
-        Codes of several columns, as in :func:`demele.evaluate`, for all representations; or a mapping by the name of
-        the representation, such as ``{"vct": {"shape": [0, 1]}}``; the others are then scored column by column.
-    factor_noise, factor_noise_method : optional
-        What is known of wrong annotations, as in :func:`demele.evaluate`. Differences are then those of the corrected
-        scores, by their values on the same resamples of the rows. Of a rate alone they are the certified bounds,
-        widened by the interval over rows (``n_bootstrap``).
-    metrics, protocol, seed, n_repeats, n_permutations, missing, kinds, reg_dim, reduce_groups, bins, options, \
-n_jobs, sample, ignore_index
+    metrics, protocol, options, bins, n_repeats, n_permutations, seed, n_jobs
         As in :func:`demele.evaluate`, for all representations.
 
     Returns
@@ -132,21 +111,6 @@ n_jobs, sample, ignore_index
     >>> print(found.sentence)
     clean is significantly better by 1 of 1 metric (Holm, 95%).
     """
-    draws = draws_of(metrics, n_bootstrap=n_bootstrap, n_permutations=n_permutations)
-    run = Run.checked(seed=seed, n_repeats=n_repeats, level=level, n_jobs=n_jobs, missing=missing, **draws)
-    call = checked_call(
-        metrics,
-        replace(run, halves=True),
-        protocol=protocol,
-        kinds=kinds,
-        reg_dim=reg_dim,
-        bins=bins,
-        options=options,
-        sample=sample,
-        ignore_index=ignore_index,
-    )
-    if factor_noise is None:
-        refuse_method(factor_noise_method)
     if isinstance(codes, Mapping):
         given = dict(codes)
         for name in given:
@@ -161,6 +125,23 @@ n_jobs, sample, ignore_index
         raise InputError(
             "codes", f"expected at least 2 representations, got {len(given)}", "demele.evaluate scores one by itself"
         )
+    held = {name: replace(Codes.of(each), name=name) for name, each in given.items()}
+    known = Factors.of(factors)
+    call = checked_call(
+        metrics,
+        list(held.values()),
+        known,
+        protocol=protocol,
+        options=options,
+        bins=bins,
+        n_repeats=n_repeats,
+        n_bootstrap=n_bootstrap,
+        n_permutations=n_permutations,
+        level=level,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = replace(call, run=replace(call.run, halves=True))
     models = checked_models(given, runs, paired=paired_runs)
     if against is None:
         pairs = list(combinations(models, 2))
@@ -168,32 +149,25 @@ n_jobs, sample, ignore_index
         pairs = [(against, name) for name in models if name != against]
     else:
         raise UnknownNameError("against", f"unknown name {against!r}{suggestion(str(against), list(models))}")
-    groups = groups_of_each(code_groups, list(given))
-    calls = {
-        name: call
-        if code_groups is not None and own is None
-        else replace(call, code_groups=own, reduce_groups=reduce_groups)
-        for name, own in groups.items()
-    }
     chosen = (primary,) if isinstance(primary, str) else tuple(primary or ())
-    known = [one.name for one in call.asked]
+    asked = [one.name for one in call.asked]
     for name in chosen:
-        if name not in known:
-            raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), known)}")
-    evaluations = _evaluations(calls, given, factors, codes_std, (factor_noise, factor_noise_method))
+        if name not in asked:
+            raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), asked)}")
+    evaluations = _evaluations(call, held, known)
     compared = Compared(
         call=call,
         evaluations=evaluations,
         models=models,
         by_runs=runs is not None,
         paired=paired_runs,
-        noisy=factor_noise is not None,
+        noisy=known.noise is not None,
         primary=chosen,
     )
     return RepresentationComparison(
         evaluations=tuple(evaluations.values()),
         differences=compared.differences(pairs),
-        level=run.level,
+        level=call.run.level,
         models=models if runs is not None else {},
         model_scores=tuple(compared.model_scores()) if runs is not None else (),
         paired_runs=paired_runs,
@@ -252,38 +226,19 @@ def checked_models(
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
-def _evaluations(
-    calls: Mapping[str, Call],
-    codes: Mapping[str, object],
-    factors: object,
-    codes_std: Mapping[str, object] | None,
-    factor_noise: tuple[object, str | None],
-) -> dict[str, Evaluation]:
+def _evaluations(call: Call, codes: Mapping[str, Codes], factors: Factors) -> dict[str, Evaluation]:
     """Read all representations before the first is scored."""
-    given, method = factor_noise
-    std: Mapping[str, object] = {} if codes_std is None else codes_std
-    if not isinstance(std, Mapping) or not set(std) <= set(codes):
-        raise InputError(
-            "codes_std", f"expected a dict with names of representations ({', '.join(codes)}) and their deviations"
-        )
     said = _Warnings(len(codes))
-    read: dict[str, Any] = {}
-    noise: dict[str, Any] = {}
-    if given is not None:
-        from demele.scoring.noisy.correct import checked_noise, corrected
+    read: dict[str, Callable[[], Evaluation]] = {}
     for name, own in codes.items():
         with said.of(name), _naming(name):
-            read[name] = calls[name].read(own, factors, std.get(name))
-            noise[name] = None if given is None else checked_noise(given, method, read[name])[1]
+            read[name] = call.read(own, factors)
     found: dict[str, Evaluation] = {}
     with reporting(even=False) as report:
         for index, name in enumerate(codes):
             part = part_of(report, index, len(codes), f"{name}: ")
             with said.of(name), _naming(name), reported_to(part):
-                one, data, known = calls[name], read.pop(name), noise[name]
-                found[name] = one.evaluation(data, name)
-                if known is not None:
-                    found[name] = corrected(found[name], one.asked, data, one.run, known, method)
+                found[name] = read.pop(name)()
     said.repeat()
     return found
 

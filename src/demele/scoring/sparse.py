@@ -23,7 +23,7 @@ from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
 from demele.metrics.metric import Metric
-from demele.metrics.options import Run, as_binning
+from demele.metrics.options import Run, as_binning, checked_run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, given_options, merged_options
 from demele.metrics.run import computed, warn_of_fragile
@@ -86,9 +86,9 @@ def evaluate_sparse(
     seed : int >= 0
         Random seed of the sample of rows and the predictors. Same seed, same input: same bits, whatever ``n_jobs``.
     missing : {"raise", "omit"}
-        Missing annotations: refuse, or score each factor on the rows annotated for it.
+        Missing annotations: refuse them, or omit rows factor by factor.
     kinds : None, str, mapping or sequence
-        "continuous" or "categorical", where the detected kind of a factor is wrong.
+        Type of a factor, if the detected type is wrong. "continuous" or "categorical".
     options : mapping of metric or group to mapping, optional
         Options of SAP and DCI, such as ``{"dci_forest": {"n_trees": 50}}``.
     name : str
@@ -151,7 +151,7 @@ def evaluate_sparse(
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {quoted(name)}")
     rule = bins if isinstance(bins, Active) else as_binning(bins)
-    run = Run.checked(seed=seed, n_jobs=n_jobs, missing=missing)
+    run = checked_run(seed=seed, n_jobs=n_jobs)
     fitted_on = {"screen": screen, "n_rows": n_rows}
     asked = _asked(_chosen(metrics), options, bins=rule, correction=correction)
     read = read_sparse_codes(codes, code_names)
@@ -190,7 +190,7 @@ def evaluate_sparse(
         if named and counts.left_out:
             raise NotEnoughData(counts.left_out[0].reason)
         left_out |= {item.metric: item for item in counts.left_out}
-        found = counts.scores(DEFAULT_PROTOCOL, kinds, warn=False)
+        found = counts.scores(DEFAULT_PROTOCOL, warn=False)
         scores = {score.metric: _counted(score, source) for score in found}
         fitted = [one for one in wanted if one.metric.screened]
         if fitted:
@@ -200,12 +200,12 @@ def evaluate_sparse(
             if named and of_rows.failed:
                 raise NotEnoughData(next(iter(of_rows.failed.values())))
             left_out |= {item.metric: item for item in of_rows.left_out}
-            for score in of_rows.scores(DEFAULT_PROTOCOL, kinds, warn=False):
+            for score in of_rows.scores(DEFAULT_PROTOCOL, warn=False):
                 if CATALOGUE[score.metric].of_each_code:
                     score = source.sap_of_all(score, rows.chosen)
                 told = tuple(note for note in subject.notes if note.code != "missing-annotations")
                 scores[score.metric] = replace(score, notes=told + score.notes)
-        scores = {name: _signed(score, source, fitted_on, run, kinds) for name, score in scores.items()}
+        scores = {name: _signed(score, source, fitted_on, run) for name, score in scores.items()}
         scores = _guarded(scores, source, wanted, run)
     table = source.counted.information
     entropies = np.zeros(columns.m)
@@ -349,7 +349,7 @@ def _counted(score: Score, source: "SparseRows") -> Score:
     return replace(score, notes=(*score.notes, Note(code="mean-of-living-codes", message=message)))
 
 
-def _signed(score: Score, source: "SparseRows", fitted_on: Mapping[str, int], run: Run, kinds: object) -> Score:
+def _signed(score: Score, source: "SparseRows", fitted_on: Mapping[str, int], run: Run) -> Score:
     """Sign a score with the call that makes it again."""
     codes, factors = source.codes, source.subject("table").factors
     arguments: dict[str, object] = {"metrics": score.metric, "bins": source.bins}
@@ -359,9 +359,6 @@ def _signed(score: Score, source: "SparseRows", fitted_on: Mapping[str, int], ru
     metric = CATALOGUE[score.metric]
     if metric.screened:
         arguments |= {**fitted_on, "seed": run.seed, "options": {metric.group: dict(score.signature.arguments)}}
-    if run.missing != "raise":
-        arguments["missing"] = run.missing
-    if kinds is not None:
-        arguments["kinds"] = {factor.name: factor.kind for factor in factors.columns}
+    arguments |= factors.reading
     met = {"rows": codes.n, "codes": codes.d, "nonzeros": len(codes.values), "factors": factors.m}
     return replace(score, signature=Signature.of("evaluate_sparse", arguments, **met), protocol=None)

@@ -632,9 +632,9 @@ class Accumulator:
         # sums first: what both say of a column that does not vary is said in their words
         asked = [one for one in self._asked if one.name in self._states]
         asked.sort(key=lambda one: self._states[one.name] == "table")
-        run = Run(seed=settings.seed, missing=settings.missing)
+        run = Run(seed=settings.seed)
         whole = computed(asked, source, run)
-        scores = whole.scores(settings.protocol, settings.kinds, warn=False)
+        scores = whole.scores(settings.protocol, warn=False)
         found |= {score.metric: score for score in scores}
         left_out |= {item.metric: item for item in whole.left_out}
         return source.about()
@@ -649,9 +649,8 @@ class Accumulator:
         about = evaluation(
             asked,
             InMemory(subject, std),
-            Run(seed=settings.seed, missing=settings.missing),
+            Run(seed=settings.seed),
             protocol=settings.protocol,
-            kinds=settings.kinds,
             name="codes",
             named=settings.single,
         )

@@ -244,9 +244,7 @@ def read_deviations(codes_std: object, names: tuple[str, ...], n: int) -> list[N
         )
     order = column_order(own, names, "codes_std", named=not isinstance(table, np.ndarray), where="of codes")
     read = read_codes(table if isinstance(table, np.ndarray) else codes_std, "codes_std")
-    values = checked_std(read.values, read)
-    if values is None:
-        raise ValueError("standard deviations that were given are there")
+    values = checked_std(read.values, read, "codes_std")
     return [values[:, at] for at in order or range(len(names))]
 
 

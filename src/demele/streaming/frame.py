@@ -402,7 +402,7 @@ class BinEdges:
             Factor(one.name, one.kind, level if one.levels else column, one.levels, one.low, one.high, known)
             for one, known in zip(self.columns, n_annotated, strict=True)
         )
-        return Codes(ghost, self.codes, self.low, self.high), Factors(factors, self.missing)
+        return Codes(ghost, self.codes, self.low, self.high), Factors(factors, self.missing, declared=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the frame as plain values that JSON holds, to the bit.

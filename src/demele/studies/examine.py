@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from demele.core.checked_numbers import checked_count, checked_seed
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.given_arrays import items_of
+from demele.core.given_data import Codes, Factors
 from demele.core.inputs import Missing
 from demele.core.kinds import Seed, at_least, checked
 from demele.core.names import checked_name
@@ -167,19 +168,15 @@ def examine(
     way = checked_name(decoded, "decoded", ("pixels", "logits"))
     decode = model.decode if decode is None and model is not None else decode
     moved, made, samples = _decoded(held, shown, decode, way, checked_range(value_range), seed)
-    settings = {
-        "n_bootstrap": n_bootstrap,
-        "n_permutations": n_permutations,
-        "seed": seed,
-        "kinds": kinds,
-        "missing": missing,
-    }
+    settings = {"n_bootstrap": n_bootstrap, "n_permutations": n_permutations, "seed": seed}
     chosen = _drawn(len(codes), rows, seed)
     if not isinstance(name, str | None):
         raise InputTypeError("name", f"expected a text, got {type(name).__name__}")
-    settings["name"] = name or "codes"
-    scores, unscored = _scores(held.sample, chosen, metrics, settings)
-    scores, importances = _with_forest(scores, held.sample, chosen, forest, settings)
+    std = None if held.sample.codes_std is None else held.sample.codes_std.iloc[chosen]
+    given = Codes(codes.iloc[chosen], std=std, name=name or "codes")
+    known = Factors(factors.iloc[chosen], kinds=kinds, missing=missing)
+    scores, unscored = _scores(given, known, metrics, settings)
+    scores, importances = _with_forest(scores, given, known, forest, settings)
     return Examination(
         name=name or _name(model, shown),
         n=len(codes),
@@ -357,31 +354,30 @@ def _drawn(n: int, most: int, seed: int) -> NDArray[np.int64]:
 
 
 def _scores(
-    sample: Sample, rows: NDArray[np.int64], metrics: Sequence[Any], settings: dict[str, Any]
+    codes: Codes, factors: Factors, metrics: Sequence[Any], settings: dict[str, Any]
 ) -> tuple[Evaluation | None, list[Note]]:
     """Return the scores, or a note why there are none."""
     metrics = items_of(metrics, "metrics", "names of metrics")
-    if not sample.factors.shape[1] or not metrics:
+    if not factors.values.shape[1] or not metrics:
         return None, []
-    codes, factors = sample.codes.iloc[rows], sample.factors.iloc[rows]
-    std = None if sample.codes_std is None else sample.codes_std.iloc[rows]
     with warnings.catch_warnings(action="ignore", category=DemeleWarning):  # the scores hold them as notes
         try:
-            return evaluate(codes, factors, metrics, codes_std=std, **settings), []
+            return evaluate(codes, factors, metrics, **settings), []
         except NotEnoughData as error:
             message = f"the codes cannot be scored: {error}"
             return None, [Note(code="not-scored", message=message, severity="warning")]
 
 
 def _with_forest(
-    scores: Evaluation | None, sample: Sample, rows: NDArray[np.int64], trees: int, settings: dict[str, Any]
+    scores: Evaluation | None, codes: Codes, factors: Factors, trees: int, settings: dict[str, Any]
 ) -> tuple[Evaluation | None, pd.DataFrame | None]:
     """Return the scores with those of a small forest after them, and its importances."""
     if not checked_count(trees, "forest", 0) or scores is None:
         return scores, None
-    few = rows[:: max(1, len(rows) // _FOREST_ROWS)]
+    step = max(1, len(codes.values) // _FOREST_ROWS)
+    few = Codes(codes.values.iloc[::step]), replace(factors, values=factors.values.iloc[::step])
     own = {**settings, "n_bootstrap": 0, "n_permutations": 0, "options": {"dci_forest": {"n_trees": trees}}}
-    found, _ = _scores(replace(sample, codes_std=None), few, _FOREST, own)
+    found, _ = _scores(*few, _FOREST, own)
     if found is None or not len(found):
         return scores, None
     left_out = (*scores.left_out, *found.left_out)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from demele.bench.agreement_print import published_agreement
 from demele.core.checked_numbers import checked_count, checked_share, checked_size
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted
+from demele.core.given_data import Codes
 from demele.core.kinds import Count, CountOrNone, Seed, at_least, checked
 from demele.core.names import checked_name
 from demele.core.result import TableResult, plain
@@ -398,12 +399,11 @@ def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Re
     chosen = chosen_rows(kind, len(job.plan.rows))
     try:
         found = evaluate(
-            mean[chosen].astype(np.float64),
+            Codes(mean[chosen].astype(np.float64), std=None if std is None else std[chosen].astype(np.float64)),
             seen_factors(job, kind, chosen),
             list(metrics),
             protocol=job.plan.protocol,
             seed=job.plan.seed,
-            codes_std=None if std is None else std[chosen].astype(np.float64),
         )
     except DemeleError as error:  # such as codes that are all alike
         return {metric: {"value": None, "reason": str(error)} for metric in metrics}

@@ -267,7 +267,6 @@ def jemmig(table: InformationTable, **options: Unpack[CountOptions]) -> Native:
 )
 def minimality(
     state: InformationTable | Data,
-    codes_std: ArrayLike | None = None,
     *,
     bins: Bins = 10,
     correction: Correction = "none",
@@ -285,13 +284,12 @@ def minimality(
     codes : array-like of shape (n_samples, n_codes), real, finite
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         They may depend on each other: a code that equals one of two equal factors is minimal.
-    codes_std : array-like of shape (n_samples, n_codes), >= 0, optional
-        Standard deviations of q(z|x), in the unit of the codes, for ``relative_to="channel"``.
     bins, correction
         As in :func:`mig`. There is no neighbour estimate: a continuous code has no entropy.
     relative_to : {"entropy", "channel"}
         What a code holds: the entropy of its bins; or what it tells of its input, I(x; z_j), each row spread over the
-        bins by its q(z|x), which hardly depends on their number once they are finer than the deviations.
+        bins by its q(z|x), of ``demele.Codes(means, std=deviations)``; it hardly depends on their number once they are
+        finer than the deviations.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
@@ -319,7 +317,7 @@ def minimality(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> with_sum = np.column_stack([factors, factors.sum(axis=1)])
-    >>> round(demele.metrics.minimality(with_sum, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.minimality(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
     0.748962
     """
     if isinstance(state, Data):
@@ -343,7 +341,7 @@ def _of_channels(data: Data, bins: Bins, correction: Correction) -> tuple[Inform
         Without the standard deviations of the codes.
     """
     if data.codes_std is None:
-        raise NotEnoughData("codes_std", "what codes hold of their input needs them; pass `codes_std=`")
+        raise NotEnoughData("std", "what codes hold of their input needs them; pass `Codes(std=)`")
     of_codes, of_factors = column_bins(data.codes, data.factors, as_binning(bins))
     counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
     table = information_table(counts, correction)
@@ -406,7 +404,7 @@ def sufficiency(table: InformationTable, **options: Unpack[TableOptions]) -> Nat
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> halved = np.column_stack([factors[:, 0] // 2, factors[:, 1]])
-    >>> round(demele.metrics.sufficiency(halved, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.sufficiency(halved, demele.Factors(factors, kinds="categorical")).value, 6)
     0.75
     """
     per_factor = ratio(table.information.max(axis=-2), table.factor_entropy)

@@ -371,7 +371,7 @@ def dlig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
 # Robust MIG: each sample spread over the bins by its q(z|x) (Do and Tran 2020) ----------------------------------------
 
 
-def rmig(codes: object, codes_std: object, factors: object, *, bins: Bins = 10, **run: Unpack[RunOptions]) -> Score:
+def rmig(codes: object, factors: object, *, bins: Bins = 10, **run: Unpack[RunOptions]) -> Score:
     """Robust mutual information gap of stochastic codes: compactness.
 
     As :func:`mig`, but each sample spreads its weight over the bins of a code by the Gaussian mass of each bin. With
@@ -379,10 +379,8 @@ def rmig(codes: object, codes_std: object, factors: object, *, bins: Bins = 10, 
 
     Parameters
     ----------
-    codes : array-like of shape (n_samples, n_codes), real, finite
-        Means of q(z|x).
-    codes_std : array-like of shape (n_samples, n_codes), >= 0
-        Standard deviations of q(z|x), in the unit of the codes.
+    codes : Codes
+        Means of q(z|x) with their standard deviations, ``demele.Codes(means, std=deviations)``, in the same unit.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
     bins : int, str, Binning or edges, default 10
         Edges come from the means; mass beyond the outermost edges counts as in the outermost bins.
@@ -406,12 +404,12 @@ def rmig(codes: object, codes_std: object, factors: object, *, bins: Bins = 10, 
     --------
     >>> import numpy as np, demele
     >>> codes = np.random.default_rng(0).random((2000, 2))
-    >>> sharp = demele.metrics.rmig(codes, 0 * codes, codes)
-    >>> blurred = demele.metrics.rmig(codes, 0 * codes + 0.1, codes)
+    >>> sharp = demele.metrics.rmig(demele.Codes(codes, std=0 * codes), codes)
+    >>> blurred = demele.metrics.rmig(demele.Codes(codes, std=0 * codes + 0.1), codes)
     >>> sharp.value == demele.metrics.mig(codes, codes).value, blurred.value < sharp.value
     (True, True)
     """
-    return scored(METRICS, codes, factors, {"bins": bins, **run}, codes_std=codes_std)[0]
+    return scored(METRICS, codes, factors, {"bins": bins, **run})[0]
 
 
 METRICS = (

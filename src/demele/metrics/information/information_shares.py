@@ -152,7 +152,7 @@ def infom(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> with_sum = np.column_stack([factors, factors.sum(axis=1)])
-    >>> round(demele.metrics.infom(with_sum, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.infom(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
     0.666667
     """
     shares = _normalised(table, normalise)
@@ -221,7 +221,7 @@ def infoc(
     --------
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-    >>> round(demele.metrics.infoc(factors[:, [0, 0, 1, 1]], factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.infoc(factors[:, [0, 0, 1, 1]], demele.Factors(factors, kinds="categorical")).value, 6)
     0.333333
     """
     active_ones = active_codes(table, active, active_share)

@@ -178,9 +178,9 @@ def med_modularity(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> with_sum = np.column_stack([factors, factors.sum(axis=1)])
-    >>> round(demele.metrics.med_modularity(with_sum, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.med_modularity(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
     0.753114
-    >>> demele.metrics.med_modularity(with_sum, factors, kinds="categorical", top_k=1).value > 0.95
+    >>> demele.metrics.med_modularity(with_sum, demele.Factors(factors, kinds="categorical"), top_k=1).value > 0.95
     True
     """
     if isinstance(state, InformationTable):
@@ -275,7 +275,8 @@ def med_compactness(
     --------
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-    >>> round(demele.metrics.med_compactness(factors[:, [0, 0, 1, 1]], factors, kinds="categorical").value, 6)
+    >>> classes = demele.Factors(factors, kinds="categorical")
+    >>> round(demele.metrics.med_compactness(factors[:, [0, 0, 1, 1]], classes).value, 6)
     0.5
     """
     if isinstance(state, InformationTable):

@@ -210,7 +210,7 @@ def snc(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> rotated = np.column_stack([factors.sum(axis=1), factors[:, 0] - factors[:, 1]])
-    >>> score = demele.metrics.snc(rotated, factors, kinds="categorical", score_on="training")
+    >>> score = demele.metrics.snc(rotated, demele.Factors(factors, kinds="categorical"), score_on="training")
     >>> score.value, score.details["accuracy"]
     (0.25, 0.4375)
     """

@@ -225,7 +225,7 @@ def unique_information(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> coarse = np.column_stack([factors[:, 0] // 2, factors[:, 1]])
-    >>> round(demele.metrics.unique_information(coarse, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.unique_information(coarse, demele.Factors(factors, kinds="categorical")).value, 6)
     0.75
     """
     binned = _Binned.of(data, bins)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.inputs import Codes, Factors, Missing, read_pair
+from demele.core.inputs import Codes, Factors, read_given
 from demele.core.kinds import Fraction
-from demele.core.names import NEW_ARGUMENTS, checked_name, renamed
+from demele.core.names import MOVED_ARGUMENTS, NEW_ARGUMENTS, checked_name, renamed
 from demele.core.results import Dependency, Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.discretise import Binning
@@ -33,7 +33,7 @@ from demele.estimation.irs import (
 from demele.metrics.data import Data
 from demele.metrics.guards import moved_by_outliers, units_notes
 from demele.metrics.metric import Draws, Guards, Metric, Native
-from demele.metrics.options import Bins, Run, RunOptions, as_binning
+from demele.metrics.options import Bins, RunOptions, as_binning, checked_run
 from demele.metrics.pictures import dependency_pictures
 from demele.metrics.reg_dim import column_indices
 from demele.metrics.source import half_of_rows
@@ -82,7 +82,8 @@ def irs(
     codes : array-like of shape (n_samples, n_codes), real, finite
         Any unit: codes are standardised. Constant codes are left out.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
-        Continuous factors are cut into ``bins``.
+        Continuous factors are cut into ``bins``. With ``Factors(missing="omit")`` rows count that are annotated for all
+        factors.
     bins : int, str, Binning or edges, default 10
     quantile : float in (0, 1], default 1.0
         Quantile of the deviations that is taken for the largest one; 1 is the maximum, which one outlier decides.
@@ -167,7 +168,7 @@ def _of_groups(crossed: CrossedIRS, data: Data, labels: NDArray[np.intp], how: d
 Columns = Sequence[int] | Sequence[str] | int | str | None
 
 
-@renamed(**NEW_ARGUMENTS)
+@renamed(**NEW_ARGUMENTS, **MOVED_ARGUMENTS)
 def interventional_robustness(
     codes: object,
     factors: object,
@@ -181,8 +182,6 @@ def interventional_robustness(
     n_bootstrap: int = 0,
     level: float = 0.95,
     seed: int = 0,
-    missing: Missing = "raise",
-    kinds: object = None,
 ) -> Score:
     r"""Robustness of codes to nuisance factors, given the factors of interest, from confounded data.
 
@@ -212,10 +211,6 @@ def interventional_robustness(
         Few bins, where factors are many: means need rows in their cells.
     n_bootstrap, level, seed
         Half-sample intervals, as in :func:`demele.evaluate`.
-    missing : {"raise", "omit"}
-        ``"omit"`` uses the rows that are annotated for all factors.
-    kinds : None, str, mapping or sequence
-        "continuous" or "categorical", where the detected kind is wrong.
 
     Returns
     -------
@@ -250,7 +245,7 @@ def interventional_robustness(
     """
     if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
         raise InputError("norm", f"expected a number of at least 1, or inf, got {quoted(norm)}")
-    read_codes, read_factors, binning, all_labels = _read(codes, factors, bins, missing, kinds, centre)
+    read_codes, read_factors, binning, all_labels = _read(codes, factors, bins, centre)
     of_codes = column_indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
     interest = column_indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
     others = [index for index in range(read_factors.m) if index not in interest]
@@ -294,10 +289,10 @@ def interventional_robustness(
         "nuisance": tuple(read_factors.names[index] for index in disturbing),
         "norm": float(norm),
         "bins": binning,
-        **_reading(read_factors, missing, kinds, centre),
+        **_reading(read_factors, centre),
     }
     without = score(slice(None), subject.winsorised(outlying).codes.values).value if outlying else found.value
-    run = Run.checked(n_bootstrap=n_bootstrap, level=level, seed=seed)
+    run = checked_run(n_bootstrap=n_bootstrap, level=level, seed=seed)
     n_draws, nominal, start = run.n_bootstrap, run.level, run.seed
     interval = None
     if n_draws:
@@ -391,7 +386,7 @@ def domain_shift_robustness(
     >>> round(demele.metrics.domain_shift_robustness(factors[:, :1], factors, domain=[1]).value, 6)
     1.0
     """
-    _, read_factors = read_pair(codes, factors, kinds=options.get("kinds"), missing=options.get("missing", "raise"))
+    _, read_factors = read_given(codes, factors)
     shifting = column_indices(domain, read_factors.names, "domain", default=())
     if not shifting:
         raise InputError("domain", "expected at least one factor, got none")
@@ -409,14 +404,13 @@ def domain_shift_robustness(
     )
 
 
+@renamed(**MOVED_ARGUMENTS)
 def interventional_disentanglement(
     codes: object,
     factors: object,
     *,
     centre: Centre = "mean",
     bins: object = 10,
-    missing: Missing = "raise",
-    kinds: object = None,
 ) -> Score:
     """Disentanglement score of each code from confounded data: D_l = max over factors i of IRS({l} | {i}, all but i).
 
@@ -427,8 +421,6 @@ def interventional_disentanglement(
     centre : {"mean", "median"}
         As in :func:`interventional_robustness`.
     bins : int, str, Binning or edges, default 10
-    missing : {"raise", "omit"}
-    kinds : None, str, mapping or sequence
 
     Returns
     -------
@@ -451,7 +443,7 @@ def interventional_disentanglement(
     >>> round(demele.metrics.interventional_disentanglement(factors, factors).value, 6)
     1.0
     """
-    read_codes, read_factors, binning, labels = _read(codes, factors, bins, missing, kinds, centre)
+    read_codes, read_factors, binning, labels = _read(codes, factors, bins, centre)
     if read_factors.m < 2:
         raise NotEnoughData("factors", "interventional_disentanglement needs at least 2 factors, got 1")
     matrix = disentanglement_scores(read_codes.values, labels, centre)
@@ -464,7 +456,7 @@ def interventional_disentanglement(
         n=int((labels >= 0).all(axis=1).sum()),
         signature=Signature.of(
             "interventional_disentanglement",
-            {"bins": binning, **_reading(read_factors, missing, kinds, centre)},
+            {"bins": binning, **_reading(read_factors, centre)},
             rows=read_codes.n,
             codes=read_codes.d,
             factors=read_factors.m,
@@ -478,20 +470,15 @@ def interventional_disentanglement(
 
 
 def _read(
-    codes: object, factors: object, bins: object, missing: Missing, kinds: object, centre: str
+    codes: object, factors: object, bins: object, centre: str
 ) -> tuple[Codes, Factors, Binning, NDArray[np.intp]]:
     """Read the columns; factors as levels (n_samples, n_factors), -1 where not annotated."""
     checked_name(centre, "centre", ("mean", "median"))
-    read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
+    read_codes, read_factors = read_given(codes, factors)
     binning = as_binning(bins)
     return read_codes, read_factors, binning, Data(read_codes, read_factors).factor_labels(binning)[0]
 
 
-def _reading(factors: Factors, missing: Missing, kinds: object, centre: str) -> dict[str, object]:
+def _reading(factors: Factors, centre: str) -> dict[str, object]:
     """Return how codes and factors were read, where it is not the default, for the signature."""
-    reading: dict[str, object] = {} if centre == "mean" else {"centre": centre}
-    if missing != "raise":
-        reading["missing"] = missing
-    if kinds is not None or any(factor.cyclic for factor in factors.columns):
-        reading["kinds"] = {factor.name: factor.kind for factor in factors.columns}
-    return reading
+    return ({} if centre == "mean" else {"centre": centre}) | factors.reading

@@ -220,7 +220,7 @@ def omes(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> with_sum = np.column_stack([factors, factors.sum(axis=1)])
-    >>> round(demele.metrics.omes(with_sum, factors, kinds="categorical").value, 6)
+    >>> round(demele.metrics.omes(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
     0.694444
     """
     sizes: Sequence[ColumnBins | None]

@@ -106,7 +106,7 @@ def mcc(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> rotated = np.column_stack([factors.sum(axis=1), factors[:, 0] - factors[:, 1]])
-    >>> round(demele.metrics.mcc(rotated, factors, kinds="continuous").value, 6)
+    >>> round(demele.metrics.mcc(rotated, demele.Factors(factors, kinds="continuous")).value, 6)
     0.707107
     """
     if isinstance(state, Data):

@@ -8,9 +8,9 @@ import numpy as np
 
 from demele.core.arrays import Floats
 from demele.core.errors import UnknownNameError
-from demele.core.inputs import read_pair
+from demele.core.inputs import read_given
 from demele.core.kinds import Count, Positive, Several
-from demele.core.names import checked_name, suggestion
+from demele.core.names import MOVED_ARGUMENTS, checked_name, renamed, suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.estimation.information import mean_of_defined
@@ -123,6 +123,7 @@ def _unexplained(fitted: Importances, importance: str, value: float) -> tuple[No
     return (Note(code="unexplained", message=message, severity="fragile"),)
 
 
+@renamed(**MOVED_ARGUMENTS)
 def dci(
     codes: object,
     factors: object,
@@ -205,7 +206,7 @@ def dci(
         if keyword not in known:
             hint = suggestion(keyword, ["model", *known])
             raise UnknownNameError(keyword, f"dci has no such option for model {model!r}{hint}")
-    defined = _defined(codes, factors, run)
+    defined = _defined(codes, factors)
     found = {score.metric: score for score in scored([of[names[prop]] for prop in defined], codes, factors, own | run)}
     of_explicitness = found[names["explicitness"]]
     triple = [found.get(names[prop]) or _undefined(names[prop], of_explicitness) for prop in _FORMULAS]
@@ -214,15 +215,9 @@ def dci(
     return DCI(triple[0], triple[1], triple[2], of_explicitness.matrix)
 
 
-def _defined(codes: object, factors: object, run: Mapping[str, Any]) -> list[str]:
+def _defined(codes: object, factors: object) -> list[str]:
     """Return which of the three are defined for so many codes and factors."""
-    read_codes, read_factors = read_pair(
-        codes,
-        factors,
-        kinds=run.get("kinds"),
-        missing=run.get("missing", "raise"),
-        ignore_index=run.get("ignore_index", False),
-    )
+    read_codes, read_factors = read_given(codes, factors)
     varying = sum(not factor.constant for factor in read_factors.columns)
     return ["explicitness"] + ["modularity"] * (varying > 1) + ["compactness"] * (read_codes.d > 1)
 

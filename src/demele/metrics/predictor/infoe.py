@@ -154,7 +154,7 @@ def infoe(
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> rotated = np.column_stack([factors.sum(axis=1), factors[:, 0] - factors[:, 1]])
-    >>> demele.metrics.infoe(rotated, factors, kinds="categorical").value > 0.98
+    >>> demele.metrics.infoe(rotated, demele.Factors(factors, kinds="categorical")).value > 0.98
     True
     """
     columns = design(data, encoding)

@@ -141,7 +141,7 @@ def nk(
     --------
     >>> import numpy as np, demele
     >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-    >>> score = demele.metrics.nk(factors[:, [0, 0, 1]], factors, kinds="categorical")
+    >>> score = demele.metrics.nk(factors[:, [0, 0, 1]], demele.Factors(factors, kinds="categorical"))
     >>> bool(score.per_factor[0] == 0), bool(score.details["scaled_per_factor"][1] > 0.9)
     (True, True)
     """

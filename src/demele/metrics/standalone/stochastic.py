@@ -176,7 +176,7 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: Several = 10
     (0.7, ())
     """
     read = read_codes(codes)
-    deviations = checked_std(codes_std, read)
+    deviations = checked_std(codes_std, read, "codes_std")
     if not (deviations > 0).all():
         row, column = (int(one) for one in np.argwhere(~(deviations > 0))[0])
         raise InputError(

@@ -17,41 +17,27 @@ from demele.scoring.noisy.knowledge import FactorNoise
 METHODS = {"transition": transition.correct, "audited": audited.correct, "bounds": bounds.correct}
 
 
-def checked_noise(given: object, method: object, data: object) -> tuple[InMemory, FactorNoise]:
+def checked_noise(given: object, method: object, data: InMemory) -> FactorNoise:
     """Check what is known of the noise, and the method, before anything is computed.
 
     Parameters
     ----------
     given : mapping of factor name to knowledge
     method : str or None
-    data : object
-        What was read.
+    data : InMemory
 
     Raises
     ------
     InputError, InputTypeError, NotEnoughData, UnknownNameError
     """
-    if not isinstance(data, InMemory):
-        raise InputError(
-            "factor_noise",
-            "scores are corrected for noisy factors from rows in memory, and these are read a piece at a time",
-            "score a sample of the rows that fits into memory",
-        )
-    if data.in_groups:
-        raise InputError(
-            "factor_noise",
-            "scores of codes in groups are not corrected; leave out `code_groups` or the noise",
-        )
     if method is not None:
-        checked_name(method, "factor_noise_method", tuple(METHODS))
+        checked_name(method, "noise_method", tuple(METHODS))
     noise = FactorNoise.checked(given, data.subject("rows").factors)
     varying = data.data.factors.names
     for name in noise.factors:
         if name not in varying:
-            raise InputError(
-                "factor_noise", f"factor {quoted(name)} is constant and was left out; leave it out here too"
-            )
-    return data, noise
+            raise InputError("noise", f"factor {quoted(name)} is constant and was left out; leave it out here too")
+    return noise
 
 
 def default_method(noise: FactorNoise) -> str:

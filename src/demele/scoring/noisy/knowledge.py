@@ -93,18 +93,18 @@ class FactorNoise:
         """
         if not isinstance(given, Mapping):
             raise InputTypeError(
-                "factor_noise",
+                "noise",
                 f"expected a mapping of factors to the noise of each, got {type(given).__name__}",
                 "such as {'shape': 0.05}",
             )
         if not given:
-            raise InputError("factor_noise", "expected at least one factor, got none", "leave it out")
+            raise InputError("noise", "expected at least one factor, got none", "leave it out")
         columns = {column.name: column for column in factors.columns}
         read = {}
         for name, one in given.items():
             if str(name) not in columns:
                 known = ", ".join(map(quoted, columns))
-                raise InputError("factor_noise", f"unknown factor {quoted(name)}; the factors are {known}")
+                raise InputError("noise", f"unknown factor {quoted(name)}; the factors are {known}")
             read[str(name)] = noise_of_factor(one, columns[str(name)])
         return cls(read)
 
@@ -116,7 +116,7 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    argument = f"factor_noise[{quoted(factor.name)}]"
+    argument = f"noise[{quoted(factor.name)}]"
     refuse_cyclic([factor], "the correction of noisy factors")
     if isinstance(given, Audit | FactorAudit):
         return _audit(FactorAudit.of(given), factor, argument)
@@ -165,7 +165,7 @@ def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argu
                 argument,
                 f"the transition is too close to one that loses classes (smallest singular value {smallest:.3f}, below "
                 f"{SINGULAR:g}): the classes that it mixes cannot be separated",
-                "join classes that are mistaken for each other, or give an audit with factor_noise_method='audited'",
+                "join classes that are mistaken for each other, or give an audit with noise_method='audited'",
             )
     if not factor.categorical:  # its classes are the bins of a metric, which are not known here
         return NoiseOfFactor(factor.name, kind, matrix=table, source=given)
