@@ -3,6 +3,8 @@
 import importlib.util
 import os
 
+import pytest
+
 # Workers of pytest take a core each; with a thread per core in each of them, threads wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -23,3 +25,11 @@ _NEEDS = {
 collect_ignore = [
     path for path, packages in _NEEDS.items() if any(importlib.util.find_spec(name) is None for name in packages)
 ]
+
+
+@pytest.fixture(autouse=True)
+def _forget_registered_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget metrics that a test or an example registers: they would stand in the tables of later tests."""
+    from demele.metrics.catalogue import CATALOGUE
+
+    monkeypatch.setattr(CATALOGUE, "_others", CATALOGUE._others.copy())
