@@ -109,7 +109,8 @@ class Cells:
 
         Notes
         -----
-        With e_i the mean of the cell of a row less the measure, plus (N / sum w) w (value - mean) of an audited row:
+        Of a row, e_i is the mean of its cell minus the measure; of an audited row, (N / sum w) w times its own value minus
+        that mean is added:
         D = G / (G - 1) sum_g (sum of e_i in g)^2 / sum e_i^2, not below 1.
         """
         low = values.min(axis=-1)

@@ -302,7 +302,7 @@ def _class_effects(
 def _settled(cells: Cells, limit: Floats, most: Flags) -> Cells:
     """Return the cells with those of the last stratum known, where ``limit`` rows differ from their labels at most.
 
-    ``most``: whether a row of a cell truly has the second outcome wherever that is possible, or nowhere.
+    ``most``: whether a row of a cell truly has the second outcome if that is possible, or only if it must.
     """
     own = cells.size.shape[-1] // 2
     size, (misses, hits) = cells.size[..., own:], np.moveaxis(cells.seen[0][..., own:, :], -1, 0)
