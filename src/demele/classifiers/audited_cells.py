@@ -109,8 +109,8 @@ class Cells:
 
         Notes
         -----
-        Of a row, e_i is the mean of its cell minus the measure; of an audited row, (N / sum w) w times its own value minus
-        that mean is added:
+        Of a row, e_i is the mean of its cell minus the measure; of an audited row, (N / sum w) w times its own value
+        minus that mean is added:
         D = G / (G - 1) sum_g (sum of e_i in g)^2 / sum e_i^2, not below 1.
         """
         low = values.min(axis=-1)
