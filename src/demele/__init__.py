@@ -1,7 +1,7 @@
 """How good a learned representation or a classifier really is, and how far that verdict can be trusted.
 
 >>> import demele
->>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
+>>> factors = [[0, 0], [0, 1], [1, 0], [1, 1]] * 50
 >>> demele.evaluate(factors, factors, ["mig", "modularity"])["mig"].value
 1.0
 """

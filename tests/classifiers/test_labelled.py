@@ -237,6 +237,11 @@ TOGETHER: dict[str, tuple[Any, Any, str]] = {
     "another case": (["Cat", "dog"], ["cat", "dog"], "'Cat' and 'cat' differ by case or blanks only"),
     "blanks": (["cat ", "dog"], ["cat", "dog"], "'cat ' and 'cat' differ by case or blanks only"),
     "probabilities": ([0.3, 0.7], [0, 1], "m: expected classes, got 2 numbers that are not whole"),
+    "slices of one frame": (
+        pd.Series([0, 1, 1, 0])[1:],
+        pd.Series([0, 1, 1]),
+        r"m and labels: their indexes hold different labels, first at row 0 \(1 and 0\), and rows are paired",
+    ),
     "pandas in another order": (
         pd.Series([0, 1, 1], index=[2, 1, 0]),
         pd.Series([0, 1, 1]),

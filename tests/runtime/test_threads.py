@@ -21,7 +21,7 @@ held_out_losses, code_groups.held_out_losses = code_groups.held_out_losses, reco
 rng = np.random.default_rng(0)
 factors = rng.integers(0, 3, (60, 2))
 codes = np.repeat(factors, 3, axis=1) + 0.3 * rng.normal(size=(60, 6))
-demele.metrics.mig(codes, factors, code_groups=[0, 0, 0, 1, 1, 1])
+demele.metrics.mig(demele.Codes(codes, groups=[0, 0, 0, 1, 1, 1]), factors)
 print(len(seen), max(map(max, seen)))
 """
 

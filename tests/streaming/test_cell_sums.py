@@ -52,8 +52,8 @@ def fed(frame: BinEdges, codes: Array, factors: Array, cuts: Any = 7, **keywords
     return parts[2].merge(parts[1]).merge(parts[0])
 
 
-def of_rows(codes: Array, factors: Array, **keywords: Any) -> Any:
-    return demele.metrics.omes(codes, demele.Factors(factors, kinds=list(KINDS)), **keywords)
+def of_rows(codes: Array, factors: Array, missing: Any = "raise", **keywords: Any) -> Any:
+    return demele.metrics.omes(codes, demele.Factors(factors, kinds=list(KINDS), missing=missing), **keywords)
 
 
 def test_of_every_row_however_they_come() -> None:

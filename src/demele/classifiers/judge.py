@@ -117,7 +117,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """All pairs of systems: baselines and candidates, their differences, which are shown, and of which sign."""
+    """All pairs of systems: baselines and candidates, their differences, and the sign of those that are shown."""
 
     systems: Mapping[str, RowScores]
     places: tuple[Rows, Rows]
@@ -321,8 +321,8 @@ def judge(
     >>> rows = [*range(90), *range(1800, 1810)]
     >>> human = ScoreAudit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, inclusion=[0.05] * 100)
     >>> judged = judge(given, human, gate=0.8)["system"]
-    >>> judged.judge, round(judged.value, 3), str(judged.corrected), judged.verdict, round(judged.quality.j, 2)
-    (0.9, 0.88, '[0.815, 0.927]', 'above', 0.45)
+    >>> round(judged.judge, 3), round(judged.value, 3), str(judged.corrected), judged.verdict
+    (0.9, 0.88, '[0.815, 0.927]', 'above')
     """
     checked_confidence(level)
     checked_name(inference, "inference", ("population", "test_set"))

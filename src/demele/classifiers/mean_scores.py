@@ -97,6 +97,12 @@ class MeanScore:
     degrees: Any = np.nan
     notes: tuple[Note, ...] = ()
 
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, one.name, value.item())
+
     @property
     def interval(self) -> Interval:
         """The interval as that of other results."""
@@ -560,7 +566,7 @@ def _fits(held: RowScores, audit: AuditedRows, *, population: bool) -> tuple[lis
 
 
 def fitted(held: RowScores, own: Rows, audit: AuditedRows, *, weighted: bool, population: bool = True) -> PooledStrata:
-    """Fit strata to some rows, of which an audit has rows, true scores and probabilities; on the scale [0, 1]."""
+    """Fit strata to some rows on the scale [0, 1], with the true scores and probabilities of those audited."""
     rows, true, inclusion = audit
     here = np.flatnonzero(np.isin(rows, own))
     return pooled_strata(

@@ -329,10 +329,10 @@ def more_or_better(
     Examples
     --------
     >>> more_or_better(2000)
-                          way  labels  half_width
-    0  cheap, errors at random    2000    0.021038
-    1                 experts     200    0.041577
-    2       cheap, any errors    2000    0.116830
+                           way  labels  half_width
+    0  cheap, errors at random    2000    0.021047
+    1                  experts     200    0.041577
+    2        cheap, any errors    2000    0.116837
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Between which ranks systems lie, and which of them are alike, from who is shown to be better than whom."""
+"""Ranges of ranks, and tiers of systems, from all pairs that differ significantly."""
 
 import itertools
 from typing import TypeVar

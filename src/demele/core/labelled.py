@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_arrays import holds_truths, items_of, refuse_large_floats
 from demele.core.sentences import plural
-from demele.core.table_columns import as_column, check_rows, check_texts, split_columns
+from demele.core.table_columns import as_column, check_rows, check_same_rows, check_texts, split_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,6 +186,8 @@ def read_labelled(
     for name, values in models.items():
         predicted = read_labels(values, name)
         check_rows(values, labels, (name, argument), (predicted.size, given.size), remedy(given.size))
+        if len({type(getattr(one, "index", None)).__name__ for one in (values, labels)}) == 1:
+            check_same_rows(values, labels, (name, argument))  # a range beside other labels only numbers predictions
         read.append(predicted)
         rows.append(words.encode(predicted, name, partly=classes is None))
     stacked, unlabelled = np.stack(rows), set[int | str]()

@@ -206,15 +206,18 @@ def number_column(
     return array
 
 
-def check_same_rows(codes: object, factors: object, *, optional: bool = False) -> None:
-    """Refuse pandas codes and factors whose indexes differ in any label: they were cut or sorted differently.
+def check_same_rows(
+    first: object, second: object, names: tuple[str, str] = ("codes", "factors"), *, optional: bool = False
+) -> None:
+    """Refuse pandas objects whose indexes differ in any label: they were cut or sorted differently.
 
     Rows are paired by position. What has no index (arrays, tensors, other frames) says nothing and is taken as it is.
 
     Parameters
     ----------
-    codes, factors : object
+    first, second : object
         Of the same number of rows.
+    names : (str, str)
     optional : bool
         Whether the caller has an option ``ignore_index``, which pairs the rows by position all the same.
 
@@ -223,8 +226,8 @@ def check_same_rows(codes: object, factors: object, *, optional: bool = False) -
     InputError
         Naming the first row at which the labels differ.
     """
-    check_same_order(codes, factors, ("codes", "factors"))
-    indexes = _indexes(codes, factors)
+    check_same_order(first, second, names)
+    indexes = _indexes(first, second)
     if len(indexes) < 2 or len(indexes[0]) != len(indexes[1]) or indexes[0].equals(indexes[1]):
         return
     pairs = enumerate(zip(*indexes, strict=True))
@@ -233,7 +236,7 @@ def check_same_rows(codes: object, factors: object, *, optional: bool = False) -
         return
     row, one, other = found
     raise InputError(
-        ("codes", "factors"),
+        names,
         f"their indexes hold different labels, first at row {row} ({quoted(one)} and {quoted(other)}), and rows "
         "are paired by position",
         "give the same rows of both; if row r of both is the same sample all the same, drop the indexes"

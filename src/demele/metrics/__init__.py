@@ -1,5 +1,6 @@
 """Metrics of representations: one object with the facts and the mathematics of each, and one engine for all.
 
+>>> import demele
 >>> from demele import metrics
 >>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
 >>> round(metrics.mig_sup(factors, demele.Factors(factors, kinds="categorical")).value, 2)

@@ -44,6 +44,10 @@ def rating_sheet(
         The sheet has ``rater``, ``traversal`` and an empty ``rating``: 1, changes several things at once, to 5, changes
         one thing. The key has ``traversal``, ``model`` and ``code``; raters must not see it.
 
+    Raises
+    ------
+    InputTypeError, NotEnoughData
+
     Examples
     --------
     >>> sheet, key = rating_sheet({"beta 1": 2, "beta 4": 2}, ["ann", "bob"])

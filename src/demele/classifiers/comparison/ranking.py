@@ -322,7 +322,7 @@ def rank(
     >>> from demele.classifiers import RowScores
     >>> scores = {name: RowScores(rng.random(400) < share) for name, share in shares.items()}
     >>> [(one.name, one.best_rank, one.worst_rank) for one in rank(scores).systems]
-    [('large', 1, 1), ('small', 2, 3), ('tiny', 2, 3)]
+    [('large', 1, 1), ('tiny', 2, 3), ('small', 2, 3)]
     """
     models = read_models(predictions)
     # All (baseline, candidate), row by row of the square of models, without its diagonal.

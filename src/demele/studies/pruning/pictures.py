@@ -192,7 +192,7 @@ def resubstituted(
 
 
 def checked_given(data: Any, share: float) -> GivenSource:
-    """Return images that a user gave: those of the training, of which a share is held out, and those of the test.
+    """Return images that a user gave: those of the training, less a share that is held out, and those of the test.
 
     Raises
     ------
