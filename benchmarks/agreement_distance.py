@@ -27,9 +27,8 @@ from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
 from demele.metrics import dci_compactness
 from demele.runtime.sweep import Record, Sweep, Task
-from demele.studies.jobs import read_codes
 from demele.studies.planning import METRICS, checked_plan
-from demele.studies.study import COLLAPSED, Study
+from demele.studies.study import COLLAPSED, Study, read_codes
 
 #: What is scored anew of each model.
 SCORED = ("sampled", "as numbers", "put back", "put back, sampled")

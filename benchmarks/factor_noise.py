@@ -30,8 +30,7 @@ from demele.metrics.source import InMemory, Subject
 from demele.metrics.splits import split
 from demele.scoring.noisy import transition
 from demele.scoring.noisy.audited import of_tables
-from demele.scoring.noisy.case import Case, NotCorrected, Work
-from demele.scoring.noisy.knowledge import FactorNoise
+from demele.scoring.noisy.case import Case, FactorNoise, NotCorrected, Work
 from demele.scoring.noisy.signed_tables import FARTHEST, consistency
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from demele import bench, lab
-from demele.bench.agreement_documents import title_of_metric
+from demele.bench.agreement_result import title_of_metric
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.document import Cell, Table
 from demele.report.renderers.html import page

@@ -15,9 +15,10 @@ from demele.core.lazy import Later
 from demele.core.seeds import rng_for
 from demele.estimation import counts, trees
 from demele.estimation.forest_importance import forest_importance
-from demele.metrics import fitted_importances, run, source
+from demele.metrics import run, source
 from demele.metrics.data import Data, TableSettings
-from demele.metrics.fitted_importances import forest
+from demele.metrics.predictor import dci as fitted_importances
+from demele.metrics.predictor.dci import forest
 
 TABLES = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "infom", "infoc"]
 

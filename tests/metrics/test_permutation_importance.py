@@ -12,7 +12,8 @@ import demele
 from demele.core.seeds import rng_for
 from demele.estimation import boosting_importance, forest_importance, importance
 from demele.estimation.importance import N_SHUFFLES, Fit, Shuffles, cross_fit, deviations_above_chance
-from demele.metrics import dci_compactness, dci_modularity, fitted_importances
+from demele.metrics import dci_compactness, dci_modularity
+from demele.metrics.predictor import dci as fitted_importances
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 Floats = NDArray[np.float64]

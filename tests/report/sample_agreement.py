@@ -11,8 +11,7 @@ from demele.core.store import Key
 from demele.core.version import __version__
 from demele.lab import Study
 from demele.runtime.sweep import Record
-from demele.studies.jobs import Configuration
-from demele.studies.study import study_of
+from demele.studies.study import Configuration, study_of
 
 METRICS = ("mig", "sap", "irs", "mine")
 BETAS, SIZES = (0.1, 1.0, 100.0), (2, 4, 8)

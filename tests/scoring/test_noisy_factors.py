@@ -18,8 +18,7 @@ from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.noisy.audited import of_rows, of_tables
-from demele.scoring.noisy.case import Case, Parts, Work, split_rows
-from demele.scoring.noisy.knowledge import FactorNoise
+from demele.scoring.noisy.case import Case, FactorNoise, Parts, Work, split_rows
 from demele.scoring.noisy.signed_tables import nearer
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

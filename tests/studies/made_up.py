@@ -6,8 +6,8 @@ from typing import Any
 from demele.core.seeds import rng_for
 from demele.lab import StudyPlan, plan_model_family
 from demele.runtime.sweep import Record
-from demele.studies.jobs import codes_digest, read_codes, write_codes
 from demele.studies.planning import Job
+from demele.studies.study import codes_digest, read_codes, write_codes
 
 #: Small, and with metrics that are computed at once.
 SETTINGS: dict[str, Any] = {

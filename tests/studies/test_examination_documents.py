@@ -8,7 +8,7 @@ import pytest
 
 from demele.lab import Examination
 from demele.report.document import Strips
-from demele.studies.examination_documents import ordered
+from demele.studies.examination import ordered
 from tests.core import test_result as forms
 from tests.studies.models import examined
 

@@ -8,8 +8,8 @@ import pytest
 from demele import lab
 from demele.report.document import Pill, Table
 from demele.report.words import typed
-from demele.studies.pruning import documents
 from demele.studies.pruning.claims import CLAIMS
+from demele.studies.pruning.study import _state
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_the_verdict_on_a_claim(
 ) -> None:
     claim = replace(CLAIMS[0], expected=expected)
     found = replace(study.differences()[0], verdict=verdict, significant=significant)
-    assert documents._state(claim, found).text == state
+    assert _state(claim, found).text == state
 
 
 def test_the_counts_of_a_difference_are_those_of_the_rows(study: lab.PruningStudy) -> None:

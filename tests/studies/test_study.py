@@ -15,9 +15,8 @@ from demele.runtime.progress import progress
 from demele.runtime.sweep import Record
 from demele.scoring.evaluate import evaluate
 from demele.studies.folders import record_or_reason
-from demele.studies.jobs import Configuration, read_codes, write_codes
 from demele.studies.planning import Job, seen_factors
-from demele.studies.study import Study, TrainedModel
+from demele.studies.study import Configuration, Study, TrainedModel, read_codes, write_codes
 from tests.report.sample_agreement import training as sample_training
 from tests.studies.made_up import SETTINGS, plan
 from tests.tolerances import assert_exact

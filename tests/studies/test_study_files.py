@@ -13,7 +13,7 @@ from demele.core.errors import FormatError
 from demele.core.seeds import rng_for
 from demele.data import sprites
 from demele.scoring.evaluate import evaluate
-from demele.studies.jobs import codes_digest, read_codes
+from demele.studies.study import codes_digest, read_codes
 from tests.tolerances import ROUNDING, assert_close
 
 EMBEDDED = Path(lab.__file__).parent / "studies" / "embedded.jsonl"

@@ -9,8 +9,8 @@ import pytest
 
 from demele.lab import VAE, plan_model_family
 from demele.runtime.sweep import Record
-from demele.studies.jobs import codes_digest, read_codes
 from demele.studies.planning import Job, train_vae
+from demele.studies.study import codes_digest, read_codes
 from tests.tolerances import assert_exact
 
 pytest.importorskip("torch")

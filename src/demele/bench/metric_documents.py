@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from demele.bench.cards import card_of
 from demele.bench.criteria import REVIEW_CRITERIA, Criterion
-from demele.bench.dictionary import printed_scores
+from demele.bench.dictionary import card_of, printed_scores
 from demele.bench.published import agreement, agrees, printed_verdict
 from demele.bench.verdicts import NOT_CHARACTERISED, Verdict
 from demele.core.result import about

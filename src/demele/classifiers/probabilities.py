@@ -8,8 +8,8 @@ import numpy as np
 
 from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.results import NamedEstimate, NamedEstimates
+from demele.classifiers.roc import Bounds, Values, kept_share, mean_values, named_estimates, systems_of
 from demele.classifiers.row_scores import RowScores, ScoreAudit
-from demele.classifiers.system_values import Bounds, Values, kept_share, mean_values, named_estimates, systems_of
 from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_confidence, checked_count, checked_number, checked_rate, checked_seed
 from demele.core.errors import InputError, NotEnoughData

@@ -38,8 +38,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 from demele.cli.old_names import new_option
-from demele.cli.progress import resuming, shown
-from demele.cli.results import Output, Warned, check_writable, warnings_in_one_line
+from demele.cli.results import Output, Warned, check_writable, resuming, shown, warnings_in_one_line
 from demele.cli.standard_input import Format, is_stream, on_disk
 from demele.core.errors import DemeleError, InputError
 from demele.core.kinds import Kind, annotation_of, joined, kind_of

@@ -6,26 +6,78 @@ import shlex
 import shutil
 import sys
 import textwrap
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from demele.cli.progress import log, shown
-from demele.core.errors import DemeleWarning, InputError, quoted
+from demele.core.errors import DemeleWarning, InputError, quoted, short_words
 from demele.core.extras import require
 from demele.core.kinds import Kind
 from demele.core.outputs import expect_new, why_not_writable, write_whole
 from demele.core.reading import real_path
 from demele.core.result import MethodsFormat, Result
-from demele.files.sheets import csv_text
+from demele.files.expert_sheets import key_path
+from demele.files.sheets import check_sheet_name, csv_text
 from demele.report.document import Document
 from demele.report.renderers import paper, terminal
 from demele.report.renderers.tables import unnamed
 from demele.report.words import typed
+from demele.runtime.progress import Report, progress
+
+# How far a long run is ------------------------------------------------------------------------------------------------
+
+#: Seconds between two lines of progress where no bar can be shown.
+_SECONDS_BETWEEN_LINES = 30.0
+
+
+def log(message: str) -> None:
+    """Write one line to stderr."""
+    print(short_words(" ".join(message.split())), file=sys.stderr)  # noqa: T201
+
+
+def shown(quiet: bool) -> AbstractContextManager[None]:
+    """Show within a block how far long computations are; with ``quiet`` show nothing."""
+    return nullcontext() if quiet else progress(None if sys.stderr.isatty() else _in_lines())
+
+
+@contextmanager
+def resuming(store: Path | None, quiet: bool, *, records: bool) -> Iterator[None]:
+    """Say what an earlier run left in a store of records, and at the end, or on Ctrl-C, where the results are kept."""
+    if records and store is not None and store.is_file() and store.stat().st_size and not quiet:
+        from demele.core.store import Store
+
+        log(f"demele: {store} holds {len(Store.read(store)[1]):,} finished records")
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is not None and store.exists():
+            log(f"demele: what was finished is in {store}; the same command continues where it stopped")
+        raise
+    if store is not None and not quiet:
+        log(f"demele: results are kept in {store}; a run that asks for more adds to them")
+
+
+def _in_lines() -> Report:
+    """Write a line now and then: for logs of runs that nobody watches."""
+    last = time.monotonic()
+    first, of = True, ""
+
+    def report(done: float, total: float, label: str) -> None:
+        nonlocal last, first, of
+        sized, first = first and label.endswith(" to measure"), False
+        if sized:  # the first report may tell the size of the work
+            of = f" of {label.removesuffix(' to measure')}"
+        elif time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            log(f"demele: {done / total:.0%}{of}, {label}")
+
+    return report
+
 
 Say = Callable[[str | Exception], str]
 #: What every result can be written to.
@@ -294,3 +346,21 @@ def _in_words(content: Any, say: Say) -> Any:
         sentences = {key: say(content[key]) for key in ("message", "reason") if isinstance(content.get(key), str)}
         return {key: _in_words(item, say) for key, item in content.items()} | sentences
     return [_in_words(item, say) for item in content] if isinstance(content, list) else content
+
+
+# The sheet that ``--blind`` writes for an expert ----------------------------------------------------------------------
+
+
+def check_sheet(path: Path | None, option: str, *, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Refuse a sheet that could not be written, or whose key could not be.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+    """
+    if path is None:
+        raise InputError(
+            f"{option}: --blind writes a sheet and a key next to it; name the sheet, such as {option} sheet.csv"
+        )
+    check_sheet_name(path, option)
+    check_writable(key_path(path), force=force, inputs=inputs)

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from demele.metrics.information.gaps import rmig as rmig
     from demele.metrics.information.gaps import xmig as xmig
     from demele.metrics.information.information_shares import infoc as infoc
+    from demele.metrics.information.information_shares import infoe as infoe
     from demele.metrics.information.information_shares import infom as infom
     from demele.metrics.information.med import med_compactness as med_compactness
     from demele.metrics.information.med import med_modularity as med_modularity
+    from demele.metrics.information.snc import nk as nk
     from demele.metrics.information.snc import snc as snc
     from demele.metrics.information.unique_information import unique_information as unique_information
     from demele.metrics.intervention.factor_vae import z_diff as z_diff
@@ -51,11 +53,9 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.correlations import mcc as mcc
     from demele.metrics.predictor.correlations import mcc_rank as mcc_rank
     from demele.metrics.predictor.correlations import mcc_weak as mcc_weak
+    from demele.metrics.predictor.correlations import r2_affine as r2_affine
     from demele.metrics.predictor.dci import dci as dci
     from demele.metrics.predictor.explicitness import explicitness as explicitness
-    from demele.metrics.predictor.infoe import infoe as infoe
-    from demele.metrics.predictor.nk import nk as nk
-    from demele.metrics.predictor.r2_affine import r2_affine as r2_affine
     from demele.metrics.predictor.sap import sap as sap
     from demele.metrics.predictor.tmex import tmex as tmex
     from demele.metrics.standalone.interpolatability import Interpolatability as Interpolatability
@@ -75,9 +75,9 @@ __getattr__, __dir__, __all__ = lazily(
             "dcimig jemmig minimality modularity modularity_from_information sufficiency "
         ),
         "demele.metrics.information.gaps": "dlig dmig mig mig_from_information mig_sup xmig rmig",
-        "demele.metrics.information.information_shares": "infoc infom",
+        "demele.metrics.information.information_shares": "infoc infom infoe",
         "demele.metrics.information.med": "med_compactness med_modularity",
-        "demele.metrics.information.snc": "snc",
+        "demele.metrics.information.snc": "snc nk",
         "demele.metrics.information.unique_information": "unique_information",
         "demele.metrics.intervention.factor_vae": "z_diff z_max_variance z_min_variance",
         "demele.metrics.intervention.irs": (
@@ -86,12 +86,9 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.metrics.intervention.omes": "omes",
         "demele.metrics.metric": "Guards Metric MetricSpec Native",
         "demele.metrics.predictor.capacity_explicitness": "capacity_explicitness",
-        "demele.metrics.predictor.correlations": "mcc mcc_rank mcc_weak",
+        "demele.metrics.predictor.correlations": "mcc mcc_rank mcc_weak r2_affine",
         "demele.metrics.predictor.dci": "dci",
         "demele.metrics.predictor.explicitness": "explicitness",
-        "demele.metrics.predictor.infoe": "infoe",
-        "demele.metrics.predictor.nk": "nk",
-        "demele.metrics.predictor.r2_affine": "r2_affine",
         "demele.metrics.predictor.sap": "sap",
         "demele.metrics.predictor.tmex": "tmex",
         "demele.metrics.standalone.interpolatability": "Interpolatability interpolatability",

@@ -2,20 +2,246 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.result import Result
+from demele.core.png import Pixels, strip, within
+from demele.core.result import Result, notices
 from demele.core.results import Evaluation, Note
-from demele.core.verdict import RepresentationVerdict
-from demele.studies.examination_documents import examination_document
+from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
+from demele.core.verdict import RepresentationVerdict, verdict_methods, verdict_sentences, verdict_strips, verdict_table
+from demele.models.documents import history_lines, settings_table
+from demele.models.vae.run import LINES
+from demele.report.document import (
+    NOTHING,
+    Block,
+    Choice,
+    Document,
+    Heat,
+    Images,
+    Line,
+    Lines,
+    Section,
+    Table,
+)
+from demele.report.listing import table_of_frame
+from demele.report.words import count, joined, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What an examination of a trained model says: its document ------------------------------------------------------------
+
+#: Codes that are shown, first those that diverge most from the prior, and codes whose responses are drawn.
+MOST_CODES, MOST_RESPONSES = 24, 4
+#: Bytes of all images of a page; and the least width of an image on it, in pixels of the screen.
+_MOST_BYTES, _WIDE = 600_000, 64
+_SIDE_BY_SIDE = 8
+_OF_SCORES = "Scores of forests use fewer images and have neither intervals nor chance levels."
+
+
+def examination_document(result: Examination) -> Document:
+    """Say what a trained model holds of the factors, and show what its codes do."""
+    verdict, scores = result.verdict, result.scores
+    codes = _codes(result)
+    drawn, smaller = within(_MOST_BYTES, dict(_strips(result)))
+    return Document(
+        kind="Trained model",
+        title=name(result.name),
+        headline=_headline(result),
+        tone="bad" if result.collapsed else "",
+        sentences=list(_sentences(result)),
+        figure=None if verdict is None else verdict_strips(verdict),
+        table=codes if verdict is None else verdict_table(verdict),
+        scope=(
+            count(result.n, "image"),
+            f"{written(int(result.codes['active'].sum()), 'count')} of {count(len(result.codes), 'code')} active",
+            count(0 if verdict is None else len(verdict.factors), "factor"),
+        ),
+        sections=[
+            Section("Scores", [] if scores is None else [scores_table(scores.scores), _OF_SCORES]),
+            Section("Code-factor matrix", [*matrix_blocks((), verdict, None), _importances(result)]),
+            Section("Values per factor and code", [codes]),
+            _curves(result, drawn),
+            _traversals(result, drawn),
+            _reconstructions(result, drawn),
+            Section("Training", [] if result.history is None else [*history_lines(result.history, "step", LINES)]),
+            Section("Data", [settings_table(result.facts), smaller]),
+        ],
+        notes=[*notices(result.notes), *notes_of([] if scores is None else [scores])],
+        methods=[
+            f"A trained model was examined on {count(result.n, 'image')} with demele [@demele]. A code is active if",
+            "the standard deviation of its means is above 0.05 and its mean divergence above 0.01 nats.",
+            *([] if verdict is None else verdict_methods(verdict)),
+        ],
+        signatures=signatures_of(scores or ()),
+        version=result.version,
+    )
+
+
+def _headline(result: Examination) -> str:
+    if result.collapsed:
+        return "The model has collapsed: no code is active."
+    if result.verdict is None:
+        used = int(result.codes["active"].sum())
+        return f"{written(used, 'count')} of {count(len(result.codes), 'code')} are active; no factors are known."
+    return next(verdict_sentences(result.verdict))
+
+
+def _sentences(result: Examination) -> Iterator[str]:
+    idle = [name(code) for code in result.codes.index[~result.codes["active"].astype(bool)]]
+    if idle and not result.collapsed:
+        yield f"Inactive codes: {joined(idle)}."
+    made = result.reconstructions
+    if made is not None and np.isfinite(made.explained):
+        share = written(made.explained, "percent.0")
+        yield (
+            "Reconstructions are worse than the mean image."
+            if made.explained < 0
+            else f"Reconstructions explain {share} of the variance of the pixels."
+        )
+
+
+def ordered(result: Examination) -> list[int]:
+    """Return the codes: active ones first, those that diverge most from the prior before others."""
+    codes = result.codes
+    keys = (codes["std"].to_numpy(), np.nan_to_num(codes["kl"].to_numpy(dtype=float)), codes["active"].to_numpy())
+    return [int(place) for place in np.lexsort([-np.asarray(key, dtype=float) for key in keys])]
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+def _importances(result: Examination) -> Heat | None:
+    """Draw how much a forest that predicts each factor uses each code."""
+    if result.importances is None:
+        return None
+    order = ordered(result)[:MOST_CODES]
+    rows, values = [name(result.codes.index[place]) for place in order], result.importances.to_numpy()[order]
+    columns, caption = list(map(name, result.importances.columns)), "Importance to a forest that predicts the factor"
+    return Heat(caption, rows, columns, values.tolist(), "percent.0", ("code", "factor"), "column")
+
+
+def _codes(result: Examination) -> Table:
+    columns = ["active", "kl", "std", "best_factor", "information"]
+    forms = {"kl": "number.2", "std": "number.2", "information": "percent.0"}
+    frame = result.codes[columns].iloc[ordered(result)].rename_axis("code")
+    table, _ = table_of_frame("Codes", frame, forms)
+    return replace(table, note="KL: divergence from the prior, in nats. Information: share of the factor's entropy.")
+
+
+def _curves(result: Examination, drawn: Mapping[str, bytes]) -> Section:
+    """Show the images along each factor, and how the codes respond."""
+    panels: dict[str, list[Block]] = {}
+    for place, sweep in enumerate(result.sweeps):
+        shown = joined((sweep.values[position] for position in sweep.shown), ",", most=12)
+        alt = f"Images along {name(sweep.factor)}: {name(shown)}"
+        scale = max(1, _WIDE // sweep.images.shape[2])
+        images = Images(f"Images along {name(sweep.factor)}", [("", [(alt, drawn[f"sweep {place}"])])], scale)
+        panels[name(sweep.factor)] = [images, _response(result, sweep)]
+    text = (
+        "Other factors are kept in the images. The line is the mean of a code at each value, the band what the other "
+        "factors change (from the 5% to the 95% quantile)."
+    )
+    return Section("Curves", [text, Choice("Factor", panels)])
+
+
+def _response(result: Examination, sweep: Sweep) -> Lines:
+    known = result.information
+    shares = np.zeros(len(result.codes)) if known is None else np.nan_to_num(known[sweep.factor].to_numpy(dtype=float))
+    active = [place for place in ordered(result) if result.codes["active"].iloc[place]]
+    lines = []
+    for place in sorted(active, key=lambda place: -shares[place])[:MOST_RESPONSES]:
+        title = f"{name(result.codes.index[place])} {written(float(shares[place]), 'percent.0')}"
+        mean, low, high = (column[:, place].tolist() for column in (sweep.mean, sweep.low, sweep.high))
+        lines.append(Line(title, places_of(sweep.values), mean, low, high))
+    axes = (name(sweep.factor), "number"), ("mean of the code", "number")
+    return Lines(f"Codes along {name(sweep.factor)}", lines, *axes)
+
+
+# Images ---------------------------------------------------------------------------------------------------------------
+
+
+def _traversals(result: Examination, drawn: Mapping[str, bytes]) -> Section:
+    """Show a strip for each code, active ones first, and samples of the prior."""
+    blocks: list[Block] = []
+    moved = result.traversals
+    if moved is not None:
+        places = ordered(result)[:MOST_CODES]
+        rows = [
+            (name(result.codes.index[place]), [(_moved(result, place), drawn[f"code {place}"])]) for place in places
+        ]
+        ends = "from the 2.5% to the 97.5% quantile of its means" if moved.values is not None else "as in the file"
+        anchors = count(moved.images.shape[0], "image")
+        blocks += [
+            f"Each strip moves one code {ends}; the others stay at the codes of {anchors}. A code that holds one "
+            f"factor changes one thing. At most {MOST_CODES} codes are shown.",
+            Images("Codes", rows, max(1, _WIDE // moved.images.shape[4])),
+        ]
+    if result.samples is not None:
+        alt = f"{count(len(result.samples), 'image')} decoded from codes of the prior"
+        scale = max(1, _WIDE // result.samples.shape[2])
+        blocks += [
+            "Samples unlike the data mean that the codes of the data do not fill the prior.",
+            Images("Samples of the prior", [("", [(alt, drawn["samples"])])], scale),
+        ]
+    return Section("Traversals", blocks)
+
+
+def _moved(result: Examination, place: int) -> str:
+    """Say which factor a moved code carries most of, and how much the images change."""
+    code, moved = result.codes.iloc[place], result.traversals
+    best = f"{name(code.best_factor)} {written(float(code.information), 'percent.0')}; " if code.best_factor else ""
+    change = "" if moved is None else f"pixels change by {written(float(moved.change[place]), 'percent')}"
+    return f"{best}{change}{'' if code.active else '; inactive'}"
+
+
+def _reconstructions(result: Examination, drawn: Mapping[str, bytes]) -> Section:
+    """Show images, what the decoder makes of them, and the difference: at random, and the worst."""
+    made = result.reconstructions
+    if made is None:
+        return NOTHING
+    scale = max(1, _WIDE // made.originals.shape[2])
+    blocks: list[Block] = [
+        f"The mean squared error of {count(made.tried, 'image')} is {written(made.mean_error, 'number.4')}, of the "
+        f"mean image {written(made.mean_image_error, 'number.4')} (black to white is 1). Black differences are none."
+    ]
+    for title, part in _parts(made.n_random):
+        errors = joined((written(float(error), "number.4") for error in made.errors[part]), ",", most=24)
+        rows = [(row, [(f"{row}; errors {errors}", drawn[f"{row} {title}"])]) for row in _ROWS]
+        blocks.append(Images(title, rows, scale))
+    return Section("Reconstructions", blocks)
+
+
+_ROWS = ("Image", "Decoded", "Difference")
+
+
+def _parts(n_random: int) -> Iterable[tuple[str, slice]]:
+    return (("Images at random", slice(0, n_random)), ("Worst reconstructions", slice(n_random, None)))
+
+
+def _strips(result: Examination) -> Iterator[tuple[str, Pixels]]:
+    moved, made = result.traversals, result.reconstructions
+    if moved is not None:
+        for place in ordered(result)[:MOST_CODES]:
+            anchors = slice(None) if result.codes["active"].iloc[place] else slice(1)
+            yield f"code {place}", strip(moved.images[anchors, place])
+    if made is not None:
+        difference = np.abs(made.originals.astype(np.int16) - made.made).astype(np.uint8)
+        for title, part in _parts(made.n_random):
+            for row, images in zip(_ROWS, (made.originals, made.made, difference), strict=True):
+                yield f"{row} {title}", strip([images[part]])
+    for place, sweep in enumerate(result.sweeps):
+        yield f"sweep {place}", strip([sweep.images])
+    if result.samples is not None:
+        samples = result.samples
+        starts = range(0, len(samples), _SIDE_BY_SIDE)
+        yield "samples", strip([samples[start : start + _SIDE_BY_SIDE] for start in starts])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

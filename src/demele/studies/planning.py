@@ -33,8 +33,17 @@ from demele.runtime.progress import time_left
 from demele.runtime.sweep import Record, Task
 from demele.scoring.evaluate import evaluate
 from demele.studies.folders import GridPlan, Records, Stage, record_or_reason, trained_in_stages
-from demele.studies.jobs import Configuration, Kind, codes_digest, read_codes, score_key, train_key, write_codes
-from demele.studies.study import STUDY, Study
+from demele.studies.study import (
+    STUDY,
+    Configuration,
+    Kind,
+    Study,
+    codes_digest,
+    read_codes,
+    score_key,
+    train_key,
+    write_codes,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

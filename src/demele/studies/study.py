@@ -1,31 +1,272 @@
 """A study: its models, their scores, its compact file, and how far metrics agree."""
 
+import hashlib
+import io
+import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.bench.agreement import agreement
-from demele.bench.agreement_result import Agreement
+from demele.bench.agreement_result import Agreement, title_of_metric
+from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.core.checked_numbers import checked_count
-from demele.core.errors import InputTypeError, NotEnoughData, quoted
+from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.names import checked_name
 from demele.core.outputs import write_whole
-from demele.core.reading import check_shape
+from demele.core.reading import check_shape, parsing, read_whole
 from demele.core.result import Result, plain
 from demele.core.store import Key, reading_record
 from demele.core.table_columns import as_float
 from demele.core.version import __version__
+from demele.metrics.request import RECOMMENDED
+from demele.models.documents import settings_table
+from demele.report.document import NOTHING, Block, Choice, Document, Heat, Mark, Section, Strip, Strips, Table
+from demele.report.listing import Column, listed
+from demele.report.words import count, name, written
 from demele.runtime.sweep import Record
 from demele.studies.folders import StudyFormat
-from demele.studies.jobs import Configuration, Kind, score_key, train_key
-from demele.studies.study_documents import study_document
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# One model of a study -------------------------------------------------------------------------------------------------
+
+#: What the codes are scored against: "real", "null-0", "null-1", ..., "half-0", "half-1".
+Kind = str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """One model to train.
+
+    Attributes
+    ----------
+    objective : str
+    options : mapping
+        Options of the objective.
+    latents : int
+        Number of codes.
+    seed : int
+        Random seed of the training.
+    """
+
+    objective: str
+    options: Mapping[str, float | int | str | bool | None] = field(default_factory=dict)
+    latents: int
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its name, the same for all seeds.
+
+        Examples
+        --------
+        >>> Configuration(objective="beta_vae", options={"beta": 0.01}, latents=4, seed=2).name
+        'beta_vae(beta=0.01), 4 codes'
+        """
+        options = ", ".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.options.items()
+        )
+        return f"{self.objective}({options}), {self.latents} codes"
+
+    def identified(self, identity: Mapping[str, str | int]) -> str:
+        """Return a short text that differs where anything differs that changes a number."""
+        whole = json.dumps([dict(identity), asdict(self)], sort_keys=True, separators=(",", ":"))
+        return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
+
+
+def train_key(identifier: str) -> Key:
+    """Return the key of a training."""
+    return ("train", identifier)
+
+
+def score_key(identifier: str, step: int, kind: Kind, metric: str) -> Key:
+    """Return the key of a score."""
+    return ("score", identifier, step, kind, metric)
+
+
+# Codes ---------------------------------------------------------------------------------------------------------------
+
+
+def write_codes(path: Path, mean: NDArray[np.floating], std: NDArray[np.floating] | None) -> str:
+    """Write codes of single precision, and return their digest.
+
+    Raises
+    ------
+    OutputError
+    """
+    arrays = {"mean": np.asarray(mean, dtype=np.float32)}
+    if std is not None:
+        arrays["std"] = np.asarray(std, dtype=np.float32)
+    held = io.BytesIO()
+    np.savez(held, **arrays)  # type: ignore[arg-type]
+    write_whole(path, held.getvalue())
+    return codes_digest(arrays["mean"], arrays.get("std"))
+
+
+def read_codes(path: Path, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    """Return means, shape (n, n_codes), and standard deviations, if they are there.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
+    try:
+        content = read_whole(path)
+    except OSError as error:
+        raise InputError("store", f"cannot read {path}: {error.strerror or error}") from error
+    what = f"{path}: not the codes of a study; delete it, and the next run makes it again"
+    with parsing(what), np.load(io.BytesIO(content), allow_pickle=False) as held:
+        found = {name: held[name] for name in held.files}
+    mean, std = found.get("mean"), found.get("std")
+    if mean is None or mean.dtype != np.float32 or mean.ndim != 2 or len(mean) != n:
+        raise FormatError(what)
+    if std is not None and (std.dtype != np.float32 or std.shape != mean.shape):
+        raise FormatError(what)
+    return mean, std
+
+
+def codes_digest(mean: NDArray[np.float32], std: NDArray[np.float32] | None) -> str:
+    """Return a short text that changes with a bit of the codes; the file of them has a date in it."""
+    found = hashlib.blake2b(np.ascontiguousarray(mean).tobytes(), digest_size=16)
+    if std is not None:
+        found.update(np.ascontiguousarray(std).tobytes())
+    return found.hexdigest()
+
+
+# What a study of trained models says: its document --------------------------------------------------------------------
+
+#: Pairs that a terminal lists, and models whose scores are drawn.
+_MOST_PAIRS, _MOST_MODELS = 10, 40
+_FLAGS = {
+    "collapsed": "collapsed (no active code, so scores are noise)",
+    "partial": "with fewer active codes than factors",
+    "diverged": "diverged",
+    "failed": "failed",
+    "missing": "not trained yet",
+}
+
+
+def study_document(result: "Study") -> Document:
+    """Say which metrics agree about the models of a study; of few models, how they score."""
+    done = {model.configuration.name for model in result.done()}
+    settings, models = result.settings, _models(result)
+    document = Document(
+        kind="Study of trained models",
+        title=f"Agreement of metrics about models of {name(settings['images'])}",
+        headline=f"{count(len(done), 'trained configuration')} cannot show which metrics agree: "
+        f"{LEAST_FOR_INTERVALS} are needed.",
+        figure=_strips(result),
+        table=models,
+        scope=(
+            count(len(result.models), "model"),
+            *(f"{number} {_FLAGS[flag]}" for flag, number in _flags(result).items()),
+            f"{written(result.steps[-1], 'count')} steps",
+            str(settings["protocol"]),
+        ),
+        sections=[_grids(result), Section("Models", [models]), Section("Data", [settings_table(settings)])],
+        methods=[
+            f"{count(len(result.models), 'model')} were trained on {name(settings['images'])} and scored with",
+            f"{count(len(result.metrics), 'metric')} by demele [@demele], under the protocol {settings['protocol']}.",
+        ],
+        version=result.version,
+    )
+    if len(done) < LEAST_FOR_INTERVALS:
+        return document
+    agreement = result.agreement().document()
+    grids, *others = document.sections
+    return replace(
+        agreement,
+        kind=document.kind,
+        title=document.title,
+        table=_strongest(agreement.table),
+        scope=document.scope,
+        sections=[grids, *agreement.sections, *others],
+        methods=[*document.methods, *agreement.methods[2:]],
+        version=document.version,
+    )
+
+
+def _flags(result: "Study") -> dict[str, int]:
+    numbers = Counter(model.flag for model in result.models)
+    return {flag: numbers[flag] for flag in _FLAGS if numbers[flag]}
+
+
+def _strongest(pairs: Table | None) -> Table | None:
+    """Return the pairs of metrics with the largest |tau|."""
+    if pairs is None or len(pairs.rows) <= _MOST_PAIRS:
+        return pairs
+    note = f"The {_MOST_PAIRS} strongest of {count(len(pairs.rows), 'pair')}."
+    return replace(pairs, rows=pairs.rows[:_MOST_PAIRS], note=note)
+
+
+def _shown(result: "Study") -> Sequence[str]:
+    """Return a metric of each property, as far as the study has them."""
+    return [metric for metric in RECOMMENDED if metric in result.metrics] or result.metrics[: len(RECOMMENDED)]
+
+
+def _called(model: "TrainedModel") -> str:
+    return f"{name(model.configuration.name)}, seed {model.configuration.seed}"
+
+
+def _strips(result: "Study") -> Strips:
+    metrics = _shown(result)
+    strips = []
+    for model in result.models[:_MOST_MODELS]:
+        marks = [Mark("dot", result.value(model, metric), None, place) for place, metric in enumerate(metrics)]
+        strips.append(Strip(_called(model), marks))
+    return Strips("Scores", strips, "number.2", "score", dict(enumerate(map(title_of_metric, metrics))))
+
+
+def _grids(result: "Study") -> Section:
+    """Show the mean of each score by the one option that varies and the number of codes."""
+    frame = result.to_frame()
+    options = sorted({key for model in result.models for key in model.configuration.options})
+    varied = [key for key in options if frame[key].nunique() > 1] or options
+    if len(varied) != 1:
+        return NOTHING
+    (option,) = varied
+    cells = frame.groupby([option, "latents"])[list(result.metrics)].mean()
+    panels: dict[str, list[Block]] = {}
+    for metric in result.metrics:
+        means, title = cells[metric].unstack(), title_of_metric(metric)
+        rows, columns = list(map(str, means.index)), list(map(str, means.columns))
+        caption, axes = f"{title} by {name(option)} and codes", (name(option), "codes")
+        panels[title] = [Heat(caption, rows, columns, means.to_numpy().tolist(), "number.2", axes)]
+    text = "Means over seeds; a cell is empty if no model of it has a score."
+    return Section("Scores", [Choice("Metric", panels), text])
+
+
+def _models(result: "Study") -> Table:
+    metrics = _shown(result)
+    columns: list[Column[TrainedModel]] = [
+        ("Model", "text", _called),
+        ("Flag", "text", lambda model: model.flag),
+        ("Active", "count", "active"),
+        *((title_of_metric(one), "number", lambda model, one=one: result.value(model, one)) for one in metrics),
+        ("Codes", "count?", "configuration.latents"),
+        ("Reconstruction error", "number.1?", "reconstruction"),
+        ("Above its floor", "number.1?", lambda model: model.reconstruction - model.floor),
+        ("Divergence", "number.2?", lambda model: float(np.sum(model.kl)) if model.kl else None),
+        ("Total correlation", "number.2?", "total_correlation"),
+        ("Steps", "count?", "steps"),
+        ("Seconds", "number.0?", "seconds"),
+        ("Reason", "text?", "reason"),
+    ]
+    note = (
+        f"{len(metrics)} of {count(len(result.metrics), 'metric')}; to_frame() and CSV have all. Reconstruction error, "
+        "divergence from the prior and total correlation are in nats per image."
+    )
+    return listed("Models", result.models, columns, note, first=_MOST_MODELS)
 
 
 # One model ------------------------------------------------------------------------------------------------------------

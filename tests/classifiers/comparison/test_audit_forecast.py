@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.classifiers import SequentialComparison, compare, plan_audit
-from demele.classifiers.comparison.forecast_parts import ForecastDesign, Truths, World, assumed_worlds
+from demele.classifiers.comparison.forecast_result import ForecastDesign, Truths, World, assumed_worlds
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import read_labelled
 from demele.labels import Audit, disagreement, draw_audit

@@ -9,7 +9,8 @@ import numpy as np
 
 from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.compare import LEAST_AUDITED, asked_as, class_asked
-from demele.classifiers.comparison.forecast_parts import (
+from demele.classifiers.comparison.forecast_result import (
+    AuditForecast,
     AuditProspect,
     ForecastDesign,
     PairOutlook,
@@ -17,7 +18,6 @@ from demele.classifiers.comparison.forecast_parts import (
     World,
     assumed_worlds,
 )
-from demele.classifiers.comparison.forecast_result import AuditForecast
 from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.measures.audit_interval import AuditInference
 from demele.classifiers.question import Outcomes, Question, classes_of

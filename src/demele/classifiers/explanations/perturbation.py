@@ -24,7 +24,6 @@ from demele.classifiers.explanations.courses import (
     regions,
     state_after,
 )
-from demele.classifiers.explanations.documents import decisive
 from demele.classifiers.explanations.result import (
     MapDifference,
     MapResult,
@@ -32,6 +31,7 @@ from demele.classifiers.explanations.result import (
     PerturbationCurve,
     PerturbationTest,
     WorstCase,
+    decisive,
 )
 from demele.classifiers.measures.confusion import confusion_counts
 from demele.classifiers.measures.correction import correct_bounds, union_interval, worst_case_interval

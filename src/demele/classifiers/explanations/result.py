@@ -1,23 +1,215 @@
 """Result of a perturbation test: curves, areas, the gain of a map over random order, and its worst images."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.explanations.documents import perturbation_document
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
 from demele.core.errors import UnknownNameError, quoted
 from demele.core.names import suggestion
-from demele.core.result import Result
+from demele.core.png import strip, within
+from demele.core.result import Result, about
 from demele.core.results import Note
 from demele.core.signature import Signature
+from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Table, Tone
+from demele.report.listing import Column, drawn, listed
+from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from demele.classifiers.results import Estimate
+
+
+# What a perturbation test of importance maps says: its document -------------------------------------------------------
+
+#: What is measured, as a noun.
+_NOUNS = {
+    "probability": "probability of the class predicted of the whole image",
+    "output": "output for the class predicted of the whole image",
+    "prediction kept": "share of images whose prediction has not changed",
+    "accuracy": "accuracy against the given labels",
+}
+_FILLINGS = {
+    "uniform": "random values for each image and repeat",
+    "mean": "the mean colour of the image",
+    "blur": "the blurred image",
+}
+_ORDERS = {"most": "Most important first", "random": "Random order", "least": "Least important first"}
+_DIFFERENCE = "Difference to random order"
+_TONES: dict[str, Tone] = {"holds": "good", "misleads": "bad", "inconclusive": "open"}
+#: Colours of a map: what speaks against the class, nothing, what speaks for it.
+_AGAINST, _NOTHING, _FOR = (0, 114, 178), (255, 255, 255), (200, 84, 10)
+#: Bytes of all images of a page, and the least width of a strip of them on it, in pixels of the screen.
+_MOST_BYTES, _WIDE = 120_000, 360
+
+
+def perturbation_document(result: "PerturbationTest") -> Document:
+    """Say which maps find the regions that a classifier uses, and where each map is worst."""
+    table = _areas(result)
+    sides = ("worse than random", "better than random")
+    region = "pixels" if result.region == (1, 1) else f"regions of {result.region[0]} x {result.region[1]} pixels"
+    holds = sum(found.verdict == "holds" for found in result.maps)
+    filling = _FILLINGS.get(str(result.destroy), f"the value {result.destroy}")
+    interval = "Corrected" if "Corrected" in table.columns else "Interval"
+    return Document(
+        kind="Perturbation test",
+        title="Does the explanation hold?" if len(result.maps) == 1 else "Which explanations hold?",
+        headline=_headline(result),
+        tone="good" if holds == len(result.maps) else "bad" if not holds else "open",
+        sentences=[_best(result), _labels(result)],
+        figure=drawn(table, "Difference", interval=interval, axis="Area", sides=sides, zero=0.0, caption=_DIFFERENCE),
+        table=table,
+        scope=[
+            count(result.n, "image"),
+            f"{result.steps} of {count(result.regions, 'region')} destroyed",
+            f"level {rate(result.level)}",
+        ],
+        sections=[
+            Section("Scores", [table]),
+            _pairs(result),
+            Section("Curves", [Choice("Map", {name(found.name): [_curves(result, found)] for found in result.maps})]),
+            _worst(result),
+        ],
+        methods=[
+            f"{count(len(result.maps), 'importance map')} of {count(result.n, 'image')} were tested with demele",
+            f"[@demele]: {result.steps} of {count(result.regions, 'region')} ({region}) were replaced by {filling}.",
+            f"The order was that of the map, or one of {count(result.n_repeats, 'random order')} of each image.",
+            f"Compared is the area over the curve (AOPC) of the {_NOUNS[result.measured]}.",
+            f"The level {rate(result.level)} is that of all differences together; each curve has it by itself.",
+        ],
+        **about(result),
+    )
+
+
+def decisive(estimate: "Estimate") -> Any:
+    """Return the interval that a verdict depends on: the corrected one, if there is one."""
+    return estimate.interval if estimate.corrected is None else estimate.corrected
+
+
+def _gap(found: "MapResult") -> str:
+    return f"{name(found.name)} ({written(found.difference.value)} {written(ends(decisive(found.difference)))})"
+
+
+def _headline(result: "PerturbationTest") -> str:
+    if len(result.maps) > 1:
+        holds = [name(found.name) for found in result.maps if found.verdict == "holds"]
+        which = f": {joined(holds)}" if holds else ""
+        return f"{len(holds)} of {len(result.maps)} maps are significantly better than random order{which}."
+    (found,) = result.maps
+    if found.verdict == "inconclusive":
+        return f"Inconclusive: {_gap(found)} does not differ significantly from random order."
+    better = "better" if found.verdict == "holds" else "worse"
+    return f"{_gap(found)} is significantly {better} than random order."
+
+
+def _best(result: "PerturbationTest") -> str:
+    names, wins = [found.name for found in result.maps], [pair.better for pair in result.pairs]
+    best = [name(one) for one in names if wins.count(one) == len(names) - 1]
+    other = "every other" if len(names) > 2 else "the other"
+    return f"{best[0] if best else 'No map'} is significantly better than {other}." if wins else ""
+
+
+def _labels(result: "PerturbationTest") -> str:
+    if any(found.difference.corrected is not None for found in result.maps):
+        return "Some labels may be wrong: verdicts depend on the corrected intervals."
+    return "All labels are taken as true." if result.measured == "accuracy" else "The test needs no labels."
+
+
+def _areas(result: "PerturbationTest") -> Table:
+    columns: list[Column[MapResult]] = [
+        ("Map", "text", "name"),
+        *((title, "number?", lambda one, order=order: one.areas[order].value) for order, title in _ORDERS.items()),
+        ("Difference", "number", "difference.value"),
+        ("Interval", "number", "difference.interval"),
+        ("Corrected", "number", "difference.corrected"),
+        ("Worse images", "percent.0", "worse_than_random"),
+        ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
+    ]
+    note = "Difference: area of the most important first minus that of random order."
+    return listed("Areas over the curve", result.maps, columns, note)
+
+
+def _pairs(result: "PerturbationTest") -> Section:
+    columns: list[Column[MapDifference]] = [
+        ("First", "text", "first"),
+        ("Second", "text", "second"),
+        ("Difference", "number", "estimate.value"),
+        ("Interval", "number", lambda pair: decisive(pair.estimate)),
+        ("Better", "text", lambda pair: name(pair.better) if pair.better else Pill("inconclusive", "open")),
+    ]
+    return Section("Pairwise results", [listed("Pairs of maps", result.pairs, columns)])
+
+
+def _curves(result: "PerturbationTest", found: "MapResult") -> Lines:
+    places = list(range(result.steps + 1))
+    lines = []
+    for order, title in _ORDERS.items():
+        curve = found.curves[order]
+        low, high = (curve.low, curve.high) if curve.corrected is None else curve.corrected
+        lines.append(Line(title, places, *(values.tolist() for values in (curve.values, low, high))))
+    axes = ("Regions destroyed", "count"), (_NOUNS[result.measured].partition(" of ")[0], "number")
+    return Lines(f"Curves of {name(found.name)}", lines, *axes)
+
+
+# Images ---------------------------------------------------------------------------------------------------------------
+
+
+def _worst(result: "PerturbationTest") -> Section:
+    """Show the images whose map does worst: image, map, and what is left without its important regions."""
+    cases = {f"{place} {one.row}": one for place, found in enumerate(result.maps) for one in found.worst}
+    images, smaller = within(_MOST_BYTES, {key: _strip(one, result.ends) for key, one in cases.items()})
+    panels: dict[str, Sequence[Block]] = {}
+    for place, found in enumerate(result.maps):
+        shown = []
+        for case in found.worst:
+            own = found.images.iloc[case.row]
+            label = "" if own["label"] is None else f", labelled {name(own['label'])}"
+            title = f"image {case.row}: predicted {name(own['predicted'])}{label}, {written(float(own['difference']))}"
+            shown.append((title, [(f"image {case.row}, its map, and what is left", images[f"{place} {case.row}"])]))
+        wide = max((case.image.shape[1] for case in found.worst), default=1) * 3
+        pictures = Images(f"Worst images of {name(found.name)}", shown, max(1, _WIDE // wide))
+        panels |= {name(found.name): [pictures]} if shown else {}
+    says = (
+        "Left: the image. Middle: its map, orange for the class and blue against it. Right: the image without the half "
+        "of its regions that the map calls most important. The number is the difference to random order."
+    )
+    return Section("Data", [says, Choice("Map", panels), smaller])
+
+
+def _strip(case: "WorstCase", limits: Sequence[float]) -> NDArray[np.uint8]:
+    image, left = (_in_colours(one, limits) for one in (case.image, case.destroyed))
+    return strip([np.stack([image, importance_picture(case.importance), left])])
+
+
+def importance_picture(importance: NDArray[Any]) -> NDArray[np.uint8]:
+    """Paint a map: the strongest pixel of either sign in full colour, 0 in white.
+
+    Examples
+    --------
+    >>> importance_picture(np.array([[0.0, 2.0, -1.0]]))[0].tolist()
+    [[255, 255, 255], [200, 84, 10], [128, 184, 216]]
+    """
+    values = np.asarray(importance, dtype=np.float64)
+    share = values / (np.abs(values).max() or 1.0)
+    colour = np.where(share[..., None] > 0, _FOR, _AGAINST)
+    weight = np.abs(share)[..., None]
+    painted: NDArray[np.uint8] = np.rint(_NOTHING + weight * (colour - np.asarray(_NOTHING))).astype(np.uint8)
+    return painted
+
+
+def _in_colours(image: NDArray[Any], limits: Sequence[float]) -> NDArray[np.uint8]:
+    """Return an image as bytes in three channels; of two or more than three, their mean."""
+    values = np.asarray(image, dtype=np.float64)
+    if values.shape[2] != 3:
+        values = values.mean(axis=2, keepdims=True)
+    scaled = 255 * (values - limits[0]) / ((limits[1] - limits[0]) or 1.0)
+    whole: NDArray[np.uint8] = np.broadcast_to(np.rint(scaled.clip(0, 255)), (*values.shape[:2], 3)).astype(np.uint8)
+    return whole
 
 
 MapVerdict = Literal["holds", "inconclusive", "misleads"]

@@ -22,7 +22,7 @@ from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
-from demele.metrics.standalone.predicting import Prober, prober
+from demele.metrics.standalone.downstream import Prober, prober
 from demele.report.document import Document, Heat
 from demele.report.words import count, name, written
 

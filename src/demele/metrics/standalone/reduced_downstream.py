@@ -20,7 +20,7 @@ from demele.estimation.counts import column_bins, factor_bins, joint_counts
 from demele.estimation.discretise import EqualFrequency
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
-from demele.metrics.standalone.predicting import Prober, dots, prober
+from demele.metrics.standalone.downstream import Prober, dots, prober
 from demele.report.document import Document
 from demele.report.words import count, written
 

@@ -19,7 +19,7 @@ from demele.estimation.information import mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
-from demele.metrics.standalone.predicting import Prober, dots, prober
+from demele.metrics.standalone.downstream import Prober, dots, prober
 from demele.report.document import Document, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import written

@@ -15,8 +15,17 @@ from demele.estimation.discretise import cut
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy.case import Case, Half, NotCorrected, Parts, Work, draws_of_halves, score_of_part, split_rows
-from demele.scoring.noisy.knowledge import NoiseOfFactor
+from demele.scoring.noisy.case import (
+    Case,
+    Half,
+    NoiseOfFactor,
+    NotCorrected,
+    Parts,
+    Work,
+    draws_of_halves,
+    score_of_part,
+    split_rows,
+)
 from demele.scoring.noisy.signed_tables import consistency
 from demele.scoring.noisy.transition import NAME as TRANSITION
 from demele.scoring.noisy.transition import shared_tables

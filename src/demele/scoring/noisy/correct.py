@@ -10,8 +10,7 @@ from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.source import InMemory
 from demele.scoring.noisy import audited, bounds, transition
-from demele.scoring.noisy.case import Case, Work
-from demele.scoring.noisy.knowledge import FactorNoise
+from demele.scoring.noisy.case import Case, FactorNoise, Work
 
 #: Every method by its name; a score is corrected by one of them.
 METHODS = {"transition": transition.correct, "audited": audited.correct, "bounds": bounds.correct}

@@ -16,8 +16,7 @@ from demele.estimation.information import InformationTable
 from demele.estimation.signed_information import audited_transition, counted_transition, signed_table
 from demele.metrics.data import TableSettings
 from demele.metrics.source import BLOCK_ENTRIES
-from demele.scoring.noisy.case import Case, NotCorrected, Work
-from demele.scoring.noisy.knowledge import SINGULAR, NoiseOfFactor
+from demele.scoring.noisy.case import SINGULAR, Case, NoiseOfFactor, NotCorrected, Work
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,17 @@ from demele.core.seeds import rng_for
 from demele.estimation.signed_information import audited_transition, counted_transition
 from demele.metrics.data import TableSettings
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy.case import Case, NotCorrected, Work, draws_of_halves, half_width, score_of_part, split_rows
-from demele.scoring.noisy.knowledge import SINGULAR, NoiseOfFactor
+from demele.scoring.noisy.case import (
+    SINGULAR,
+    Case,
+    NoiseOfFactor,
+    NotCorrected,
+    Work,
+    draws_of_halves,
+    half_width,
+    score_of_part,
+    split_rows,
+)
 from demele.scoring.noisy.signed_tables import SignedTables, consistency, signed_tables
 
 #: Splits into halves, whose spread is that of the score.
