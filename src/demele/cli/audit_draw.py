@@ -3,7 +3,7 @@
 from typing import Any
 
 from demele.cli.engine import Call, Command, Given
-from demele.cli.results import check_sheet
+from demele.cli.sheets import check_sheet
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.files.expert_sheets import kept_columns

@@ -12,7 +12,8 @@ from demele.classifiers.comparison.decision import Decision
 from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.cli.compare import two_of
 from demele.cli.engine import Call, Command, Given
-from demele.cli.results import Warned, check_sheet, check_writable
+from demele.cli.results import Warned, check_writable
+from demele.cli.sheets import check_sheet
 from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels

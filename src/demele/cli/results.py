@@ -21,8 +21,7 @@ from demele.core.kinds import Kind
 from demele.core.outputs import expect_new, why_not_writable, write_whole
 from demele.core.reading import real_path
 from demele.core.result import MethodsFormat, Result
-from demele.files.expert_sheets import key_path
-from demele.files.sheets import check_sheet_name, csv_text
+from demele.files.sheets import csv_text
 from demele.report.document import Document
 from demele.report.renderers import paper, terminal
 from demele.report.renderers.tables import unnamed
@@ -346,21 +345,3 @@ def _in_words(content: Any, say: Say) -> Any:
         sentences = {key: say(content[key]) for key in ("message", "reason") if isinstance(content.get(key), str)}
         return {key: _in_words(item, say) for key, item in content.items()} | sentences
     return [_in_words(item, say) for item in content] if isinstance(content, list) else content
-
-
-# The sheet that ``--blind`` writes for an expert ----------------------------------------------------------------------
-
-
-def check_sheet(path: Path | None, option: str, *, force: bool, inputs: Sequence[Path] = ()) -> None:
-    """Refuse a sheet that could not be written, or whose key could not be.
-
-    Raises
-    ------
-    InputError, MissingExtraError
-    """
-    if path is None:
-        raise InputError(
-            f"{option}: --blind writes a sheet and a key next to it; name the sheet, such as {option} sheet.csv"
-        )
-    check_sheet_name(path, option)
-    check_writable(key_path(path), force=force, inputs=inputs)
