@@ -109,7 +109,7 @@ def test_columns_of_a_frame_follow_from_annotations_not_from_values() -> None:
 def test_texts_are_those_of_the_document() -> None:
     assert (WHOLE.sentence, WHOLE.sentences) == ("It is -0.5.", ("It is -0.5.",))
     assert repr(WHOLE) == "Whole(It is -0.5)"
-    assert str(WHOLE) == "It is -0.5.\n\n1 assumption: see document()"
+    assert str(WHOLE) == "It is -0.5.\n\n1 assumption: see explain()"
     assert ">It is −0.5.</p>" in WHOLE._repr_html_()
 
 

@@ -65,7 +65,11 @@ class Result(ABC):
         return f"{type(self).__name__}({self.sentence.rstrip('.')})"
 
     def __str__(self) -> str:
-        return terminal.text(self.document(), more="see document()").rstrip("\n")
+        return terminal.text(self.document(), more="see explain()").rstrip("\n")
+
+    def explain(self) -> str:
+        """Return the result as a text with all sentences, assumptions, notes and tables, as ``--explain`` prints it."""
+        return terminal.text(self.document(), explain=True).rstrip("\n")
 
     def _repr_html_(self) -> str:
         from demele.report.renderers.html import card
