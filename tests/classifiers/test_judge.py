@@ -135,6 +135,53 @@ def test_the_error_names_the_system_without_human_scores(example: Any) -> None:
         judge({name: RowScores(one) for name, one in given.items()}, human)
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_difference_says_on_how_many_rows_humans_scored_both_systems(example: Any, exact: bool) -> None:
+    given, rows, true = example
+    scores = {name: RowScores(one) for name, one in given.items()}
+
+    def scored(shared: int) -> Any:
+        """Human scores of 60 rows of A and of 60 of B, some of them the same rows."""
+        where = {"A": rows[:60], "B": rows[60 - shared : 120 - shared]}
+        return {name: np.where(np.isin(np.arange(1200), where[name]), true[name], np.nan) for name in "AB"}
+
+    few = judge(scores, scored(5), exact=exact)
+    assert f"after {few.audited} human scores, only 5 of them of rows scored for both: B - A is" in few.sentence
+    (note,) = [note for note in few.notes if note.code == "human-scores-apart"]
+    assert note.message.startswith("only 5 of 115 rows with human scores are scored for both systems")
+    (step,) = few.document().next
+    assert f"score {few.next_labels - 5:,} more rows at random for all systems" in step[0] or few.next_labels > few.n
+    none = judge(scores, scored(0), exact=exact)
+    assert none.sentence.endswith("No difference can be given: no row has human scores for both systems.")
+    assert none.document().next[0][0] == "Score the same rows for all systems"
+    assert [one.corrected for one in none.systems] == [
+        judge(scores[name], ScoreAudit.of_columns(scored(0)).of(name), exact=exact).systems[0].corrected
+        for name in "AB"
+    ]
+    assert (none.verdict, none["B - A"].corrected) == ("inconclusive", None)
+    assert none["B - A"].judge == pytest.approx(few["B - A"].judge)
+    third = {**scores, "C": RowScores(1 - np.asarray(given["A"], dtype=float))}
+    three = judge(third, {**scored(0), "C": 1 - scored(0)["A"]}, exact=exact)
+    assert [one.verdict for one in three.differences] == ["", "below", ""]
+    assert np.isnan([one.value for one in three.differences]).tolist() == [True, False, True]
+
+
+def test_with_all_rows_scored_the_difference_of_these_rows_is_known(example: Any) -> None:
+    """Half an interval of these rows shrinks as the root of 1/k - 1/n."""
+    given, rows, true = example
+    scores = {name: RowScores(one) for name, one in given.items()}
+    human = ScoreAudit(rows, {name: one[rows] for name, one in true.items()})
+    found = judge(scores, human, inference="test_set")
+    (one,) = found.differences
+    assert one.verdict == "inconclusive"
+    assert one.corrected is not None
+    ratio = (one.value - one.corrected.low) / one.value
+    reaches = [ratio**2 * (1 / k - 1 / 1200) / (1 / 120 - 1 / 1200) for k in (found.next_labels, found.next_labels - 1)]
+    assert reaches[0] <= 1 < reaches[1]
+    assert f"About {found.next_labels:,} rows with human scores, of 1,200, would decide" in found.document().next[0][0]
+    assert judge(scores, human, inference="test_set", expert_error=0.01).next_labels > 1200
+
+
 def test_ratings_have_a_mean_error_and_quadratic_kappa() -> None:
     rng = np.random.default_rng(5)
     true = rng.integers(1, 6, 300)

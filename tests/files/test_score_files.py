@@ -309,6 +309,34 @@ def test_inspect_systems_are_models_and_other_questions_are_refused(tmp_path: Pa
         read_scores([one, other])
 
 
+def test_logs_of_different_programs_are_joined_by_id(tmp_path: Path) -> None:
+    """Each program has its own names of tasks, and its own texts of the same items."""
+    rows: list[dict[str, Any]] = [
+        {"doc_id": i, "metrics": ["acc"], "acc": i / 10, "doc_hash": f"h{i}"} for i in range(10)
+    ]
+    harness = lines(tmp_path / "a" / "samples_t_2026-01-01.jsonl", rows)
+    items = {str(i): ["C"] for i in range(9, -1, -1)}
+    inspect = inspect_log(tmp_path / "b.json", "b", samples(items))
+    table = written(tmp_path / "c.csv", "id,score\n" + "".join(f"{i},{i / 10}\n" for i in range(10)))
+    cases = [case(str(i), {"name": "Bias", "score": i / 10}) for i in range(10)]
+    deepeval = written(tmp_path / "d.json", json.dumps({"testCases": cases}))
+    judged = promptfoo(tmp_path / "e.json", [result(i, [verdict("llm-rubric", 1)], provider="e") for i in range(10)])
+    found = read_scores([harness, inspect, table, deepeval, judged])
+    assert found.ids == tuple(map(str, range(10)))
+    for name in ("a", "c", "d"):
+        np.testing.assert_allclose(found.scores[name], np.arange(10) / 10)
+    assert found.notes == (
+        "items of DeepEval, Inspect, lm-evaluation-harness, promptfoo are joined by id; their texts are not compared",
+    )
+    shifted = inspect_log(tmp_path / "f.json", "f", samples({str(i): ["C"] for i in range(1, 11)}))
+    with pytest.raises(InputError, match=r"only 9 of 11 items .*: ids differ, such as '0' of a and '10' of mockllm/f"):
+        read_scores([harness, shifted])
+    rows = [{**row, "doc_id": row["doc_id"] + 50} for row in rows]
+    other = lines(tmp_path / "g" / "samples_u_2026-01-01.jsonl", rows)
+    with pytest.raises(InputError, match=r"ids differ, such as 't/0' of a and 'u/50' of g"):
+        read_scores([harness, other])
+
+
 # lm-evaluation-harness ------------------------------------------------------------------------------------------------
 
 

@@ -180,7 +180,7 @@ class Judgement(Result):
     level : float
     next_labels : int
         Rows with human scores, in all, that would decide what is inconclusive, about, if the estimates stay; 0 if
-        nothing is, or all have one; more than ``n`` if no number of these rows would.
+        nothing is, or all have one; more than ``n`` if no number of these rows would. Of a pair: for both.
     slices : mapping of str to NamedEstimates
         Of each system: its slices, and their differences from the rest.
     assumptions : tuple of str
@@ -229,6 +229,13 @@ class Judgement(Result):
     def worst_rank(self) -> tuple[int, ...]:
         """The worst rank of each that remains possible."""
         return tuple(one.worst_rank for one in self.systems)
+
+    @property
+    def compared(self) -> int:
+        """Fewest rows with human scores from which a difference, or with a gate or one system a mean, comes."""
+        if self.pairs is None or self.gate is not None:
+            return min((one.quality.audited for one in self.systems if one.quality), default=0)
+        return int(np.min(self.pairs.means.audited))
 
     @property
     def verdict(self) -> Verdict:
@@ -366,12 +373,21 @@ def judge(
         sliced = {name: slice_means(one, audit.of(name), slices, level=level) for name, one in held.items()}
         notes += [(name, note) for name, one in sliced.items() for note in one.notes if note.code == "slice-thin"]
     labels = min(FIRST_LABELS, first.n)
-    if audit is not None and gate is not None:
-        labels = max(
-            _next_labels(one, _against(one, gate) == "inconclusive", gate, audited, first.n) for one in means.values()
+    if audit is not None:
+        # With all rows scored, the mean of these rows is known, unless human scores may be wrong.
+        whole = inference == "test_set" and not share
+        asked: list[Any] = (
+            [] if pairs is None else [(pairs.means, pairs.signs == 0, 0.0, pairs.means.audited, first.n, whole)]
         )
-    elif audit is not None:
-        labels = 0 if pairs is None else _next_labels(pairs.means, pairs.signs == 0, 0.0, audited, first.n)
+        if gate is not None:
+            own = {s.name: (s.verdict == "inconclusive", gate, s.quality.audited) for s in systems if s.quality}
+            asked = [(means[name], *one, first.n, whole) for name, one in own.items()]
+        labels = max((_next_labels(*one) for one in asked), default=0)
+        if pairs is not None and (fewest := pairs.means.audited.min()) < audited:
+            i, j = (list(held)[side[pairs.means.audited.argmin()]] for side in pairs.places)
+            what = f"only {fewest} of {audited} rows with human scores are scored for both systems"
+            message = f"{what}, and the difference comes from these alone; score the same rows for all systems"
+            notes.append((f"{j} - {i}", Note(code="human-scores-apart", message=message, severity="warning")))
     return Judgement(
         systems=tuple(systems),
         n=first.n,
@@ -406,7 +422,7 @@ def _against(mean: MeanScore, gate: float | None) -> Against:
 
 def _judged(name: str, mean: MeanScore, verdict: Against, away: int, *, known: bool, **more: Any) -> Judged:
     """Return a mean with its verdict; nothing is concluded where nothing is known of the scores."""
-    if not known:
+    if not known or math.isnan(mean.value):
         return Judged(name=name, judge=mean.given, breakdown=away or None)
     return Judged(
         name=name,
@@ -592,14 +608,15 @@ def rogan_gladen(
 # What else to say -----------------------------------------------------------------------------------------------------
 
 
-def _next_labels(means: MeanScore, undecided: Any, gate: float, audited: int, n: int) -> int:
-    """Return the rows with human scores that would decide, if estimates stay and intervals shrink as their root."""
+def _next_labels(means: MeanScore, undecided: Any, gate: float, audited: Any, n: int, whole: bool) -> int:
+    """Return the rows with human scores that would decide, if estimates stay; all rows tell ``whole`` means."""
     away = np.asarray(means.value - gate)
     reach = np.where(away > 0, means.value - means.low, means.high - means.value)
+    left = 1 / n if whole else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        needed = np.where(undecided, np.where(away == 0, math.inf, audited * (reach / away) ** 2), 0.0)
-    most = float(needed.max())
-    return math.ceil(min(most, n + 1)) if audited < min(most, n) else 0
+        needed = 1 / (left + (away / reach) ** 2 * (1 / np.asarray(audited) - left))
+    more = undecided & (audited < np.minimum(needed, n))
+    return math.ceil(min(float(np.where(more, needed, 0.0).max()), n + 1))
 
 
 def _assumptions(audit: ScoreAudit | None, expert_error: float, rate: float | None) -> tuple[str, ...]:

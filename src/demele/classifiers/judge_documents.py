@@ -82,6 +82,11 @@ def _headline(result: "Judgement") -> str:
     if len(result.systems) == 2:
         (one,) = result.differences
         after = _after(result)
+        if result.compared < result.audited:
+            if one.corrected is None:
+                few = "only 1 row" if result.compared else "no row"
+                return f"{scores}, {after}. No difference can be given: {few} has human scores for both systems."
+            after += f", only {result.compared} of them of rows scored for both"
         gap = f"{written(one.value, _gap(result))}{_PP[_gap(result)]} {written(ends(one.corrected), _gap(result))}"
         if one.verdict == "inconclusive":
             return f"Inconclusive {after}: {name(one.name)} is {gap}."
@@ -261,11 +266,14 @@ def _next(result: "Judgement") -> str:
     rows = count(result.next_labels, "row")
     if not result.audited:
         return "" if result.noise is not None else f"Draw {rows} at random and score them by hand"
+    if result.compared < 2:
+        return "Score the same rows for all systems"
     if not result.next_labels:
         return ""
     if result.next_labels > result.n:
         return f"No number of these {result.n:,} rows would decide if the estimates stay; add rows to the set"
-    more = f"score {count(result.next_labels - result.audited, 'more row')} at random"
+    same = " for all systems" if result.gate is None and result.compared < result.audited else ""
+    more = f"score {count(result.next_labels - result.compared, 'more row')} at random{same}"
     return f"About {rows} with human scores, of {result.n:,}, would decide if the estimates stay; {more}"
 
 

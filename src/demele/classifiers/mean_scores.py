@@ -73,6 +73,8 @@ class MeanScore:
     strata : tuple of Stratum
     slope : float
         Of true on given scores within strata.
+    audited : int
+        Rows with true scores from which a difference comes.
     error, degrees : float
         Standard error, and the degrees of freedom of its quantile; NaN where the interval is another.
     notes : tuple of Note
@@ -93,6 +95,7 @@ class MeanScore:
     asymptotic_high: Any = None
     strata: tuple[Stratum, ...] = ()
     slope: Any = 0.0
+    audited: Any = 0
     error: Any = np.nan
     degrees: Any = np.nan
     notes: tuple[Note, ...] = ()
@@ -146,10 +149,17 @@ class MeanScore:
 
     @staticmethod
     def joined(parts: "Sequence[MeanScore]") -> "MeanScore":
-        """Put means of several together."""
+        """Put means of several together; a number that some lack is NaN for these."""
+        if len({part.statistic is None for part in parts}) > 1:
+            parts = [replace(part, tested=part.p_value, statistic=None) for part in parts]
         held = [{one.name: getattr(part, one.name) for one in fields(part)} for part in parts]
-        arrays = [name for name, value in held[0].items() if isinstance(value, np.ndarray)]
-        return MeanScore(**held[0] | {name: np.concatenate([one[name] for one in held]) for name in arrays})
+        arrays = [name for name in held[0] if any(isinstance(one[name], np.ndarray) for one in held)]
+        sides = [
+            (np.size(one["value"]), {name: np.nan if one[name] is None else one[name] for name in arrays})
+            for one in held
+        ]
+        together = {name: np.concatenate([np.broadcast_to(side[name], n) for n, side in sides]) for name in arrays}
+        return MeanScore(**held[0] | together)
 
 
 # The given scores are taken as right ----------------------------------------------------------------------------------

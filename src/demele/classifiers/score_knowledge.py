@@ -1,7 +1,7 @@
 """What is known of given scores of rows, and the means of systems and of their differences that follow."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -64,7 +64,7 @@ class Knowledge:
         return means
 
     def differences(self, systems: Mapping[str, RowScores], pairs: tuple[Rows, Rows], *, level: float) -> MeanScore:
-        """Return the differences of pairs, each on the rows that both have; p-values are two-sided."""
+        """Return the differences of pairs, each on the rows that both have, NaN without any; p-values are two-sided."""
         return MeanScore.joined([self._differences(*block, level) for block in self.blocks(systems, pairs)])
 
     def blocks(
@@ -88,10 +88,19 @@ class Knowledge:
     ) -> MeanScore:
         baseline, candidate = pairs
         if self.audit is not None:
-            held, rows, true, inclusion = scored_rows(every, self.audit, names)
+            try:
+                held, rows, true, inclusion = scored_rows(every, self.audit, names)
+            except NotEnoughData:  # fewer than 2 rows have human scores of both
+                few = ~np.isnan([self.audit.true_of(name) for name in names]).any(axis=0)
+                none, audited = np.full(baseline.shape, np.nan), np.full(baseline.shape, few.sum())
+                method = "betting" if self.exact else "pooled strata"
+                found = replace(trusted_mean(every, level=level, pairs=pairs), method=method, kind="design")
+                tested = None if self.exact else np.ones(baseline.shape)
+                return replace(found, value=none, low=none, high=none, tested=tested, audited=audited)
             known = rows, true[candidate] - true[baseline], inclusion
             options = {"level": level, "gate": 0.0, "two_sided": True, **self._audited()}
-            return audited_means(held.apart(candidate, baseline), known, **options)[0]
+            found = audited_means(held.apart(candidate, baseline), known, **options)[0]
+            return replace(found, audited=np.full(baseline.shape, rows.size))
         if self.rate:
             return bounded_mean(every.apart(candidate, baseline), self.rate, level=level, inference=self.inference)
         return trusted_mean(every, level=level, gate=0.0, pairs=pairs, two_sided=True)

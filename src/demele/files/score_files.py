@@ -194,7 +194,10 @@ def read_scores(
     more: dict[str, Any] = {"systems": systems, "scale": (low, high)}
     rows = _by_system([(text, rows_of(text, chosen, id, map, notes, **more)) for text in texts])
     _check_scale([row for own in rows.values() for row in own], low, high)
-    several = len({row.task for own in rows.values() for row in own}) > 1
+    tasks = [{(row.program, row.task) for row in own} for own in rows.values()]  # each program has its own names
+    several = any(len(own) > 1 for own in tasks) or len(set().union(*tasks)) > len(
+        {one for own in tasks for one, _ in own}
+    )
     held = {name: _by_name(name, own, several, by_epoch) for name, own in rows.items()}
     kept, left_out = _common(held, notes)
     first = [held[next(iter(held))][name][0] for name in kept]
@@ -366,7 +369,8 @@ def rows_of(
     epochs = [name for name in picked if name.startswith("epoch=")]
     names = [name for name in picked if name not in epochs]
     with parsing(f"{path}: not results of {program}"):
-        rows, said, scores = read([*names, *score], own, words)
+        read_rows, said, scores = read([*names, *score], own, words)
+    rows = [replace(row, program=program) for row in read_rows]
     check_known(names, scores, path, "score")
     if epochs:
         check_known(epochs, sorted({f"epoch={row.epoch}" for row in rows}), path, "epoch")
@@ -452,10 +456,19 @@ def _common(held: Mapping[str, Mapping[str, list[ScoredRow]]], notes: list[str])
     sets = [set(own) for own in held.values()]
     every, shared = set().union(*sets), set.intersection(*sets)
     counts = ", ".join(f"{name} {len(own)}" for name, own in held.items())
-    if len(shared) < _LEAST_COMMON * len(every):
+    programs = {row.program for own in held.values() for repeats in own.values() for row in repeats}
+    # Two programs may count the same items from 0 and from 1.
+    counted = len(programs) > 1 and all(name.isdecimal() for name in every)
+    if len(shared) < (1 if counted else _LEAST_COMMON) * len(every):
+        alone = [
+            f"{quoted(n)} of {name}" for name, own in held.items() for n in [n for n in own if n not in shared][:1]
+        ]
         raise InputError(
-            f"files: only {len(shared)} of {len(every)} items are in all systems ({counts}): not the same set"
+            f"files: only {len(shared)} of {len(every)} items are in all systems ({counts}): ids differ, such as "
+            f"{' and '.join(alone)}; give tables with the same ids, or name them with `id`"
         )
+    if len(logs := sorted(programs - {""})) > 1:
+        notes.append(f"items of {listed(logs)} are joined by id; their texts are not compared")
     if len(shared) < len(every):
         notes.append(f"{len(shared)} of {len(every)} items are in all systems and are compared ({counts})")
     for name, own in held.items():
@@ -467,17 +480,19 @@ def _common(held: Mapping[str, Mapping[str, list[ScoredRow]]], notes: list[str])
             notes.append(
                 f"{name}: {n} of {len(rows)} rows ({n / len(rows):.1%}) have no score{because}: left out{many}"
             )
-    first, *others = held.values()
     scored = [{name for name, own in one.items() if any(row.score is not None for row in own)} for one in held.values()]
-    kept = [name for name in first if all(name in one for one in scored)]
+    kept = [name for name in next(iter(held.values())) if all(name in one for one in scored)]
     if not kept:
         raise InputError("files", "no row has a score of every system")
-    for system, other in zip(list(held)[1:], others, strict=True):
-        odd = [n for n in kept if len({row.question for row in (*first[n], *other[n]) if row.question}) > 1]
+    seen: dict[tuple[str, str], ScoredRow] = {}
+    for system, own in held.items() if len(held) > 1 else ():
+        asked = {n: row for n in kept for row in own[n] if row.question}
+        odd = [n for n, row in asked.items() if seen.setdefault((n, row.program), row).question != row.question]
         if odd:
+            row = asked[odd[0]]
             raise InputError(
-                f"{other[odd[0]][0].place}: {len(odd)} of {len(kept)} items of {system} are others than in "
-                f"{first[odd[0]][0].place}, first {quoted(odd[0])}; compare the same task and version"
+                f"{row.place}: {len(odd)} of {len(kept)} items of {system} are others than in "
+                f"{seen[odd[0], row.program].place}, first {quoted(odd[0])}; compare the same task and version"
             )
     return kept, frozenset(every - set(kept))
 

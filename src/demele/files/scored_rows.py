@@ -34,9 +34,11 @@ class ScoredRow:
     error : bool
         Whether the score is missing because the system or the judge failed.
     question : str
-        By what the item is recognised in files of other systems.
+        By what the item is recognised in files of other systems, if the same program wrote them.
     fields : mapping of str
         What else the file holds of the row.
+    program : str
+        By which the file was written; empty for a table.
     """
 
     system: str
@@ -49,6 +51,7 @@ class ScoredRow:
     error: bool = False
     question: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
+    program: str = ""
 
 
 def score_of(value: object, what: str, words: Mapping[str, float] | None = None) -> float | None:
