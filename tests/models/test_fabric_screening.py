@@ -93,7 +93,7 @@ def test_the_figure_shows_mean_and_spread_of_every_link() -> None:
     assert all(line.dots for line in figure.lines)
     shown = sorted((x, y) for line in figure.lines for x, y in zip(line.x, line.y, strict=True) if y is not None)
     assert shown == sorted(zip(found.table["mean"], found.table["spread"], strict=True))
-    assert "variance of the output" in found.sentence
+    assert "Too few repeats" in found.sentence
     assert len(found.to_frame()) == len(found.table)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from demele.core.arrays import Floats, Rows
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Count, Seed, Several, between, checked
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
@@ -214,6 +214,11 @@ def simulated_asking(
     import pandas as pd
 
     table = read_annotations(annotations)
+    if not isinstance(true_labels, Mapping):
+        raise InputTypeError("true_labels", "expected a mapping of items to classes", "pass dict(enumerate(labels))")
+    odd = [label for label in true_labels.values() if label not in table.classes]
+    if odd:
+        raise InputError("true_labels", f"expected classes that are answers, got {odd[0]!r}")
     gold = {table.items.index(item): label for item, label in true_labels.items() if item in table.items}
     if not gold:
         raise InputError("true_labels", "expected classes of some of the items, by their names")
@@ -292,8 +297,8 @@ def split_annotators(
     Returns
     -------
     (training, test) : Annotations
-        An item goes to the test if more of its answers than on average are by annotators of the test, else to the
-        training; its other answers are left out.
+        An item goes to the test if more of its answers than on average are by annotators of the test, and to the
+        training if fewer are; where neither holds it is drawn. Its other answers are left out.
 
     Raises
     ------
@@ -321,7 +326,9 @@ def split_annotators(
     theirs = np.zeros(table.n_answers, dtype=bool)
     theirs[test] = True
     answers = np.bincount(table.item, minlength=table.n_items)
-    in_test = np.bincount(table.item, weights=theirs, minlength=table.n_items) > answers * theirs.mean()
+    more = np.bincount(table.item, weights=theirs, minlength=table.n_items) - answers * theirs.mean()
+    drawn = rng_for(seed, "items").random(table.n_items) < test_size
+    in_test = np.where(np.isclose(more, 0), drawn, more > 0)
     parts = [np.flatnonzero((theirs == side) & (in_test[table.item] == side)) for side in (False, True)]
     if not all(part.size for part in parts):
         raise NotEnoughData("annotations", "no items would be left for training or test; try another seed")

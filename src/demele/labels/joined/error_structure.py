@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Level, Seed, checked
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
@@ -109,6 +109,9 @@ def error_structure(
     import pandas as pd
 
     table = read_annotations(annotations, no_answer=no_answer)
+    for argument, given in (("true_labels", true_labels), ("difficulty", difficulty or {})):
+        if not isinstance(given, Mapping):
+            raise InputTypeError(argument, "expected a mapping by item", "pass dict(enumerate(values))")
     classes: dict[Any, int] = {label: place for place, label in enumerate(table.classes)}
     odd = [label for label in true_labels.values() if label not in classes]
     if odd:
@@ -126,7 +129,11 @@ def error_structure(
         with np.errstate(invalid="ignore", divide="ignore"):
             hard = (errors[item] - wrong) / (answers[item] - 1)
     else:
-        hard = np.array([difficulty.get(table.items[one], np.nan) for one in item], dtype=np.float64)
+        numbers = [difficulty.get(table.items[one], np.nan) for one in range(n)]
+        lacking = sum(not isinstance(one, int | float | np.number) or one != one for one in numbers)
+        if lacking:
+            raise InputError("difficulty", f"expected a number for each of {n} items, {lacking} have none")
+        hard = np.array(numbers, dtype=np.float64)[item]
     known = np.isfinite(hard)
     steps, place = np.unique(hard[known], return_inverse=True)
 

@@ -60,6 +60,8 @@ class Screening(TableResult):
         """Return the link with the largest total index, and what that cost."""
         best = str(self.table["total"].idxmax())
         share, cost = written(self.table["total"][best], "percent"), count(self.evaluations, "evaluation")
+        if self.table["total_high"][best] > 1:
+            return f"Too few repeats to say which link matters most ({cost}): give n_repeats= more."
         return f"Link {name(best)} and its interactions make {share} of the variance of the output ({cost})."
 
     def to_frame(self) -> pd.DataFrame:
