@@ -172,12 +172,13 @@ def rated_traversals(
         ranks = np.stack([rankdata(ratings.to_numpy()[rows]), rankdata(values[rows])])
         return float(np.corrcoef(ranks)[0, 1]) if (np.ptp(ranks, axis=1) > 0).all() else np.nan
 
-    draws = rng_for(seed, "rated traversals").integers(0, len(ratings), (_RESAMPLES, len(ratings)))
+    n_draws = _RESAMPLES if len(ratings) >= _FEWEST else 0
+    draws = rng_for(seed, "rated traversals").integers(0, len(ratings), (n_draws, len(ratings)))
     found = []
     for metric, column in table.items():
         values = column.to_numpy(dtype=float)
         drawn = np.array([spearman(rows, values) for rows in draws])
-        known = drawn[np.isfinite(drawn) & (len(ratings) >= _FEWEST)]
+        known = drawn[np.isfinite(drawn)]
         low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if known.size else (np.nan, np.nan)
         found.append((str(metric), spearman(slice(None), values), low, high))
     interval = None

@@ -1,5 +1,6 @@
 """Methods of comparison that have options of their own, as objects: ``compare(..., method=HardRows(difficulty))``."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar
 
@@ -16,7 +17,7 @@ from demele.noise.square_tables import set_fields
 
 
 @dataclass(frozen=True)
-class MethodOptions:
+class MethodOptions(ABC):
     """The options of one method."""
 
     method: ClassVar[str]
@@ -26,9 +27,9 @@ class MethodOptions:
         checks = {name: kind.check for name, kind in kinds.items() if kind is not None and kind.check is not None}
         set_fields(self, **{name: check(getattr(self, name), name) for name, check in checks.items()})
 
+    @abstractmethod
     def read(self, data: Labelled) -> dict[str, Any]:
         """Return what a question on these data holds of the options."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
