@@ -21,6 +21,7 @@ keras: Any = pytest.importorskip("keras")
 import demele  # noqa: E402
 from demele.adapters.keras import KerasMetric, Modularity  # noqa: E402
 from tests.adapters.keras_rows import N, array, rows, tensor  # noqa: E402
+from tests.refusals import refuses  # noqa: E402
 from tests.tolerances import assert_exact  # noqa: E402
 
 BACKEND = keras.backend.backend()
@@ -106,8 +107,7 @@ def test_reset_forgets_all_rows() -> None:
     metric = filled(KerasMetric("mig"), *rows(seed=1))
     metric.reset_state()
     assert metric.accumulator.n == 0
-    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
-        metric.result()
+    refuses(demele.errors.NotEnoughData, "no rows yet", metric.result)
     codes, factors = rows()
     metric.update_state(codes, factors)
     assert metric.score.value == demele.metrics.mig(codes, factors).value
@@ -137,10 +137,8 @@ def test_state_as_bytes(name: str) -> None:
     other.set_state(metric.get_state())
     assert other.score.value == metric.score.value
     assert other.accumulator.n == N
-    with pytest.raises(demele.errors.IncompatibleState, match="metrics"):
-        KerasMetric("irs", frame=frame).set_state(metric.get_state())
-    with pytest.raises(demele.errors.FormatError, match="accumulator"):
-        other.set_state(b"nothing")
+    refuses(demele.errors.IncompatibleState, "metrics", KerasMetric("irs", frame=frame).set_state, metric.get_state())
+    refuses(demele.errors.FormatError, "accumulator", other.set_state, b"nothing")
     assert other.accumulator.n == N
 
 
@@ -154,8 +152,7 @@ def test_merge_adds_the_rows_of_others_and_leaves_them() -> None:
     whole = demele.evaluate(codes, factors, ["mig", "sap"])
     assert [score.value for score in parts[0].score] == [score.value for score in whole]
     assert [part.accumulator.n for part in parts] == [N, N // 3, N // 3]
-    with pytest.raises(demele.errors.IncompatibleState, match="metrics"):
-        parts[0].merge_state([KerasMetric("irs", frame=frame)])
+    refuses(demele.errors.IncompatibleState, "metrics", parts[0].merge_state, [KerasMetric("irs", frame=frame)])
     with pytest.raises(demele.errors.InputTypeError, match="metrics: expected metrics of demele to merge, got Mean"):
         parts[0].merge_state([keras.metrics.Mean()])
 
@@ -166,10 +163,8 @@ def test_no_variables_and_no_stateless_calls() -> None:
     codes, factors = rows()
     with pytest.raises(demele.errors.InputError, match="stateless_update_state: the metric keeps its rows in Python"):
         metric.stateless_update_state([], codes, factors)
-    with pytest.raises(demele.errors.InputError, match="stateless_result"):
-        metric.stateless_result([])
-    with pytest.raises(demele.errors.InputError, match="stateless_reset_state"):
-        metric.stateless_reset_state()
+    refuses(demele.errors.InputError, "stateless_result", metric.stateless_result, [])
+    refuses(demele.errors.InputError, "stateless_reset_state", metric.stateless_reset_state)
     assert metric.accumulator.n == N
 
 
@@ -265,8 +260,7 @@ def test_rows_that_do_not_suffice_yet_are_nan_in_a_model() -> None:
     with pytest.raises(demele.errors.NotEnoughData):
         _ = metric.score
     metric.reset_state()
-    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
-        metric.result()
+    refuses(demele.errors.NotEnoughData, "no rows yet", metric.result)
     metric.update_state(factors, codes)
     assert metric.score.value == demele.metrics.mig(codes, factors).value
 
@@ -319,8 +313,7 @@ def test_a_refused_batch_leaves_the_state(given: dict[str, Any], message: str, f
     frame = demele.bins.BinEdges.of(CODES, FACTORS) if framed else None
     metric = KerasMetric("mig", frame=frame)
     metric.update_state(CODES, FACTORS)
-    with pytest.raises(demele.errors.InputError, match=message):
-        metric.update_state(**{"z": CODES, "a": FACTORS, **given})
+    refuses(demele.errors.InputError, message, metric.update_state, **{"z": CODES, "a": FACTORS, **given})
     assert metric.accumulator.n == 20
     metric.update_state(CODES, FACTORS, sample_weight=np.ones(20))
     metric.update_state(CODES, FACTORS, sample_weight=tensor(np.ones((20, 1))))
@@ -341,5 +334,4 @@ def test_a_refused_batch_leaves_the_state(given: dict[str, Any], message: str, f
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.errors.InputError, match=message):
-        KerasMetric(**arguments)
+    refuses(demele.errors.InputError, message, KerasMetric, **arguments)

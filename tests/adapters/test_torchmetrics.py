@@ -16,6 +16,7 @@ import demele
 from demele.adapters.torchmetrics import TorchMetric
 from tests.adapters.rows import KINDS, OPTIONS, A, D, M, N, Z
 from tests.given import evaluated
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 STD = torch.full_like(Z, 0.05)
@@ -137,12 +138,9 @@ def test_a_refused_batch_changes_nothing() -> None:
     metric = feed(TorchMetric("mig", frame=FRAME))
     before = metric.compute()
     for method in (metric.update, metric):
-        with pytest.raises(demele.errors.InputError, match="outside the frame's ranges"):
-            method(Z + 100.0, A)
-        with pytest.raises(demele.errors.InputError, match="infinite"):
-            method(torch.full_like(Z, torch.nan), A)
-        with pytest.raises(demele.errors.InputError, match=r"expected (the )?4 columns"):
-            method(Z[:, :2], A)
+        refuses(demele.errors.InputError, "outside the frame's ranges", method, Z + 100.0, A)
+        refuses(demele.errors.InputError, "infinite", method, torch.full_like(Z, torch.nan), A)
+        refuses(demele.errors.InputError, r"expected (the )?4 columns", method, Z[:, :2], A)
     assert metric.accumulator.n == N
     assert_exact(metric.compute(), before)
     metric(Z, A)
@@ -156,8 +154,7 @@ def test_reset_forgets_the_rows_and_update_after_it_starts_anew() -> None:
     assert metric.accumulator.n == 0
     assert metric.update_count == 0
     assert metric.evaluation is not None  # of the last compute
-    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
-        metric.compute()
+    refuses(demele.errors.NotEnoughData, "no rows yet", metric.compute)
     feed(metric, z=Z[:100], a=A[:100])
     assert_exact(metric.compute()["sap"].item(), direct("sap", Z[:100], A[:100]).value)
 
@@ -218,8 +215,7 @@ def test_loading_replaces_the_rows() -> None:
 def test_a_damaged_state_is_refused(damage: Any, error: type[Exception], message: str) -> None:
     metric = feed(TorchMetric("mig", frame=FRAME))
     state = {"accumulator": damage(metric.metric_state["accumulator"])}
-    with pytest.raises(error, match=message):
-        metric.load_state_dict(state)
+    refuses(error, message, metric.load_state_dict, state)
     assert metric.accumulator.n == N
 
 
@@ -235,10 +231,8 @@ def test_a_damaged_state_is_refused(damage: Any, error: type[Exception], message
 def test_the_state_of_another_metric_is_refused(other: dict[str, Any], message: str) -> None:
     metric = feed(TorchMetric("mig", frame=FRAME))
     target = TorchMetric(**({"metrics": "mig"} | other))
-    with pytest.raises(demele.errors.IncompatibleState, match=message):
-        target.load_state_dict(metric.metric_state)
-    with pytest.raises(demele.errors.IncompatibleState, match=message):
-        target.merge_state(metric.metric_state)
+    refuses(demele.errors.IncompatibleState, message, target.load_state_dict, metric.metric_state)
+    refuses(demele.errors.IncompatibleState, message, target.merge_state, metric.metric_state)
     with pytest.raises(demele.errors.IncompatibleState):
         target.merge_state(metric)
 
@@ -281,10 +275,8 @@ def test_sync_merges_and_unsync_restores(name: str) -> None:
     feed(second, z=Z[90:], a=A[90:])
     second.sync(dist_sync_fn=gathered([first]), distributed_available=lambda: True)
     assert second.accumulator.n == N
-    with pytest.raises(TorchMetricsUserError, match="synced"):
-        second.update(Z, A)
-    with pytest.raises(TorchMetricsUserError, match="synced"):
-        second(Z, A)
+    refuses(TorchMetricsUserError, "synced", second.update, Z, A)
+    refuses(TorchMetricsUserError, "synced", second, Z, A)
     second.unsync()
     assert second.accumulator.n == N - 90
     exactly(second, direct(name, Z[90:], A[90:]).value)
@@ -303,8 +295,7 @@ def test_compute_synchronises_and_unsynchronises() -> None:
 def test_a_failed_compute_leaves_the_local_state() -> None:
     empty = TorchMetric("mig", frame=FRAME)
     metric = TorchMetric("mig", frame=FRAME, distributed_available_fn=lambda: True, dist_sync_fn=gathered([empty]))
-    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
-        metric.compute()
+    refuses(demele.errors.NotEnoughData, "no rows yet", metric.compute)
     feed(metric)
     exactly(metric, direct("mig").value)
 
@@ -358,8 +349,7 @@ def test_groups_forced_by_hand_are_refused_rather_than_wrong() -> None:
     metrics = {"a": TorchMetric("mig", frame=FRAME), "b": TorchMetric("dmig", frame=FRAME)}
     collection = MetricCollection(metrics, compute_groups=[["a", "b"]])  # type: ignore[arg-type]
     feed(collection)
-    with pytest.raises(demele.errors.NotEnoughData, match="dmig: no rows yet"):
-        collection.compute()
+    refuses(demele.errors.NotEnoughData, "dmig: no rows yet", collection.compute)
 
 
 # Being a module -------------------------------------------------------------------------------------------------------
@@ -378,5 +368,4 @@ def test_groups_forced_by_hand_are_refused_rather_than_wrong() -> None:
     ],
 )
 def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        TorchMetric(**keywords)
+    refuses(ValueError, message, TorchMetric, **keywords)

@@ -10,6 +10,7 @@ from scipy.stats import kendalltau, norm
 
 from demele import bench
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 N = 36
@@ -212,8 +213,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 def test_bad_input_is_refused() -> None:
     for scores, options, error, words in BAD:
-        with pytest.raises(error, match=words.replace("(", r"\(")):
-            bench.agreement(scores, **options)
+        refuses(error, words.replace("(", r"\("), bench.agreement, scores, **options)
 
 
 def test_rows_in_another_order_are_refused() -> None:
@@ -224,11 +224,7 @@ def test_rows_in_another_order_are_refused() -> None:
 
 def test_names_that_are_not_there_are_told() -> None:
     found = bench.agreement(SCORES, draws=100)
-    with pytest.raises(UnknownNameError, match="'sap'"):
-        found.pair("mig", "sopp")
-    with pytest.raises(UnknownNameError, match="all"):
-        found.matrix("al")
-    with pytest.raises(InputError, match="twice"):
-        found.pair("mig", "mig")
-    with pytest.raises(InputError, match="p_value"):
-        found.matrix().table("taus")  # type: ignore[arg-type]
+    refuses(UnknownNameError, "'sap'", found.pair, "mig", "sopp")
+    refuses(UnknownNameError, "all", found.matrix, "al")
+    refuses(InputError, "twice", found.pair, "mig", "mig")
+    refuses(InputError, "p_value", found.matrix().table, "taus")

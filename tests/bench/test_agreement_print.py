@@ -7,6 +7,7 @@ import pytest
 from demele import bench
 from demele.bench.agreement_print import centred_interval, likeness
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 CARS, NORB = bench.published_agreement("cars3d"), bench.published_agreement("smallnorb")
@@ -97,14 +98,10 @@ def test_a_study_is_held_against_print_with_and_without_what_print_disputes() ->
 
 def test_too_few_common_metrics_are_told() -> None:
     scores = {"mig": range(9), "sap": range(9), "mine": range(9)}
-    with pytest.raises(NotEnoughData, match="three or more pairs"):
-        bench.agreement(scores, draws=100).against("cars3d")
-    with pytest.raises(InputError, match="'keep' or 'omit'"):
-        bench.agreement(scores, draws=100).against("cars3d", disputed="drop")  # type: ignore[arg-type]
+    refuses(NotEnoughData, "three or more pairs", bench.agreement(scores, draws=100).against, "cars3d")
+    refuses(InputError, "'keep' or 'omit'", bench.agreement(scores, draws=100).against, "cars3d", disputed="drop")
 
 
 def test_unknown_names_are_told() -> None:
-    with pytest.raises(UnknownNameError, match="'cars3d'"):
-        bench.published_agreement("cars")
-    with pytest.raises(InputError, match="'row' or 'column'"):
-        CARS.table("lower")  # type: ignore[arg-type]
+    refuses(UnknownNameError, "'cars3d'", bench.published_agreement, "cars")
+    refuses(InputError, "'row' or 'column'", CARS.table, "lower")

@@ -18,6 +18,7 @@ from demele.bench.candidates import candidate, chosen_candidates
 from demele.bench.scenario import Candidate
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.fingerprint import fingerprint
+from tests.refusals import refuses
 
 
 def half(codes: object, factors: object) -> float:
@@ -65,8 +66,7 @@ def test_two_of_one_name_are_refused() -> None:
     ours = Candidate(name="mig", title="Mine", group="mig", function=half)
     orders: list[list[Any]] = [["mig", ours], [ours, "mig"]]
     for both in orders:
-        with pytest.raises(InputError, match="two are called 'mig'"):
-            chosen_candidates(both)
+        refuses(InputError, "two are called 'mig'", chosen_candidates, both)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,7 @@ def test_two_of_one_name_are_refused() -> None:
     ],
 )
 def test_what_is_no_metric_is_refused(metrics: Any, error: type[InputError], message: str) -> None:
-    with pytest.raises(error, match=message):
-        chosen_candidates(metrics)
+    refuses(error, message, chosen_candidates, metrics)
 
 
 def test_what_is_said_of_a_function_is_checked() -> None:
@@ -101,8 +100,7 @@ def test_what_is_said_of_a_function_is_checked() -> None:
         ({"discretises": "no"}, "discretises: expected True or False, got 'no'"),
     ]
     for keywords, message in keywords_cases:
-        with pytest.raises(InputError, match=message):
-            candidate(**{"function": half, **keywords})
+        refuses(InputError, message, candidate, **{"function": half, **keywords})
 
 
 # Fingerprints -------------------------------------------------------------------------------------------------------

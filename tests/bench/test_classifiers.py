@@ -14,6 +14,7 @@ from demele.bench.classifiers import candidate_classifier, indicators, select_va
 from demele.classifiers.stats import bias
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels.made.annotators import VariedModel
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
 Table = list[list[float]]
@@ -86,8 +87,7 @@ def test_bad_training_input() -> None:
     for changed, error, message in changed_cases:
         features, y, _ = blobs()
         given: dict[str, Any] = {"features": features, "labels": y, "folds": np.arange(120) % 4, "seed": 0, "index": 0}
-        with pytest.raises(error, match=message):
-            candidate_classifier(**{**given, **changed})
+        refuses(error, message, candidate_classifier, **{**given, **changed})
 
 
 def test_features_that_say_nothing_are_answered_by_the_commonest_class() -> None:
@@ -209,8 +209,7 @@ def test_filter_like_loops(table: Table, threshold: float) -> None:
     kept = loop_filter(table, threshold)
     chosen = select_varied(table, len(kept), threshold=threshold)
     assert sorted(chosen.tolist()) == kept
-    with pytest.raises(NotEnoughData, match=f"only {len(kept)} are"):
-        select_varied(table, len(kept) + 1, threshold=threshold)
+    refuses(NotEnoughData, f"only {len(kept)} are", select_varied, table, len(kept) + 1, threshold=threshold)
 
 
 def test_bad_choice_input() -> None:
@@ -230,8 +229,7 @@ def test_bad_choice_input() -> None:
         ({"threshold": -1}, InputError, r"threshold: expected a number in \[0, 1\), got -1"),
     ]
     for changed, error, message in changed_cases:
-        with pytest.raises(error, match=message):
-            select_varied(**{"indicators": [[0.1, 0.2], [0.7, 0.9]], "n": 1, **changed})
+        refuses(error, message, select_varied, **{"indicators": [[0.1, 0.2], [0.7, 0.9]], "n": 1, **changed})
 
 
 def test_variances_with_each_candidate_are_those_of_all_values() -> None:

@@ -13,6 +13,7 @@ from demele import bench, classifiers, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.store import Store
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 RATES = [0.02, 0.1]
@@ -425,8 +426,7 @@ def test_bad_input_is_named() -> None:
     ]
     for changed, error, message in changed_cases:
         given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise": [0.1], "methods": ["overlap"], **changed}
-        with pytest.raises(error, match=message):
-            bench.check_methods(**given)
+        refuses(error, message, bench.check_methods, **given)
 
 
 def test_an_experiment_refuses_before_it_trains() -> None:
@@ -451,8 +451,7 @@ def test_an_experiment_refuses_before_it_trains() -> None:
     for changed, message in changed_cases:
         rng = np.random.default_rng(0)
         given = {"features": rng.normal(size=(60, 3)), "y": rng.integers(0, 2, 60), **changed}
-        with pytest.raises(InputError, match=message):
-            bench.noise_experiment(**given)
+        refuses(InputError, message, bench.noise_experiment, **given)
 
 
 def test_names_are_kept_in_one_spelling() -> None:
@@ -480,8 +479,6 @@ def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
     table = run.table("type_2")
     assert_exact(table[0.1]["overlap"], run.tally("overlap", 0.1).type_2)
     for name in ("type", "method"):
-        with pytest.raises(UnknownNameError, match="figure: expected one of"):
-            run.table(name)
-    with pytest.raises(UnknownNameError, match="expected a method among"):
-        run.tally("audit", 0.1)
+        refuses(UnknownNameError, "figure: expected one of", run.table, name)
+    refuses(UnknownNameError, "expected a method among", run.tally, "audit", 0.1)
     assert "of 7 methods make no type I error" in repr(run)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import demele
 from demele import bench
 from demele.core.errors import DemeleWarning, FormatError, InputError
+from tests.refusals import refuses
 
 Array = NDArray[np.float64]
 EVERY_KIND = (
@@ -197,17 +198,15 @@ def packed(told: Any) -> bytes:
 def test_another_file_is_refused(written: bytes, tmp_path: Path) -> None:
     path = tmp_path / "other.gz"
     path.write_bytes(written)
-    with pytest.raises(FormatError, match=r"other\.gz is not a saved characterisation"):
-        bench.load(path)
+    refuses(FormatError, r"other\.gz is not a saved characterisation", bench.load, path)
 
 
 def test_another_version_is_refused_and_named(tmp_path: Path) -> None:
     path = tmp_path / "later.gz"
     path.write_bytes(packed({**content(), "format_version": 2, "demele": "9.8"}))
-    with pytest.raises(
-        FormatError, match=r"has format version 2, this demele reads 1.*the demele that wrote it \(9\.8"
-    ):
-        bench.load(path)
+    refuses(
+        FormatError, r"has format version 2, this demele reads 1.*the demele that wrote it \(9\.8", bench.load, path
+    )
 
 
 PARTS = "protocol n_samples level seeds slow_seeds candidates scenarios curves seconds demele"
@@ -217,8 +216,7 @@ PARTS = "protocol n_samples level seeds slow_seeds candidates scenarios curves s
 def test_a_file_without_a_part_is_refused(part: str, tmp_path: Path) -> None:
     path = tmp_path / "part.gz"
     path.write_bytes(packed({what: told for what, told in content().items() if what != part}))
-    with pytest.raises(FormatError, match=f"lacks a part of a characterisation: KeyError\\('{part}'\\)"):
-        bench.load(path)
+    refuses(FormatError, f"lacks a part of a characterisation: KeyError\\('{part}'\\)", bench.load, path)
 
 
 def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
@@ -226,17 +224,13 @@ def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
     told = json.loads(gzip.decompress(found.save(tmp_path / "a").read_bytes()))
     told["scenarios"][0]["wanted"]["any"][0]["type"] = "Contrast"
     (tmp_path / "a").write_bytes(packed(told))
-    with pytest.raises(FormatError, match="unknown expectation 'Contrast'"):
-        bench.load(tmp_path / "a")
+    refuses(FormatError, "unknown expectation 'Contrast'", bench.load, tmp_path / "a")
 
 
 def test_paths_that_cannot_be_used_are_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="path: cannot read"):
-        bench.load(tmp_path / "absent.gz")
-    with pytest.raises(InputError, match="expected a file, got a folder"):
-        bench.load(tmp_path)
-    with pytest.raises(InputError, match="cannot write"):
-        varied().save(tmp_path / "no" / "folder.gz")
+    refuses(InputError, "path: cannot read", bench.load, tmp_path / "absent.gz")
+    refuses(InputError, "expected a file, got a folder", bench.load, tmp_path)
+    refuses(InputError, "cannot write", varied().save, tmp_path / "no" / "folder.gz")
 
 
 # Parts that do not fit -----------------------------------------------------------------------------------------------
@@ -256,12 +250,10 @@ def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: A
     content = json.loads(gzip.decompress(path.read_bytes()))
     content[part] = instead_of_it
     path.write_bytes(gzip.compress(json.dumps(content).encode()))
-    with pytest.raises(FormatError, match="lacks a part of a characterisation"):
-        bench.load(path)
+    refuses(FormatError, "lacks a part of a characterisation", bench.load, path)
 
 
 def test_a_known_scenario_of_other_severities_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.gz"
     path.write_bytes(packed({**content(), "scenarios": [{"name": "mixing", "severities": [0.0, 1.0]}]}))
-    with pytest.raises(FormatError, match="'mixing' was measured at other severities"):
-        bench.load(path)
+    refuses(FormatError, "'mixing' was measured at other severities", bench.load, path)

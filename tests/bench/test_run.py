@@ -20,6 +20,7 @@ from demele.core.seeds import rng_for
 from demele.core.store import Key, Store
 from demele.noise.transition import TransitionMatrix
 from demele.runtime.sweep import Sweep
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 IDENTITY: dict[str, str | int] = {"demele": "0.1.0"}
@@ -213,8 +214,7 @@ def test_a_draw_that_raises_names_its_place_and_keeps_what_is_finished() -> None
 @pytest.mark.parametrize("metric", ["mig", "rmig"])
 def test_a_draw_that_cannot_be_used(returned: Any, message: str, metric: str) -> None:
     own = scenario_of(lambda rng, severity, n: returned, severities=(0.5,))
-    with pytest.raises(InputError, match=WHERE + message):
-        records_of(plan_of([metric], [own]))
+    refuses(InputError, WHERE + message, records_of, plan_of([metric], [own]))
 
 
 def test_options_of_a_scenario_that_no_metric_has() -> None:
@@ -317,13 +317,11 @@ def test_an_aligned_score_is_that_of_evaluate() -> None:
 
 def test_a_scenario_of_corrected_scores_must_say_what_is_known() -> None:
     own = scenario_of(severities=(0.5,), score="corrected")
-    with pytest.raises(InputError, match="expected the noise of at least one factor"):
-        records_of(plan_of(["mig"], [own], seeds=1))
+    refuses(InputError, "expected the noise of at least one factor", records_of, plan_of(["mig"], [own], seeds=1))
 
 
 def test_rows_of_another_number_of_a_score_are_kept_apart() -> None:
     mig = chosen_candidates(["mig"])[0]
     keys = {record_key(scenario_of(score=which), 0.5, 0, mig) for which in ("value", "corrected", "aligned")}
     assert len(keys) == 3
-    with pytest.raises(InputError, match="score: expected one of value, corrected, aligned, got 'raw'"):
-        scenario_of(score="raw")
+    refuses(InputError, "score: expected one of value, corrected, aligned, got 'raw'", scenario_of, score="raw")

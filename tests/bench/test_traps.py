@@ -13,6 +13,7 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError
 from demele.report.document import Heat
 from demele.report.renderers.tables import figures_of
 from demele.report.words import name
+from tests.refusals import refuses
 from tests.tolerances import assert_close
 
 #: Most metrics here give no value, and a warning says so before the run.
@@ -97,13 +98,11 @@ def test_scenarios_that_cannot_be_asked_are_refused_at_once() -> None:
         ({"declines": "no"}, "declines is not a function"),
     ]
     for given, message in given_cases:
-        with pytest.raises(InputError, match=f"^scenario 'mine': .*{message}"):
-            mine(**given)
+        refuses(InputError, f"^scenario 'mine': .*{message}", mine, **given)
 
 
 def test_a_fall_without_steps_or_total_is_refused() -> None:
-    with pytest.raises(InputError, match="give the least fall in all as total"):
-        Falls(every_step=False)
+    refuses(InputError, "give the least fall in all as total", Falls, every_step=False)
 
 
 def test_a_draw_that_ends_the_process_is_told() -> None:
@@ -118,8 +117,7 @@ def test_what_is_no_path_is_refused_before_anything_is_computed() -> None:
     store: Any = 5
     with pytest.raises(InputTypeError, match="store: expected the path of a file or folder, got int"):
         bench.check_metrics(half, "mixing", store=store, **SMALL)
-    with pytest.raises(InputError, match=r"store: .*null (byte|character)"):
-        bench.check_metrics(half, "mixing", store="a\0b", **SMALL)
+    refuses(InputError, r"store: .*null (byte|character)", bench.check_metrics, half, "mixing", store="a\0b", **SMALL)
 
 
 # Protocols, sizes, signatures

@@ -29,6 +29,7 @@ from demele.noise.audit import Audit, draw_audit
 from demele.noise.budget import noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 from tests.classifiers.audited import estimated
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 Array = NDArray[Any]
@@ -277,8 +278,7 @@ def test_a_selective_audit_is_never_taken_for_a_random_one() -> None:
     predictions, labels, true = example(1000)
     rows = np.flatnonzero(predictions != labels)[:50]
     audit = Audit(rows, true[rows], design="selective")
-    with pytest.raises(InputError, match="chosen for a reason"):
-        assess(predictions, labels, audit=audit)
+    refuses(InputError, "chosen for a reason", assess, predictions, labels, audit=audit)
     with_rate = assess(predictions, labels, noise=0.08, audit=audit)["accuracy"]
     without = assess(predictions, labels, noise=0.08)["accuracy"]
     assert with_rate.bias is not None
@@ -382,8 +382,7 @@ def test_bad_input() -> None:
         ([0, 1], [0, 1], {"per_class": "yes"}, InputTypeError, "per_class: expected True or False"),
     ]
     for predictions, labels, options, error, message in predictions_cases:
-        with pytest.raises(error, match=message):
-            assess(predictions, labels, **options)
+        refuses(error, message, assess, predictions, labels, **options)
 
 
 # ----------------------------------------------------------------------------------------------------------- coverage
@@ -518,12 +517,9 @@ def test_an_audit_that_contradicts_the_rate_is_told() -> None:
 
 def test_asking_for_an_estimate_that_is_not_there() -> None:
     found = assess([0, 1], [0, 1])
-    with pytest.raises(UnknownNameError, match=r"'auc' is not among the estimates: measures accuracy, error"):
-        found["auc"]
-    with pytest.raises(UnknownNameError, match=r"\('f1', 5\) is not among"):
-        found["f1", 5]
-    with pytest.raises(UnknownNameError, match="precision, recall and f1 are of one of 0, 1, 'macro', 'weighted'"):
-        found["f1"]
+    refuses(UnknownNameError, r"'auc' is not among the estimates: measures accuracy, error", lambda: found["auc"])
+    refuses(UnknownNameError, r"\('f1', 5\) is not among", lambda: found["f1", 5])
+    refuses(UnknownNameError, "precision, recall and f1 are of one of 0, 1, 'macro', 'weighted'", lambda: found["f1"])
 
 
 def test_an_audit_of_other_rows_is_suspected() -> None:

@@ -25,6 +25,7 @@ from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
 from demele.noise.audit import CodedAudit, draw_audit
 from tests.classifiers.audited import estimated
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 
@@ -185,8 +186,7 @@ def test_a_weighted_audit_allows_for_an_unseen_row_as_heavy_as_any() -> None:
     ],
 )
 def test_contradictory_counts_are_refused(arguments: tuple[int, ...], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        audit_interval(*arguments)
+    refuses(InputError, message, audit_interval, *arguments)
 
 
 MEASURES = ("accuracy", "precision", "recall", "f1")
@@ -331,12 +331,10 @@ def intervals_of(parts: list[Cells], measure: str) -> tuple[Any, Any]:
 
 
 def test_other_mistakes_are_named() -> None:
-    with pytest.raises(InputTypeError, match=r"lost: expected a count .*, got 0\.5"):
-        audit_interval(5, 10, 3, 0.5, 1, 0)  # type: ignore[arg-type]
+    refuses(InputTypeError, r"lost: expected a count .*, got 0\.5", audit_interval, 5, 10, 3, 0.5, 1, 0)
     with pytest.raises(InputError, match="inference: expected 'population' or 'test_set'"):
         audit_interval(5, 10, 3, 0, 1, 0, inference="overlap")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="level"):
-        audit_interval(5, 10, 3, 0, 1, 0, level=95)
+    refuses(InputError, "level", audit_interval, 5, 10, 3, 0, 1, 0, level=95)
     with pytest.raises(InputError, match="wrong: at most 1 labels are said to be wrong, but the audit shows 2"):
         audit_interval(5, 10, 3, 2, 1, 0, wrong=1)
     with pytest.raises(InputError, match="wrong: expected a count between 0 and n = 10, got 11"):

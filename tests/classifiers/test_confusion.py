@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_f
 
 from demele.classifiers.measures.confusion import ConfusionCounts, confusion, confusion_counts
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 tables = st.integers(2, 6).flatmap(lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 9)))
@@ -136,10 +137,8 @@ def test_counts_of_other_meaning_or_classes_do_not_merge() -> None:
         given_labels.merge(ConfusionCounts(counts, ("a", "b"), rows="true"))
     with pytest.raises(InputError, match="same classes in the same order, got another order"):
         given_labels.merge(ConfusionCounts(counts, ("b", "a")))
-    with pytest.raises(InputError, match="got other classes"):
-        given_labels.merge(ConfusionCounts(counts, ("a", "c")))
-    with pytest.raises(InputTypeError, match="expected ConfusionCounts, got ndarray"):
-        given_labels.merge(counts)  # type: ignore[arg-type]
+    refuses(InputError, "got other classes", given_labels.merge, ConfusionCounts(counts, ("a", "c")))
+    refuses(InputTypeError, "expected ConfusionCounts, got ndarray", given_labels.merge, counts)
 
 
 # Mistakes ----------------------------------------------------------------------------------------------------------
@@ -159,20 +158,16 @@ BAD_COUNTS: dict[str, tuple[object, str]] = {
 def test_what_is_no_counts_is_refused() -> None:
     for name in BAD_COUNTS:
         values, message = BAD_COUNTS[name]
-        with pytest.raises(InputError, match=message):
-            ConfusionCounts(values, ("a", "b"))  # type: ignore[arg-type]
+        refuses(InputError, message, ConfusionCounts, values, ("a", "b"))
 
 
 def test_names_and_meaning_are_checked() -> None:
     counts = np.eye(2, dtype=int)
     with pytest.raises(InputError, match="classes: expected 2, one for each row of counts, got 3"):
         ConfusionCounts(counts, ("a", "b", "c"))
-    with pytest.raises(InputError, match="'a' more than once"):
-        ConfusionCounts(counts, ("a", "a"))
-    with pytest.raises(InputError, match="rows: expected 'label'"):
-        ConfusionCounts(counts, ("a", "b"), rows="truth")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="rows: expected 'label'"):
-        confusion([1], [1], rows="x")  # type: ignore[arg-type]
+    refuses(InputError, "'a' more than once", ConfusionCounts, counts, ("a", "a"))
+    refuses(InputError, "rows: expected 'label'", ConfusionCounts, counts, ("a", "b"), rows="truth")
+    refuses(InputError, "rows: expected 'label'", confusion, [1], [1], rows="x")
     with pytest.raises(UnknownNameError, match="measure: expected one of precision, recall, f1, got 'accuracy'"):
         table().averaged("accuracy")
     with pytest.raises(UnknownNameError, match="average: expected one of macro, micro, weighted, got 'samples'"):
@@ -182,8 +177,7 @@ def test_names_and_meaning_are_checked() -> None:
 def test_inputs_are_checked_at_the_door() -> None:
     with pytest.raises(InputError, match="predictions and labels: expected the same number of rows, got 2 and 3"):
         confusion([0, 1], [0, 1, 1])
-    with pytest.raises(NotEnoughData, match="labels"):
-        confusion([], [])
+    refuses(NotEnoughData, "labels", confusion, [], [])
     with pytest.raises(
         InputError, match=r"expected at most 20,000 classes, got 20,001 in 20,001 rows; are these names"
     ):

@@ -12,6 +12,7 @@ from demele.classifiers.intervals import overlap_gap, overlap_level, overlap_qua
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
 from demele.core.proportions import exact_interval, normal_quantile, score_interval
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 counts = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -172,14 +173,10 @@ def test_overlap_reach_is_half_a_score_interval_without_its_shift() -> None:
 
 def test_levels_are_between_0_and_1() -> None:
     for level in [0, 1, 95, -0.5, math.nan, True, "0.95", None, [0.95]]:
-        with pytest.raises(InputError, match=r"level: expected a number between 0 and 1, such as 0\.95, got"):
-            checked_level(level)
-        with pytest.raises(InputError, match="level"):
-            score_interval(1, 2, level=level)  # type: ignore[arg-type]
+        refuses(InputError, r"level: expected a number between 0 and 1, such as 0\.95, got", checked_level, level)
+        refuses(InputError, "level", score_interval, 1, 2, level=level)
 
 
 def test_overlap_needs_possible_numbers() -> None:
-    with pytest.raises(InputError, match="deviation_ratio: expected a positive number, got 0"):
-        overlap_level(1.96, deviation_ratio=0)
-    with pytest.raises(InputError, match="correlation: expected a number between -1 and 1, got 1"):
-        overlap_quantile(0.95, correlation=1)
+    refuses(InputError, "deviation_ratio: expected a positive number, got 0", overlap_level, 1.96, deviation_ratio=0)
+    refuses(InputError, "correlation: expected a number between -1 and 1, got 1", overlap_quantile, 0.95, correlation=1)

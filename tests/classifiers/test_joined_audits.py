@@ -12,6 +12,7 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import read_labelled
 from demele.labels import Audit, draw_audit, join_audits
 from tests.classifiers.audited import estimated
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Ints = NDArray[np.int64]
@@ -122,18 +123,15 @@ def test_a_stratum_that_was_audited_whole_leaves_the_interval_of_the_other() -> 
     ],
 )
 def test_what_cannot_be_joined(first: Any, second: Any, within: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        join_audits(first, second, within=within)
+    refuses(InputError, message, join_audits, first, second, within=within)
 
 
 def test_a_stratum_without_an_audited_row_is_refused() -> None:
     audit = join_audits(Audit([0], [1], design="uniform"), Audit([1], [1], design="uniform"), within=[0, 1, 2])
-    with pytest.raises(NotEnoughData, match="outside the 3 rows"):
-        assess([1, 0, 1, 0], [1, 1, 1, 0], audit=audit)
+    refuses(NotEnoughData, "outside the 3 rows", assess, [1, 0, 1, 0], [1, 1, 1, 0], audit=audit)
     with pytest.raises(InputError, match="names row 9"):
         assess([1, 0], [1, 0], audit=Audit([0, 1], [1, 0], design="stratified", within=[9]))
-    with pytest.raises(InputError, match="for design 'stratified' only"):
-        Audit([0], [1], design="uniform", within=[1])
+    refuses(InputError, "for design 'stratified' only", Audit, [0], [1], design="uniform", within=[1])
 
 
 @pytest.mark.long

@@ -13,6 +13,7 @@ from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
 from demele.core.holm import holm
+from tests.refusals import refuses
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +62,8 @@ def test_rogan_gladen_is_that_of_truescore() -> None:
     assert rogan_gladen(0.915, 2000, sensitivity=(84, 88), specificity=(6, 12)) == pytest.approx(
         (0.913, 0.054227, 0.806716, 1), abs=1e-6
     )
-    with pytest.raises(InputError, match="no row"):
-        rogan_gladen(0.9, 100, sensitivity=(10, 10), specificity=(0, 0))
-    with pytest.raises(InputError, match="no better than chance"):
-        rogan_gladen(0.9, 100, sensitivity=(5, 10), specificity=(4, 10))
+    refuses(InputError, "no row", rogan_gladen, 0.9, 100, sensitivity=(10, 10), specificity=(0, 0))
+    refuses(InputError, "no better than chance", rogan_gladen, 0.9, 100, sensitivity=(5, 10), specificity=(4, 10))
 
 
 def test_kappa_of_levels_has_quadratic_weights() -> None:
@@ -215,12 +214,9 @@ def test_functions_of_classes_take_scores(example: Any) -> None:
     assert assess(a, audit=human.of("baseline"), gate=0.7)["system"].verdict == "above"
     assert assess(a)["system"].corrected == judge(a, noise=0).systems[0].corrected
     assert rank({"A": a, "B": b}).names == ("B", "A")
-    with pytest.raises(InputError, match="labels: is for predicted classes, not for scores of rows"):
-        compare(a, b, labels=given["A"])
-    with pytest.raises(InputError, match="measure: is for predicted classes"):
-        rank({"A": a, "B": b}, measure="f1")
-    with pytest.raises(InputError, match="verdict: is of two systems"):
-        _ = assess(a).verdict
+    refuses(InputError, "labels: is for predicted classes, not for scores of rows", compare, a, b, labels=given["A"])
+    refuses(InputError, "measure: is for predicted classes", rank, {"A": a, "B": b}, measure="f1")
+    refuses(InputError, "verdict: is of two systems", lambda: assess(a).verdict)
 
 
 def test_a_judge_that_tells_less_of_one_system_is_named() -> None:
@@ -255,8 +251,7 @@ def test_without_human_scores(example: Any) -> None:
     assert np.isnan(found.systems[0].value)
     assert found.unmet
     assert "No human scores" in found.sentence
-    with pytest.raises(InputError, match="needs human scores"):
-        judge({name: RowScores(one) for name, one in given.items()}, gate=0.8)
+    refuses(InputError, "needs human scores", judge, {name: RowScores(one) for name, one in given.items()}, gate=0.8)
 
 
 def test_scores_that_are_right_or_partly_wrong(example: Any) -> None:
@@ -277,8 +272,7 @@ def test_scores_that_are_right_or_partly_wrong(example: Any) -> None:
     assert [one.verdict for one in bounded.systems] == ["above", "above"]
     assert bounded.differences[0].verdict == "above"
     assert judge(scores, noise=40 / 1200, inference="test_set").differences[0].verdict == "inconclusive"
-    with pytest.raises(InputError, match="leave one of them out"):
-        judge(scores, ScoreAudit([0, 1], [1, 1]), noise=0.1)
+    refuses(InputError, "leave one of them out", judge, scores, ScoreAudit([0, 1], [1, 1]), noise=0.1)
 
 
 def test_verdicts_on_several_pairs_share_an_error() -> None:
@@ -309,8 +303,7 @@ def test_verdicts_on_several_pairs_share_an_error() -> None:
     ],
 )
 def test_bad_input_is_refused(make: Any, says: str) -> None:
-    with pytest.raises(DemeleError, match=says):
-        make()
+    refuses(DemeleError, says, make)
 
 
 def files(folder: Path, example: Any) -> list[str]:
@@ -352,8 +345,7 @@ def test_a_condition_and_the_gate_must_both_hold(tmp_path: Path, example: Any, c
 
 
 def test_a_name_that_is_no_system_is_refused(judged: Any) -> None:
-    with pytest.raises(InputError, match="expected one of A, B, B - A, got 'B-A'; did you mean 'B - A'"):
-        judged["B-A"]
+    refuses(InputError, "expected one of A, B, B - A, got 'B-A'; did you mean 'B - A'", lambda: judged["B-A"])
 
 
 def test_the_command_without_human_scores(tmp_path: Path, example: Any, capsys: Any) -> None:
@@ -399,5 +391,4 @@ def test_slices_of_each_system(tmp_path: Path, example: Any, capsys: Any) -> Non
     assert "third - rest" in capsys.readouterr().out
     assert main(["judge", *files_of, "--slice", "plaice"]) == 2
     assert "did you mean 'place'" in capsys.readouterr().err
-    with pytest.raises(DemeleError, match="slices"):
-        judge(scores, slices=place)
+    refuses(DemeleError, "slices", judge, scores, slices=place)

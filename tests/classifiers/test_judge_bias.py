@@ -12,6 +12,7 @@ from demele.classifiers import NamedEstimates, RowScores, ScoreAudit, judge_erro
 from demele.classifiers.judge_bias import hc3
 from demele.core.holm import adjusted
 from demele.errors import InputError, NotEnoughData
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 
@@ -73,14 +74,12 @@ def test_coefficients_and_standard_errors_are_those_of_statsmodels(weighted: boo
 def test_a_covariate_that_others_determine_is_named() -> None:
     x = np.arange(20.0)
     for extra in (2 * x + 1, np.ones(20)):
-        with pytest.raises(InputError, match=r"'twice'.*leave it out"):
-            _regressed(x % 2, x % 3 % 2, {"length": x, "twice": extra})
+        refuses(InputError, r"'twice'.*leave it out", _regressed, x % 2, x % 3 % 2, {"length": x, "twice": extra})
     with pytest.raises(NotEnoughData, match="row 3 alone"):
         _regressed(x % 2, x % 3 % 2, {"family": ["own" if row == 3 else "other" for row in range(20)]})
     with pytest.raises(NotEnoughData, match="more audited rows than 2 coefficients, got 2"):
         _regressed([0, 1], [1, 1], {"length": [1, 2]})
-    with pytest.raises(InputError, match="length"):
-        _regressed([0, 1, 1], [1, 1, 0], {"length": [1, np.nan, 3]})
+    refuses(InputError, "length", _regressed, [0, 1, 1], [1, 1, 0], {"length": [1, np.nan, 3]})
 
 
 def test_intervals_of_unequal_errors_cover() -> None:
@@ -109,10 +108,8 @@ def test_position_bias_counts_only_pairs_that_turn_with_the_order() -> None:
         tested = position_bias(*_pairs(b, c, 5, half=4))
         assert tested["first chosen, of reversed pairs"].p_value == pytest.approx(binomtest(b, b + c).pvalue)
         assert [note.code for note in tested.notes] == ["half-changed"]
-    with pytest.raises(NotEnoughData, match="none of 9"):
-        position_bias(*_pairs(0, 0, 9))
-    with pytest.raises(InputError, match="1, -1 or 0"):
-        position_bias([1, 2], [1, 1])
+    refuses(NotEnoughData, "none of 9", position_bias, *_pairs(0, 0, 9))
+    refuses(InputError, "1, -1 or 0", position_bias, [1, 2], [1, 1])
 
 
 def test_results_are_tables_with_a_headline() -> None:

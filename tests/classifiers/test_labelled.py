@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Labelled, Vocabulary, read_labelled, read_labels, read_models, vocabulary
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 
@@ -177,15 +178,13 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
 def test_what_is_no_classes_is_refused_with_a_reason() -> None:
     for name in REFUSED:
         values, kind, message = REFUSED[name]
-        with pytest.raises(kind, match=message):
-            read_labels(values, "labels")
+        refuses(kind, message, read_labels, values, "labels")
 
 
 def test_every_message_names_its_argument() -> None:
     for values, kind, _ in REFUSED.values():
         if not hasattr(values, "send"):  # the generator is spent
-            with pytest.raises(kind, match=r"^my predictions"):
-                read_labels(values, "my predictions")
+            refuses(kind, r"^my predictions", read_labels, values, "my predictions")
 
 
 # Labels and predictions together -----------------------------------------------------------------------------------
@@ -253,15 +252,13 @@ TOGETHER: dict[str, tuple[Any, Any, str]] = {
 def test_labels_and_predictions_must_match() -> None:
     for name in TOGETHER:
         predicted, labels, message = TOGETHER[name]
-        with pytest.raises(InputError, match=message):
-            read_labelled({"m": predicted}, labels)
+        refuses(InputError, message, read_labelled, {"m": predicted}, labels)
 
 
 def test_a_frame_in_another_order_is_refused_too() -> None:
     labels = pd.Series([0, 1, 1])
     frame = pd.DataFrame({"a": [0, 1, 1], "b": [1, 1, 1]}, index=[2, 1, 0])
-    with pytest.raises(InputError, match="a and labels: their indexes"):
-        read_labelled(read_models(frame), labels)
+    refuses(InputError, "a and labels: their indexes", read_labelled, read_models(frame), labels)
 
 
 def test_labels_outside_the_classes_given_are_refused() -> None:
@@ -306,8 +303,7 @@ BAD_CLASSES: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", BAD_CLASSES)
 def test_classes_are_checked(name: str) -> None:
     classes, message = BAD_CLASSES[name]
-    with pytest.raises(InputError, match=message):
-        read_labelled({"m": ["a", "b"]}, ["a", "b"], classes=classes)
+    refuses(InputError, message, read_labelled, {"m": ["a", "b"]}, ["a", "b"], classes=classes)
 
 
 @pytest.mark.parametrize(
@@ -319,8 +315,7 @@ def test_a_class_is_found_by_name(classes: tuple[Any, ...], name: object, index:
 
 @pytest.mark.parametrize("name", [1, "2", 2.5, None, [2], np.array([0, 2]), float("nan")])
 def test_a_class_that_is_none_is_refused(name: object) -> None:
-    with pytest.raises(InputError, match="of: expected one of the classes 0, 2, got"):
-        Vocabulary((0, 2)).index(name)
+    refuses(InputError, "of: expected one of the classes 0, 2, got", Vocabulary((0, 2)).index, name)
 
 
 # Several models ----------------------------------------------------------------------------------------------------
@@ -347,8 +342,7 @@ def test_one_model_is_not_several() -> None:
         read_models({"m": [0, 1]})
     with pytest.raises(InputError, match="predictions: expected distinct names of models, got 1, '1'"):
         read_models({1: [0, 1], "1": [1, 1]})
-    with pytest.raises(InputError, match=r"predictions: expected 2 dimensions .*, got shape \(2,\)"):
-        read_models([0, 1])
+    refuses(InputError, r"predictions: expected 2 dimensions .*, got shape \(2,\)", read_models, [0, 1])
 
 
 def test_models_in_rows_are_told_from_models_in_columns() -> None:

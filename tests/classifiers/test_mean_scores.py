@@ -20,6 +20,7 @@ from demele.classifiers.row_scores import audit_alarms
 from demele.classifiers.score_kinds import item_means
 from demele.core.errors import DemeleError, InputError, NotEnoughData
 from tests.classifiers.test_pooled_strata import binary, counted
+from tests.refusals import refuses
 
 FIRST = [1, 0, 1, 1, 0, 1, 0.5, 1, 0, 1, 1, 0.5]
 SECOND = [1, 1, 1, 0, 0, 1, 1, 1, 0.5, 1, 0, 1]
@@ -53,8 +54,7 @@ def test_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_few_groups_are_refused() -> None:
-    with pytest.raises(NotEnoughData, match="5"):
-        trusted_mean(RowScores(FIRST, group=GROUPS))
+    refuses(NotEnoughData, "5", trusted_mean, RowScores(FIRST, group=GROUPS))
 
 
 def test_epochs_are_averaged() -> None:
@@ -321,14 +321,11 @@ def test_two_systems_one_label_at_a_time() -> None:
     assert judged.verdict == "candidate"
     assert judged["candidate - baseline"].corrected.low > 0
     assert str(again.labels_used) in str(again)
-    with pytest.raises(InputError, match="cannot be changed"):
-        again.tell(rows[:1], [[0.5, 0.5]])
+    refuses(InputError, "cannot be changed", again.tell, rows[:1], [[0.5, 0.5]])
     with pytest.raises(InputError, match="other predictions"):
         SequentialComparison(second, first, inference="test_set").resume(made.to_dict())
-    with pytest.raises(InputError, match="gate: expected the scores of two systems"):
-        SequentialComparison(first)
-    with pytest.raises(InputError, match="gate: expected the scores of two systems"):
-        SequentialComparison(first, second, gate=0.5)
+    refuses(InputError, "gate: expected the scores of two systems", SequentialComparison, first)
+    refuses(InputError, "gate: expected the scores of two systems", SequentialComparison, first, second, gate=0.5)
     with pytest.raises(InputError, match="without tasks, groups and weights"):
         SequentialComparison(RowScores([1, 0], weight=[1, 2]), gate=0.5)
     with pytest.raises(InputError, match="gate: is for the scores"):
@@ -396,8 +393,7 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
     ],
 )
 def test_bad_input_is_refused(make: Any, says: str) -> None:
-    with pytest.raises(DemeleError, match=says):
-        make()
+    refuses(DemeleError, says, make)
 
 
 def test_missing_scores_are_left_out_and_counted() -> None:

@@ -17,6 +17,7 @@ from demele.core.errors import DemeleError, InputError, NotEnoughData, UnknownNa
 from demele.explain import PerturbationTest, perturbation_test
 from demele.report.document import Pill
 from demele.report.words import plain as plain_text
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 Floats = NDArray[np.float64]
@@ -224,8 +225,7 @@ def test_arguments_that_cannot_be_used_are_told() -> None:
         ({"n_repeats": 0}, "n_repeats"),
     ]:
         given: dict[str, Any] = {"images": IMAGES, "maps": MAPS} | changed
-        with pytest.raises(DemeleError, match=message):
-            perturbation_test(PREDICT, given.pop("images"), given.pop("maps"), **given)
+        refuses(DemeleError, message, perturbation_test, PREDICT, given.pop("images"), given.pop("maps"), **given)
 
 
 def test_answers_that_cannot_be_used_are_told() -> None:
@@ -241,8 +241,7 @@ def test_answers_that_cannot_be_used_are_told() -> None:
         ("predict", "expected a function"),
     ]
     for predict, message in predict_cases:
-        with pytest.raises(InputError, match=message):
-            perturbation_test(predict, IMAGES, MAPS, destroy=0.0)
+        refuses(InputError, message, perturbation_test, predict, IMAGES, MAPS, destroy=0.0)
 
 
 # The page -------------------------------------------------------------------------------------------------------------
@@ -273,7 +272,6 @@ def test_plain_values_and_tables_hold_everything() -> None:
 
 def test_an_unknown_map_is_told() -> None:
     found = perturbation_test(PREDICT, IMAGES, {"gradient": MAPS})
-    with pytest.raises(UnknownNameError, match="did you mean 'gradient'"):
-        _ = found["gradients"]
+    refuses(UnknownNameError, "did you mean 'gradient'", lambda: found["gradients"])
     with pytest.raises(NotEnoughData):
         perturbation_test(PREDICT, IMAGES, {})

@@ -9,6 +9,7 @@ import pytest
 import demele.classifiers
 from demele.classifiers import RowScores, ScoreAudit, planning
 from demele.errors import InputError
+from tests.refusals import refuses
 
 
 def test_detectable_differences_and_their_items() -> None:
@@ -41,8 +42,7 @@ def test_labels_for_a_half_width() -> None:
     assert planning.half_width(needed, variance=0.09, r2=0.5, n=2000) == pytest.approx(0.03)
     widths = [planning.half_width(k, variance=0.09, r2=0.5, n=2000) for k in (50, 100, 300)]
     assert widths == pytest.approx([0.0595, 0.0426, 0.0257], abs=5e-5)
-    with pytest.raises(InputError, match="score 385 rows"):
-        planning.labels_for(0.03, variance=0.09, r2=1.0, n=380)
+    refuses(InputError, "score 385 rows", planning.labels_for, 0.03, variance=0.09, r2=1.0, n=380)
 
 
 def test_draws_by_stratum() -> None:
@@ -55,8 +55,7 @@ def test_draws_by_stratum() -> None:
     few = planning.draws_by_stratum([0.9, 0.09, 0.01], [0.3, 0.1, 0.1], 60)
     assert few[1:] == pytest.approx([8, 8])
     assert few.sum() == pytest.approx(60)
-    with pytest.raises(InputError, match="at least 8 for each of 2"):
-        planning.draws_by_stratum([0.9, 0.1], [0.2, 0.5], 10)
+    refuses(InputError, "at least 8 for each of 2", planning.draws_by_stratum, [0.9, 0.1], [0.2, 0.5], 10)
 
 
 def test_judge_or_human() -> None:
@@ -67,8 +66,7 @@ def test_judge_or_human() -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), True, "3"])
 def test_what_is_not_above_0_is_refused(wrong: float) -> None:
-    with pytest.raises(InputError, match="n: expected a finite number above 0"):
-        planning.detectable_difference(wrong, between=0.05)
+    refuses(InputError, "n: expected a finite number above 0", planning.detectable_difference, wrong, between=0.05)
 
 
 def test_odd_arguments_of_all_estimates_are_refused_in_words() -> None:
@@ -87,5 +85,4 @@ def test_odd_arguments_of_all_estimates_are_refused_in_words() -> None:
         (lambda: planning.pilot_spread([]), "scores: expected at least one"),
     ]
     for call, message in cases:
-        with pytest.raises(InputError, match=message):
-            call()
+        refuses(InputError, message, call)

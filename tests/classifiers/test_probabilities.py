@@ -11,6 +11,7 @@ from demele.classifiers import ScoreAudit, calibration_error, probability_loss
 from demele.classifiers.probabilities import Loss, losses
 from demele.errors import InputError, NotEnoughData
 from demele.labels import TransitionMatrix
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 P, GIVEN = np.array([0.9, 0.8, 0.3, 0.6, 0.05]), np.array([1, 0, 0, 1, 0])
@@ -87,18 +88,13 @@ def test_the_worst_case_is_that_of_all_flips(loss: str) -> None:
 
 
 def test_what_has_no_bound_or_no_inverse_is_refused() -> None:
-    with pytest.raises(InputError, match="has no bound: give the largest loss"):
-        probability_loss(P, GIVEN, loss="log", noise=0.1)
-    with pytest.raises(InputError, match="invertible"):
-        probability_loss(P, GIVEN, noise=TransitionMatrix([[0.5, 0.5], [0.5, 0.5]]))
+    refuses(InputError, "has no bound: give the largest loss", probability_loss, P, GIVEN, loss="log", noise=0.1)
+    refuses(InputError, "invertible", probability_loss, P, GIVEN, noise=TransitionMatrix([[0.5, 0.5], [0.5, 0.5]]))
     with pytest.raises(InputError, match="infinite; give `most`"):
         probability_loss([1.0, 0.8, 0.3, 0.6, 0.05], GIVEN, loss="log", noise=NOISE)
-    with pytest.raises(InputError, match="sum to 1"):
-        probability_loss(np.full((5, 2), 0.6), GIVEN)
-    with pytest.raises(InputError, match="shape \\(5, 2\\)"):
-        probability_loss(np.full((5, 3), 0.6), GIVEN)
-    with pytest.raises(InputError, match="most"):
-        probability_loss(P, GIVEN, most=3)
+    refuses(InputError, "sum to 1", probability_loss, np.full((5, 2), 0.6), GIVEN)
+    refuses(InputError, "shape \\(5, 2\\)", probability_loss, np.full((5, 3), 0.6), GIVEN)
+    refuses(InputError, "most", probability_loss, P, GIVEN, most=3)
 
 
 def _binned() -> tuple[np.ndarray, np.ndarray]:
@@ -143,10 +139,8 @@ def test_a_calibrated_classifier_has_an_error_by_chance() -> None:
         assert span is not None
         inside += span.low <= found["ECE"].value <= span.high
     assert abs(inside / 200 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 200)
-    with pytest.raises(InputError, match="sum is below 1"):
-        calibration_error(*_binned(), flips=(0.5, 0.5))
-    with pytest.raises(InputError, match="one of `noise`, `flips`"):
-        calibration_error(*_binned(), flips=(0.1, 0.1), noise=0.1)
+    refuses(InputError, "sum is below 1", calibration_error, *_binned(), flips=(0.5, 0.5))
+    refuses(InputError, "one of `noise`, `flips`", calibration_error, *_binned(), flips=(0.1, 0.1), noise=0.1)
 
 
 def test_an_audit_corrects_each_gap() -> None:

@@ -29,6 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 from demele.classifiers.resampled_scores import ResampledScores, bootstrap_632, corrected_t_test, repeated_scores
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.seeds import rng_for
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 
@@ -261,8 +262,7 @@ def test_mistakes_are_named() -> None:
 @pytest.mark.parametrize("name", BAD_FOLDS)
 def test_mistakes_of_splitting_are_named(name: str) -> None:
     changed, kind, message = BAD_FOLDS[name]
-    with pytest.raises(kind, match=message):
-        repeated_scores(NearestCentroid(), X, Y, **changed)
+    refuses(kind, message, repeated_scores, NearestCentroid(), X, Y, **changed)
 
 
 # The t-tests -------------------------------------------------------------------------------------------------------
@@ -337,8 +337,7 @@ def test_results_of_other_splits_are_not_paired() -> None:
         repeated_scores(NearestCentroid(), x, y, folds=2, n_repeats=3),
         repeated_scores(NearestCentroid(), x, y, cv=ShuffleSplit(6, test_size=1 / 3)),
     ):
-        with pytest.raises(InputError, match="they come from different splits, and cannot be paired"):
-            corrected_t_test(one, other)
+        refuses(InputError, "they come from different splits, and cannot be paired", corrected_t_test, one, other)
     with pytest.raises(InputError, match="scores_candidate: expected accuracy, as the baselines, got f1"):
         corrected_t_test(one, repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2, scoring="f1"))
 
@@ -372,8 +371,7 @@ BAD_SCORES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
 def test_mistakes_of_testing_are_named() -> None:
     for name in BAD_SCORES:
         first, second, changed, message = BAD_SCORES[name]
-        with pytest.raises(InputError, match=message):
-            corrected_t_test(first, second, **({"test_fraction": 0.1} | changed))
+        refuses(InputError, message, corrected_t_test, first, second, **({"test_fraction": 0.1} | changed))
 
 
 # The promise of the test, simulated --------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from demele.core.errors import InputError
 from demele.core.labelled import read_labelled
 from demele.labels import Audit, AuditPlan, draw_audit
 from tests.classifiers.audited import estimated
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Ints = NDArray[np.int64]
@@ -60,10 +61,8 @@ def test_half_of_the_rows_are_drawn_among_those_within() -> None:
     ("size", "within"), [(10, range(20)), (1, [1]), (10, [20]), (10, [])], ids=["all rows", "one row", "beyond", "none"]
 )
 def test_strata_that_cannot_be_drawn(size: int, within: Any) -> None:
-    with pytest.raises(InputError, match="within: "):
-        draw_audit(20, size, within=list(within))
-    with pytest.raises(InputError, match="no disagreement"):
-        draw_audit(20, 5, within=[1], disagreement=np.ones(20))
+    refuses(InputError, "within: ", draw_audit, 20, size, within=list(within))
+    refuses(InputError, "no disagreement", draw_audit, 20, 5, within=[1], disagreement=np.ones(20))
 
 
 def _whole_stratum(*, most: float, found: int = 0) -> tuple[Ints, Ints, Audit]:
@@ -114,14 +113,11 @@ def test_what_contradicts_the_assumption_is_refused() -> None:
     said, labels, audit = _whole_stratum(most=0.0, found=1)
     with pytest.raises(InputError, match=r"a share of 0 \(0\) of the 900 rows .* 1 of 100 audited ones"):
         assess(said, labels, audit=audit)
-    with pytest.raises(InputError, match="give a larger share"):
-        compare(said, labels, labels, audit=audit)
+    refuses(InputError, "give a larger share", compare, said, labels, labels, audit=audit)
     said, labels, audit = _whole_stratum(most=0.01)
     labels[500] = 1
-    with pytest.raises(InputError, match="every class is the label of a row outside"):
-        assess(said, labels, audit=audit)
-    with pytest.raises(InputError, match="only for design 'stratified'"):
-        Audit([0], [1], design="uniform", unseen_positives=0.1)
+    refuses(InputError, "every class is the label of a row outside", assess, said, labels, audit=audit)
+    refuses(InputError, "only for design 'stratified'", Audit, [0], [1], design="uniform", unseen_positives=0.1)
     with pytest.raises(InputError, match=r"a share of the rows in \[0, 1\]"):
         Audit([0], [1], design="stratified", within=[0], unseen_positives=1.5)
 

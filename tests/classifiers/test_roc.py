@@ -13,6 +13,7 @@ from demele.classifiers.roc import audited_areas, contaminations, delong, worst_
 from demele.core.labelled import Vocabulary
 from demele.errors import InputError, NotEnoughData
 from demele.labels import Audit, TransitionMatrix
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 Y = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)
@@ -141,18 +142,12 @@ def test_audited_intervals_cover(copied: bool, least: float, design: str) -> Non
 def test_what_cannot_be_used_is_refused() -> None:
     with pytest.raises(NotEnoughData, match="at least 300 audited rows, got 5"):
         auc(A, Y, audit=Audit([0, 1, 2, 3, 4], [1, 1, 0, 0, 1], design="uniform"))
-    with pytest.raises(InputError, match="two classes, got 3"):
-        auc(A, [*range(3)] * 3 + [0, 1])
-    with pytest.raises(InputError, match="one of `noise`"):
-        auc(A, Y, noise=0.1, contamination=(0.1, 0.1))
-    with pytest.raises(InputError, match="sum is below 1"):
-        auc(A, Y, contamination=(0.6, 0.5))
-    with pytest.raises(InputError, match="contradicts the labels"):
-        auc(A, Y, noise=TransitionMatrix([[0.4, 0.6], [0.1, 0.9]]))
-    with pytest.raises(NotEnoughData, match="1 positives"):
-        auc(A, [1] + [0] * 10)
-    with pytest.raises(InputError, match="positive"):
-        auc(A, Y, positive=3)
+    refuses(InputError, "two classes, got 3", auc, A, [*range(3)] * 3 + [0, 1])
+    refuses(InputError, "one of `noise`", auc, A, Y, noise=0.1, contamination=(0.1, 0.1))
+    refuses(InputError, "sum is below 1", auc, A, Y, contamination=(0.6, 0.5))
+    refuses(InputError, "contradicts the labels", auc, A, Y, noise=TransitionMatrix([[0.4, 0.6], [0.1, 0.9]]))
+    refuses(NotEnoughData, "1 positives", auc, A, [1] + [0] * 10)
+    refuses(InputError, "positive", auc, A, Y, positive=3)
     swapped = auc(-A, Y, positive=0)
     assert swapped["scores"].value == pytest.approx(0.85)
 

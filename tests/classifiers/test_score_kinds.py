@@ -9,6 +9,7 @@ import pytest
 from demele.classifiers import label_set_scores, loss_scores, pass_at_k
 from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.errors import InputError
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 
@@ -33,8 +34,7 @@ def test_wrong_verdicts_reach_the_neighbouring_counts() -> None:
     assert_close(scores.given[:3] + scores.up[:3], [known[1], known[3], known[5]], ROUNDING)
     assert_close(scores.given[:3] - scores.down[:3], [known[0], known[1], known[4]], ROUNDING)
     assert np.isnan(scores.given[3])  # two samples, of which three cannot be drawn
-    with pytest.raises(InputError, match="correct"):
-        pass_at_k([6], [5], 3)
+    refuses(InputError, "correct", pass_at_k, [6], [5], 3)
 
 
 def test_losses_reach_those_of_the_other_labels() -> None:
@@ -51,8 +51,7 @@ def test_losses_reach_those_of_the_other_labels() -> None:
     flipped = [loss_scores(three, np.where(np.arange(8) == row, label, z)).mean for row, label in cells]
     bounds = bounded_mean(scores, 1 / 8)
     assert_close([bounds.low, bounds.high], [min(flipped), max(flipped)], ROUNDING)
-    with pytest.raises(InputError, match="has no bound"):
-        loss_scores(p, y, loss="log")
+    refuses(InputError, "has no bound", loss_scores, p, y, loss="log")
 
 
 @pytest.mark.parametrize(
@@ -78,5 +77,4 @@ def test_a_row_reaches_what_other_labels_would_score(score: Any, wrong: int) -> 
 
 
 def test_sets_of_labels_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="0 and 1 for each row and label"):
-        label_set_scores([[1, 2]], [[1, 0]])
+    refuses(InputError, "0 and 1 for each row and label", label_set_scores, [[1, 2]], [[1, 0]])

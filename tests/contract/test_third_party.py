@@ -27,6 +27,7 @@ from demele.metrics import catalogue
 from demele.metrics.data import Data, Moments
 from demele.metrics.metric import MATRIX
 from demele.metrics.options import BinOptions, RunOptions
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 Array = NDArray[np.float64]
@@ -123,8 +124,7 @@ def test_a_registered_metric_has_what_ours_have(registered: demele.metrics.Metri
 def test_wrong_options_are_refused_with_a_suggestion(
     registered: demele.metrics.Metric, options: Any, error: type[Exception], told: str
 ) -> None:
-    with pytest.raises(error, match=told):
-        demele.evaluate(CODES, FACTORS, ["own_correlation"], options=options)
+    refuses(error, told, demele.evaluate, CODES, FACTORS, ["own_correlation"], options=options)
 
 
 def test_a_metric_that_is_not_registered_takes_options_by_its_name() -> None:
@@ -200,8 +200,7 @@ def _three(codes: Array, factors: Array, third: Array) -> float:
     ],
 )
 def test_what_would_fail_at_the_call_is_refused_at_registration(wrong: Any, told: str) -> None:
-    with pytest.raises((InputError, InputTypeError), match=told):
-        demele.register_metric(wrong)
+    refuses((InputError, InputTypeError), told, demele.register_metric, wrong)
     assert "b" not in demele.list_metrics()
 
 
@@ -353,8 +352,7 @@ def test_an_accumulator_takes_it_as_one_of_ours(way: str) -> None:
 
 
 def test_a_function_of_your_own_is_registered_first() -> None:
-    with pytest.raises(InputTypeError, match="of a function of your own make a Metric"):
-        demele.Accumulator(half)  # type: ignore[arg-type]
+    refuses(InputTypeError, "of a function of your own make a Metric", demele.Accumulator, half)
 
 
 # Files and the command line -----------------------------------------------------------------------------------------

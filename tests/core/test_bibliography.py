@@ -13,6 +13,7 @@ from demele.core.errors import FormatError, InputError
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
 from demele.metrics.standalone import WORKS
+from tests.refusals import refuses
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src" / "demele" / "core" / "bibliography.bib"
@@ -73,8 +74,7 @@ def test_what_is_no_entry_is_refused() -> None:
         (GOOD.replace("2020},", "2020},\n  eprint = {1802.04942},"), "no archiveprefix"),
         ("", "expected entries"),
     ]:
-        with pytest.raises(FormatError, match=problem):
-            parse(text)
+        refuses(FormatError, problem, parse, text)
 
 
 def test_a_metric_of_your_own_brings_its_entry() -> None:
@@ -111,7 +111,5 @@ def test_cite_gives_each_work_once_in_order() -> None:
     ]
     assert demele.cite() == software().bibtex
     assert demele.cite("holm1979simple", format="text") == bibliography()["holm1979simple"].text
-    with pytest.raises(demele.errors.UnknownNameError, match=r"did you mean .*'mig'"):
-        demele.cite("migg")
-    with pytest.raises(InputError, match="format"):
-        demele.cite("mig", format="apa")  # type: ignore[arg-type]
+    refuses(demele.errors.UnknownNameError, r"did you mean .*'mig'", demele.cite, "migg")
+    refuses(InputError, "format", demele.cite, "mig", format="apa")

@@ -19,6 +19,7 @@ from demele.core.errors import InputError, InputTypeError, MissingExtraError
 from demele.core.extras import require
 from demele.core.reading import path_of
 from demele.files.named import read_table
+from tests.refusals import refuses
 
 CODES: Any = np.random.default_rng(0).random((40, 3))
 FACTOR: Any = np.arange(40) % 3
@@ -41,8 +42,7 @@ def test_lengths_are_compared_before_a_view_is_copied() -> None:
     with pytest.raises(InputError, match="got 40 rows of codes and 100000000000 rows of factors"):
         demele.evaluate(CODES, np.broadcast_to(np.int64(1), (10**11,)), "mig")
     for labels, predictions in ((view[:, 0], FACTOR), (FACTOR, view[:, 0])):
-        with pytest.raises(InputError, match="100000000000"):
-            classifiers.assess(predictions, labels)
+        refuses(InputError, "100000000000", classifiers.assess, predictions, labels)
 
 
 def test_a_list_that_holds_itself_is_refused() -> None:
@@ -62,12 +62,9 @@ def test_a_list_that_holds_itself_is_refused() -> None:
 def test_halves_of_characters_are_refused(classes: Any) -> None:
     values = classes[FACTOR % 2]
     told = r"a text holds half a character, '\\ud800', which no file can store"
-    with pytest.raises(InputError, match=f"factors: {told}"):
-        demele.metrics.mig(CODES, values)
-    with pytest.raises(InputError, match=f"factors: {told}"):
-        demele.Accumulator("sap").update(CODES, values)
-    with pytest.raises(InputError, match=f"labels: {told}"):
-        classifiers.assess(FACTOR, values)
+    refuses(InputError, f"factors: {told}", demele.metrics.mig, CODES, values)
+    refuses(InputError, f"factors: {told}", demele.Accumulator("sap").update, CODES, values)
+    refuses(InputError, f"labels: {told}", classifiers.assess, FACTOR, values)
 
 
 def test_image_factors_beyond_the_largest_exact_float_stay_apart() -> None:
@@ -112,8 +109,7 @@ def test_what_is_no_path_is_refused() -> None:
 
 def test_paths_are_named_by_their_argument(tmp_path: Path) -> None:
     assert path_of(str(tmp_path)) == path_of(tmp_path) == tmp_path
-    with pytest.raises(InputTypeError, match="store: expected the path of a file or folder, got int"):
-        path_of(5, "store")
+    refuses(InputTypeError, "store: expected the path of a file or folder, got int", path_of, 5, "store")
 
 
 # Metrics of others ---------------------------------------------------------------------------------------------------

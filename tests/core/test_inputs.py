@@ -13,6 +13,7 @@ from scipy import sparse
 import demele
 from demele.core.columns import FEW_LEVELS, MAX_LEVELS_OF_WHOLE_FLOATS, ROWS_PER_STORED_LABEL, Factor
 from demele.core.inputs import read_codes, read_factors
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 pytestmark = [
@@ -180,8 +181,7 @@ def test_missing_words_are_left_out(name: str) -> None:
     assert levels_by_row(factor) == ["b", None, "a"]
     assert factor.n_annotated == 2
     assert_exact(factor.annotated(), [True, False, True])
-    with pytest.raises(demele.errors.InputError, match=r"1 missing annotation .* first at row 1"):
-        one(MISSING[name])
+    refuses(demele.errors.InputError, r"1 missing annotation .* first at row 1", one, MISSING[name])
 
 
 def test_missing_numbers_are_left_out() -> None:
@@ -189,8 +189,7 @@ def test_missing_numbers_are_left_out() -> None:
         factor = one(MISSING_NUMBERS[name], missing="omit")
         assert factor.levels == ("0", "1")
         assert factor.values.tolist() == [1, -1, 0]
-        with pytest.raises(demele.errors.InputError, match=r"1 missing annotation .* first at row 1"):
-            one(MISSING_NUMBERS[name])
+        refuses(demele.errors.InputError, r"1 missing annotation .* first at row 1", one, MISSING_NUMBERS[name])
 
 
 def test_missing_continuous_values_stay_nan() -> None:
@@ -332,8 +331,7 @@ def test_sparse_codes_that_would_fill_the_memory_are_refused() -> None:
         r"a sparse matrix of 72,000,000 entries takes 549 MiB as a dense array, more than 512 MiB; "
         r"score it with demele\.evaluate_sparse, or pass codes\.toarray\(\)"
     )
-    with pytest.raises(demele.errors.InputError, match=told):
-        demele.evaluate(wide, np.arange(8) % 2, "mig")
+    refuses(demele.errors.InputError, told, demele.evaluate, wide, np.arange(8) % 2, "mig")
     with pytest.raises(demele.errors.InputError, match="takes 549 MiB as a dense array"):
         demele.metrics.mig(wide.tolil(), np.arange(8) % 2)
 

@@ -30,6 +30,7 @@ from demele.core.kinds import (
     checked,
     kind_of,
 )
+from tests.refusals import refuses
 
 RANGES: list[tuple[Any, list[float], list[float]]] = [
     (Count, [1, 10**9], [0, -1]),
@@ -68,23 +69,19 @@ def test_a_kind_takes_its_range_from_python_and_from_words(
             check(value, "x")
         assert not isinstance(error.value, InputTypeError)
     for odd in ("1", None, True, [1], np.array([1])):
-        with pytest.raises(InputTypeError, match=r"^x: expected .*, got "):
-            check(odd, "x")
+        refuses(InputTypeError, r"^x: expected .*, got ", check, odd, "x")
     for nan in (float("nan"),):
-        with pytest.raises(InputError, match=r"^x: expected"):
-            check(nan, "x")
+        refuses(InputError, r"^x: expected", check, nan, "x")
 
 
 def test_flags_choices_and_nothing() -> None:
     assert check_of(bool)(np.True_, "x") is True
-    with pytest.raises(InputTypeError, match=r"^x: expected True or False, got 1$"):
-        check_of(bool)(1, "x")
+    refuses(InputTypeError, r"^x: expected True or False, got 1$", check_of(bool), 1, "x")
     assert check_of(Literal["a", "b"] | None)(None, "x") is None
     with pytest.raises(UnknownNameError, match=r"^x: expected 'first' or 'second', got 'frist'; did you mean 'first'"):
         check_of(Literal["first", "second"])("frist", "x")
     assert check_of(Count | None)(None, "x") is None
-    with pytest.raises(InputError, match="got 0"):
-        check_of(Count | None)(0, "x")
+    refuses(InputError, "got 0", check_of(Count | None), 0, "x")
     for unchecked in (int, object, Count | list[int], bool | Callable[[], None]):
         kind = kind_of(unchecked)
         assert kind is None or kind.check is None
@@ -105,18 +102,12 @@ def test_arguments_are_checked_wherever_they_stand() -> None:
     assert drawn(-1) == (-1, 1, (), 0.95, None, 0)
     assert drawn(-1, int(np.int64(2)), "a", "b", level=0.5, seed=1, other=-3) == (-1, 2, ("a", "b"), 0.5, 101, -3)
     assert drawn(labels=0, n_rows=3)[1] == 3
-    with pytest.raises(InputError, match=r"^n_rows: expected a whole number >= 1, got 0$"):
-        drawn(1, 0)
-    with pytest.raises(InputError, match=r"^n_rows: expected a whole number >= 1, got 0$"):
-        drawn(1, n_rows=0)
-    with pytest.raises(InputError, match=r"^level: expected a number between 0 and 1"):
-        drawn(1, level=95)
-    with pytest.raises(InputError, match=r"^seed: "):
-        drawn(1, seed=-1)
-    with pytest.raises(TypeError, match="positional"):
-        drawn()  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="unexpected"):
-        drawn(1, nothing=1)  # type: ignore[call-arg]
+    refuses(InputError, r"^n_rows: expected a whole number >= 1, got 0$", drawn, 1, 0)
+    refuses(InputError, r"^n_rows: expected a whole number >= 1, got 0$", drawn, 1, n_rows=0)
+    refuses(InputError, r"^level: expected a number between 0 and 1", drawn, 1, level=95)
+    refuses(InputError, r"^seed: ", drawn, 1, seed=-1)
+    refuses(TypeError, "positional", drawn)
+    refuses(TypeError, "unexpected", drawn, 1, nothing=1)
 
 
 def test_a_checked_function_is_the_same_to_its_readers() -> None:
@@ -153,8 +144,7 @@ def test_every_public_function_and_method_refuses_what_is_no_number_of_its_kinds
             for one in list(inspect.signature(function).parameters.values())[len(holder) :]:
                 kind = kind_of(annotation_of(function, one.name))
                 if kind is not None and kind.check is not None and kind.read in numbers:
-                    with pytest.raises(InputTypeError, match=f"^{one.name}: expected "):
-                        function(*holder, **{one.name: object()})
+                    refuses(InputTypeError, f"^{one.name}: expected ", function, *holder, **{one.name: object()})
                     count += 1
     assert count > 120
 
@@ -166,10 +156,8 @@ def test_objects_of_other_classes_are_refused_by_their_names() -> None:
 
     scores = RowScores([0, 1])
     assert shown(scores, other=None) is scores
-    with pytest.raises(InputTypeError, match="found: expected demele's RowScores, got float"):
-        shown(3.5)  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match="other: expected demele's RowScores, got str"):
-        shown(scores, other="FILE")  # type: ignore[arg-type]
+    refuses(InputTypeError, "found: expected demele's RowScores, got float", shown, 3.5)
+    refuses(InputTypeError, "other: expected demele's RowScores, got str", shown, scores, other="FILE")
 
 
 # Names that were not found, and names that changed -------------------------------------------------------------------
@@ -185,10 +173,8 @@ def test_an_old_keyword_is_refused_with_the_new_one() -> None:
     assert drawn_of_names([1], n_rows=4) == 5
     assert drawn_of_names.__doc__ == "Return a sum."
     assert list(inspect.signature(drawn_of_names).parameters) == ["labels", "n_rows", "disagreement"]
-    with pytest.raises(InputTypeError, match=r"^doubt: this argument was replaced; use `disagreement`$"):
-        drawn_of_names([1], doubt=3)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
-        drawn_of_names([1], other=3)  # type: ignore[call-arg]
+    refuses(InputTypeError, r"^doubt: this argument was replaced; use `disagreement`$", drawn_of_names, [1], doubt=3)
+    refuses(TypeError, "unexpected keyword argument 'other'", drawn_of_names, [1], other=3)
 
 
 @pytest.mark.parametrize(
@@ -201,5 +187,4 @@ def test_an_old_keyword_is_refused_with_the_new_one() -> None:
     ],
 )
 def test_old_arguments_name_the_new_ones(call: Callable[..., object], old: str, new: str) -> None:
-    with pytest.raises(InputTypeError, match=f"^{old}: this argument was replaced; use `{new}`$"):
-        call(np.eye(8), **{old: 3})
+    refuses(InputTypeError, f"^{old}: this argument was replaced; use `{new}`$", call, np.eye(8), **{old: 3})

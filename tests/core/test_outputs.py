@@ -12,6 +12,7 @@ import pytest
 
 import demele
 from demele.core.outputs import expect_new, new_files, why_not_writable, write_whole, writing_whole
+from tests.refusals import refuses
 
 
 def names(folder: Path) -> list[str]:
@@ -79,10 +80,8 @@ def test_a_loop_of_links_a_folder_and_a_null_byte_are_told(tmp_path: Path) -> No
         with pytest.raises(demele.errors.OutputError) as caught:
             write_whole(path, b"")
         assert str(caught.value) == f"cannot write {path}: {reason}"
-    with pytest.raises(demele.errors.OutputError, match="null"):
-        write_whole(f"{tmp_path}/a\0b", b"")
-    with pytest.raises(demele.errors.OutputError, match=r"'\\ud800' cannot be encoded as UTF-8"):
-        write_whole(tmp_path / "x", "a\ud800")
+    refuses(demele.errors.OutputError, "null", write_whole, f"{tmp_path}/a\0b", b"")
+    refuses(demele.errors.OutputError, r"'\\ud800' cannot be encoded as UTF-8", write_whole, tmp_path / "x", "a\ud800")
     assert names(tmp_path) == ["loop"]
 
 
@@ -110,8 +109,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(
     monkeypatch.setattr(os, call, fails)
     expected = "cannot write .*No space left on device; the file that was there is untouched"
     if isinstance(error, OSError):
-        with pytest.raises(demele.errors.OutputError, match=expected):
-            write_whole(path, b"new")
+        refuses(demele.errors.OutputError, expected, write_whole, path, b"new")
     else:
         with pytest.raises(KeyboardInterrupt):
             write_whole(path, b"new")
@@ -159,8 +157,7 @@ def test_a_command_replaces_only_what_it_was_told_to(tmp_path: Path) -> None:
         (tmp_path / "out").write_bytes(b"theirs")
         (tmp_path / "pictures" / "a.png").write_bytes(b"theirs")
         for name in ("out", "pictures/a.png"):
-            with pytest.raises(demele.errors.OutputError, match="made meanwhile"):
-                write_whole(tmp_path / name, b"ours")
+            refuses(demele.errors.OutputError, "made meanwhile", write_whole, tmp_path / name, b"ours")
             assert (tmp_path / name).read_bytes() == b"theirs"
         write_whole(tmp_path / "other", b"1")
         write_whole(tmp_path / "other", b"2")
@@ -302,6 +299,5 @@ def test_without_hard_links_nothing_is_replaced_either(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(os, "link", refused)
     write_whole(tmp_path / "out", b"first", replace=False)
-    with pytest.raises(demele.errors.OutputError, match="made meanwhile"):
-        write_whole(tmp_path / "out", b"second", replace=False)
+    refuses(demele.errors.OutputError, "made meanwhile", write_whole, tmp_path / "out", b"second", replace=False)
     assert (tmp_path / "out").read_bytes() == b"first"

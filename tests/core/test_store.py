@@ -13,6 +13,7 @@ import pytest
 from demele.core import store as module
 from demele.core.errors import FormatError, InputError
 from demele.core.store import Key, Store
+from tests.refusals import refuses
 
 IDENTITY: dict[str, str | int] = {"demele": "0.1.0", "protocol": "review2022", "n_samples": 400}
 FLOATS = (0.1 + 0.2, 1e-300, 5e-324, -0.0, 1.7976931348623157e308, 1 / 3, 2.0**-1074)
@@ -108,20 +109,15 @@ def test_another_file_is_refused_and_not_changed(tmp_path: Path, content: bytes)
     path.write_bytes(content)
     openings: list[Callable[[], object]] = [lambda: Store(path, IDENTITY), lambda: Store.read(path)]
     for opening in openings:
-        with pytest.raises(FormatError, match="not a store of rows; nothing was changed"):
-            opening()
+        refuses(FormatError, "not a store of rows; nothing was changed", opening)
     assert path.read_bytes() == content
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"store: cannot write .*Is a directory"):
-        Store(tmp_path, IDENTITY)
-    with pytest.raises(InputError, match=r"store: cannot write .*No such file"):
-        Store(tmp_path / "missing" / "rows", IDENTITY)
-    with pytest.raises(InputError, match=r"store: cannot read .*No such file"):
-        Store.read(tmp_path / "rows")
-    with pytest.raises(InputError, match=r"expected a file, got a folder"):
-        Store.read(tmp_path)
+    refuses(InputError, r"store: cannot write .*Is a directory", Store, tmp_path, IDENTITY)
+    refuses(InputError, r"store: cannot write .*No such file", Store, tmp_path / "missing" / "rows", IDENTITY)
+    refuses(InputError, r"store: cannot read .*No such file", Store.read, tmp_path / "rows")
+    refuses(InputError, r"expected a file, got a folder", Store.read, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,8 +140,7 @@ def test_another_version_says_how_to_finish(tmp_path: Path) -> None:
 def test_other_settings_are_refused(tmp_path: Path, identity: dict[str, str | int], message: str) -> None:
     path = tmp_path / "rows"
     before = written(path)
-    with pytest.raises(InputError, match=message):
-        Store(path, identity)
+    refuses(InputError, message, Store, path, identity)
     assert path.read_bytes() == before
     with Store(path, IDENTITY):  # the refused one keeps no lock
         pass
@@ -154,10 +149,8 @@ def test_other_settings_are_refused(tmp_path: Path, identity: dict[str, str | in
 def test_another_format_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_text(json.dumps({"format": "demele-rows", "format_version": 2, "demele": "3.0.0"}) + "\n")
-    with pytest.raises(InputError, match=r"format version 2, this demele writes 1; use the demele .*3\.0\.0"):
-        Store(path, IDENTITY)
-    with pytest.raises(InputError, match="format version 2"):
-        Store.read(path)
+    refuses(InputError, r"format version 2, this demele writes 1; use the demele .*3\.0\.0", Store, path, IDENTITY)
+    refuses(InputError, "format version 2", Store.read, path)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +171,7 @@ def test_a_changed_line_is_named(tmp_path: Path, line: bytes, message: str) -> N
     lines[2] = line
     changed = b"\n".join(lines)
     path.write_bytes(changed)
-    with pytest.raises(FormatError, match=message):
-        Store(path, IDENTITY)
+    refuses(FormatError, message, Store, path, IDENTITY)
     assert path.read_bytes() == changed
 
 
@@ -187,8 +179,7 @@ def test_a_changed_line_is_named(tmp_path: Path, line: bytes, message: str) -> N
 def test_a_second_writer_is_refused_until_the_first_has_closed(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     with Store(path, IDENTITY) as first:
-        with pytest.raises(InputError, match=r"another run is writing to .*; wait for it, or give another file"):
-            Store(path, IDENTITY)
+        refuses(InputError, r"another run is writing to .*; wait for it, or give another file", Store, path, IDENTITY)
         first.append(RECORDS)
     with Store(path, IDENTITY) as second:
         assert len(second) == len(RECORDS)
@@ -246,8 +237,7 @@ def test_a_refused_record_leaves_no_trace(
     with Store(path, IDENTITY) as store:
         store.append(RECORDS[:1])
         before = path.read_bytes()
-        with pytest.raises(ValueError, match=message):
-            store.append(records)
+        refuses(ValueError, message, store.append, records)
         assert len(store) == 1
         assert path.read_bytes() == before
         store.append(RECORDS[1:])
@@ -264,8 +254,7 @@ def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: py
     with Store(path, IDENTITY) as store:
         with monkeypatch.context() as patched:
             patched.setattr(module, "_write", half)
-            with pytest.raises(InputError, match=r"store: cannot write .*No space left"):
-                store.append(RECORDS)
+            refuses(InputError, r"store: cannot write .*No space left", store.append, RECORDS)
         assert len(store) == 0
         store.append(RECORDS)
     assert path.read_bytes() == written(tmp_path / "plain")
@@ -274,20 +263,17 @@ def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: py
 def test_an_empty_file_becomes_a_store_but_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.touch()
-    with pytest.raises(FormatError, match="is empty"):
-        Store.read(path)
+    refuses(FormatError, "is empty", Store.read, path)
     assert written(path) == written(tmp_path / "new")
 
 
 @pytest.mark.skipif(not Path("/dev/null").exists(), reason="no devices")
 def test_a_device_is_not_a_file() -> None:
-    with pytest.raises(InputError, match="is not a file; give the path of one"):
-        Store(Path("/dev/null"), IDENTITY)
+    refuses(InputError, "is not a file; give the path of one", Store, Path("/dev/null"), IDENTITY)
 
 
 def test_nothing_is_added_to_a_closed_store(tmp_path: Path) -> None:
     store = Store(tmp_path / "rows", IDENTITY)
     store.close()
     store.close()
-    with pytest.raises(ValueError, match="the store was closed"):
-        store.append(RECORDS)
+    refuses(ValueError, "the store was closed", store.append, RECORDS)

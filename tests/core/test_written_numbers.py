@@ -12,6 +12,7 @@ import demele
 from demele.core.errors import InputError
 from demele.core.inputs import read_codes, read_factors
 from demele.core.written_numbers import separated
+from tests.refusals import refuses
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.random(60)
@@ -51,8 +52,7 @@ def test_decimal_commas_are_refused_whatever_they_come_in(column: Any) -> None:
     ],
 )
 def test_other_ways_to_write_numbers_are_refused(written: list[str]) -> None:
-    with pytest.raises(InputError, match="would be read as classes"):
-        read_factors(written)
+    refuses(InputError, "would be read as classes", read_factors, written)
 
 
 def test_plain_numbers_as_text_are_refused_and_whole_ones_are_classes() -> None:
@@ -77,8 +77,7 @@ def test_names_of_rows_are_no_factor() -> None:
     ):
         read_factors(pd.DataFrame({"file": files}))
     nearly = [*files[:50], *files[:10]]
-    with pytest.raises(InputError, match="50 different values in 60 rows"):
-        read_factors(nearly)
+    refuses(InputError, "50 different values in 60 rows", read_factors, nearly)
     declared = read_factors(files, kinds="categorical")
     assert declared.columns[0].categorical
     assert "each of its 60 rows has its own class" in declared.ambiguous[0]
@@ -91,14 +90,11 @@ def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: 
     codes = RNG.random((60, 2))
     files = [f"{row}.png" for row in range(60)]
     for column, said in ((COMMAS, "decimal comma"), (files, "like an identifier")):
-        with pytest.raises(InputError, match=said):
-            demele.bins.BinEdges.of(codes, column)
-        with pytest.raises(InputError, match=said):
-            demele.Accumulator("mig").update(codes, column).compute()
+        refuses(InputError, said, demele.bins.BinEdges.of, codes, column)
+        refuses(InputError, said, demele.Accumulator("mig").update, codes, column)
         pd.DataFrame({"z": codes[:, 0], "v": column}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
         own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "v"))
-        with pytest.raises(InputError, match=said):
-            demele.evaluate(own, factors, "mig")
+        refuses(InputError, said, demele.evaluate, own, factors, "mig")
 
 
 IDS = RNG.permutation(60) * 7919
@@ -116,8 +112,7 @@ def test_a_categorical_type_makes_no_classes_of_row_numbers(column: Any) -> None
         lambda: demele.evaluate_sparse(sparse, factors, "mig"),
         lambda: demele.bins.BinEdges.of(codes, factors),
     ):
-        with pytest.raises(InputError, match=r"'id' holds 60 different values in 60 rows.*leave the column out"):
-            call()
+        refuses(InputError, r"'id' holds 60 different values in 60 rows.*leave the column out", call)
 
 
 def test_no_number_and_no_word_is_mistaken() -> None:

@@ -10,6 +10,7 @@ import demele
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import read_codes, read_factors
 from demele.core.labelled import read_labels
+from tests.refusals import refuses
 
 VALUES = np.random.default_rng(0).random((40, 2))
 
@@ -80,13 +81,8 @@ def test_what_is_no_table_is_refused_in_words() -> None:
     with pytest.raises(InputError, match=r"factors: expected a Dataset whose.* got image \(row, y, x\), size \(row\)"):
         read_factors(image)
     apart = Dataset({name: DataArray(VALUES[:, 0], (name,)) for name in "ab"})
-    with pytest.raises(InputError, match=r"codes: .* along one dimension"):
-        read_codes(apart)
-    with pytest.raises(InputError, match="got no variable"):
-        read_codes(Dataset({}))
-    with pytest.raises(InputError, match="distinct column names, got 'left'"):
-        read_codes(_labelled(["left", "left"]))
-    with pytest.raises(InputTypeError, match="DataTree"):
-        read_codes(DataTree())
-    with pytest.raises(InputError, match="expected one column, got 2"):
-        read_labels(_columns(a=[0, 1], b=[1, 0]), "labels")
+    refuses(InputError, r"codes: .* along one dimension", read_codes, apart)
+    refuses(InputError, "got no variable", read_codes, Dataset({}))
+    refuses(InputError, "distinct column names, got 'left'", read_codes, _labelled(["left", "left"]))
+    refuses(InputTypeError, "DataTree", read_codes, DataTree())
+    refuses(InputError, "expected one column, got 2", read_labels, _columns(a=[0, 1], b=[1, 0]), "labels")

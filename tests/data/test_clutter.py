@@ -10,6 +10,7 @@ import pytest
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.data import clutter, clutter_labels, squares
 from demele.data.procedural.clutter import COSINES, LEVELS, bases, drawn
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 
@@ -108,14 +109,10 @@ def test_shares_are_cut_off_in_each_class() -> None:
     ],
 )
 def test_what_cannot_be_drawn_is_refused(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        clutter(**given)
+    refuses(InputError, message, clutter, **given)
 
 
 def test_labels_of_other_sets_are_refused() -> None:
-    with pytest.raises(InputTypeError, match=r"images: expected a set of demele.data.clutter"):
-        clutter_labels(squares(8, 4), 0.1)
-    with pytest.raises(InputError, match=r"rate: expected a number in \[0, 0\.5\], got 0\.6"):
-        clutter_labels(clutter(10), 0.6)
-    with pytest.raises(UnknownNameError, match="did you mean 'uniform'"):
-        clutter_labels(clutter(10), 0.1, "uniforme")  # type: ignore[arg-type]
+    refuses(InputTypeError, r"images: expected a set of demele.data.clutter", clutter_labels, squares(8, 4), 0.1)
+    refuses(InputError, r"rate: expected a number in \[0, 0\.5\], got 0\.6", clutter_labels, clutter(10), 0.6)
+    refuses(UnknownNameError, "did you mean 'uniform'", clutter_labels, clutter(10), 0.1, "uniforme")

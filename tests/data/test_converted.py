@@ -12,6 +12,7 @@ from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.loaders.loading import load
 from tests.data import published_files as files
 from tests.data.published_files import LAYOUTS, converted
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 
@@ -56,8 +57,7 @@ def test_a_converted_file_says_what_it_is(tmp_path: Path) -> None:
     assert images.name == "smallnorb"
     told = {"name": "smallnorb", "split": "both", "camera": 1, "instance": "hidden"}
     assert {what: made_from[what] for what in told} == told
-    with pytest.raises(InputError, match=r"camera: .* was converted from 1, got 0"):
-        load(made.published, output, camera=0)
+    refuses(InputError, r"camera: .* was converted from 1, got 0", load, made.published, output, camera=0)
     with pytest.raises(InputError, match=r"name: .* was converted from 'smallnorb', got 'mpi3d'"):
         load(files.small("mpi3d", files.MPI3D), output)
 
@@ -126,11 +126,9 @@ def test_converted_files_that_are_cut_off_or_changed_behind_the_images(tmp_path:
     for length in range(0, len(whole), 50):
         path.write_bytes(whole[:length])
         assert not is_converted(path)
-        with pytest.raises(FormatError, match=r"images.npy"):
-            open_converted(path)
+        refuses(FormatError, r"images.npy", open_converted, path)
     path.write_bytes(whole + b"x")
-    with pytest.raises(FormatError, match="its end is not what it should be"):
-        open_converted(path)
+    refuses(FormatError, "its end is not what it should be", open_converted, path)
     behind = len(whole) - len(images) * 16 * images.shape[2] - 128
     rng = np.random.default_rng(0)
     for place in rng.integers(1, behind, 40):

@@ -11,6 +11,7 @@ from demele.core.labelled import read_labelled
 from demele.data import LabelSet, load_example
 from demele.data.label_sets import CROWDS, LABEL_SETS, crowd_example, label_example
 from demele.labels import Annotations
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 from tools import make_label_demo
 
@@ -98,19 +99,14 @@ def test_taking_by_flags_is_taking_by_number(questions: LabelSet) -> None:
     [([0, 0], "once"), ([5432], "0 to 5431, got 5432 at row 0"), ([-1], "got -1"), ([0.5], "whole numbers")],
 )
 def test_rows_that_cannot_be_taken(questions: LabelSet, rows: list[float], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        questions.take(rows)
-    with pytest.raises(InputError, match="5432 flags"):
-        questions.take(np.ones(3, dtype=bool))
+    refuses(InputError, says, questions.take, rows)
+    refuses(InputError, "5432 flags", questions.take, np.ones(3, dtype=bool))
 
 
 def test_unknown_names(questions: LabelSet) -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'mmlu_redux'"):
-        load_example("mmlu-redux")
-    with pytest.raises(UnknownNameError, match="'virology'"):
-        questions.of_group("alchemy")
-    with pytest.raises(UnknownNameError, match="none"):
-        load_example("label_errors_mnist").of_group("virology")
+    refuses(UnknownNameError, "did you mean 'mmlu_redux'", load_example, "mmlu-redux")
+    refuses(UnknownNameError, "'virology'", questions.of_group, "alchemy")
+    refuses(UnknownNameError, "none", load_example("label_errors_mnist").of_group, "virology")
 
 
 def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:
@@ -160,7 +156,5 @@ def test_counts_are_those_of_the_source(
 
 
 def test_unknown_names_of_crowd_sets() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'mozafari_1000'"):
-        load_example("mozafari")
-    with pytest.raises(UnknownNameError, match="name: expected one of pca, ica"):
-        load_example("")
+    refuses(UnknownNameError, "did you mean 'mozafari_1000'", load_example, "mozafari")
+    refuses(UnknownNameError, "name: expected one of pca, ica", load_example, "")

@@ -17,6 +17,7 @@ from demele.data.loaders.converted import convert
 from demele.data.loaders.stored_images import Images, StoredImages
 from demele.data.mapped import MappedArray
 from demele.runtime.progress import progress
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 PIXELS: Any = np.random.default_rng(0).integers(0, 256, (12, 6, 4, 3), dtype=np.uint8)
@@ -173,18 +174,15 @@ def test_files_that_are_cut_off_are_refused(saved: Path, tmp_path: Path) -> None
         with pytest.raises(FormatError) as caught:
             open_images(tmp_path / name)
         assert name in str(caught.value)
-    with pytest.raises(InputError, match=r"there is no .*nowhere\.npz"):
-        open_images(tmp_path / "nowhere.npz")
-    with pytest.raises(InputError, match=r"there is no room; demele\.data\.room\(\) draws the set of that name"):
-        open_images("room")
+    refuses(InputError, r"there is no .*nowhere\.npz", open_images, tmp_path / "nowhere.npz")
+    refuses(InputError, r"there is no room; demele\.data\.room\(\) draws the set of that name", open_images, "room")
 
 
 def test_a_member_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "liar.npz", "w") as archive:
         header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1000000, 64, 64), }"
         archive.writestr("images.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"\0" * 64)
-    with pytest.raises(FormatError, match="declares 4,096,000,000 bytes of data and holds 64"):
-        open_images(tmp_path / "liar.npz")
+    refuses(FormatError, "declares 4,096,000,000 bytes of data and holds 64", open_images, tmp_path / "liar.npz")
 
 
 def test_packed_images_may_not_fill_the_memory(tmp_path: Path) -> None:
@@ -200,8 +198,7 @@ def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="holds Python objects, which are not loaded because they can run code"):
         open_images(tmp_path / "objects.npz")
     np.savez(tmp_path / "images.npz", images=objects)
-    with pytest.raises(FormatError, match="holds Python objects"):
-        open_images(tmp_path / "images.npz")
+    refuses(FormatError, "holds Python objects", open_images, tmp_path / "images.npz")
 
 
 # Saved sets are opened again as they were, by demele and by NumPy, and a failure leaves no file ----------------------
@@ -260,13 +257,11 @@ def test_the_same_set_gives_the_same_bytes_however_it_is_cut(tmp_path: Path, mon
 
 def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     pixels = np.zeros((4, 2, 2), np.uint8)
-    with pytest.raises(InputError, match=r"expected a file that ends in \.npz, got"):
-        save_images(SETS[0], tmp_path / "set.npy")
+    refuses(InputError, r"expected a file that ends in \.npz, got", save_images, SETS[0], tmp_path / "set.npy")
     with pytest.raises(InputError, match="the file has its own array 'images'"):
         save_images(ArrayImages(pixels, {"images": [1.5, 2.5, 3.5, 4.5]}), tmp_path / "set.npz")
     gap = ArrayImages(pixels, {"kind": np.array(["a", "b", None, "a"], dtype=object)})
-    with pytest.raises(InputError, match="factor 'kind' lacks values"):
-        save_images(gap, tmp_path / "set.npz")
+    refuses(InputError, "factor 'kind' lacks values", save_images, gap, tmp_path / "set.npz")
     (tmp_path / "there.npz").write_text("mine")
     with pytest.raises(OutputError, match="a file of that name was made meanwhile; it is untouched"):
         save_images(SETS[2], tmp_path / "there.npz", replace=False)
@@ -298,8 +293,7 @@ def test_a_failure_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch: p
 
 
 def test_an_unknown_set_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(UnknownNameError, match="got 'dsprite'; did you mean 'dsprites'"):
-        describe("dsprite")
+    refuses(UnknownNameError, "got 'dsprite'; did you mean 'dsprites'", describe, "dsprite")
 
 
 # A folder of pictures is a set of images in the order of their names, or of the table beside them --------------------

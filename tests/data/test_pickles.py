@@ -14,6 +14,7 @@ import pytest
 from demele.core.errors import FormatError
 from demele.data.loaders.pickles import load_plain
 from tests.data.labelled_bytes import Python2Pickle
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 PIXELS = np.arange(12, dtype=np.uint8).reshape(3, 4)
@@ -64,8 +65,7 @@ def test_nothing_is_called(protocol: int, within: bool, tmp_path: Path) -> None:
     ):
         trap: Any = Called(function, *arguments)
         content = pickle.dumps({"data": [trap]} if within else trap, protocol)
-        with pytest.raises(FormatError, match=rf"a file: .*nothing of it was run \(it asks for '.*({name})"):
-            taken(content)
+        refuses(FormatError, rf"a file: .*nothing of it was run \(it asks for '.*({name})", taken, content)
         assert not mark.exists()
         pickle.loads(content)  # it would have been
         assert mark.exists()
@@ -119,8 +119,7 @@ def test_what_no_published_file_does_is_refused() -> None:
         (b"}.}", "it goes on after its end"),
         (b"\x80\x09", "protocol: 9"),
     ]:
-        with pytest.raises(FormatError, match=match):
-            taken(b"\x80\x02" + program + b".")
+        refuses(FormatError, match, taken, b"\x80\x02" + program + b".")
 
 
 def test_bytes_that_cross_a_frame_are_not_freed_while_they_are_used(capfd: pytest.CaptureFixture[str]) -> None:
@@ -169,8 +168,7 @@ def test_what_a_few_bytes_ask_for_is_not_taken() -> None:
 @pytest.mark.parametrize("content", [Python2Pickle().dumps(HELD), pickle.dumps(HELD, 4)])
 def test_every_cut_is_seen_and_damage_raises_nothing_else(content: bytes) -> None:
     for length in range(len(content)):
-        with pytest.raises(FormatError, match=r"^a file: "):
-            taken(content[:length])
+        refuses(FormatError, r"^a file: ", taken, content[:length])
     rng = np.random.default_rng(0)
     refused = 0
     for _ in range(400):

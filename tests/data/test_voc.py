@@ -10,6 +10,7 @@ from demele.core.errors import FormatError, InputError
 from demele.data import load
 from demele.data.loaders.voc import class_of_picture
 from tests.data import published_files as files
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 pytest.importorskip("PIL", reason="pictures need Pillow: pip install 'demele[images]'")
@@ -43,34 +44,25 @@ def test_pictures_of_one_class_are_kept_and_made_square(tmp_path: Path) -> None:
 
 def test_what_is_no_copy_is_refused(tmp_path: Path) -> None:
     root = tmp_path / "VOCdevkit" / "VOC2012"
-    with pytest.raises(InputError, match="PASCAL VOC 2012 is published by"):
-        load("voc2012", tmp_path)
+    refuses(InputError, "PASCAL VOC 2012 is published by", load, "voc2012", tmp_path)
     files.write_voc(tmp_path)
-    with pytest.raises(InputError, match=r"val\.txt"):
-        load("voc2012", tmp_path, split="val")
+    refuses(InputError, r"val\.txt", load, "voc2012", tmp_path, split="val")
     annotation = root / "Annotations" / "2008_000004.xml"
     whole = annotation.read_text()
     annotation.write_text(whole.replace("person", "unicorn"))
-    with pytest.raises(FormatError, match="20 classes of PASCAL VOC, found 'unicorn'"):
-        load("voc2012", tmp_path)
+    refuses(FormatError, "20 classes of PASCAL VOC, found 'unicorn'", load, "voc2012", tmp_path)
     annotation.write_text(whole[:-5])
-    with pytest.raises(FormatError, match="not an annotation that can be read"):
-        load("voc2012", tmp_path)
+    refuses(FormatError, "not an annotation that can be read", load, "voc2012", tmp_path)
     annotation.write_text("<!DOCTYPE a [<!ENTITY b 'c'>]>" + whole)
-    with pytest.raises(FormatError, match="XML without declarations"):
-        load("voc2012", tmp_path)
+    refuses(FormatError, "XML without declarations", load, "voc2012", tmp_path)
     annotation.write_text(whole.replace("<xmin>2<", "<xmin>nan<"))
-    with pytest.raises(FormatError, match="annotation"):
-        load("voc2012", tmp_path)
+    refuses(FormatError, "annotation", load, "voc2012", tmp_path)
     annotation.write_text(whole)
     (root / "ImageSets" / "Main" / "trainval.txt").write_text("../../secret\n")
-    with pytest.raises(FormatError, match="expected names such as 2007_000027"):
-        load("voc2012", tmp_path)
+    refuses(FormatError, "expected names such as 2007_000027", load, "voc2012", tmp_path)
     files.write_voc(tmp_path)
     picture = root / "JPEGImages" / "2008_000004.jpg"
     picture.write_bytes(picture.read_bytes()[:100])
-    with pytest.raises(FormatError, match="not a picture that can be read"):
-        load("voc2012", tmp_path).images(np.array([2]))
+    refuses(FormatError, "not a picture that can be read", load("voc2012", tmp_path).images, np.array([2]))
     picture.unlink()
-    with pytest.raises(FormatError, match="1 pictures are missing"):
-        load("voc2012", tmp_path)
+    refuses(FormatError, "1 pictures are missing", load, "voc2012", tmp_path)

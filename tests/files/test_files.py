@@ -10,6 +10,7 @@ import pytest
 
 from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.files.named import read_table
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
@@ -70,8 +71,7 @@ def test_numbers_in_the_first_line_are_data(folder: Path, warned: list[str]) -> 
 
 def test_a_column_that_starts_with_zero_is_not_guessed(folder: Path, warned: list[str]) -> None:
     Path("labels.csv").write_text("0\n1\n2\n", encoding="utf-8")
-    with pytest.raises(FormatError, match="may be the name of the column or a value"):
-        read_table("labels.csv", warn=warned.append)
+    refuses(FormatError, "may be the name of the column or a value", read_table, "labels.csv", warn=warned.append)
 
 
 def test_other_delimiters_and_marks(folder: Path, warned: list[str]) -> None:
@@ -141,11 +141,9 @@ def test_unknown_names_list_what_there_is(folder: Path, warned: list[str]) -> No
         read_table("run.npz::cods", warn=warned.append)
     with pytest.raises(UnknownNameError, match=r"no column called 'q'; it holds z1, z2, z3, shape, size"):
         read_table("data.csv::z1,q", warn=warned.append)
-    with pytest.raises(UnknownNameError, match="one array without a name"):
-        read_table("codes.npy::codes", warn=warned.append)
+    refuses(UnknownNameError, "one array without a name", read_table, "codes.npy::codes", warn=warned.append)
     with pytest.raises(InputError, match=r"run\.npz: holds 3 arrays \(codes, shape, size\); pick one"):
         read_table("run.npz", warn=warned.append)
     with pytest.raises(InputError, match=r"columns of equal length, got codes \(200, 3\), size \(200,\)"):
         read_table("run.npz::codes,size", warn=warned.append)
-    with pytest.raises(InputError, match="expected a name after '::'"):
-        read_table("data.csv::", warn=warned.append)
+    refuses(InputError, "expected a name after '::'", read_table, "data.csv::", warn=warned.append)

@@ -16,6 +16,7 @@ from demele.files.model_logs import NO_ANSWER, OTHER_ANSWER, LoggedAnswer, known
 from demele.files.prediction_sets import refuse_other_order
 from tests.cli.conftest import Program
 from tests.files.model_logs import harness_logs, inspect_log, inspect_samples, rights, sums
+from tests.refusals import refuses
 
 LOGS = Path(__file__).parent / "logs"
 #: Six questions to two mock models of Inspect: what they answered, and what is right.
@@ -153,8 +154,7 @@ def run(name: str, value: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
 
 def test_epochs_scorers_and_samples_without_score(tmp_path: Path) -> None:
     twice = inspected(tmp_path / "twice.eval", [run("a", "C"), run("a", "I", 2), run("b", 1.0), run("b", 0, 2)])
-    with pytest.raises(FormatError, match="holds 2 epochs"):
-        read_predictions([twice])
+    refuses(FormatError, "holds 2 epochs", read_predictions, [twice])
     assert read_predictions([f"{twice}::epoch=2"]).predictions["twice"].tolist() == ["wrong", "wrong"]
     failed = inspected(tmp_path / "failed.eval", [run("a", "C"), run("b", "C", scores=None)], "error")
     with pytest.raises(InputError, match="1 question has no score, first 'b' and its status is 'error', not success"):
@@ -163,8 +163,7 @@ def test_epochs_scorers_and_samples_without_score(tmp_path: Path) -> None:
     assert found.left_out == 1
     assert "its status is 'error'" in found.notes[0]
     partly = inspected(tmp_path / "partly.eval", [run("a", "P")])
-    with pytest.raises(FormatError, match="'P' says neither right nor wrong"):
-        read_predictions([partly])
+    refuses(FormatError, "'P' says neither right nor wrong", read_predictions, [partly])
 
 
 def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
@@ -173,8 +172,7 @@ def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
         info = archive.getinfo("samples/q1_epoch_1.json")
     content[info.header_offset + 200] ^= 255
     (tmp_path / "x.eval").write_bytes(content)
-    with pytest.raises(FormatError, match="damaged"):
-        read_predictions([str(tmp_path / "x.eval")])
+    refuses(FormatError, "damaged", read_predictions, [str(tmp_path / "x.eval")])
 
 
 # Tables ----------------------------------------------------------------------------------------------------------
@@ -280,8 +278,7 @@ def written_of_row_order(folder: Path, name: str, **columns: Any) -> str:
 )
 def test_the_same_in_another_order_is_refused(columns: dict[str, Any], named: str, tmp_path: Path) -> None:
     files = [written_of_row_order(tmp_path, "one"), written_of_row_order(tmp_path, "other", **columns)]
-    with pytest.raises(InputError, match=f"column {named} has the same values in another order.*--id"):
-        refuse_other_order(files)
+    refuses(InputError, f"column {named} has the same values in another order.*--id", refuse_other_order, files)
 
 
 @pytest.mark.parametrize(
@@ -337,8 +334,7 @@ def test_the_logs_of_several_tasks_are_one_model_and_rows_are_called_by_task_and
 def test_a_task_that_one_model_lacks_is_refused_or_left_out(tmp_path: Path) -> None:
     paths = harness_logs(tmp_path, ("old", "new"), TASKS, 10)
     Path(paths[-1]).unlink()
-    with pytest.raises(InputError, match="new lacks 10, first 'mmlu_virology/0'"):
-        read_predictions([str(tmp_path)])
+    refuses(InputError, "new lacks 10, first 'mmlu_virology/0'", read_predictions, [str(tmp_path)])
     assert read_predictions([str(tmp_path)], ids="common").left_out == 10
 
 
@@ -409,8 +405,7 @@ def test_fields_of_the_questions(tmp_path: Path) -> None:
     (a, b), (c, d), *_ = sums(TASKS[0], 8)
     assert found.values_of("question")[0] == f"{a} x {b} = ?"
     assert found.values_of("choices")[1].splitlines()[1] == f"1: {c * d}"
-    with pytest.raises(UnknownNameError, match=r"'doc.pasage_id'; did you mean 'doc.passage_id'"):
-        found.values_of("doc.pasage_id")
+    refuses(UnknownNameError, r"'doc.pasage_id'; did you mean 'doc.passage_id'", found.values_of, "doc.pasage_id")
     log = inspect_log(tmp_path / "run.eval", "old", inspect_samples("old", "quiz", 6))
     inspected = read_predictions([log])
     a, b = sums("quiz", 6)[0]
@@ -435,13 +430,11 @@ def test_failed_runs_of_inspect_say_their_status_and_error(tmp_path: Path) -> No
     with pytest.raises(InputError, match="1 question has no score, first 'q0' and sample 'q0' failed: time limit"):
         read_predictions([one])
     none = inspect_log(tmp_path / "none.eval", "old", [{**samples[0], "scores": None}])
-    with pytest.raises(FormatError, match="none of its 1 samples has a score; the first sample names no error"):
-        read_predictions([none])
+    refuses(FormatError, "none of its 1 samples has a score; the first sample names no error", read_predictions, [none])
 
 
 def test_names_of_logs_are_of_one_model_each(tmp_path: Path) -> None:
     harness_logs(tmp_path, ("old", "new"), TASKS, 10)
     found = read_predictions({"a": str(tmp_path / "old"), "b": str(tmp_path / "new")})
     assert list(found.predictions) == ["a", "b"]
-    with pytest.raises(InputError, match="logs of one model by each name, got logs of 2 models"):
-        read_predictions({"a": str(tmp_path)})
+    refuses(InputError, "logs of one model by each name, got logs of 2 models", read_predictions, {"a": str(tmp_path)})

@@ -11,6 +11,7 @@ from demele.core.errors import DemeleError, FormatError, InputError, UnknownName
 from demele.files.score_files import read_human, read_scores, systems_of
 from demele.files.sheets import sheet_bytes
 from tests.files.model_logs import harness_logs, inspect_log
+from tests.refusals import refuses
 
 
 def written(path: Path, text: str) -> Path:
@@ -84,8 +85,7 @@ def test_columns_that_are_missing_or_stand_twice_are_refused(tmp_path: Path) -> 
         read_scores(written(tmp_path / "a.csv", "prompt,score\n1,1\n"))
     with pytest.raises(InputError, match="no column of scores among id, quality; name one with `score`"):
         read_scores(written(tmp_path / "b.csv", "id,quality\n1,good\n2,7\n"))
-    with pytest.raises(UnknownNameError, match="did you mean 'quality'"):
-        read_scores(tmp_path / "b.csv", score="qualty")
+    refuses(UnknownNameError, "did you mean 'quality'", read_scores, tmp_path / "b.csv", score="qualty")
     with pytest.raises(FormatError, match="more than one column called 'score'"):
         read_scores(written(tmp_path / "c.csv", "id,score,score\n1,1,1\n"))
     with pytest.raises(FormatError, match="line 3: expected 2 fields as in the first, got 3"):
@@ -99,29 +99,24 @@ def test_words_count_one_or_zero_and_others_are_refused_until_they_are_mapped(tm
     text = "id,score\n" + "".join(f"{place},{word}\n" for place, word in enumerate((*ones, *zeros)))
     assert read_scores(written(tmp_path / "words.csv", text)).scores["words"].tolist() == [1.0] * 6 + [0.0] * 6
     odd = written(tmp_path / "odd.csv", "id,score\n1,pass\n2,partly\n")
-    with pytest.raises(FormatError, match=r"line 3: column score: 'partly' is no score.*`map`, such as partly=1"):
-        read_scores(odd)
+    refuses(FormatError, r"line 3: column score: 'partly' is no score.*`map`, such as partly=1", read_scores, odd)
     assert read_scores(odd, map={"partly": 0.5}).scores["odd"].tolist() == [1, 0.5]
 
 
 def test_scores_off_the_scale_are_refused_with_the_row_and_a_scale(tmp_path: Path) -> None:
     rubric = written(tmp_path / "rubric.csv", "id,score,human\n1,1,\n2,5,4\n3,3,\n")
-    with pytest.raises(InputError, match=r"line 3: score 5 is outside 0 to 1; give the scale, such as `scale` 1,5"):
-        read_scores(rubric)
+    refuses(InputError, r"line 3: score 5 is outside 0 to 1; give the scale, such as `scale` 1,5", read_scores, rubric)
     found = read_scores(rubric, scale=(1, 5))
     assert (found.low, found.high, found.scores["rubric"].tolist()) == (1, 5, [1, 5, 3])
     judged = read_scores(written(tmp_path / "judged.csv", "id,score\n1,1\n2,0\n3,1\n"))
-    with pytest.raises(InputError, match="human scores reach 4, given ones 1"):
-        read_human(rubric, judged)
+    refuses(InputError, "human scores reach 4, given ones 1", read_human, rubric, judged)
     for scale in ((1,), (5, 1), (0, float("inf"))):
-        with pytest.raises(InputError, match="scale: expected the least and the largest score"):
-            read_scores(rubric, scale=scale)
+        refuses(InputError, "scale: expected the least and the largest score", read_scores, rubric, scale=scale)
 
 
 def test_repeats_are_averaged_or_rows_and_a_repeated_id_without_epochs_is_refused(tmp_path: Path) -> None:
     twice = written(tmp_path / "twice.csv", "id,score\n1,1\n2,0\n1,0\n")
-    with pytest.raises(InputError, match=r"line 4: '1' of twice stands in .*line 2 too; .*need a column epoch"):
-        read_scores(twice)
+    refuses(InputError, r"line 4: '1' of twice stands in .*line 2 too; .*need a column epoch", read_scores, twice)
     repeats = written(tmp_path / "k.csv", "id,epoch,score\n1,1,1\n1,2,0\n2,1,1\n2,2,\n3,1,0\n3,2,0\n")
     found = read_scores(repeats)
     assert found.scores["k"].tolist() == [0.5, 1, 0]
@@ -142,8 +137,7 @@ def test_systems_with_other_items_are_compared_on_the_common_ones_or_refused(tmp
     assert found.left_out == {"0"}
     assert found.notes == ("19 of 20 items are in all systems and are compared (a 20, b 19)",)
     c = written(tmp_path / "c.csv", "id,score\n" + "".join(f"{i},0\n" for i in range(5, 20)))
-    with pytest.raises(InputError, match=r"only 15 of 20 items are in all systems \(a 20, c 15\)"):
-        read_scores([a, c])
+    refuses(InputError, r"only 15 of 20 items are in all systems \(a 20, c 15\)", read_scores, [a, c])
 
 
 def test_tasks_go_before_the_items_and_groups_are_fields(tmp_path: Path) -> None:
@@ -183,8 +177,7 @@ def test_people_are_joined_by_id_and_unknown_or_contradicting_ones_are_refused(t
         ("id,human_A\n8,perhaps\n", "'perhaps' is no score"),
     ):
         path = str(written(tmp_path / "odd.csv", text))
-        with pytest.raises(DemeleError, match=why):
-            read_human(path, found)
+        refuses(DemeleError, why, read_human, path, found)
     path = str(written(tmp_path / "named.csv", "key,system,said\n8,A,nope\n"))
     human = read_human(path, found, human_score="said", id="key", map={"nope": 0})
     np.testing.assert_array_equal(human.scores["A"], [np.nan, 0])
@@ -220,8 +213,7 @@ def test_people_may_name_systems_in_several_forms(tmp_path: Path, text: str) -> 
 
 def test_a_column_of_scores_with_one_bad_value_is_refused_with_its_line(tmp_path: Path) -> None:
     path = written(tmp_path / "judged.csv", "id,A,B,words\n1,1,0,120\n2,1,1,35\n3,0,7,80\n")
-    with pytest.raises(InputError, match=r"line 4: column B: score 7 is outside 0 to 1"):
-        read_scores(path)
+    refuses(InputError, r"line 4: column B: score 7 is outside 0 to 1", read_scores, path)
     path = written(tmp_path / "one.csv", "id,A,words\n1,1,120\n2,0,35\n")
     assert list(read_scores(path).scores) == ["A"]
     rated = written(tmp_path / "rated.csv", "id,system,stars\n1,A,5\n1,B,2\n")
@@ -232,14 +224,12 @@ def test_people_who_judged_some_repeats_of_an_item_need_rows_by_epoch(tmp_path: 
     judged = written(tmp_path / "k.csv", "id,epoch,score\n1,1,1\n1,2,0\n2,1,1\n2,2,1\n")
     some = str(written(tmp_path / "some.csv", "id,epoch,human\n1,1,1\n"))
     every = str(written(tmp_path / "every.csv", "id,epoch,human\n1,1,1\n1,2,0\n"))
-    with pytest.raises(InputError, match="judged 1 of 2 repeats of '1'; give `by_epoch`"):
-        read_human(some, read_scores(judged))
+    refuses(InputError, "judged 1 of 2 repeats of '1'; give `by_epoch`", read_human, some, read_scores(judged))
     np.testing.assert_array_equal(read_human(every, read_scores(judged)).scores["k"], [0.5, np.nan])
     single = read_human(some, read_scores(judged, by_epoch=True))
     np.testing.assert_array_equal(single.scores["k"], [1, np.nan, np.nan, np.nan])
     inside = written(tmp_path / "inside.csv", "id,epoch,score,human\n1,1,1,1\n1,2,0,\n")
-    with pytest.raises(InputError, match="judged 1 of 2 repeats of '1'; give `by_epoch`"):
-        read_scores(inside)
+    refuses(InputError, "judged 1 of 2 repeats of '1'; give `by_epoch`", read_scores, inside)
 
 
 # Inspect -------------------------------------------------------------------------------------------------------------
@@ -264,20 +254,16 @@ def test_names_picked_of_a_log_select_or_are_refused(tmp_path: Path) -> None:
     for path in (inspect_log(tmp_path / "log.json", "m", rows), inspect_log(tmp_path / "log.eval", "m", rows)):
         assert read_scores(f"{path}::judge").scores["mockllm/m"].tolist() == [0.5, 0.5]
         assert read_scores(f"{path}::epoch=2").scores["mockllm/m"].tolist() == [0, 1]
-        with pytest.raises(UnknownNameError, match="holds no score called 'nonsense'; it holds judge"):
-            read_scores(f"{path}::nonsense")
-        with pytest.raises(UnknownNameError, match="holds no epoch called 'epoch=3'"):
-            read_scores(f"{path}::judge,epoch=3")
+        refuses(UnknownNameError, "holds no score called 'nonsense'; it holds judge", read_scores, f"{path}::nonsense")
+        refuses(UnknownNameError, "holds no epoch called 'epoch=3'", read_scores, f"{path}::judge,epoch=3")
     (harness,) = harness_logs(tmp_path, ("old",), ("quiz",), 20)
-    with pytest.raises(UnknownNameError, match="holds no score called 'nonsense'"):
-        read_scores(f"{harness}::nonsense")
+    refuses(UnknownNameError, "holds no score called 'nonsense'", read_scores, f"{harness}::nonsense")
 
 
 def test_inspect_scores_of_several_keys_are_named_and_edits_are_noted(tmp_path: Path) -> None:
     rows = samples({"a": [{"style": 0.5, "fact": 1}], "b": [{"style": 1, "fact": 0}]}, history=[{"value": "I"}])
     path = inspect_log(tmp_path / "log.json", "m", rows)
-    with pytest.raises(FormatError, match=r"holds 2 scores \(judge.style, judge.fact\); .*score='judge.style'"):
-        read_scores(path)
+    refuses(FormatError, r"holds 2 scores \(judge.style, judge.fact\); .*score='judge.style'", read_scores, path)
     found = read_scores(f"{path}::judge.fact")
     assert found.scores["mockllm/m"].tolist() == [1, 0]
     assert "2 scores were edited after the run" in found.notes[0]
@@ -305,8 +291,7 @@ def test_inspect_systems_are_models_and_other_questions_are_refused(tmp_path: Pa
     rows = samples({"a": ["I"], "b": ["I"]})
     rows[1]["input"] = "another"
     other = inspect_log(tmp_path / "three.json", "three", rows)
-    with pytest.raises(InputError, match=r"1 of 2 items of mockllm/three are others .*first 'b'"):
-        read_scores([one, other])
+    refuses(InputError, r"1 of 2 items of mockllm/three are others .*first 'b'", read_scores, [one, other])
 
 
 def test_logs_of_different_programs_are_joined_by_id(tmp_path: Path) -> None:
@@ -333,8 +318,7 @@ def test_logs_of_different_programs_are_joined_by_id(tmp_path: Path) -> None:
         read_scores([harness, shifted])
     rows = [{**row, "doc_id": row["doc_id"] + 50} for row in rows]
     other = lines(tmp_path / "g" / "samples_u_2026-01-01.jsonl", rows)
-    with pytest.raises(InputError, match=r"ids differ, such as 't/0' of a and 'u/50' of g"):
-        read_scores([harness, other])
+    refuses(InputError, r"ids differ, such as 't/0' of a and 'u/50' of g", read_scores, [harness, other])
 
 
 # lm-evaluation-harness ------------------------------------------------------------------------------------------------
@@ -346,15 +330,13 @@ def test_harness_measures_and_filters_are_chosen(tmp_path: Path) -> None:
     assert list(found.scores) == ["old", "new"]
     assert set(found.tasks) == {"quiz"}
     (words,) = harness_logs(tmp_path, ("third",), ("gsm8k",), 20, words=True)
-    with pytest.raises(FormatError, match=r"holds 2 filters .*score='strict-match'"):
-        read_scores(words)
+    refuses(FormatError, r"holds 2 filters .*score='strict-match'", read_scores, words)
     assert len(read_scores(words, score="flexible-extract").ids) == 20  # one row of each item, never both filters
     graded = lines(
         tmp_path / "m" / "samples_t_2026-01-01.jsonl",
         [{"doc_id": i, "metrics": ["f1", "em"], "f1": i / 4, "em": 0} for i in range(5)],
     )
-    with pytest.raises(FormatError, match="holds 2 measures"):
-        read_scores(graded)
+    refuses(FormatError, "holds 2 measures", read_scores, graded)
     assert read_scores(graded, score="f1").scores["m"].tolist() == [0, 0.25, 0.5, 0.75, 1]
     assert read_scores([tmp_path / "m", *paths[:0]], score="f1").ids == ("0", "1", "2", "3", "4")
 
@@ -366,8 +348,7 @@ def test_harness_responses_are_epochs_only_where_the_measure_has_a_value_for_eac
     each = lines(tmp_path / "e" / "samples_t_2026-01-01.jsonl", [{"doc_id": 0, **row, "acc": [1, 0, 0, 1]}])
     assert read_scores(each).epochs["e"] == [[1, 0, 0, 1]]
     odd = lines(tmp_path / "o" / "samples_t_2026-01-01.jsonl", [{"doc_id": 0, **row, "acc": [1, 0]}])
-    with pytest.raises(FormatError, match=r"line 1: acc: \[1, 0\] is no score"):
-        read_scores(odd)
+    refuses(FormatError, r"line 1: acc: \[1, 0\] is no score", read_scores, odd)
 
 
 def test_harness_runs_with_other_items_are_refused_by_their_digests(tmp_path: Path) -> None:
@@ -375,8 +356,7 @@ def test_harness_runs_with_other_items_are_refused_by_their_digests(tmp_path: Pa
     a = lines(tmp_path / "a" / "samples_t_2026-01-01.jsonl", rows)
     rows[4]["doc_hash"] = "other"
     b = lines(tmp_path / "b" / "samples_t_2026-01-01.jsonl", rows)
-    with pytest.raises(InputError, match=r"1 of 10 items of b are others than in .*first '4'"):
-        read_scores([a, b])
+    refuses(InputError, r"1 of 10 items of b are others than in .*first '4'", read_scores, [a, b])
 
 
 def test_broken_files_are_refused(tmp_path: Path) -> None:
@@ -392,10 +372,8 @@ def test_broken_files_are_refused(tmp_path: Path) -> None:
         with pytest.raises((FormatError, InputError)):
             read_scores(tmp_path / name)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FormatError, match="holds no log and no table"):
-        read_scores(tmp_path / "empty")
-    with pytest.raises(InputError, match="files: expected files, each once"):
-        read_scores([])
+    refuses(FormatError, "holds no log and no table", read_scores, tmp_path / "empty")
+    refuses(InputError, "files: expected files, each once", read_scores, [])
 
 
 # promptfoo -----------------------------------------------------------------------------------------------------------
@@ -482,8 +460,7 @@ def test_deepeval_metrics_are_scores_and_errors_are_none(tmp_path: Path) -> None
         case("t2", {"name": "Correctness", "score": 0.2, "success": False}, success=False, order=2),
     ]
     path = written(tmp_path / "run.json", json.dumps({"testCases": cases, "hyperparameters": {"model": "gpt-4"}}))
-    with pytest.raises(FormatError, match=r"holds 5 scores \(Correctness, Bias, Correctness.success"):
-        read_scores(path)
+    refuses(FormatError, r"holds 5 scores \(Correctness, Bias, Correctness.success", read_scores, path)
     found = read_scores(path, score="Correctness")
     assert (found.ids, found.scores["gpt-4"].tolist(), found.errors) == (("t0", "t2"), [0.9, 0.2], {"gpt-4": 1})
     assert read_scores(path, score="success").scores["gpt-4"].tolist() == [1, 1, 0]  # flaky ones do not decide
@@ -498,8 +475,7 @@ def test_deepeval_conversations_and_results_in_snake_case_are_read_alike(tmp_pat
     path = written(tmp_path / "b.json", json.dumps({"test_results": [snake]}))
     assert read_scores(path).ids == ("0",)
     path = written(tmp_path / "c.json", json.dumps({"testCases": [case("t", {"name": "Role", "score": 1})] * 2}))
-    with pytest.raises(InputError, match=r"'t' of c stands in .*case 0 too"):
-        read_scores(path)
+    refuses(InputError, r"'t' of c stands in .*case 0 too", read_scores, path)
 
 
 # Langfuse ------------------------------------------------------------------------------------------------------------
@@ -540,14 +516,12 @@ def test_langfuse_annotations_are_people_and_the_last_score_counts(tmp_path: Pat
 def test_langfuse_categories_are_words_and_scores_by_api_must_be_named(tmp_path: Path) -> None:
     rows = [traced(f"t{k}", k, dataType="CATEGORICAL", stringValue=word) for k, word in enumerate(("good", "so-so"))]
     path = written(tmp_path / "c.json", json.dumps(rows))
-    with pytest.raises(FormatError, match="'so-so' is no score"):
-        read_scores(path)
+    refuses(FormatError, "'so-so' is no score", read_scores, path)
     assert read_scores(path, map={"so-so": 0.5}).scores["c"].tolist() == [1, 0.5]
     path = written(tmp_path / "api.json", json.dumps([traced("t1", 1, "API"), traced("t2", 0, "API")]))
-    with pytest.raises(
-        InputError, match="source API may be a judge's or people's; name the judge's, such as `score` cor"
-    ):
-        read_scores(path)
+    refuses(
+        InputError, "source API may be a judge's or people's; name the judge's, such as `score` cor", read_scores, path
+    )
     judged = read_scores(path, score="correct")
     assert judged.scores["api"].tolist() == [1, 0]
     people = written(tmp_path / "people.json", json.dumps([traced("t2", 1, "ANNOTATION", name="mine")]))
@@ -590,8 +564,7 @@ def test_label_studio_ratings_and_numbers_are_scores_of_a_question(tmp_path: Pat
     two["result"].append({"from_name": "share", "value": {"number": 0.25}})
     path = written(tmp_path / "p.json", json.dumps([labelled(0, [two])]))
     judged = read_scores(written(tmp_path / "a.csv", "id,score\np0,3\n"), scale=(1, 5))
-    with pytest.raises(FormatError, match=r"holds 2 questions \(stars, share\)"):
-        read_human(path, judged)
+    refuses(FormatError, r"holds 2 questions \(stars, share\)", read_human, path, judged)
     assert read_human(path, judged, human_score="stars").scores["a"].tolist() == [4]
     both = answer({"choices": ["good", "bad"]})
     with pytest.raises(InputError, match="task 1000: verdict: expected one choice, got 2"):
@@ -625,5 +598,4 @@ def test_label_studio_ratings_and_numbers_are_scores_of_a_question(tmp_path: Pat
     ],
 )
 def test_results_that_are_not_what_programs_write_are_refused(tmp_path: Path, held: Any) -> None:
-    with pytest.raises(DemeleError, match=r"odd\.json"):
-        read_scores(written(tmp_path / "odd.json", json.dumps(held)))
+    refuses(DemeleError, r"odd\.json", read_scores, written(tmp_path / "odd.json", json.dumps(held)))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.labels import Annotations, annotator_agreement, bayesian_consensus, dawid_skene, majority_vote
 from demele.labels.joined.annotations import read_annotations
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 ITEMS, WHO, WHAT = ["b", "a", "b", "c"], ["zoe", "ann", "ann", "zoe"], ["no", "yes", "yes", "no"]
@@ -99,8 +100,7 @@ def test_columns_that_cannot_be_used() -> None:
         (([1, 7], [1, 2], [0, 1]), {"all_items": ["a"]}, InputError, "one lists numbers, the other names"),
     ]
     for columns, options, error, says in columns_cases:
-        with pytest.raises(error, match=says):
-            Annotations(*columns, **options)
+        refuses(error, says, Annotations, *columns, **options)
 
 
 # Other shapes of the same answers.
@@ -147,15 +147,12 @@ def test_tables_that_cannot_be_used() -> None:
         ([[0.5, 0.2]], InputError, "answers: expected classes, got 2 numbers that are not whole"),
     ]
     for given_, error, says in given__cases:
-        with pytest.raises(error, match=says):
-            read_annotations(given_)
+        refuses(error, says, read_annotations, given_)
 
 
 def test_names_of_rows_that_cannot_be_used() -> None:
-    with pytest.raises(InputError, match="expected 2 names, one per row, got 1"):
-        Annotations.from_matrix([[0], [1]], annotators=["x"])
-    with pytest.raises(InputError, match="expected each name once"):
-        Annotations.from_matrix([[0], [1]], annotators=["x", "x"])
+    refuses(InputError, "expected 2 names, one per row, got 1", Annotations.from_matrix, [[0], [1]], annotators=["x"])
+    refuses(InputError, "expected each name once", Annotations.from_matrix, [[0], [1]], annotators=["x", "x"])
 
 
 # What a consensus says.
@@ -168,10 +165,8 @@ def test_noise_of_given_labels_by_hand() -> None:
     # Class 0 has 1 given as 0, and 1 + 1/2 as 1; class 1 has 1 + 1/2 as 1.
     assert_close(noise.probabilities, [[1 / 2.5, 1.5 / 2.5], [0.0, 1.0]], ROUNDING)
     assert_close(found.wrong_share([0, 1, 1, 1]), (0 + 1 + 0 + 1 / 2) / 4, ROUNDING)
-    with pytest.raises(InputError, match="given: expected 4 labels, one per item, got 3"):
-        found.noise([0, 1, 1])
-    with pytest.raises(InputError, match="given: 1 of 4 values are not among the 2 classes"):
-        found.wrong_share([0, 1, 1, 2])
+    refuses(InputError, "given: expected 4 labels, one per item, got 3", found.noise, [0, 1, 1])
+    refuses(InputError, "given: 1 of 4 values are not among the 2 classes", found.wrong_share, [0, 1, 1, 2])
 
 
 def test_transitions_of_annotators() -> None:
@@ -179,8 +174,7 @@ def test_transitions_of_annotators() -> None:
     # Item 1 is y with 2/3: eve said x of 1 + 1/3 of class x, and of 2/3 of class y.
     assert_close(found.transition("eve").probabilities, [[1, 0], [1, 0]], ROUNDING)
     assert_close(found.transition("ann").probabilities, [[3 / 4, 1 / 4], [0.0, 1.0]], ROUNDING)
-    with pytest.raises(UnknownNameError, match="expected one of 'ann', 'bob', 'eve', got 'zoe'"):
-        found.transition("zoe")
+    refuses(UnknownNameError, "expected one of 'ann', 'bob', 'eve', got 'zoe'", found.transition, "zoe")
 
 
 def test_informativeness_is_not_accuracy() -> None:
@@ -195,8 +189,7 @@ def test_annotations_pass_through() -> None:
     table = Annotations(ITEMS, WHO, WHAT)
     assert read_annotations(table) is table
     assert read_annotations(table, classes=["no", "yes"]) is table
-    with pytest.raises(InputError, match="classes: the annotations have their own"):
-        read_annotations(table, classes=["yes", "no"])
+    refuses(InputError, "classes: the annotations have their own", read_annotations, table, classes=["yes", "no"])
 
 
 def test_one_class_has_no_informativeness() -> None:
@@ -259,8 +252,7 @@ def test_unanimous_answers(join: Callable[..., Any]) -> None:
 def test_columns_that_compete_are_named(more: dict[str, int], message: str) -> None:
     frame = pd.DataFrame({"task": [0, 1], "worker": [0, 0], "label": [0, 1]})
     assert read_annotations(frame).n_answers == 2
-    with pytest.raises(InputError, match=message):
-        read_annotations(frame.assign(**more))
+    refuses(InputError, message, read_annotations, frame.assign(**more))
 
 
 def test_ties_are_counted() -> None:

@@ -9,6 +9,7 @@ import pytest
 from demele.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import Annotations, next_answers, simulated_asking, split_annotators
 from demele.labels.joined.asking import answer_gains
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 
@@ -46,8 +47,7 @@ def test_nobody_is_asked_twice_and_good_annotators_first() -> None:
     assert set(found["annotator"]) <= {"a4", "a5"}
     assert found["gain"].is_monotonic_decreasing
     assert "bits" in next_answers(table, 1).sentence
-    with pytest.raises(NotEnoughData, match="every annotator has answered"):
-        next_answers(answers)
+    refuses(NotEnoughData, "every annotator has answered", next_answers, answers)
 
 
 def test_chosen_answers_reach_the_accuracy_of_all_sooner() -> None:
@@ -63,8 +63,7 @@ def test_chosen_answers_reach_the_accuracy_of_all_sooner() -> None:
     assert found.random_answers is not None
     assert found.answers <= found.random_answers
     assert "saved" in found.sentence
-    with pytest.raises(InputError, match="true_labels"):
-        simulated_asking(answers, {"another": 1})
+    refuses(InputError, "true_labels", simulated_asking, answers, {"another": 1})
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -94,12 +93,9 @@ def test_a_complete_table_is_split_by_items_drawn() -> None:
 
 def test_true_labels_must_be_classes_by_item() -> None:
     labels: Any = [0, 1]
-    with pytest.raises(InputTypeError, match="mapping of items"):
-        simulated_asking({"a": [0, 1], "b": [0, 1]}, labels)
-    with pytest.raises(InputError, match="got 'cat'"):
-        simulated_asking({"a": [0, 1], "b": [0, 1]}, {0: "cat"})
+    refuses(InputTypeError, "mapping of items", simulated_asking, {"a": [0, 1], "b": [0, 1]}, labels)
+    refuses(InputError, "got 'cat'", simulated_asking, {"a": [0, 1], "b": [0, 1]}, {0: "cat"})
 
 
 def test_one_annotator_cannot_be_split() -> None:
-    with pytest.raises(NotEnoughData, match="at least 2 annotators"):
-        split_annotators({"ann": [0, 1, 1]})
+    refuses(NotEnoughData, "at least 2 annotators", split_annotators, {"ann": [0, 1, 1]})

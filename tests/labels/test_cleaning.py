@@ -16,6 +16,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
 from demele.labels.cleaned.cleaning import label_digest
 from demele.report.words import plain
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 RNG = np.random.default_rng(0)
@@ -69,8 +70,7 @@ def test_refuses() -> None:
                 simulated_cleaning([0, 1], [0, 1], **(rates | {name: odd}))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"same number of rows, got 2 and 1"):
         simulated_cleaning([0, 1], [0], detected=1, false_alarms=0)
-    with pytest.raises(InputError, match=r"seed"):
-        simulated_cleaning([0, 1], [0, 1], detected=1, false_alarms=0, seed=-1)
+    refuses(InputError, r"seed", simulated_cleaning, [0, 1], [0, 1], detected=1, false_alarms=0, seed=-1)
     with pytest.raises(NotEnoughData, match=r"at least 2 classes to choose from"):
         simulated_cleaning([0, 0], [0, 0], detected=1, false_alarms=0, corrected=1)
     with pytest.raises(InputError, match=r"true_labels: .* cannot be matched"):
@@ -80,10 +80,8 @@ def test_refuses() -> None:
 def test_a_cleaning() -> None:
     found = Cleaning([True, False], ["a", "b"])
     assert repr(found) == "Cleaning(1 of 2 labels are suspected: 50.0%)"
-    with pytest.raises(InputTypeError, match=r"suspect: expected one flag .* of type int64; from row numbers"):
-        Cleaning([3, 7])
-    with pytest.raises(InputError, match=r"suggested: expected 2 labels, one per flag of suspect, got 1"):
-        Cleaning([True, False], ["a"])
+    refuses(InputTypeError, r"suspect: expected one flag .* of type int64; from row numbers", Cleaning, [3, 7])
+    refuses(InputError, r"suggested: expected 2 labels, one per flag of suspect, got 1", Cleaning, [True, False], ["a"])
     assert Cleaning([True, False]).suggested is None
 
 
@@ -133,8 +131,7 @@ def test_other_labels_are_refused(other: list[int]) -> None:
             ("y", lambda one=one: one.to_frame(other)),
             ("labels", lambda one=one: compare(other, GIVEN, other, method=Cleaned(one))),
         ):
-            with pytest.raises(InputError, match=message.format(name)):
-                call()
+            refuses(InputError, message.format(name), call)
     # Made by hand, or of some rows, it knows none.
     assert Cleaning(found.suspect).made_from is None
     assert cleaning_harm(Cleaning(found.suspect), other).overall.suspected == 1
@@ -158,18 +155,15 @@ def test_some_rows() -> None:
     assert_exact(part.score, [0.2, np.nan])
     assert found.take([2, 0]).suspect.tolist() == [True, True]
     for odd in ([True, False], [7], ["a"]):
-        with pytest.raises(InputError, match=r"^rows: expected 3 flags, or row numbers up to 2"):
-            found.take(odd)
+        refuses(InputError, r"^rows: expected 3 flags, or row numbers up to 2", found.take, odd)
 
 
 def test_minus_1_among_true_labels() -> None:
     true, given = np.array([0, -1, 1, -1]), np.array([0, 0, 1, 1])
     found = Cleaning([False, True, False, True], [0, 1, 1, 0])
     told = r"^true_labels: 2 of 4 values are -1, first at row 1, and -1 is not among the given labels; if it marks .*"
-    with pytest.raises(InputError, match=told):
-        cleaning_harm(found, given, true)
-    with pytest.raises(InputError, match=told):
-        estimate_transition(true, given)
+    refuses(InputError, told, cleaning_harm, found, given, true)
+    refuses(InputError, told, estimate_transition, true, given)
     keep = true != -1
     assert cleaning_harm(found.take(keep), given[keep], true[keep]).overall.right == 2
     # As a class, it is counted: where it is said to be one, or where labels have it too.
@@ -356,8 +350,7 @@ def test_refuses_of_harm() -> None:
         ((Cleaning([True, False], [7, 7]), [0, 1]), {"classes": [0, 1]}, InputError, r"^cleaning.suggested: 1 of 2"),
     ]
     for arguments, options, error, message in arguments_cases:
-        with pytest.raises(error, match=message):
-            cleaning_harm(*arguments, **options)
+        refuses(error, message, cleaning_harm, *arguments, **options)
 
 
 def test_everything_suspected() -> None:

@@ -26,6 +26,7 @@ from demele.labels import (
 from demele.noise.transition import count_labels
 from tests.labels.test_item_response import Answers, crowds, read
 from tests.oracles import annotators as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 #: ann and bob say 0 0 1, cal says 0 1 1.
@@ -166,8 +167,7 @@ def test_it_says_when_it_had_not_converged() -> None:
     ],
 )
 def test_bad_methods(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        consensus(THREE, **options)
+    refuses(error, message, consensus, THREE, **options)
 
 
 def test_bad_settings() -> None:
@@ -179,11 +179,9 @@ def test_bad_settings() -> None:
         ({"prior": "own", "tolerance": -1}, "tolerance: expected a finite number >= 0"),
     ]
     for options, message in options_cases:
-        with pytest.raises(InputError, match="^" + re.escape(message)):
-            dawid_skene(THREE, **options)
+        refuses(InputError, "^" + re.escape(message), dawid_skene, THREE, **options)
         if set(options) <= {"tolerance", "max_iterations"}:
-            with pytest.raises(InputError, match="^" + re.escape(message)):
-                one_coin(THREE, **options)
+            refuses(InputError, "^" + re.escape(message), one_coin, THREE, **options)
 
 
 def test_the_vote_is_recommended_where_annotators_of_two_classes_answer_little() -> None:
@@ -246,8 +244,7 @@ def test_noise_of_given_labels() -> None:
     found = aggregate(NAMED, given=given)
     assert found.given.wrong_share == consensus(ANSWERS).wrong_share(given)
     assert_close(found.noise_frame().iloc[:, 1:].to_numpy(), consensus(ANSWERS).noise(given).probabilities, ROUNDING)
-    with pytest.raises(InputError, match="given: expected the labels whose noise"):
-        aggregate(ANSWERS).noise_frame()
+    refuses(InputError, "given: expected the labels whose noise", aggregate(ANSWERS).noise_frame)
 
 
 @pytest.mark.parametrize(

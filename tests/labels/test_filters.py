@@ -22,6 +22,7 @@ from demele.core.seeds import rng_for
 from demele.labels import Cleaning, clean
 from demele.labels.cleaned.filter_methods import dealt
 from demele.labels.cleaned.filters import read_probabilities
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[Any]
@@ -381,13 +382,10 @@ def test_kept_and_applied() -> None:
     assert_exact(rows, [0, 2])
     assert found.to_dict()["suggested"] == ["cat", "cat", "cat"]
     assert found.to_dict()["suspect"] == [False, True, False]
-    with pytest.raises(InputError, match=r"^y: expected 3 labels, those that were cleaned, got 2"):
-        found.kept(["cat", "ape"])
-    with pytest.raises(InputError, match=r"^y: expected classes like the suggested ones, such as 'cat', got 0"):
-        found.applied([0, 1, 0])
+    refuses(InputError, r"^y: expected 3 labels, those that were cleaned, got 2", found.kept, ["cat", "ape"])
+    refuses(InputError, r"^y: expected classes like the suggested ones, such as 'cat', got 0", found.applied, [0, 1, 0])
     for odd, message in (([0, 1], "got shape"), ([0, 2, 0], r"got 1 other, first 2 of flag 1")):
-        with pytest.raises(InputError, match=f"^score: .*{message}"):
-            Cleaning([False, True, False], score=odd)
+        refuses(InputError, f"^score: .*{message}", Cleaning, [False, True, False], score=odd)
 
 
 def test_half_of_the_models_is_no_majority() -> None:
@@ -441,8 +439,7 @@ def test_refuses() -> None:
         (Y, THIRDS[:, :2] * 1.5, {"method": "entropy", "folds": 3}, InputError, r"^folds: nothing is trained"),
     ]
     for y, table, options, error, message in y_cases:
-        with pytest.raises(error, match=message):
-            clean(y, table, **options)
+        refuses(error, message, clean, y, table, **options)
 
 
 def test_confident_learning_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,8 +447,7 @@ def test_confident_learning_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> 
         if name.partition(".")[0] == "cleanlab":
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cleanlab", None)
-    with pytest.raises(MissingExtraError, match=r"'confident' .*'knn' needs no extra.*demele\[cleaning\]"):
-        clean(Y, X)
+    refuses(MissingExtraError, r"'confident' .*'knn' needs no extra.*demele\[cleaning\]", clean, Y, X)
     assert clean(Y, X, method="knn", k=1).method == "knn"
 
 

@@ -27,6 +27,7 @@ from demele.labels.joined.gibbs import (
     split_r_hat,
     sufficient,
 )
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
 
 Answer = tuple[int, int, int]
@@ -467,8 +468,7 @@ def test_bad_input() -> None:
         ({"n_samples": 3}, InputError, r"n_samples: expected a whole number >= 4, got 3"),
         ({"classes": [0]}, InputError, r"answers: 3 of 6 values are not among the 1 classes"),
     ]:
-        with pytest.raises(error, match=message):
-            bayesian_consensus(GOOD, **options)
+        refuses(error, message, bayesian_consensus, GOOD, **options)
 
 
 # Convergence of chains -----------------------------------------------------------------------------------------------
@@ -552,7 +552,5 @@ def test_effective_samples_give_the_error_of_the_mean(rho: float) -> None:
 
 @pytest.mark.parametrize("shape", [(2, 3), (8,)])
 def test_too_few_draws(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match=r"draws: expected .* with at least 4 draws, got shape"):
-        split_r_hat(np.ones(shape))
-    with pytest.raises(InputError, match="draws: expected"):
-        effective_samples(np.ones(shape))
+    refuses(InputError, r"draws: expected .* with at least 4 draws, got shape", split_r_hat, np.ones(shape))
+    refuses(InputError, "draws: expected", effective_samples, np.ones(shape))

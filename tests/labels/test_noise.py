@@ -15,6 +15,7 @@ from scipy.stats import binom, chi2, norm
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import NoisyLabels, TransitionCounts, TransitionMatrix, asymmetric_transition, symmetric_transition
 from demele.labels.made.noise import _drawn, add_class_noise, add_feature_noise, add_model_noise, add_uniform_noise
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 # Four annotators on five instances; legitimacies 0.8, 0.6, 0.6, 0.4 (one minus the share of mistakes).
@@ -46,8 +47,7 @@ def test_legitimacy_changes_who_is_followed() -> None:
     noisy = add_feature_noise(TRUE, VOTES, 0.4, legitimacy=[0, 0, 0, 1])
     assert_exact(noisy.labels, [0, 2, 0, 0, 1])
     # With trust in the first only, one instance can be mislabelled.
-    with pytest.raises(InputError, match=r"highest reachable rate is 0.2$"):
-        add_feature_noise(TRUE, VOTES, 0.4, legitimacy=[1, 0, 0, 0])
+    refuses(InputError, r"highest reachable rate is 0.2$", add_feature_noise, TRUE, VOTES, 0.4, legitimacy=[1, 0, 0, 0])
 
 
 def test_ties_go_to_the_earlier_instance_and_annotator() -> None:
@@ -58,8 +58,7 @@ def test_ties_go_to_the_earlier_instance_and_annotator() -> None:
 def test_the_highest_reachable_rate() -> None:
     assert add_feature_noise(TRUE, VOTES, 0.6).rate == 0.6
     message = r"^rate: 0.8 of 5 instances would be 4 wrong labels, but only 3 .* highest reachable rate is 0.6$"
-    with pytest.raises(InputError, match=message):
-        add_feature_noise(TRUE, VOTES, 0.8)
+    refuses(InputError, message, add_feature_noise, TRUE, VOTES, 0.8)
 
 
 def test_the_highest_rate_is_part_of_the_result() -> None:
@@ -100,8 +99,7 @@ def test_exact_rate_and_nested(pool: tuple[list[int], list[list[int]]]) -> None:
         assert (votes[:, noisy.mislabelled] == noisy.labels[noisy.mislabelled]).any(axis=0).all()
         previous = noisy
     if reachable < n - 1:
-        with pytest.raises(InputError, match=r"highest reachable rate"):
-            add_feature_noise(true, votes, (reachable + 1) / n)
+        refuses(InputError, r"highest reachable rate", add_feature_noise, true, votes, (reachable + 1) / n)
 
 
 def test_against_the_algorithm_as_printed() -> None:
@@ -129,26 +127,19 @@ def test_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_refuses() -> None:
-    with pytest.raises(InputError, match=r"rate: expected a share .* got 5; for 5% write 0.05"):
-        add_feature_noise(TRUE, VOTES, 5)
+    refuses(InputError, r"rate: expected a share .* got 5; for 5% write 0.05", add_feature_noise, TRUE, VOTES, 5)
     for rate in (-0.1, float("nan"), True, "5%"):
-        with pytest.raises(InputError, match=r"^rate: expected a share"):
-            add_feature_noise(TRUE, VOTES, rate)  # type: ignore[arg-type]
+        refuses(InputError, r"^rate: expected a share", add_feature_noise, TRUE, VOTES, rate)
     with pytest.raises(InputError, match=r"annotations: expected 5 labels of each annotator.*pass annotations.T"):
         add_feature_noise(TRUE, np.array(VOTES).T, 0.2)
-    with pytest.raises(InputTypeError, match=r"pass frame.to_numpy"):
-        add_feature_noise(TRUE, pd.DataFrame(VOTES), 0.2)
-    with pytest.raises(NotEnoughData, match=r"at least 1 annotator"):
-        add_feature_noise(TRUE, [], 0.2)
-    with pytest.raises(InputTypeError, match=r"annotations: expected shape"):
-        add_feature_noise(TRUE, "votes", 0.2)
-    with pytest.raises(NotEnoughData, match=r"at least 2 classes"):
-        add_feature_noise([1, 1], [[1, 1]], 0)
+    refuses(InputTypeError, r"pass frame.to_numpy", add_feature_noise, TRUE, pd.DataFrame(VOTES), 0.2)
+    refuses(NotEnoughData, r"at least 1 annotator", add_feature_noise, TRUE, [], 0.2)
+    refuses(InputTypeError, r"annotations: expected shape", add_feature_noise, TRUE, "votes", 0.2)
+    refuses(NotEnoughData, r"at least 2 classes", add_feature_noise, [1, 1], [[1, 1]], 0)
     for odd, message in itertools.zip_longest(
         ([1, 1], [1, 1, 1, -1]), ("expected 4 numbers", "first -1 of annotator 3")
     ):
-        with pytest.raises(InputError, match=r"legitimacy: .*" + message):
-            add_feature_noise(TRUE, VOTES, 0.2, legitimacy=odd)
+        refuses(InputError, r"legitimacy: .*" + message, add_feature_noise, TRUE, VOTES, 0.2, legitimacy=odd)
 
 
 # Errors of the four annotators as models: 0.2, 0.4, 0.4, 0.6.
@@ -183,8 +174,7 @@ def test_model_noise_refuses() -> None:
         ({}, 0.1, NotEnoughData, r"^predictions: expected at least 1 model, got none"),
         (np.full((5, 3), 0.3), 0.1, InputError, r"look like probabilities"),
     ]:
-        with pytest.raises(error, match=message):
-            add_model_noise(TRUE, predictions, rate)
+        refuses(error, message, add_model_noise, TRUE, predictions, rate)
 
 
 # Uniform noise and noise per class -----------------------------------------------------------------------------------
@@ -478,16 +468,13 @@ def test_refuses_rates() -> None:
         ([0.1], r"got \[0.1\]$"),
     ]
     for rate, message in rate_cases:
-        with pytest.raises(InputError, match=message):
-            add_uniform_noise([0, 1], rate, seed=0)
-        with pytest.raises(InputError, match=message):
-            symmetric_transition(2, rate)
+        refuses(InputError, message, add_uniform_noise, [0, 1], rate, seed=0)
+        refuses(InputError, message, symmetric_transition, 2, rate)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.0, True, None, "0", [1]])
 def test_refuses_seeds(seed: Any) -> None:
-    with pytest.raises(InputError, match=r"^seed: expected a whole number >= 0, got "):
-        add_uniform_noise([0, 1], 0.5, seed=seed)
+    refuses(InputError, r"^seed: expected a whole number >= 0, got ", add_uniform_noise, [0, 1], 0.5, seed=seed)
     with pytest.raises(InputError, match=r"^seed: expected a whole number >= 0, got "):
         add_class_noise([0, 1], symmetric_transition(2, 0.5), seed=seed)
 
@@ -509,8 +496,7 @@ def test_uniform_noise_refuses() -> None:
         ([1, 2], {"exact": "no"}, InputTypeError, r"^exact: expected True or False, got 'no'"),
     ]
     for y, options, error, message in y_cases:
-        with pytest.raises(error, match=message):
-            add_uniform_noise(y, 0.5, seed=0, **options)
+        refuses(error, message, add_uniform_noise, y, 0.5, seed=0, **options)
 
 
 GOOD = [[0.9, 0.1], [0.2, 0.8]]
@@ -542,8 +528,7 @@ def test_class_noise_refuses() -> None:
         ([], GOOD, NotEnoughData, r"^y: expected at least 1 instance"),
         (["a", "b"], pd.DataFrame(GOOD, index=["a", "b"], columns=["b", "a"]), InputError, "^transition:"),
     ]:
-        with pytest.raises(error, match=message):
-            add_class_noise(y, transition, seed=0)
+        refuses(error, message, add_class_noise, y, transition, seed=0)
 
 
 def test_asymmetric_transition_refuses() -> None:
@@ -559,14 +544,12 @@ def test_asymmetric_transition_refuses() -> None:
         ([("a", "b", 0.1)], InputTypeError, r"^confusions: expected a mapping .*got list"),
     ]
     for confusions, error, message in confusions_cases:
-        with pytest.raises(error, match=message):
-            asymmetric_transition(["a", "b", "c"], confusions)
+        refuses(error, message, asymmetric_transition, ["a", "b", "c"], confusions)
 
 
 @pytest.mark.parametrize("classes", [None, True, "ab", 2.0])
 def test_transitions_refuse_what_is_no_classes(classes: Any) -> None:
-    with pytest.raises(InputTypeError, match=r"^classes: expected "):
-        asymmetric_transition(classes, {})
+    refuses(InputTypeError, r"^classes: expected ", asymmetric_transition, classes, {})
 
 
 def test_what_was_done_can_be_read() -> None:

@@ -11,6 +11,7 @@ from demele.core.code_groups import read_code_groups
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.seeds import rng_for
 from tests.given import evaluated
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -167,8 +168,7 @@ def test_groups_that_are_none() -> None:
         ("aab", InputTypeError, "got str"),
         (3, InputTypeError, "got int"),
     ]:
-        with pytest.raises(error, match=message):
-            read_code_groups(groups, ("z0", "z1", "z2"))
+        refuses(error, message, read_code_groups, groups, ("z0", "z1", "z2"))
 
 
 def test_blocks_are_identified_where_each_factor_is_in_one_group() -> None:
@@ -328,9 +328,6 @@ def test_the_order_of_columns_within_a_group_changes_nothing() -> None:
 
 def test_options_that_do_not_fit() -> None:
     for other in ({"noise": {"v1": 0.1}}, {"align": "rotation"}):
-        with pytest.raises(InputError, match="not in groups"):
-            scored(CODES, ["mig"], groups=IN_GROUPS, **other)
-    with pytest.raises(InputError, match="reduces groups of columns"):
-        scored(CODES, ["mig"], reduce="pca1")
-    with pytest.raises(InputError, match="expected None or 'pca1'"):
-        scored(CODES, ["mig"], groups=IN_GROUPS, reduce="mean")
+        refuses(InputError, "not in groups", scored, CODES, ["mig"], groups=IN_GROUPS, **other)
+    refuses(InputError, "reduces groups of columns", scored, CODES, ["mig"], reduce="pca1")
+    refuses(InputError, "expected None or 'pca1'", scored, CODES, ["mig"], groups=IN_GROUPS, reduce="mean")

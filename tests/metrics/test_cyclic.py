@@ -16,6 +16,7 @@ from demele.core.errors import AmbiguousKindWarning, InputError, NotEnoughData
 from demele.core.inputs import read_factors
 from demele.metrics.catalogue import CATALOGUE
 from tests.given import evaluated
+from tests.refusals import refuses
 
 KINDS = {"turn": "cyclic:360", "tilt": "continuous"}
 #: Rows are drawn, or dealt to halves, in the order of the bins, so that scores are those of another draw.
@@ -155,8 +156,7 @@ def test_options_that_read_lines_are_refused(metric: str, options: dict[str, str
     ],
 )
 def test_other_functions_refuse_cyclic_factors(call: Callable[..., Any]) -> None:
-    with pytest.raises(InputError, match="cyclic factors"):
-        call(*world())
+    refuses(InputError, "cyclic factors", call, *world())
 
 
 # How kinds are said ---------------------------------------------------------------------------------------------------
@@ -174,8 +174,7 @@ def test_the_period_of_an_angle_is_found(scale: float, start: float) -> None:
     "kind", ["cyclic:0", "cyclic:-1", "cyclic:inf", "cyclic:nan", "cyclic:", "cyclic:week", "cyclical"]
 )
 def test_other_periods_are_refused(kind: str) -> None:
-    with pytest.raises(InputError, match="'cyclic:PERIOD' such as 'cyclic:360'"):
-        read_factors(np.arange(30.0), kinds=kind)
+    refuses(InputError, "'cyclic:PERIOD' such as 'cyclic:360'", read_factors, np.arange(30.0), kinds=kind)
 
 
 # The hint -------------------------------------------------------------------------------------------------------------
@@ -193,5 +192,4 @@ def test_columns_that_span_a_circle_are_pointed_out(start: float, width: float) 
 
 
 def test_a_period_that_nothing_shows_is_asked_for() -> None:
-    with pytest.raises(InputError, match="'cyclic:PERIOD'"):
-        read_factors(np.random.default_rng(0).random(100), kinds="cyclic")
+    refuses(InputError, "'cyclic:PERIOD'", read_factors, np.random.default_rng(0).random(100), kinds="cyclic")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 import demele
 from demele.metrics.standalone.stochastic import log_densities
 from tests.oracles import posteriors as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
@@ -72,14 +73,11 @@ def test_codes_without_noise_and_wrong_shapes_are_refused() -> None:
     means, deviations = independent(20, 2, 0.5)
     sharp = deviations.copy()
     sharp[3, 1] = 0
-    with pytest.raises(demele.errors.InputError, match="row 3 of code 'z2'"):
-        demele.metrics.stochastic_scores(means, sharp)
-    with pytest.raises(demele.errors.InputError, match="shape"):
-        demele.metrics.stochastic_scores(means, deviations[:, :1])
+    refuses(demele.errors.InputError, "row 3 of code 'z2'", demele.metrics.stochastic_scores, means, sharp)
+    refuses(demele.errors.InputError, "shape", demele.metrics.stochastic_scores, means, deviations[:, :1])
     with pytest.raises(demele.errors.NotEnoughData):
         demele.metrics.stochastic_scores(means[:1], deviations[:1])
-    with pytest.raises(demele.DemeleError, match="stochastic_scores"):
-        demele.evaluate(means, means, ["wsepin"])
+    refuses(demele.DemeleError, "stochastic_scores", demele.evaluate, means, means, ["wsepin"])
 
 
 def test_noise_tells_nothing_and_dead_codes_weigh_nothing() -> None:

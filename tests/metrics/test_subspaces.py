@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
@@ -125,15 +126,11 @@ def test_noise_has_no_factorisation_and_turns_nowhere() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(demele.errors.UnknownNameError, match="v3"):
-        score(GRID, GRID, cyclic=["v3"])
-    with pytest.raises(demele.errors.InputTypeError, match="cyclic"):
-        score(GRID, GRID, cyclic="v1")
-    with pytest.raises(demele.errors.NotEnoughData, match="two that vary"):
-        score(GRID, GRID[:, :1])
+    refuses(demele.errors.UnknownNameError, "v3", score, GRID, GRID, cyclic=["v3"])
+    refuses(demele.errors.InputTypeError, "cyclic", score, GRID, GRID, cyclic="v1")
+    refuses(demele.errors.NotEnoughData, "two that vary", score, GRID, GRID[:, :1])
     with pytest.raises(demele.errors.NotEnoughData, match="agree on all factors but"):
         score(GRID[:16], np.column_stack([np.arange(16), np.arange(16) % 2]))
     with pytest.raises(demele.errors.NotEnoughData, match="never goes through"):
         score(GRID, np.column_stack([FIRST // 2, SECOND]), cyclic=["v1"])
-    with pytest.raises(demele.DemeleError, match="subspace_scores"):
-        demele.evaluate(GRID, GRID, ["d_lsbd"])
+    refuses(demele.DemeleError, "subspace_scores", demele.evaluate, GRID, GRID, ["d_lsbd"])

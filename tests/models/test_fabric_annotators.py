@@ -15,6 +15,7 @@ from demele.labels.made.noise import add_feature_noise
 from demele.models.fabric.annotators import FEWEST
 from demele.runtime.progress import progress
 from tests.models.fabrics import images, labels
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 N = 60
@@ -85,8 +86,7 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
         assert_same(made(store=path), pool())
     assert told == ["1 fabrics to train", "fabric 0"]
     assert len(made(5, store=path).annotators) == 5
-    with pytest.raises(InputError, match="seed"):
-        made(store=path, seed=1)
+    refuses(InputError, "seed", made, store=path, seed=1)
 
 
 def by_hand() -> FabricAnnotators:
@@ -110,8 +110,7 @@ def test_what_is_said_of_them_by_hand() -> None:
     assert_close(found.disagreement, (1 + 1 + 2) / (3 * 4), ROUNDING)  # of three pairs on four images
     alone = replace(found, predictions=found.predictions[:1], annotators=found.annotators[:1])
     assert np.isnan(alone.disagreement)
-    with pytest.raises(InputError, match="n: expected a number of images from 1 to 4, got 5"):
-        found.hardest(5)
+    refuses(InputError, "n: expected a number of images from 1 to 4, got 5", found.hardest, 5)
 
 
 @pytest.mark.parametrize(
@@ -158,5 +157,4 @@ def test_a_pool_that_cannot_be_filled_says_what_to_change() -> None:
     ],
 )
 def test_recipes_that_make_no_sense_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        replace(SMALL, **change)
+    refuses(InputError, message, replace, SMALL, **change)

@@ -12,6 +12,7 @@ from demele.lab import Fabric
 from demele.models.fabric.network import LinkLayer, recalibrate
 from tests.models import fabrics
 from tests.models.fabrics import batches, disturbed, images, labels, weights
+from tests.refusals import refuses
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
 
@@ -92,8 +93,7 @@ def test_each_image_can_have_gates_of_its_own() -> None:
     for row in (0, 17, 59):
         assert_close(together[[row]], fabric.logits(images(), [row], gates=gates[row]), SINGLE)
     assert_close(fabric.logits(images(), gates=np.ones(len(fabric.links))), fabric.logits(images()), SINGLE)
-    with pytest.raises(InputError, match=r"gates: expected shape \(26,\) or \(60, 26\)"):
-        fabric.logits(images(), gates=np.ones((60, 3)))
+    refuses(InputError, r"gates: expected shape \(26,\) or \(60, 26\)", fabric.logits, images(), gates=np.ones((60, 3)))
 
 
 # Smaller fabrics ------------------------------------------------------------------------------------------------------
@@ -170,8 +170,7 @@ def test_recalibration_changes_nothing_but_norms() -> None:
         name.rsplit(".", 1)[1] for name, values in weights(fabric).items() if not np.array_equal(values, before[name])
     }
     assert changed == {"running_mean", "running_var", "num_batches_tracked"}
-    with pytest.raises(InputError, match="images: expected at least 2"):
-        fabric.recalibrate(images().subset([0]))
+    refuses(InputError, "images: expected at least 2", fabric.recalibrate, images().subset([0]))
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
@@ -181,10 +180,8 @@ def test_images_that_do_not_fit_are_told_what_would() -> None:
     fabric = small()
     with pytest.raises(InputError, match=r"takes images of 8 x 8 x 1, got 16 x 16 x 1; make the fabric with scales=5"):
         fabric.predict(images().resized(16))
-    with pytest.raises(InputError, match=r"got 9 x 9 x 1; images.resized\(8\)"):
-        fabric.predict(images().resized(9))
-    with pytest.raises(InputError, match="make the fabric with image_channels=1"):
-        small(image_channels=3).predict(images())
+    refuses(InputError, r"got 9 x 9 x 1; images.resized\(8\)", fabric.predict, images().resized(9))
+    refuses(InputError, "make the fabric with image_channels=1", small(image_channels=3).predict, images())
 
 
 @pytest.mark.parametrize(("kind", "side"), [("same", 1), ("same", 2), ("up", 1), ("up", 2), ("down", 2), ("down", 4)])

@@ -12,6 +12,7 @@ from demele.models.fabric.lattice import Lattice, Link, Node
 from demele.models.fabric.planning import plan_channels, plan_links, plan_weights
 from tests.models.fabrics import TRAINED, images, labels, small
 from tests.models.test_fabric_training import assert_same
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SINGLE, assert_close, assert_exact
 
 
@@ -236,8 +237,7 @@ def test_scores_of_ones_own_decide() -> None:
     assert fabric.prunings[0]["criterion"] == "given"
     with pytest.raises(InputTypeError, match="criterion: expected the name of one for weights, got scores of links"):
         fabric.prune("weights", 0.5, given)
-    with pytest.raises(InputError, match="scores: expected one for each of the"):
-        fabric.prune("links", 0.5, [1.0, 2.0])  # type: ignore[arg-type]
+    refuses(InputError, "scores: expected one for each of the", fabric.prune, "links", 0.5, [1.0, 2.0])
 
 
 @pytest.mark.parametrize(
@@ -255,16 +255,14 @@ def test_scores_of_ones_own_decide() -> None:
 )
 def test_what_cannot_be_pruned_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     fabric = small()
-    with pytest.raises(error, match=message):
-        fabric.prune(**{"level": "links", "fraction": 0.5, **given})
+    refuses(error, message, fabric.prune, **{"level": "links", "fraction": 0.5, **given})
     assert len(fabric.links) == 16
     assert not fabric.prunings
 
 
 def test_links_go_by_name_unless_that_cuts_the_fabric() -> None:
     fabric = small()
-    with pytest.raises(InputError, match=r"links: expected one of 0.0-0.1, .*, got '0.0-9.9'; did you mean"):
-        fabric.remove(["0.0-9.9"])
+    refuses(InputError, r"links: expected one of 0.0-0.1, .*, got '0.0-9.9'; did you mean", fabric.remove, ["0.0-9.9"])
     with pytest.raises(InputError, match="links: expected to leave a path from input to output"):
         fabric.remove([name for name in fabric.links if name.endswith("-1.3")])
     assert len(fabric.links) == 16
@@ -285,8 +283,7 @@ def test_a_benchmark_counts_what_it_times() -> None:
     assert table["multiply_adds"]["masked"] == table["multiply_adds"]["whole"] > table["multiply_adds"]["pruned"]
     assert_close(table.loc["whole", ["forward_gain", "training_gain"]], [1, 1], ROUNDING)
     assert_close(table["exported_gain"], table["forward_ms"]["whole"] / table["exported_ms"], SINGLE)
-    with pytest.raises(InputTypeError, match="fabrics: expected a mapping of names to fabrics"):
-        benchmark([whole])  # type: ignore[arg-type]
+    refuses(InputTypeError, "fabrics: expected a mapping of names to fabrics", benchmark, [whole])
     with pytest.raises(InputError, match="fabrics: expected fabrics for images of one size"):
         benchmark({"one": whole, "other": small(scales=3)})
 
@@ -306,8 +303,7 @@ def test_schedules_in_print() -> None:
     assert PruningSchedule.iterative().epochs == (5, 15, 25, 35, 45, 55, 65, 75)
     assert_close(PruningSchedule.iterative().shares, [part / 8 for part in range(1, 9)], ROUNDING)
     assert PruningSchedule.once(75) == PruningSchedule((75,), (1.0,))
-    with pytest.raises(InputError, match="last: expected a whole number >= 5"):
-        PruningSchedule.iterative(5, 1, 4)
+    refuses(InputError, "last: expected a whole number >= 5", PruningSchedule.iterative, 5, 1, 4)
 
 
 def test_steps_add_up_to_the_fraction() -> None:
@@ -359,8 +355,7 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     assert names == ["0-1", "1-2", "2-3"]
     (tmp_path / "2-3").unlink()  # as after a kill
     assert_same(whole, pruned(schedule, folder=tmp_path))
-    with pytest.raises(InputError, match="was trained with `rate` = "):
-        pruned(schedule, folder=tmp_path, rate=0.2)
+    refuses(InputError, "was trained with `rate` = ", pruned, schedule, folder=tmp_path, rate=0.2)
 
 
 @pytest.mark.parametrize(
@@ -381,5 +376,4 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_scheduled_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     arguments = {"epochs": 1, "schedule": PruningSchedule.once(1), "fraction": 0.5, "batch": 60, **given}
-    with pytest.raises(error, match=message):
-        fit_pruned(small(), images(), labels(), **arguments)
+    refuses(error, message, fit_pruned, small(), images(), labels(), **arguments)

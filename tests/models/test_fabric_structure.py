@@ -12,6 +12,7 @@ from demele.lab import Fabric, benchmark
 from demele.models.fabric.lattice import FabricSpec, Lattice, Link, Node, counted
 from demele.report.document import Table
 from tests.models.fabrics import small, trained
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 
@@ -90,8 +91,7 @@ def walks(lattice: Lattice, node: Node) -> Iterator[int]:
 @pytest.mark.parametrize("scales", range(1, 6))
 def test_paths_are_those_of_enumeration(layers: int, scales: int) -> None:
     if layers * scales == 1:
-        with pytest.raises(InputError, match="layers and scales: expected at least 2 layers or 2 scales"):
-            Lattice.whole(layers, scales)
+        refuses(InputError, "layers and scales: expected at least 2 layers or 2 scales", Lattice.whole, layers, scales)
         return
     lattice = Lattice.whole(layers, scales)
     places = list(itertools.product(range(layers), range(scales)))
@@ -150,8 +150,7 @@ def test_a_fabric_is_drawn_into_a_file(tmp_path: Any) -> None:
     path = tmp_path / "fabric.svg"
     drawn = fabric.to_svg(path, scores=fabric.scores("magnitude"))
     assert path.read_text() == drawn
-    with pytest.raises(InputError, match="scores: expected one for each link, "):
-        fabric.to_svg(scores={"0.0-0.1": 1.0})
+    refuses(InputError, "scores: expected one for each link, ", fabric.to_svg, scores={"0.0-0.1": 1.0})
 
 
 # Fabrics --------------------------------------------------------------------------------------------------------------
@@ -179,8 +178,7 @@ def test_counts_are_those_of_the_module(normalisation: Any) -> None:
     ],
 )
 def test_structures_that_are_none_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Fabric(**{"layers": 2, "scales": 2, "channels": 2, **options})
+    refuses(InputError, message, Fabric, **{"layers": 2, "scales": 2, "channels": 2, **options})
 
 
 # Documents of fabrics and of trainings -------------------------------------------------------------------------------
@@ -238,5 +236,4 @@ def test_a_report_says_what_is_left_and_what_that_gained(fabric: Fabric, times: 
     ],
 )
 def test_a_report_refuses_other_errors_and_times(given: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message):
-        small().report(**given)
+    refuses(error, message, small().report, **given)

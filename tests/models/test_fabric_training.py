@@ -17,6 +17,7 @@ from demele.models.checkpoint import read_checkpoint
 from demele.models.fabric.network import LAYOUT
 from demele.models.fabric.train import Feed, augmented
 from tests.models.fabrics import TRAINED, images, labels, small, trained, weights
+from tests.refusals import refuses
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
 #: Columns of a history that no seed decides.
@@ -204,27 +205,22 @@ def test_files_of_other_trainings_are_refused(
     trained(1, fit={"checkpoint": path})
     held = path.read_bytes()
     given = {"images": images(), "labels": labels(), **TRAINED, **fit}
-    with pytest.raises(InputError, match=message):
-        small(**fabric).fit(**given, epochs=2, checkpoint=path)
+    refuses(InputError, message, small(**fabric).fit, **given, epochs=2, checkpoint=path)
     assert path.read_bytes() == held
 
 
 def test_what_is_no_file_of_a_training_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "fabric"
-    with pytest.raises(InputError, match="checkpoint: cannot read"):
-        Fabric.load(path)
+    refuses(InputError, "checkpoint: cannot read", Fabric.load, path)
     path.write_bytes(b"no fabric")
-    with pytest.raises(FormatError, match="not a fabric of demele"):
-        Fabric.load(path)
+    refuses(FormatError, "not a fabric of demele", Fabric.load, path)
     small().save(path)
-    with pytest.raises(FormatError, match="holds a fabric and no training of one"):
-        trained(1, fit={"checkpoint": path})
+    refuses(FormatError, "holds a fabric and no training of one", trained, 1, fit={"checkpoint": path})
     path.unlink()
     trained(1, fit={"checkpoint": path})
     with locked(path, "checkpoint"), pytest.raises(InputError, match="another run is writing"):
         trained(2, fit={"checkpoint": path})
-    with pytest.raises(FormatError, match="not a training of demele"):
-        demele.lab.load_vae(path)
+    refuses(FormatError, "not a training of demele", demele.lab.load_vae, path)
     monkeypatch.setattr("demele.models.training.__version__", "9.9")
     with pytest.raises(InputError, match=r"was trained by demele .*load it with demele.lab.Fabric.load"):
         trained(2, fit={"checkpoint": path})
@@ -246,8 +242,7 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, changed: dict[str, 
     path = tmp_path / "fabric"
     small().save(path)
     torch.save({**read_checkpoint(path, LAYOUT), **changed}, path)
-    with pytest.raises(FormatError, match=message):
-        Fabric.load(path)
+    refuses(FormatError, message, Fabric.load, path)
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
@@ -266,5 +261,4 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, changed: dict[str, 
 )
 def test_what_cannot_be_trained_on_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     arguments = {"images": images(), "labels": labels(), "epochs": 1, "batch": 20, **given}
-    with pytest.raises(error, match=message):
-        small().fit(**arguments)
+    refuses(error, message, small().fit, **arguments)

@@ -11,6 +11,7 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.models.networks import initialised, parameter_count
 from demele.models.vae.nets import NETWORKS, Shape, built, check_decoded, checked_network, discriminator, posterior_of
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 
@@ -91,26 +92,20 @@ def test_initial_weights_are_spread_as_those_of_torch(layer: Any) -> None:
     [("conv16", (28, 28, 1)), ("conv16", (32, 16, 1)), ("dlib64", (32, 32, 1)), ("mlp", (8, 8, 1))],
 )
 def test_images_of_a_size_without_network_are_refused(network: str, shape: Shape) -> None:
-    with pytest.raises(InputError, match=r"images\.resized\(64\)"):
-        pair(network, shape)
+    refuses(InputError, r"images\.resized\(64\)", pair, network, shape)
 
 
 def test_networks_that_are_none_are_refused() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'conv16'"):
-        checked_network("conv-16")
-    with pytest.raises(InputTypeError, match="expected a name, or"):
-        checked_network(nn.Linear(2, 2))
-    with pytest.raises(InputTypeError, match="expected a name, or"):
-        checked_network((nn.Linear(2, 2), "conv16"))
+    refuses(UnknownNameError, "did you mean 'conv16'", checked_network, "conv-16")
+    refuses(InputTypeError, "expected a name, or", checked_network, nn.Linear(2, 2))
+    refuses(InputTypeError, "expected a name, or", checked_network, (nn.Linear(2, 2), "conv16"))
 
 
 def test_what_encoders_return_is_checked() -> None:
     mean, logvar = torch.zeros(3, 2), torch.ones(3, 2)
     assert_exact(posterior_of((mean, logvar), 2, draws=True).logvar, logvar)
     assert_exact(posterior_of(torch.cat([mean, logvar], dim=1), 2, draws=True).logvar, logvar)
-    with pytest.raises(InputError, match=r"return \(n, 4\) or a pair of \(n, 2\), got \(3, 2\)"):
-        posterior_of(mean, 2, draws=True)
-    with pytest.raises(InputError, match=r"return \(n, 2\), got \(3, 4\)"):
-        posterior_of(torch.zeros(3, 4), 2, draws=False)
+    refuses(InputError, r"return \(n, 4\) or a pair of \(n, 2\), got \(3, 2\)", posterior_of, mean, 2, draws=True)
+    refuses(InputError, r"return \(n, 2\), got \(3, 4\)", posterior_of, torch.zeros(3, 4), 2, draws=False)
     with pytest.raises(InputError, match=r"logits of shape .* \(3, 1, 4, 4\), got \(3, 16\)"):
         check_decoded(torch.zeros(3, 16), torch.zeros(3, 1, 4, 4))

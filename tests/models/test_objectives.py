@@ -26,6 +26,7 @@ from demele.models.vae.objectives import (
     objective_of,
     total_correlation,
 )
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
 
@@ -278,8 +279,7 @@ def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> 
     ],
 )
 def test_options_of_another_objective_are_refused(name: str, option: str, message: str) -> None:
-    with pytest.raises(InputTypeError, match=message):
-        checked_options(objective_of(name), {option: 1})
+    refuses(InputTypeError, message, checked_options, objective_of(name), {option: 1})
 
 
 @pytest.mark.parametrize(
@@ -294,28 +294,22 @@ def test_options_of_another_objective_are_refused(name: str, option: str, messag
     ],
 )
 def test_values_that_an_option_cannot_have_are_refused(name: str, options: dict[str, Any], argument: str) -> None:
-    with pytest.raises(InputError, match=f"^{argument}: expected"):
-        checked_options(objective_of(name), options)
+    refuses(InputError, f"^{argument}: expected", checked_options, objective_of(name), options)
 
 
 def test_a_normal_likelihood_needs_its_deviation() -> None:
     for given in ("gaussian", "gaussian:", "gaussian:small"):
-        with pytest.raises(InputError, match=r"expected a standard deviation, as in 'gaussian:0.1'"):
-            likelihood_of(given)
-    with pytest.raises(InputError, match="std: expected a finite number above 0"):
-        Gaussian(0.0)
-    with pytest.raises(InputTypeError, match=r"expected 'bernoulli' or Gaussian\(std=...\)"):
-        likelihood_of(0.1)
+        refuses(InputError, r"expected a standard deviation, as in 'gaussian:0.1'", likelihood_of, given)
+    refuses(InputError, "std: expected a finite number above 0", Gaussian, 0.0)
+    refuses(InputTypeError, r"expected 'bernoulli' or Gaussian\(std=...\)", likelihood_of, 0.1)
     assert likelihood_of("gaussian:0.1") == likelihood_of(Gaussian(0.1))
     assert likelihood_of(Gaussian(0.1).name) == Gaussian(0.1)
     assert likelihood_of(Bernoulli().name) == Bernoulli()
 
 
 def test_unknown_names_are_refused_with_suggestions() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'beta_tcvae'"):
-        objective_of("beta_tc_vae")
-    with pytest.raises(UnknownNameError, match="did you mean 'bernoulli'"):
-        likelihood_of("bernouli")
+    refuses(UnknownNameError, "did you mean 'beta_tcvae'", objective_of, "beta_tc_vae")
+    refuses(UnknownNameError, "did you mean 'bernoulli'", likelihood_of, "bernouli")
     with pytest.raises(UnknownNameError, match="did you mean 'stratified'"):
         checked_options(objective_of("beta_tcvae"), {"estimator": "stratifed"})
 
@@ -391,10 +385,7 @@ def test_correlated_codes_have_the_total_correlation_that_is_known() -> None:
 
 
 def test_two_images_are_the_least() -> None:
-    with pytest.raises(InputError, match="n: expected a batch of 2 to n images, got a batch of 1"):
-        log_weights(1, 10, "stratified")
-    with pytest.raises(InputError, match="got a batch of 5 and n=4"):
-        log_weights(5, 4, "mws")
-    with pytest.raises(UnknownNameError, match="did you mean 'mws'"):
-        log_weights(5, 9, "mw")
+    refuses(InputError, "n: expected a batch of 2 to n images, got a batch of 1", log_weights, 1, 10, "stratified")
+    refuses(InputError, "got a batch of 5 and n=4", log_weights, 5, 4, "mws")
+    refuses(UnknownNameError, "did you mean 'mws'", log_weights, 5, 9, "mw")
     assert_exact(log_weights(2, 2, "stratified").exp(), [[0.5, 0.5], [0.5, 0.5]])

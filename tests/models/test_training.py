@@ -17,6 +17,7 @@ from demele.models.checkpoint import read_checkpoint
 from demele.models.vae.objectives import ESTIMATORS, total_correlation
 from demele.models.vae.train import LAYOUT, Feed, Training, history_row
 from tests.models.squares import fitted, squares, weights
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SINGLE, assert_at_most, assert_close, assert_exact
 
 #: Columns of a history that no seed decides.
@@ -156,8 +157,7 @@ def test_a_file_of_another_training_is_refused(
     path = tmp_path / "run"
     fitted("beta_vae", beta=2, steps=2, fit={"checkpoint": path})
     before = path.read_bytes()
-    with pytest.raises(demele.errors.InputError, match=message):
-        fitted(steps=4, fit={**fit, "checkpoint": path}, **model)
+    refuses(demele.errors.InputError, message, fitted, steps=4, fit={**fit, "checkpoint": path}, **model)
     assert path.read_bytes() == before
 
 
@@ -195,8 +195,7 @@ def test_files_that_were_changed_are_refused(values: dict[str, Any], message: st
     path = tmp_path / "run"
     fitted(steps=2, fit={"checkpoint": path})
     changed(path, **values)
-    with pytest.raises(demele.errors.InputError, match=message):
-        load_vae(path)
+    refuses(demele.errors.InputError, message, load_vae, path)
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
@@ -219,13 +218,10 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     fitted(steps=2, fit={"checkpoint": path})
     path.write_bytes(path.read_bytes()[:-2000])
-    with pytest.raises(demele.errors.FormatError, match="not a training of demele"):
-        load_vae(path)
+    refuses(demele.errors.FormatError, "not a training of demele", load_vae, path)
     path.write_text("weights")
-    with pytest.raises(demele.errors.FormatError, match="not a training of demele"):
-        fitted(fit={"checkpoint": path})
-    with pytest.raises(demele.errors.InputError, match=r"checkpoint: cannot read .*No such file"):
-        load_vae(tmp_path / "none")
+    refuses(demele.errors.FormatError, "not a training of demele", fitted, fit={"checkpoint": path})
+    refuses(demele.errors.InputError, r"checkpoint: cannot read .*No such file", load_vae, tmp_path / "none")
 
 
 # Divergence -----------------------------------------------------------------------------------------------------------

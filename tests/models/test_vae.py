@@ -15,6 +15,7 @@ from demele.data import ArrayImages, ImageSet
 from demele.lab import VAE, Run, load_vae, preset
 from demele.models.vae.objectives import OBJECTIVES
 from tests.models.squares import fitted, squares, weights
+from tests.refusals import refuses
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
 
@@ -69,8 +70,7 @@ def test_saving_takes_weights_as_they_are_and_refuses_a_model_without_any(tmp_pa
     with torch.no_grad():
         next(vae.encoder.parameters()).zero_()
     assert not weights(load_vae(vae.save(tmp_path / "model")))[0].any()
-    with pytest.raises(demele.errors.InputError, match="the model is not fitted"):
-        VAE("vae", latents=2).save(tmp_path / "other")
+    refuses(demele.errors.InputError, "the model is not fitted", VAE("vae", latents=2).save, tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
 
@@ -135,8 +135,7 @@ def test_networks_that_do_not_fit_are_refused() -> None:
     ],
 )
 def test_models_that_cannot_be_made(given: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        VAE(**{"objective": "vae", "latents": 3, **given})
+    refuses(error, message, VAE, **{"objective": "vae", "latents": 3, **given})
 
 
 @pytest.mark.parametrize(
@@ -159,8 +158,7 @@ def test_images_that_cannot_be_used() -> None:
     with pytest.raises(demele.errors.InputError, match=r"takes images of 16 x 16, 32 x 32, 64 x 64, got 20 x 20"):
         vae.fit(ArrayImages(np.zeros((40, 20, 20), np.uint8)), steps=1)
     pairs = VAE("ada_gvae", latents=3, network="mlp")
-    with pytest.raises(demele.errors.InputError, match="not a grid"):
-        pairs.fit(ArrayImages(np.zeros((40, 16, 16), np.uint8)), steps=1)
+    refuses(demele.errors.InputError, "not a grid", pairs.fit, ArrayImages(np.zeros((40, 16, 16), np.uint8)), steps=1)
     with pytest.raises(demele.errors.InputError, match="at least 2 images for dip_vae_i"):
         VAE("dip_vae_i", latents=3, network="mlp").fit(squares(), steps=1, batch=1)
     fit, _ = fitted(steps=1)

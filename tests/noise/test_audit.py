@@ -14,6 +14,7 @@ from demele.core.labelled import Vocabulary
 from demele.core.signature import Signature
 from demele.labels import Audit, disagreement, draw_audit
 from demele.noise.audit import inclusion_probabilities
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
 WORDS = Vocabulary(("cat", "dog"))
@@ -50,14 +51,12 @@ def test_no_rows() -> None:
         (["a", "b"], "integer type"),
         (None, "NoneType"),
     ]:
-        with pytest.raises(InputError, match=r"^rows: .*" + message):
-            Audit(rows, ["cat", "dog"], design="uniform")
+        refuses(InputError, r"^rows: .*" + message, Audit, rows, ["cat", "dog"], design="uniform")
 
 
 def test_rows_that_do_not_exist() -> None:
     audit = Audit([0, 40, 30, 29], [0, 1, 0, 1], design="uniform")
-    with pytest.raises(InputError, match=r"^audit:"):
-        audit.coded(Vocabulary((0, 1)), 30)
+    refuses(InputError, r"^audit:", audit.coded, Vocabulary((0, 1)), 30)
     with pytest.raises(InputError, match=r"^other: names 1 row that does not exist, first 40"):
         audit.coded(Vocabulary((0, 1)), 31, "other")
 
@@ -69,15 +68,13 @@ def test_labels_of_an_audit() -> None:
         InputError, match=r"audit.labels: 1 of 2 values are not among the 2 classes 'cat', 'dog': 'bird'"
     ):
         Audit([0, 1], ["cat", "bird"], design="uniform").coded(WORDS, 3)
-    with pytest.raises(InputError, match=r"1 missing value, first at row 1"):
-        Audit([0, 1], ["cat", None], design="uniform")
+    refuses(InputError, r"1 missing value, first at row 1", Audit, [0, 1], ["cat", None], design="uniform")
 
 
 def test_designs() -> None:
     with pytest.raises(InputError, match=r"design: expected one of uniform, weighted, .*, got 'random'"):
         Audit([0], [0], design="random")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"probabilities: a weighted design needs"):
-        Audit([0], [0], design="weighted")
+    refuses(InputError, r"probabilities: a weighted design needs", Audit, [0], [0], design="weighted")
     with pytest.raises(InputError, match=r"probabilities: only for design 'weighted', got it with 'uniform'"):
         Audit([0], [0], design="uniform", probabilities=[0.5])
     for odd in (0.0, 1.5, np.nan):
@@ -187,8 +184,7 @@ def test_no_plan() -> None:
         ({"n": 2, "size": 1, "disagreement": [1, np.nan]}, "disagreement: expected finite"),
         ({"n": 2, "size": 1, "disagreement": [1, 2], "floor": 0}, r"floor: expected a number in \(0, 1\]"),
     ]:
-        with pytest.raises(InputError, match=r"^" + message):
-            draw_audit(**arguments)  # type: ignore[arg-type]
+        refuses(InputError, r"^" + message, draw_audit, **arguments)  # type: ignore[arg-type]
 
 
 def test_answers_must_be_as_many_as_rows() -> None:
@@ -226,16 +222,12 @@ def test_doubt_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_doubt_refuses() -> None:
-    with pytest.raises(NotEnoughData, match=r"at least 2 models"):
-        disagreement([[0, 1]])
+    refuses(NotEnoughData, r"at least 2 models", disagreement, [[0, 1]])
     with pytest.raises(InputError, match=r"the same n for all, got 2 rows for model 0 and 3 for model 1"):
         disagreement([[0, 1], [0, 1, 1]])
-    with pytest.raises(InputError, match=r"for labels; pass predictions.T"):
-        disagreement([[0, 1], [0, 1], [1, 1]], labels=[0, 1, 1])
-    with pytest.raises(InputTypeError, match=r"got NoneType"):
-        disagreement(None)
-    with pytest.raises(InputError, match=r"cannot be matched"):
-        disagreement([[0, 1], ["a", "b"]])
+    refuses(InputError, r"for labels; pass predictions.T", disagreement, [[0, 1], [0, 1], [1, 1]], labels=[0, 1, 1])
+    refuses(InputTypeError, r"got NoneType", disagreement, None)
+    refuses(InputError, r"cannot be matched", disagreement, [[0, 1], ["a", "b"]])
 
 
 def test_series_and_other_containers() -> None:

@@ -9,6 +9,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.signature import Signature
 from demele.labels import TransitionCounts, TransitionMatrix, estimate_transition
 from demele.report.words import plain, written
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 CAT_DOG = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], classes=["cat", "dog"])
@@ -27,8 +28,7 @@ def test_rows_are_true_classes() -> None:
 def test_rate_of_a_matrix() -> None:
     assert_close(CAT_DOG.rate([0.25, 0.75]), 0.25 * 0.1 + 0.75 * 0.3, ROUNDING)
     for priors in ([0.5, 0.6], [1.5, -0.5], [1.0], [np.nan, 1.0]):
-        with pytest.raises(InputError, match=r"^priors: expected"):
-            CAT_DOG.rate(priors)
+        refuses(InputError, r"^priors: expected", CAT_DOG.rate, priors)
 
 
 def test_no_matrix() -> None:
@@ -48,8 +48,7 @@ def test_no_matrix() -> None:
         ("matrix.csv", "got str"),
         (None, "got NoneType"),
     ]:
-        with pytest.raises(InputError, match="^probabilities: .*" + message):
-            TransitionMatrix(values)  # type: ignore[arg-type]
+        refuses(InputError, "^probabilities: .*" + message, TransitionMatrix, values)
 
 
 def test_rows_and_columns_that_sum_to_one_cannot_be_told_apart() -> None:
@@ -72,8 +71,7 @@ def test_rows_and_columns_that_sum_to_one_cannot_be_told_apart() -> None:
     ],
 )
 def test_no_counts(values: list[list[float]], message: str) -> None:
-    with pytest.raises(InputError, match="^counts: .*" + message):
-        TransitionCounts(values)
+    refuses(InputError, "^counts: .*" + message, TransitionCounts, values)
 
 
 @pytest.mark.parametrize("kind", [TransitionMatrix, TransitionCounts])
@@ -81,19 +79,15 @@ def test_names_of_classes(kind: type) -> None:
     values = [[1, 0], [0, 1]]
     with pytest.raises(InputError, match=r"^classes: expected 2 names, one per row of .*, got 3: 'a', 'b', 'c'"):
         kind(values, ["a", "b", "c"])
-    with pytest.raises(InputError, match=r"^classes: expected each class once, got 'a' more than once"):
-        kind(values, ["a", "a"])
-    with pytest.raises(InputTypeError, match=r"^classes"):
-        kind(values, "ab")
+    refuses(InputError, r"^classes: expected each class once, got 'a' more than once", kind, values, ["a", "a"])
+    refuses(InputTypeError, r"^classes", kind, values, "ab")
     assert kind(values, ("b", "a")).classes == ("b", "a")
     assert kind(values, np.array([3, 4])).classes == (3, 4)
 
 
 def test_one_kind_is_not_made_of_the_other() -> None:
-    with pytest.raises(InputTypeError, match="got TransitionMatrix"):
-        TransitionCounts(CAT_DOG)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="sample_of: expected 'source'"):
-        TransitionCounts([[1, 0], [0, 1]], sample_of="all")  # type: ignore[arg-type]
+    refuses(InputTypeError, "got TransitionMatrix", TransitionCounts, CAT_DOG)
+    refuses(InputError, "sample_of: expected 'source'", TransitionCounts, [[1, 0], [0, 1]], sample_of="all")
 
 
 def test_a_signature_holds_a_digest() -> None:
@@ -123,10 +117,8 @@ def test_other_orders_of_the_classes() -> None:
     assert turned.in_signature() == CAT_DOG.in_signature()  # the same noise
     for unnamed in (TransitionMatrix([[0.9, 0.1], [0.3, 0.7]]), TransitionCounts([[8, 2], [1, 9]])):
         assert unnamed.ordered(["dog", "cat"]) == unnamed
-    with pytest.raises(InputError, match="noise: its classes 'cat', 'dog' lack 'bird'"):
-        CAT_DOG.ordered(["bird", "cat"])
-    with pytest.raises(InputError, match="noise: expected 3 classes, as the labels have"):
-        CAT_DOG.ordered(["bird", "cat", "dog"])
+    refuses(InputError, "noise: its classes 'cat', 'dog' lack 'bird'", CAT_DOG.ordered, ["bird", "cat"])
+    refuses(InputError, "noise: expected 3 classes, as the labels have", CAT_DOG.ordered, ["bird", "cat", "dog"])
 
 
 def test_rate_of_counts_and_its_exact_interval() -> None:
@@ -135,18 +127,15 @@ def test_rate_of_counts_and_its_exact_interval() -> None:
     interval = counts.rate_interval(level=0.9)
     # Clopper and Pearson: each end makes what was seen, or more extreme, have probability 5%.
     assert_close([binom.sf(6, 100, interval.low), binom.cdf(7, 100, interval.high)], [0.05, 0.05], SOLVER)
-    with pytest.raises(InputError, match="level: expected"):
-        counts.rate_interval(level=95)
+    refuses(InputError, "level: expected", counts.rate_interval, level=95)
 
 
 def test_counts_to_matrix() -> None:
     counts = TransitionCounts([[3, 1], [0, 0]], ["cat", "dog"])
-    with pytest.raises(NotEnoughData, match=r"no instance is truly of 1 of 2 classes \('dog'\).*empty='right'"):
-        counts.to_matrix()
+    refuses(NotEnoughData, r"no instance is truly of 1 of 2 classes \('dog'\).*empty='right'", counts.to_matrix)
     assert_exact(counts.to_matrix(empty="right").probabilities, [[0.75, 0.25], [0.0, 1.0]])
     assert counts.to_matrix(empty="right").classes == ("cat", "dog")
-    with pytest.raises(InputError, match="empty: expected"):
-        counts.to_matrix(empty="uniform")  # type: ignore[arg-type]
+    refuses(InputError, "empty: expected", counts.to_matrix, empty="uniform")
 
 
 def test_counts_add_up() -> None:
@@ -154,10 +143,8 @@ def test_counts_add_up() -> None:
     true, given = rng.integers(0, 3, 60), rng.integers(0, 3, 60)
     parts = [estimate_transition(true[s], given[s], classes=[0, 1, 2]) for s in (slice(0, 25), slice(25, 60))]
     assert parts[0].merge(parts[1]) == estimate_transition(true, given)
-    with pytest.raises(InputError, match="same classes"):
-        parts[0].merge(TransitionCounts([[1, 0], [0, 1]]))
-    with pytest.raises(InputError, match="cannot be merged"):
-        parts[0].merge(estimate_transition(true, given, sample_of="labels"))
+    refuses(InputError, "same classes", parts[0].merge, TransitionCounts([[1, 0], [0, 1]]))
+    refuses(InputError, "cannot be merged", parts[0].merge, estimate_transition(true, given, sample_of="labels"))
 
 
 def test_estimate_counts_by_hand_and_against_a_loop() -> None:
@@ -174,19 +161,15 @@ def test_estimate_counts_by_hand_and_against_a_loop() -> None:
 
 
 def test_estimate_refuses() -> None:
-    with pytest.raises(InputError, match="same number of rows, got 2 and 3"):
-        estimate_transition([0, 1], [0, 1, 1])
+    refuses(InputError, "same number of rows, got 2 and 3", estimate_transition, [0, 1], [0, 1, 1])
     with pytest.raises(InputError, match=r"true_labels: expected classes among 0, 1.*cannot be matched"):
         estimate_transition(["a", "b"], [0, 1])
     with pytest.raises(InputError, match="given_labels: 1 of 2 values are not among the 2 classes"):
         estimate_transition([0, 1], [0, 2], classes=[0, 1])
-    with pytest.raises(NotEnoughData, match="at least 2 classes, got only 'a'"):
-        estimate_transition(["a"], ["a"])
-    with pytest.raises(NotEnoughData, match="true_labels: expected at least 1"):
-        estimate_transition([], [])
+    refuses(NotEnoughData, "at least 2 classes, got only 'a'", estimate_transition, ["a"], ["a"])
+    refuses(NotEnoughData, "true_labels: expected at least 1", estimate_transition, [], [])
     first, second = pd.Series([0, 1], index=[5, 6]), pd.Series([0, 1], index=[6, 5])
-    with pytest.raises(InputError, match="same labels in another order"):
-        estimate_transition(first, second)
+    refuses(InputError, "same labels in another order", estimate_transition, first, second)
 
 
 def test_data_frames_bring_their_names() -> None:
@@ -194,8 +177,7 @@ def test_data_frames_bring_their_names() -> None:
     assert TransitionMatrix(frame) == CAT_DOG
     assert TransitionMatrix(frame.reset_index(drop=True)) == CAT_DOG
     assert TransitionMatrix(pd.DataFrame([[0.9, 0.1], [0.3, 0.7]])).classes is None
-    with pytest.raises(InputError, match="same classes in rows and columns"):
-        TransitionMatrix(frame[["dog", "cat"]])
+    refuses(InputError, "same classes in rows and columns", TransitionMatrix, frame[["dog", "cat"]])
     with pytest.raises(InputError, match="classes: the data frame names 'cat', 'dog', got 'dog', 'cat'"):
         TransitionMatrix(frame, classes=["dog", "cat"])
 

@@ -28,6 +28,7 @@ from demele.scoring import pieces as deciding
 from demele.streaming.frame import Binned, Rows
 from demele.streaming.states import CountState
 from tests.given import evaluated
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 
@@ -317,8 +318,7 @@ def test_whole_numbers_beyond_the_integers_of_a_machine(
         warnings.simplefilter("ignore", AmbiguousKindWarning)
         if values.dtype.kind == "f":  # floats as large as these may stand for several whole numbers each
             for way in (demele.evaluate, evaluated_in_pieces):
-                with pytest.raises(InputError, match=r"from 2\*\*53 on cannot be distinguished as floats"):
-                    way(codes, factors, ["mig"])
+                refuses(InputError, r"from 2\*\*53 on cannot be distinguished as floats", way, codes, factors, ["mig"])
         kinds = {"v": "continuous"} if values.dtype.kind == "f" else None
         expected = demele.evaluate(codes, demele.Factors(factors, kinds=kinds), ["mig"])
         found = evaluated_in_pieces(codes, demele.Factors(factors, kinds=kinds), ["mig"])
@@ -393,8 +393,7 @@ def test_values_that_change_between_two_passes_are_refused(codes: Any, size: Any
     frame = demele.bins.BinEdges.fixed([(0, 1)], {"size": (0.0, 1.0)})
     wanted = Instructions(frame, (("table", EqualWidth(10)),), 0, 0, (False,))
     span = tables.Span(tables.ArrayTable([codes], ("z1",)), tables.ArrayTable([size], ("size",)), 0, 2)
-    with pytest.raises(InputError, match="changed between two passes"):
-        counted(span, 0, 2, wanted)
+    refuses(InputError, "changed between two passes", counted, span, 0, 2, wanted)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -444,8 +443,7 @@ def test_files_that_are_not_read(
     rows: pd.DataFrame, tmp_path: Path, work: Any, error: type[Exception], message: str
 ) -> None:
     in_files(rows, tmp_path, [300], 100)
-    with pytest.raises(error, match=message):
-        work(tmp_path)
+    refuses(error, message, work, tmp_path)
 
 
 def _folder(path: Path) -> Path:
@@ -499,8 +497,7 @@ def test_mistakes_are_refused(
 def test_tables_of_other_lengths_are_refused(rows: pd.DataFrame, tmp_path: Path) -> None:
     codes = demele.scan_parquet(in_files(rows, tmp_path / "codes", [300], 100), CODES)
     factors = demele.scan_parquet(in_files(rows[:650], tmp_path / "factors", [300], 100), FACTORS)
-    with pytest.raises(InputError, match="got 700 rows of codes and 650 rows of factors"):
-        demele.evaluate(codes, factors, "all")
+    refuses(InputError, "got 700 rows of codes and 650 rows of factors", demele.evaluate, codes, factors, "all")
     with pytest.raises(InputTypeError, match="codes: expected real numbers in column 'shape'"):
         demele.evaluate(
             factors,

@@ -8,6 +8,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 import pytest
 
 from demele.runtime.work import AHEAD, completed
+from tests.refusals import refuses
 
 ITEMS = range(-7, 160)
 
@@ -88,16 +89,14 @@ def test_a_slow_piece_does_not_hold_up_the_others() -> None:
 def test_an_exception_passes_through() -> None:
     results = completed(refuse_three, range(6))
     assert [next(results) for _ in range(3)] == [0, 1, 2]
-    with pytest.raises(KeyError, match="three"):
-        next(results)
+    refuses(KeyError, "three", next, results)
 
 
 def test_an_exception_does_not_lose_what_is_finished() -> None:
     executor = Promised()
     results = completed(refuse_three, range(200), executor=executor)
     found = [next(results) for _ in range(AHEAD - 1)]
-    with pytest.raises(KeyError, match="three"):
-        next(results)
+    refuses(KeyError, "three", next, results)
     assert sorted(found) == [item for item in range(AHEAD) if item != 3]
     assert len(executor.given) == AHEAD  # and nothing more was begun
 
@@ -134,5 +133,4 @@ def test_an_early_close_cancels_what_has_not_begun() -> None:
 def test_an_executor_that_takes_no_more_is_said_so() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
-    with pytest.raises(RuntimeError, match="shutdown"):
-        list(completed(square, ITEMS, executor=pool))
+    refuses(RuntimeError, "shutdown", lambda: list(completed(square, ITEMS, executor=pool)))

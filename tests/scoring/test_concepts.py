@@ -14,6 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.core.sparse_inputs import read_sparse_codes
 from demele.estimation import concept_probes
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
@@ -105,8 +106,7 @@ def test_a_quantity_is_scored_by_its_explained_share() -> None:
     codes = np.column_stack([size + 0.1, rng_for(1, "size").random(2000)])
     found = demele.probes.sparse_probing(codes, size, kinds="continuous")
     assert found.value == pytest.approx(1.0)
-    with pytest.raises(NotEnoughData, match="at least one categorical factor"):
-        demele.probes.splitting(codes, size, kinds="continuous")
+    refuses(NotEnoughData, "at least one categorical factor", demele.probes.splitting, codes, size, kinds="continuous")
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,8 @@ def test_options_that_do_not_fit() -> None:
     ]
     for function, options, error, message in function_cases:
         codes, concept = parted(0.9, 0.1)
-        with pytest.raises(error, match=message):
-            getattr(demele.probes, function)(codes, concept, **options)
-        with pytest.raises(InputError, match="same number of rows"):
-            getattr(demele.probes, function)(codes[:-1], concept)
+        refuses(error, message, getattr(demele.probes, function), codes, concept, **options)
+        refuses(InputError, "same number of rows", getattr(demele.probes, function), codes[:-1], concept)
 
 
 def test_both_of_two_named_classes_are_split() -> None:

@@ -20,6 +20,7 @@ from demele.metrics.source import InMemory, Subject
 from demele.scoring.noisy.audited import of_rows, of_tables
 from demele.scoring.noisy.case import Case, FactorNoise, Parts, Work, split_rows
 from demele.scoring.noisy.signed_tables import nearer
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 OF_TABLES = ["mig", "mig_sup", "dcimig", "jemmig"]
@@ -143,13 +144,11 @@ def test_what_corrects_nothing_is_refused() -> None:
         (0.1, InputTypeError, "expected a mapping"),
     ]:
         codes, _, annotated = rows()
-        with pytest.raises(error, match=words):
-            demele.evaluate(codes, demele.Factors(annotated, noise=given), ["mig"])
+        refuses(error, words, demele.evaluate, codes, demele.Factors(annotated, noise=given), ["mig"])
 
 
 def test_transposed_transitions_are_refused() -> None:
-    with pytest.raises(InputError, match="transposed"):
-        labels.TransitionMatrix([[0.9, 0.2], [0.1, 0.8]])
+    refuses(InputError, "transposed", labels.TransitionMatrix, [[0.9, 0.2], [0.1, 0.8]])
 
 
 def test_agreement_of_two_tells_a_uniform_rate() -> None:
@@ -157,8 +156,7 @@ def test_agreement_of_two_tells_a_uniform_rate() -> None:
         agreement = (1 - rate) ** 2 + rate**2 / (k - 1)
         table = labels.transition_from_agreement(agreement, k).probabilities
         assert_close(table, labels.symmetric_transition(k, rate).probabilities, ROUNDING)
-    with pytest.raises(InputError, match="who guess"):
-        labels.transition_from_agreement(0.5, 2)
+    refuses(InputError, "who guess", labels.transition_from_agreement, 0.5, 2)
 
 
 def test_a_continuous_factor_needs_a_transition_between_bins() -> None:

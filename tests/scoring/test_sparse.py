@@ -29,6 +29,7 @@ from demele.estimation.sparse_counts import (
 from demele.estimation.univariate import squared_correlations
 from demele.scoring.sparse import sparse_metrics
 from tests.oracles import information as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -328,8 +329,7 @@ def test_missing_annotations_are_left_out_factor_by_factor() -> None:
     top = found.top_codes("v2", 1)[0]
     active = (codes[:, int(top.code[1:]) - 1] != 0) & (holes[:, 1] == float(top.direction))
     assert_close(top.activity_there, active.sum() / (holes[:, 1] == float(top.direction)).sum(), ROUNDING)
-    with pytest.raises(InputError, match="missing annotations in column 'v2'"):
-        demele.evaluate_sparse(sp.csc_array(codes), holes)
+    refuses(InputError, "missing annotations in column 'v2'", demele.evaluate_sparse, sp.csc_array(codes), holes)
 
 
 def test_what_needs_more_factors_is_refused_by_name() -> None:
@@ -372,8 +372,7 @@ def test_signature_is_the_call_that_makes_the_number_again() -> None:
 def test_bad_questions_to_a_result(call: Callable[[Any], Any], error: type[Exception], text: str) -> None:
     codes, factors = sparse_case()
     found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["mig"], top=5)
-    with pytest.raises(error, match=re.escape(text)):
-        call(found)
+    refuses(error, re.escape(text), call, found)
 
 
 # Bad input -----------------------------------------------------------------------------------------------------------
@@ -494,5 +493,4 @@ def test_a_single_code() -> None:
     found = demele.evaluate_sparse(sp.csr_array(v[:, None]), v)
     assert found["mig"].value == pytest.approx(1.0)
     assert [item.metric for item in found.left_out] == ["modularity"]  # a single factor
-    with pytest.raises(UnknownNameError, match="modularity has no score here: factors: modularity needs"):
-        _ = found["modularity"]
+    refuses(UnknownNameError, "modularity has no score here: factors: modularity needs", lambda: found["modularity"])

@@ -20,6 +20,7 @@ from demele.core.signature import Signature
 from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, GROUPS, small
 from tests.given import evaluated
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
@@ -271,8 +272,7 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
 def test_bad_arguments() -> None:
     for case in BAD_ARGUMENTS:
         metrics, keywords, error, words = BAD_ARGUMENTS[case]
-        with pytest.raises(error, match=words):
-            demele.Accumulator(metrics, **keywords)
+        refuses(error, words, demele.Accumulator, metrics, **keywords)
 
 
 def changed(table: pd.DataFrame, row: int, column: str, value: Any) -> pd.DataFrame:
@@ -320,8 +320,7 @@ def test_a_batch_that_is_refused_leaves_the_accumulator_as_it_was(number: int, c
     codes, factors, words = batch
     accumulator = both()[number]
     before, held = accumulator.compute(), accumulator.to_bytes()
-    with pytest.raises(InputError, match=words):
-        accumulator.update(codes, factors)
+    refuses(InputError, words, accumulator.update, codes, factors)
     assert accumulator.n == 160
     assert accumulator.to_bytes() == held
     after = accumulator.compute()
@@ -340,16 +339,14 @@ def test_empty_batches_change_nothing_before_and_after_others() -> None:
 
 def test_compute_before_the_first_rows() -> None:
     for accumulator in both():
-        with pytest.raises(NotEnoughData, match=r"no rows yet; call update\(codes, factors\) first"):
-            accumulator.reset().compute()
+        refuses(NotEnoughData, r"no rows yet; call update\(codes, factors\) first", accumulator.reset().compute)
 
 
 def test_one_row_says_nothing() -> None:
     for metric, frame in (("mig", FRAME), ("sap", None), (["mig", "sap"], FRAME)):
         accumulator = demele.Accumulator(metric, frame=frame).update(CODES[:1], FACTORS[:1])
         assert accumulator.n == 1
-        with pytest.raises(NotEnoughData, match=r"none of them varies|at least 2 rows"):
-            accumulator.compute()
+        refuses(NotEnoughData, r"none of them varies|at least 2 rows", accumulator.compute)
 
 
 MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
@@ -383,22 +380,18 @@ def test_what_does_not_merge() -> None:
         second = demele.Accumulator(**settings).update(codes, FACTORS)
         for a, b in ((first, second), (second, first)):
             held = a.to_bytes(), b.to_bytes()
-            with pytest.raises(IncompatibleState, match=words):
-                a.merge(b)
+            refuses(IncompatibleState, words, a.merge, b)
             assert (a.to_bytes(), b.to_bytes()) == held
 
 
 def test_what_else_does_not_merge() -> None:
     accumulator = both()[1]
-    with pytest.raises(InputTypeError, match="merge: expected an Accumulator, got BinEdges"):
-        accumulator.merge(FRAME)  # type: ignore[arg-type]
+    refuses(InputTypeError, "merge: expected an Accumulator, got BinEdges", accumulator.merge, FRAME)
     other = demele.Accumulator("sap", stream=1).update(CODES[["first", "second"]], FACTORS)
-    with pytest.raises(IncompatibleState, match="the two hold other columns"):
-        accumulator.merge(other)
+    refuses(IncompatibleState, "the two hold other columns", accumulator.merge, other)
     text = demele.Accumulator("sap", stream=1).update(CODES.to_numpy(), np.full((160, 3), "on"))
     numbers = demele.Accumulator("sap", stream=2).update(CODES.to_numpy(), np.zeros((160, 3)))
-    with pytest.raises(IncompatibleState, match="numbers and text in the factor 'v1'"):
-        text.merge(numbers)
+    refuses(IncompatibleState, "numbers and text in the factor 'v1'", text.merge, numbers)
 
 
 # Standard deviations -------------------------------------------------------------------------------------------------
@@ -422,8 +415,7 @@ def test_bad_standard_deviations() -> None:
         for framed in [True, False]:
             stds, words = BAD_STDS[case]
             accumulator = demele.Accumulator("rmig", frame=FRAME if framed else None).update(CODES, FACTORS, STDS)
-            with pytest.raises(InputError, match=words):
-                accumulator.update(CODES, FACTORS, stds)
+            refuses(InputError, words, accumulator.update, CODES, FACTORS, stds)
             assert accumulator.n == 160
 
 

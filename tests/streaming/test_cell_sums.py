@@ -12,6 +12,7 @@ from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
 from demele.streaming.frame import BinEdges
 from demele.streaming.states import CellState, ExtremeState
 from tests.oracles import effects as oracle
+from tests.refusals import refuses
 from tests.streaming.test_sums import first, forged
 from tests.tolerances import ROUNDING, assert_close
 
@@ -124,8 +125,7 @@ def test_rows_that_never_agree_are_refused_as_in_memory() -> None:
     kinds = ["categorical"] * 3
     frame = BinEdges.of(codes, factors, kinds=kinds)
     accumulator = demele.Accumulator("omes", frame=frame).update(codes, factors)
-    with pytest.raises(NotEnoughData, match="no two rows agree on all factors but 'v1'"):
-        accumulator.compute()
+    refuses(NotEnoughData, "no two rows agree on all factors but 'v1'", accumulator.compute)
     apart = np.where(np.eye(3)[np.arange(6) % 3] > 0, np.nan, factors)
     frame = BinEdges.of(codes, apart, kinds=kinds, missing="omit")
     with pytest.raises(NotEnoughData, match="no row is annotated for all factors"):
@@ -179,7 +179,5 @@ def test_states_of_other_frames_do_not_merge() -> None:
     frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
     states = [CellState.empty(frame, rule) for frame in frames]
     for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
-        with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
-            states[0].merge(other)
-    with pytest.raises(IncompatibleState, match="other bins or references"):
-        states[0].merge(ExtremeState.empty(frames[0], rule))
+        refuses(IncompatibleState, "give both the same frame and the same bins", states[0].merge, other)
+    refuses(IncompatibleState, "other bins or references", states[0].merge, ExtremeState.empty(frames[0], rule))

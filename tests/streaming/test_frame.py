@@ -19,6 +19,7 @@ from demele.core.inputs import read_pair
 from demele.estimation.counts import column_bins
 from demele.streaming.batches import read_batch
 from tests.contract.cases import small
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 CODES, FACTORS, _ = small()
@@ -188,10 +189,8 @@ def test_parts_of_other_kinds_ask_for_kinds() -> None:
 
 
 def test_frames_of_other_columns_do_not_merge() -> None:
-    with pytest.raises(IncompatibleState, match="other columns"):
-        FRAME.merge(demele.bins.BinEdges.of(CODES.iloc[:, :3], FACTORS))
-    with pytest.raises(IncompatibleState, match="other columns"):
-        FRAME.merge(demele.bins.BinEdges.of(CODES, FACTORS.iloc[:, :2]))
+    refuses(IncompatibleState, "other columns", FRAME.merge, demele.bins.BinEdges.of(CODES.iloc[:, :3], FACTORS))
+    refuses(IncompatibleState, "other columns", FRAME.merge, demele.bins.BinEdges.of(CODES, FACTORS.iloc[:, :2]))
     with pytest.raises(IncompatibleState, match=r"edges from values \(bins=\.\.\.\)"):
         FRAME.merge(demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(4)))
 
@@ -253,8 +252,7 @@ BAD_FIXED: dict[str, tuple[Any, Any, str]] = {
 def test_what_cannot_be_stated() -> None:
     for case in BAD_FIXED:
         ranges, factors, words = BAD_FIXED[case]
-        with pytest.raises(InputError, match=words):
-            demele.bins.BinEdges.fixed(ranges, factors)
+        refuses(InputError, words, demele.bins.BinEdges.fixed, ranges, factors)
 
 
 def test_what_no_frame_is_made_of() -> None:
@@ -264,8 +262,7 @@ def test_what_no_frame_is_made_of() -> None:
         demele.bins.BinEdges.of(CODES, FACTORS[:9])
     with pytest.raises(InputError, match="1 missing annotation in column 'size'"):
         demele.bins.BinEdges.of(CODES, FACTORS.assign(size=[np.nan, *range(159)]))
-    with pytest.raises(NotEnoughData, match="at least 2 rows, got none"):
-        demele.bins.BinEdges.of(CODES[:0], FACTORS[:0])
+    refuses(NotEnoughData, "at least 2 rows, got none", demele.bins.BinEdges.of, CODES[:0], FACTORS[:0])
     with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
         demele.bins.BinEdges.of(CODES, FACTORS, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
@@ -274,8 +271,7 @@ def test_what_no_frame_is_made_of() -> None:
         demele.bins.BinEdges.of(CODES, FACTORS, kinds={"shpe": "categorical"})
     with pytest.raises(InputTypeError, match="bins: expected a number, a Binning or edges"):
         demele.bins.BinEdges.of(CODES, FACTORS, bins=object())
-    with pytest.raises(InputError, match="same labels in another order"):
-        demele.bins.BinEdges.of(CODES, FACTORS[::-1])
+    refuses(InputError, "same labels in another order", demele.bins.BinEdges.of, CODES, FACTORS[::-1])
 
 
 def test_edges_that_look_at_values_need_them() -> None:
@@ -283,8 +279,7 @@ def test_edges_that_look_at_values_need_them() -> None:
         InputError, match=r"EqualFrequency\(bins=5\) looks at the values; make the frame with BinEdges\.of"
     ):
         FRAME.bins(demele.bins.EqualFrequency(5))
-    with pytest.raises(InputError, match="do not lie within the edges"):
-        FRAME.bins(demele.bins.Edges((0.0, 0.1)))
+    refuses(InputError, "do not lie within the edges", FRAME.bins, demele.bins.Edges((0.0, 0.1)))
 
 
 # Batches that do not fit ----------------------------------------------------------------------------------------------
@@ -353,15 +348,13 @@ BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
 def test_batches_that_do_not_fit_are_refused() -> None:
     for case in BAD_BATCHES:
         codes, factors, words = BAD_BATCHES[case]
-        with pytest.raises(InputError, match=words):
-            read_batch(EDGES, codes, factors)
+        refuses(InputError, words, read_batch, EDGES, codes, factors)
 
 
 def test_empty_batches_are_read_if_their_columns_fit() -> None:
     assert read_batch(EDGES, GOOD_CODES[:0], GOOD_FACTORS[:0]).n == 0
     assert read_batch(EDGES, np.empty((0, 2)), np.empty((0, 2))).n == 0
-    with pytest.raises(InputError, match="expected the 2 columns of the frame"):
-        read_batch(EDGES, np.empty((0, 3)), np.empty((0, 2)))
+    refuses(InputError, "expected the 2 columns of the frame", read_batch, EDGES, np.empty((0, 3)), np.empty((0, 2)))
 
 
 def test_clipping_moves_values_to_the_ends_counts_them_and_keeps_what_they_were() -> None:
@@ -371,8 +364,7 @@ def test_clipping_moves_values_to_the_ends_counts_them_and_keeps_what_they_were(
     assert rows.clipped == 4
     assert_exact(rows.unclipped.codes[:, 1], [-1, 11, 5])
     assert_exact(rows.unclipped.factors[1], [2, 0.5, -0.5])
-    with pytest.raises(InputError, match="1 non-finite"):
-        read_batch(EDGES, codes_with(z1=[np.inf, 0, 0]), GOOD_FACTORS, outside="clip")
+    refuses(InputError, "1 non-finite", read_batch, EDGES, codes_with(z1=[np.inf, 0, 0]), GOOD_FACTORS, outside="clip")
 
 
 def test_missing_annotations_have_a_code_of_their_own() -> None:

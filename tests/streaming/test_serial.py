@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import demele
 from demele.streaming.accumulator import MAGIC, checksum, state_to_bytes, with_state
 from demele.streaming.settings import plain_setting, setting_of
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 RNG = np.random.default_rng(0)
@@ -74,8 +75,7 @@ def test_an_empty_one_is_the_identity_still(name: str) -> None:
     assert again.n == 0
     assert with_state(filled(name), state_to_bytes(empty)).n == 0
     assert again.merge(filled(name)).n == 300
-    with pytest.raises(demele.errors.NotEnoughData, match="no rows yet"):
-        again.compute()
+    refuses(demele.errors.NotEnoughData, "no rows yet", again.compute)
 
 
 def test_text_and_missing_annotations_and_names() -> None:
@@ -100,8 +100,7 @@ def test_damage_is_always_found(at: int, bit: int, cut: bool) -> None:
         del data[at:]
     else:
         data[at] ^= 1 << bit
-    with pytest.raises(demele.errors.FormatError, match="accumulator: "):
-        demele.Accumulator.from_bytes(bytes(data))
+    refuses(demele.errors.FormatError, "accumulator: ", demele.Accumulator.from_bytes, bytes(data))
 
 
 WHOLE = filled("counted and sampled", n=80).to_bytes()
@@ -166,14 +165,12 @@ def test_forged_states_are_refused() -> None:
     ],
 )
 def test_forged_settings_are_refused(change: Any) -> None:
-    with pytest.raises(demele.errors.FormatError, match="accumulator: "):
-        demele.Accumulator.from_bytes(forged(WHOLE, change))
+    refuses(demele.errors.FormatError, "accumulator: ", demele.Accumulator.from_bytes, forged(WHOLE, change))
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"x" * 500, MAGIC])
 def test_other_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(demele.errors.FormatError, match="accumulator: "):
-        demele.Accumulator.from_bytes(data)
+    refuses(demele.errors.FormatError, "accumulator: ", demele.Accumulator.from_bytes, data)
 
 
 def test_the_state_of_other_settings_is_refused() -> None:
@@ -189,8 +186,7 @@ def test_the_state_of_other_settings_is_refused() -> None:
 
 
 def test_what_is_not_bytes_is_refused() -> None:
-    with pytest.raises(demele.errors.InputTypeError, match="expected bytes, got list"):
-        demele.Accumulator.from_bytes([1, 2])  # type: ignore[arg-type]
+    refuses(demele.errors.InputTypeError, "expected bytes, got list", demele.Accumulator.from_bytes, [1, 2])
 
 
 # Frames and settings as plain values ---------------------------------------------------------------------------------
@@ -274,8 +270,7 @@ def test_what_is_no_frame_is_refused() -> None:
         (changed(exact=[{"bins": {"rule": "os.system"}, "codes": [], "factors": []}]), "unknown option os.system"),
     ]
     for plain, message in plain_cases:
-        with pytest.raises(demele.errors.InputError, match=message):
-            demele.bins.BinEdges.from_dict(plain)
+        refuses(demele.errors.InputError, message, demele.bins.BinEdges.from_dict, plain)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from demele.streaming.frame import BinEdges
 from demele.streaming.source import accumulated_metrics
 from demele.streaming.states import ExtremeState
 from demele.streaming.sums import MomentState
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -158,10 +159,8 @@ def test_constant_codes_tell_nothing() -> None:
 def test_a_value_needs_a_factor_that_varies() -> None:
     frame = framed(CODES, FACTORS)
     one = demele.Accumulator(METRICS, frame=frame).update(CODES[:1], FACTORS[:1])
-    with pytest.raises(NotEnoughData, match=r"none of them varies in the 1 rows so far: 'v1', 'v2', 'v3'"):
-        one.compute()
-    with pytest.raises(NotEnoughData, match="no rows yet"):
-        one.reset().compute()
+    refuses(NotEnoughData, r"none of them varies in the 1 rows so far: 'v1', 'v2', 'v3'", one.compute)
+    refuses(NotEnoughData, "no rows yet", one.reset().compute)
 
 
 # What is summed, and what is not --------------------------------------------------------------------------------------
@@ -206,8 +205,7 @@ def test_options_of_irs(options: dict[str, Any]) -> None:
 def test_values_outside_a_frame() -> None:
     factors = {"v1": (0.1, 0.9), "v2": (0.0, 6.0), "v3": (0.0, 0.01)}
     frame = BinEdges.fixed([(-2, 2)] * 4, factors)
-    with pytest.raises(InputError, match="outside the frame's ranges"):
-        demele.Accumulator(METRICS, frame=frame).update(CODES, FACTORS)
+    refuses(InputError, "outside the frame's ranges", demele.Accumulator(METRICS, frame=frame).update, CODES, FACTORS)
     evaluation = fed(frame, CODES, FACTORS, outside="clip").compute()
     assert_close(evaluation["sap"].matrix.to_numpy(), np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2, ROUNDING)
     assert not [note for note in evaluation["sap"].notes if note.code == "clipped"]
@@ -230,12 +228,10 @@ def test_states_of_other_frames_do_not_merge() -> None:
     extremes = [ExtremeState.empty(frame, demele.bins.EqualWidth(10)) for frame in frames]
     for state in (moments, extremes):
         for other in state[1:]:
-            with pytest.raises(IncompatibleState, match="give both the same frame"):
-                state[0].merge(other)
+            refuses(IncompatibleState, "give both the same frame", state[0].merge, other)
     with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
         extremes[0].merge(ExtremeState.empty(frames[0], demele.bins.EqualWidth(9)))
-    with pytest.raises(IncompatibleState, match="other references"):
-        moments[0].merge(extremes[0])
+    refuses(IncompatibleState, "other references", moments[0].merge, extremes[0])
     with pytest.raises(IncompatibleState, match="other frames"):
         fed(frames[0], CODES, FACTORS).merge(demele.Accumulator(METRICS, frame=frames[2], bound=50))
 

@@ -11,6 +11,7 @@ from demele import lab
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.data import ArrayImages, Sample
+from tests.refusals import refuses
 from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
 from tests.tolerances import ROUNDING, SINGLE, assert_close, assert_exact
 
@@ -267,21 +268,17 @@ def test_missing_annotations_are_refused_or_told(missing: Any) -> None:
 def test_decoded_images_of_another_size_are_refused() -> None:
     with pytest.raises(InputError, match="decode: expected images of 8 x 8 x 1, channels first or last, got 4 x 4 x 1"):
         examined(decode=lambda codes: drawn(codes)[:, ::2, ::2])
-    with pytest.raises(InputError, match="one per row of codes"):
-        examined(decode=lambda codes: drawn(codes)[:1])
-    with pytest.raises(InputError, match="decode: pixels are not finite"):
-        examined(decode=lambda codes: drawn(codes) * np.nan)
+    refuses(InputError, "one per row of codes", examined, decode=lambda codes: drawn(codes)[:1])
+    refuses(InputError, "decode: pixels are not finite", examined, decode=lambda codes: drawn(codes) * np.nan)
     with pytest.raises(InputError, match="decode: expected a dictionary with a key 'reconstruction', got the keys 'x'"):
         examined(decode=lambda codes: {"x": drawn(codes)})
-    with pytest.raises(UnknownNameError, match="decoded"):
-        examined(decoded="mean")
+    refuses(UnknownNameError, "decoded", examined, decoded="mean")
 
 
 def test_a_decoder_of_another_number_of_codes_is_told() -> None:
     torch = pytest.importorskip("torch")
     net = torch.nn.Sequential(torch.nn.Linear(6, 64), torch.nn.Sigmoid(), torch.nn.Unflatten(1, (1, 8, 8)))
-    with pytest.raises(InputError, match=r"decode: .* shape \(108, 4\).*RuntimeError.* another number of codes"):
-        examined(decode=net)
+    refuses(InputError, r"decode: .* shape \(108, 4\).*RuntimeError.* another number of codes", examined, decode=net)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -335,8 +332,7 @@ def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: lab.Examinat
     ids=["no codes", "axes", "std", "std transposed", "images", "traversals", "factors", "range", "pickled"],
 )
 def test_files_of_other_arrays_are_refused(tmp_path: Path, arrays: Any, told: str) -> None:
-    with pytest.raises(FormatError, match=told):
-        lab.examine(saved(tmp_path, **arrays), **QUICK)
+    refuses(FormatError, told, lab.examine, saved(tmp_path, **arrays), **QUICK)
 
 
 def test_a_file_of_pictures_without_factors_is_shown(tmp_path: Path) -> None:
@@ -365,8 +361,7 @@ def test_pictures_of_another_size_than_the_images_are_refused(tmp_path: Path, na
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"missing.npz: cannot be read: No such file"):
-        lab.examine(tmp_path / "missing.npz")
+    refuses(FormatError, r"missing.npz: cannot be read: No such file", lab.examine, tmp_path / "missing.npz")
 
 
 def test_arrays_are_accepted_as_codes_and_factors(look: lab.Examination) -> None:

@@ -29,6 +29,7 @@ from demele.lab import Fabric
 from demele.models.networks import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
 from demele.studies.pruning.planning import DecisionJob, checked_plan, decided, read_predictions
+from tests.refusals import refuses
 from tests.studies.pruned import WAYS, tiny_plan, without_seconds
 
 
@@ -183,8 +184,7 @@ def test_a_training_that_diverges_is_a_row_with_its_reason(tmp_path: Path) -> No
 )
 def test_what_cannot_be_studied(settings: dict[str, Any], error: type[DemeleError], words: str) -> None:
     usual: dict[str, Any] = {"preset": "ci", "configurations": None, "noises": None, "seeds": None}
-    with pytest.raises(error, match=words):
-        checked_plan(None, **{**usual, **settings})
+    refuses(error, words, checked_plan, None, **{**usual, **settings})
 
 
 def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
@@ -246,13 +246,10 @@ def test_folders_of_something_else_are_refused_and_left_alone(folder: Path, tmp_
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.tex").write_text("precious")
-    with pytest.raises(InputError, match="other files"):
-        tiny_plan().run(store=other)
+    refuses(InputError, "other files", tiny_plan().run, store=other)
     assert [path.name for path in other.iterdir()] == ["thesis.tex"]
-    with pytest.raises(InputError, match="expected the folder"):
-        lab.load_pruning(other)
-    with pytest.raises(InputTypeError, match="path"):
-        tiny_plan().run(store=3)  # type: ignore[arg-type]
+    refuses(InputError, "expected the folder", lab.load_pruning, other)
+    refuses(InputTypeError, "path", tiny_plan().run, store=3)
 
 
 @pytest.mark.parametrize(
@@ -270,16 +267,13 @@ def test_folders_of_something_else_are_refused_and_left_alone(folder: Path, tmp_
 def test_files_of_something_else_are_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     path.write_text(text)
-    with pytest.raises(FormatError, match="not a study of pruning"):
-        lab.load_pruning(path)
+    refuses(FormatError, "not a study of pruning", lab.load_pruning, path)
 
 
 def test_predictions_that_were_lost_are_told_of(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(NotEnoughData, match="cannot be read"):
-        read_predictions(tmp_path / "none.predictions", 60)
+    refuses(NotEnoughData, "cannot be read", read_predictions, tmp_path / "none.predictions", 60)
     (tmp_path / "short.predictions").write_bytes(b"\x01\x00" * 59)
-    with pytest.raises(NotEnoughData, match="expected 60"):
-        read_predictions(tmp_path / "short.predictions", 60)
+    refuses(NotEnoughData, "expected 60", read_predictions, tmp_path / "short.predictions", 60)
 
 
 def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -> None:

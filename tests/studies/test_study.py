@@ -17,6 +17,7 @@ from demele.scoring.evaluate import evaluate
 from demele.studies.folders import record_or_reason
 from demele.studies.planning import Job, seen_factors
 from demele.studies.study import Configuration, Study, TrainedModel, read_codes, write_codes
+from tests.refusals import refuses
 from tests.report.sample_agreement import training as sample_training
 from tests.studies.made_up import SETTINGS, plan
 from tests.tolerances import assert_exact
@@ -93,15 +94,13 @@ def test_whatever_changes_a_number_changes_the_identity(changed: Mapping[str, An
 def test_bad_input_is_refused_before_anything_is_trained(
     changed: Mapping[str, Any], error: type[Exception], words: str
 ) -> None:
-    with pytest.raises(error, match=words):
-        lab.plan_model_family(**{**SETTINGS, **changed})
+    refuses(error, words, lab.plan_model_family, **{**SETTINGS, **changed})
 
 
 def test_images_that_no_network_takes_are_refused() -> None:
     from demele.data import sprites
 
-    with pytest.raises(InputError, match="resized"):
-        lab.plan_model_family(sprites(24), **SETTINGS)
+    refuses(InputError, "resized", lab.plan_model_family, sprites(24), **SETTINGS)
 
 
 # What is kept --------------------------------------------------------------------------------------------------------
@@ -234,17 +233,13 @@ def test_two_workers_give_the_same_rows(tmp_path: Path, folder: Path) -> None:
 
 
 def test_another_study_and_other_folders_are_refused(tmp_path: Path, folder: Path) -> None:
-    with pytest.raises(InputError, match="seed"):
-        plan(seed=1).run(store=folder)
+    refuses(InputError, "seed", plan(seed=1).run, store=folder)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="got a file"):
-        plan().run(store=tmp_path / "file")
+    refuses(InputError, "got a file", plan().run, store=tmp_path / "file")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
-    with pytest.raises(InputError, match="other files"):
-        plan().run(store=tmp_path / "full")
-    with pytest.raises(InputTypeError, match="path of a file or folder"):
-        plan().run(store=3)  # type: ignore[arg-type]
+    refuses(InputError, "other files", plan().run, store=tmp_path / "full")
+    refuses(InputTypeError, "path of a file or folder", plan().run, store=3)
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
@@ -259,11 +254,9 @@ def test_codes_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert_exact(std, codes**2)
     assert write_codes(tmp_path / "again.npz", codes, codes**2) == first
     assert write_codes(tmp_path / "other.npz", -codes, codes**2) != first
-    with pytest.raises(FormatError, match="delete it"):
-        read_codes(tmp_path / "codes.npz", 8)
+    refuses(FormatError, "delete it", read_codes, tmp_path / "codes.npz", 8)
     (tmp_path / "codes.npz").write_bytes(b"PK")
-    with pytest.raises(FormatError, match="delete it"):
-        read_codes(tmp_path / "codes.npz", 7)
+    refuses(FormatError, "delete it", read_codes, tmp_path / "codes.npz", 7)
 
 
 @pytest.mark.parametrize(
@@ -278,8 +271,7 @@ def test_codes_are_read_as_they_were_written(tmp_path: Path) -> None:
 )
 def test_other_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "study.jsonl").write_text(text)
-    with pytest.raises(InputError, match=words):
-        lab.load_study(tmp_path / "study.jsonl")
+    refuses(InputError, words, lab.load_study, tmp_path / "study.jsonl")
 
 
 def test_frames_hold_models_and_scores(study: Study) -> None:

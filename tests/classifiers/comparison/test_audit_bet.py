@@ -17,6 +17,7 @@ from demele.classifiers.question import mirror
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, draw_audit
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 EXACT = Audited(exact=True)
@@ -130,8 +131,7 @@ def test_it_needs_the_least_probability() -> None:
     bare = Audit(plan.rows, truth[plan.rows], design="weighted", probabilities=plan.probabilities)
     with pytest.raises(InputError, match="needs its least_probability"):
         compare(models["a"], models["b"], truth, audit=bare, method=EXACT)
-    with pytest.raises(InputError, match=r"row \d+ was to be drawn with probability"):
-        rank(models, truth, audit=known, method=EXACT)
+    refuses(InputError, r"row \d+ was to be drawn with probability", rank, models, truth, audit=known, method=EXACT)
     assert_at_most(plan.least_probability, 1.0, ROUNDING)
 
 
@@ -145,16 +145,13 @@ def test_it_needs_the_least_probability() -> None:
 def test_refusals(options: dict[str, Any], message: str) -> None:
     truth = np.arange(60) % 3
     plan = draw_audit(60, 20)
-    with pytest.raises(InputError, match=message):
-        compare(truth, truth, truth, **{"audit": plan.answered(truth[plan.rows]), **options})
+    refuses(InputError, message, compare, truth, truth, truth, **{"audit": plan.answered(truth[plan.rows]), **options})
 
 
 @pytest.mark.parametrize(("value", "message"), [(0, "in \\(0, 1\\]"), (1.5, "in \\(0, 1\\]"), (True, "in \\(0, 1\\]")])
 def test_odd_least_probabilities(value: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Audit([0], [1], design="weighted", probabilities=[0.5], least_probability=value)
-    with pytest.raises(InputError, match="only for design 'weighted'"):
-        Audit([0], [1], design="uniform", least_probability=0.5)
+    refuses(InputError, message, Audit, [0], [1], design="weighted", probabilities=[0.5], least_probability=value)
+    refuses(InputError, "only for design 'weighted'", Audit, [0], [1], design="uniform", least_probability=0.5)
 
 
 @pytest.mark.parametrize("exact", [False, True])

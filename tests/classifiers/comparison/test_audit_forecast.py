@@ -14,6 +14,7 @@ from demele.labels import Audit, disagreement, draw_audit
 from demele.report.document import Table
 from demele.report.words import name
 from demele.report.words import plain as plain_text
+from tests.refusals import refuses
 
 Classes = NDArray[np.int64]
 Models = dict[str, Classes]
@@ -270,16 +271,12 @@ def test_what_cannot_be_used_is_refused() -> None:
     ]
     for options, error, words in options_cases:
         models, labels = judged(100, {"a": 0.7, "b": 0.8})
-        with pytest.raises(error, match=words):
-            plan_audit(models, labels, **options)
+        refuses(error, words, plan_audit, models, labels, **options)
 
 
 def test_unknown_names_are_refused() -> None:
     models, labels = judged(200, {"a": 0.7, "b": 0.8})
     found = plan_audit(models, labels, sizes=50, wrong=0.0, draws=2)
-    with pytest.raises(InputError, match="design"):
-        found.smallest("selective")  # type: ignore[arg-type]
-    with pytest.raises(UnknownNameError, match="world"):
-        found.smallest("uniform", world="none")
-    with pytest.raises(UnknownNameError, match="pair"):
-        found.smallest("uniform", pair=("a", "z"))
+    refuses(InputError, "design", found.smallest, "selective")
+    refuses(UnknownNameError, "world", found.smallest, "uniform", world="none")
+    refuses(UnknownNameError, "pair", found.smallest, "uniform", pair=("a", "z"))

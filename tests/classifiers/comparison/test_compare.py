@@ -19,6 +19,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 NAMES = np.array(["cat", "dog", "eel"])
@@ -173,8 +174,7 @@ def test_several_measures_in_one_call() -> None:
         assert one.to_dict() == alone.to_dict()
     assert found.to_dict()["others"] == [one.to_dict() for one in found.others]
     assert "Specificity of class ill: difference (pp)" in str(found)
-    with pytest.raises(InputError, match="measure: expected a measure or several, got none"):
-        compare(old, new, labels, measure=[])
+    refuses(InputError, "measure: expected a measure or several, got none", compare, old, new, labels, measure=[])
 
 
 @pytest.mark.parametrize(
@@ -399,14 +399,10 @@ def test_bad_input() -> None:
 
 
 def test_bad_knowledge_is_refused_before_it_is_used() -> None:
-    with pytest.raises(InputError, match="transposed"):
-        TransitionMatrix(TRANSPOSED)
-    with pytest.raises(InputError, match="rows that sum to 1"):
-        TransitionMatrix([[0.9, 0.2], [0.1, 0.9]])
-    with pytest.raises(InputError, match="TransitionCounts"):
-        TransitionMatrix([[45, 5], [2, 48]])
-    with pytest.raises(InputError, match="TransitionMatrix"):
-        TransitionCounts([[0.9, 0.1], [0.1, 0.9]])
+    refuses(InputError, "transposed", TransitionMatrix, TRANSPOSED)
+    refuses(InputError, "rows that sum to 1", TransitionMatrix, [[0.9, 0.2], [0.1, 0.9]])
+    refuses(InputError, "TransitionCounts", TransitionMatrix, [[45, 5], [2, 48]])
+    refuses(InputError, "TransitionMatrix", TransitionCounts, [[0.9, 0.1], [0.1, 0.9]])
 
 
 def test_the_matrix_is_read_in_the_order_of_its_own_classes() -> None:
@@ -462,8 +458,7 @@ def test_intervals_of_each_stay_between_0_and_1() -> None:
     [(0.05, "a confidence from 0.5 .* did you mean 0.95"), (95, "got 95"), (1, "got 1"), (0, "got 0")],
 )
 def test_a_level_is_a_confidence(level: float, hint: str) -> None:
-    with pytest.raises(InputError, match=f"level: expected .*{hint}"):
-        compare([0, 1], [0, 1], [0, 1], level=level)
+    refuses(InputError, f"level: expected .*{hint}", compare, [0, 1], [0, 1], [0, 1], level=level)
 
 
 ODD: list[Any] = [0.5, [1], ["x"], np.array([1, 2]), np.array(["a", "b"]), {}, {1, 2}, np.array(3), b"x", object()]
@@ -482,8 +477,7 @@ def test_values_of_any_kind_are_refused_in_our_words(name: str, value: Any) -> N
 
 @pytest.mark.parametrize("groups", [[{"a": 1}] * 500, [{i} for i in range(500)], np.array([{1}] * 500, dtype=object)])
 def test_groups_that_no_table_could_name_are_refused(groups: Any) -> None:
-    with pytest.raises(InputTypeError, match=r"groups: expected numbers or names, got (dict|set) at row 0"):
-        decide(groups=groups)
+    refuses(InputTypeError, r"groups: expected numbers or names, got (dict|set) at row 0", decide, groups=groups)
 
 
 # Notes on what labels and methods are worth --------------------------------------------------------------------------
@@ -544,8 +538,7 @@ def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
     ],
 )
 def test_options_of_a_method_are_checked_when_it_is_made(made: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        made(**options)
+    refuses(InputError, message, made, **options)
 
 
 def test_two_series_with_different_names_name_the_classifiers() -> None:

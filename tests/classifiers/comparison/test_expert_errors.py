@@ -13,6 +13,7 @@ from demele.classifiers.expert_errors import allowed_rows, kept_share
 from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
 from demele.labels import Audit, disagreement, draw_audit
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
 
 
@@ -57,8 +58,7 @@ def test_an_expert_who_is_right_changes_nothing(way: dict[str, Any]) -> None:
 
 
 def test_errors_at_random_need_their_rate() -> None:
-    with pytest.raises(DemeleError, match="needs `expert_error="):
-        decide(audit=Case.weighted, method=Audited(expert_errors="random"))
+    refuses(DemeleError, "needs `expert_error=", decide, audit=Case.weighted, method=Audited(expert_errors="random"))
     with pytest.raises(DemeleError, match="needs `expert_error="):
         assess(Case.new, Case.given, audit=Case.weighted, expert_errors="random")
 
@@ -193,8 +193,7 @@ def test_one_label_at_a_time() -> None:
     bears = careful.decision().expert_breakdown
     assert bears is not None
     assert bears.labels >= math.floor(0.02 * Case.apart)
-    with pytest.raises(DemeleError, match="state: comes from other"):
-        careful.resume(plain.to_dict())
+    refuses(DemeleError, "state: comes from other", careful.resume, plain.to_dict())
 
 
 def test_an_expert_who_repeats_the_candidate_misleads_who_takes_the_expert_for_right() -> None:
@@ -238,10 +237,8 @@ def test_mistakes_are_named() -> None:
     for known, message in known_cases:
         with pytest.raises(DemeleError, match=message):
             decide(audit=Case.weighted, method=Audited(**known))
-        with pytest.raises(DemeleError, match=message):
-            assess(Case.new, Case.given, audit=Case.weighted, **known)
-        with pytest.raises(DemeleError, match=message):
-            SequentialComparison(Case.old, Case.new, Case.given, **known)
+        refuses(DemeleError, message, assess, Case.new, Case.given, audit=Case.weighted, **known)
+        refuses(DemeleError, message, SequentialComparison, Case.old, Case.new, Case.given, **known)
     selective = Audit([0, 1], Case.truth[:2], design="selective")
     other_cases: Any = [
         ({"measure": "f1", "of": 1}, "expert_error: only for accuracy and error, got 'f1'"),
@@ -249,8 +246,7 @@ def test_mistakes_are_named() -> None:
         ({"method": Audited(expert_error=0.02, exact=True)}, "expert_error and exact: the proved verdict takes"),
     ]
     for known, message in other_cases:
-        with pytest.raises(DemeleError, match=message):
-            decide(**{"audit": Case.weighted, "method": Audited(expert_error=0.02), **known})
+        refuses(DemeleError, message, decide, **{"audit": Case.weighted, "method": Audited(expert_error=0.02), **known})
 
 
 def test_without_an_expert_there_is_none_to_err() -> None:

@@ -11,6 +11,7 @@ from scipy.stats import ttest_rel
 from demele.classifiers import RowScores, ScoreAudit, rank, task_ranks
 from demele.classifiers.mean_scores import audited_mean, bounded_mean, trusted_mean
 from demele.errors import InputError, NotEnoughData
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 
@@ -157,11 +158,8 @@ def test_systems_with_scores_of_other_rows_are_compared_on_common_ones() -> None
 
 def test_what_cannot_be_ranked_is_refused() -> None:
     one = RowScores([0, 1, 1])
-    with pytest.raises(NotEnoughData, match="at least 2 systems"):
-        rank({"a": one})
-    with pytest.raises(InputError, match="mapping of names"):
-        rank([one, one])  # type: ignore[call-overload]
-    with pytest.raises(InputError, match="same rows"):
-        rank({"a": one, "b": RowScores([0, 1])})
+    refuses(NotEnoughData, "at least 2 systems", rank, {"a": one})
+    refuses(InputError, "mapping of names", rank, [one, one])
+    refuses(InputError, "same rows", rank, {"a": one, "b": RowScores([0, 1])})
     with pytest.raises(InputError, match="human scores say how many scores are wrong"):
         rank({"a": one, "b": one}, audit=ScoreAudit([0, 1], [0, 1]), noise=0.1)

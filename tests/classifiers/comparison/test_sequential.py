@@ -19,6 +19,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.signature import Signature
 from demele.noise.audit import Audit, draw_audit
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 Case = tuple[Indices, Indices, Indices, Indices]  # baseline, candidate, given labels, true labels
@@ -156,8 +157,7 @@ def test_only_a_uniform_audit_is_taken() -> None:
     weighted = Audit(rows, case[3][rows], design="weighted", probabilities=np.full(30, 0.1))
     selective = Audit(rows, case[3][rows], design="selective")
     for audit, name in ((weighted, "a weighted one"), (selective, "a selective one")):
-        with pytest.raises(InputError, match=rf"uniform random sample of all rows, got {name}"):
-            sequential(_question(case, audit))
+        refuses(InputError, rf"uniform random sample of all rows, got {name}", sequential, _question(case, audit))
 
 
 def test_sorted_rows_are_not_the_order_drawn() -> None:
@@ -305,22 +305,15 @@ def test_mistakes_are_told() -> None:
     comparison = SequentialComparison(first, second, given_labels, classes=range(6))
     rows = comparison.ask(2)
     agreed = int(np.flatnonzero(first == second)[0])
-    with pytest.raises(InputError, match=rf"1 of 2 are never asked, first {agreed}"):
-        comparison.tell([rows[0], agreed], [0, 0])
-    with pytest.raises(InputError, match=r"labels: 1 of 2 values are not among the 6 classes"):
-        comparison.tell(rows, [0, 9])
-    with pytest.raises(InputError, match=r"labels: expected 2, one per row, got 1"):
-        comparison.tell(rows, [0])
-    with pytest.raises(InputError, match=r"1 do not exist, first 2000"):
-        comparison.tell([2000], [0])
-    with pytest.raises(InputTypeError, match=r"rows: expected row numbers"):
-        comparison.tell([0.5], [0])
-    with pytest.raises(InputError, match=r"k: expected a whole number >= 1, got 0"):
-        comparison.ask(0)
+    refuses(InputError, rf"1 of 2 are never asked, first {agreed}", comparison.tell, [rows[0], agreed], [0, 0])
+    refuses(InputError, r"labels: 1 of 2 values are not among the 6 classes", comparison.tell, rows, [0, 9])
+    refuses(InputError, r"labels: expected 2, one per row, got 1", comparison.tell, rows, [0])
+    refuses(InputError, r"1 do not exist, first 2000", comparison.tell, [2000], [0])
+    refuses(InputTypeError, r"rows: expected row numbers", comparison.tell, [0.5], [0])
+    refuses(InputError, r"k: expected a whole number >= 1, got 0", comparison.ask, 0)
     assert comparison.labels_used == 0
     comparison.tell(rows, truth[rows])
-    with pytest.raises(InputError, match=rf"row {rows[0]} was answered"):
-        comparison.tell(rows[:1], (truth[rows[:1]] + 1) % 6)
+    refuses(InputError, rf"row {rows[0]} was answered", comparison.tell, rows[:1], (truth[rows[:1]] + 1) % 6)
     for wrong in (
         {"seed": -1},
         {"inference": "sign"},
@@ -346,8 +339,7 @@ def test_resumes_and_depends_on_the_seed_only() -> None:
     assert again.wealth == comparison.wealth
     other = SequentialComparison(first, second, given_labels, **(made | {"seed": 5}))
     assert set(other.ask(12)) != set(rows)
-    with pytest.raises(InputError, match=r"state: comes from other"):
-        other.resume(state)
+    refuses(InputError, r"state: comes from other", other.resume, state)
 
 
 def test_signature_tells_what_the_decision_rests_on() -> None:

@@ -17,6 +17,7 @@ from demele.classifiers.rank_sets import implied, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.holm import holm
 from demele.labels import draw_audit
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_rate_at_most
 
 Models = dict[str, NDArray[np.int64]]
@@ -240,22 +241,16 @@ def test_an_audit_ranks_what_noise_hides(method: str) -> None:
 
 def test_mistakes_are_named() -> None:
     models, labels = world({"a": 0.9, "b": 0.8})
-    with pytest.raises(NotEnoughData, match="at least 2 models, got 1"):
-        rank({"a": models["a"]}, labels)
+    refuses(NotEnoughData, "at least 2 models, got 1", rank, {"a": models["a"]}, labels)
     with pytest.raises(InputError, match="correction: expected one of holm, bonferroni, none, got 'bonf'"):
         rank(models, labels, correction="bonf")  # type: ignore[call-overload]
     with pytest.raises(InputError, match="a and labels: expected the same number of rows"):
         rank({"a": models["a"][:-1], "b": models["b"]}, labels)
-    with pytest.raises(InputError, match="distinct names"):
-        rank({1: models["a"], "1": models["b"]}, labels)
+    refuses(InputError, "distinct names", rank, {1: models["a"], "1": models["b"]}, labels)
     with pytest.raises(InputError):
         rank(pd.DataFrame(np.column_stack([models["a"], models["b"]]), columns=["a", "a"]), labels)
-    with pytest.raises(UnknownNameError, match="did you mean"):
-        rank(models, labels, method="overlop")
-    with pytest.raises(InputError, match="level"):
-        rank(models, labels, level=95)
+    refuses(UnknownNameError, "did you mean", rank, models, labels, method="overlop")
+    refuses(InputError, "level", rank, models, labels, level=95)
     found = rank(models, labels)
-    with pytest.raises(UnknownNameError, match="'c'"):
-        found.decision("a", "c")
-    with pytest.raises(InputError, match="two different"):
-        found.decision("a", "a")
+    refuses(UnknownNameError, "'c'", found.decision, "a", "c")
+    refuses(InputError, "two different", found.decision, "a", "a")
