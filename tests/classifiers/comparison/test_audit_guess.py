@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from demele.classifiers.comparison.audit_effects import PRESUMED, PRESUMPTION, fitted_guess
+from demele.classifiers.comparison.table_difference import PRESUMED, PRESUMPTION, fitted_guess
 from demele.noise.audit import CodedAudit
 from tests.classifiers.comparison.cases import random_question
 from tests.tolerances import assert_close

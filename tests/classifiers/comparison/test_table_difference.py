@@ -9,10 +9,9 @@ from scipy.special import ndtri
 
 from benchmarks import table_measures as measured
 from demele import classifiers
-from demele.classifiers.comparison.audit_effects import TableEffects
 from demele.classifiers.comparison.method_options import Audited, TrueLabels
 from demele.classifiers.comparison.overlap import overlap, worst_case_overlap
-from demele.classifiers.comparison.table_difference import difference_reach, own_ends
+from demele.classifiers.comparison.table_difference import AuditedTables, own_ends, reach_of
 from demele.classifiers.question import mirror
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
 from demele.core.errors import InputError, NotEnoughData
@@ -50,7 +49,7 @@ def test_difference_of_balanced_accuracies_by_hand() -> None:
 def test_few_disagreements_are_tested_exactly(steps: int, shown: bool) -> None:
     """Five rows of one mind are met once in 32 times by chance, more often than 2.5%; six are not."""
     effects = np.r_[np.full(steps, 0.01), np.zeros(100)]
-    assert (difference_reach(effects, None, 0.025) < 0.01 * steps) == shown
+    assert (reach_of(effects, None, 0.025) < 0.01 * steps) == shown
 
 
 @pytest.mark.parametrize("measure", TABLE_MEASURES)
@@ -109,25 +108,28 @@ def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str)
     truth, labels, said = models(n=150, noise=0.2)
     asked = question(labels, said, 3, measure=measure)
     coded = audit_of(truth, 60).coded(asked.data.vocabulary, 150)
-    view: Any = TableEffects(replace(asked, audit=coded), coded, np.arange(2))
+    view: Any = AuditedTables(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     table = [view.slopes.of(model).at(np.arange(3)[:, None], np.arange(3)[None]) for model in range(2)]
     effects = table[1][:, said[1]] - table[0][:, said[0]]
     mean = (chances.T * effects).sum(axis=0)
     loss = mean - effects.min(axis=0)
-    rows, pair = coded.rows, (np.array([0]), np.array([1]))
-    assert_close(view.losses(*pair)[0][0], loss[rows], {"rtol": 1e-9, "atol": 1e-12})
-    assert_close(view.capacity(*pair)[0], loss.sum(), {"rtol": 1e-9, "atol": 1e-12})
-    assert_close(view.largest(*pair)[0], max(loss[rows].max(), (effects.max(axis=0) - mean)[rows].max()), ROUNDING)
-    assert_close(view.error[1] - view.error[0], effects[coded.labels, rows] - mean[rows], ROUNDING)
+    rows, shown = coded.rows, view.shown(0, 1)
+    against, favour = shown.sums
+    gain = effects.max(axis=0) - mean
+    error = effects[coded.labels, rows] - mean[rows]
+    for found, met, reach in ((against, np.maximum(-error, 0), loss), (favour, np.maximum(error, 0), gain)):
+        assert_close(found[0], met.sum() * 150 / 60, {"rtol": 1e-9, "atol": 1e-12})
+        assert_close(found[3], met.sum(), {"rtol": 1e-9, "atol": 1e-12})
+        assert_close(found[4], np.delete(reach, rows).sum(), {"rtol": 1e-9, "atol": 1e-12})
+        assert_close(found[5:], [150 / 60, max(loss[rows].max(), gain[rows].max())], ROUNDING)
     squares = (chances.T * effects**2).sum(axis=0)
     news = (effects[coded.labels, rows] ** 2 - squares[rows]).sum() * 150 / 60
-    assert_close(view.sampling(*pair)[0], squares.sum() - mean.sum() ** 2 / 150 + news, ROUNDING)
-    whole = [(chances.T * one[:, predicted]).sum(axis=0) for one, predicted in zip(table, said, strict=True)]
-    least = [
-        (own - one[:, predicted].min(axis=0)).sum() for own, one, predicted in zip(whole, table, said, strict=True)
-    ]
-    assert_close(view.capacity(np.full(2, view.nobody), np.arange(2)), least, {"rtol": 1e-9, "atol": 1e-12})
+    assert_close(shown.sampling[0], squares.sum() - mean.sum() ** 2 / 150 + news, ROUNDING)
+    for model, predicted in enumerate(said):
+        own = table[model][:, predicted]
+        rest = np.delete((chances.T * own).sum(axis=0) - own.min(axis=0), rows).sum()
+        assert_close(view.shown(-1, model).sums[0][4], rest, {"rtol": 1e-9, "atol": 1e-12})
 
 
 def test_estimated_counts_below_0_stay() -> None:
@@ -137,7 +139,7 @@ def test_estimated_counts_below_0_stay() -> None:
     rows = np.r_[np.arange(12), 20 + np.arange(88)]
     told = np.repeat([1, 0, 1], [12, 5, 83])
     coded = Audit(rows, told, design="uniform").coded(asked.data.vocabulary, 200)
-    view: Any = TableEffects(replace(asked, audit=coded), coded, np.arange(2))
+    view: Any = AuditedTables(replace(asked, audit=coded), coded, np.arange(2))
     chances = np.concatenate([part for _, part in view.guess.everywhere()])
     news = 2 * (np.eye(2)[told] - chances[rows])
     hits = [chances[labels == k, k].sum() + news[labels[rows] == k, k].sum() for k in (0, 1)]

@@ -12,14 +12,9 @@ import numpy as np
 
 from demele.classifiers.audited_cells import Cells, gathered
 from demele.classifiers.betting import FRACTIONS, enough, unseen_losses
-from demele.classifiers.comparison.audit_effects import (
-    CELLS_AT_ONCE,
-    AuditedDifference,
-    table_difference,
-    table_ends,
-)
 from demele.classifiers.comparison.grouped import GroupedPairs
 from demele.classifiers.comparison.sequential_plan import terms
+from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import worst_case
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_reach
@@ -243,7 +238,7 @@ def by_audit(question: Question) -> Outcomes:
     least for the losses that the exact limit leaves open. The intervals of the two measures are those of
     :func:`demele.classifiers.assess`.
 
-    Measures of all classes: see :mod:`demele.classifiers.comparison.audit_effects`.
+    Measures of all classes: see :mod:`demele.classifiers.comparison.table_difference`.
 
     No theorem covers the whole; its level was measured by simulation. With ``question.exact``, verdict, interval and
     p-value are those of :func:`demele.classifiers.comparison.audit.product_bet`, which has a theorem.
@@ -261,7 +256,10 @@ def by_audit(question: Question) -> Outcomes:
     n, population, lowest = question.data.n, question.inference == "population", lowest_value(question.measure)
     # Counting is expensive for many models, and needed only where the expert may be wrong.
     disagreements = question.counts().disagreements if question.expert_error else np.zeros(first.size, np.int64)
-    ends = _model_ends(question, audit, models)
+    if question.of_table:
+        found, ends = audited_tables(question, audit, models)
+    else:
+        found, ends = _difference(question, audit), _model_ends(question, audit, models)
     needed = np.zeros(first.size)
     if question.inference == "overlap":
         # Share of each model in the distance at which score intervals part, at its largest within its interval: exact
@@ -275,7 +273,6 @@ def by_audit(question: Question) -> Outcomes:
         half = np.where(np.isfinite(half), half, 0.0)
         needed = (half[first] + half[second]) * kept_share(question)
     needed = needed + allowed_rows(question, disagreements) / n
-    found = table_difference(question, audit, models) if question.of_table else _difference(question, audit)
     below, above = (found.distance(question.tail, below=side) for side in (True, False))
     better = found.value - below > needed + ROUNDING, -found.value - above > needed + ROUNDING
     if population and question.measure == "accuracy":
@@ -376,9 +373,7 @@ def _trials(question: Question, audit: CodedAudit, models: Rows) -> Floats:
 
 
 def _model_ends(question: Question, audit: CodedAudit, models: Rows) -> tuple[Floats, Floats]:
-    """Interval of each model's measure, shape (m,) each end: as of an assessment; of all classes, by the guess."""
-    if question.of_table:
-        return table_ends(question, audit, models)
+    """Interval of each model's measure, shape (m,) each end: as of an assessment."""
     inference: Any = "population" if question.inference == "population" else "test_set"
     known: dict[str, Any] = {"inference": inference, "groups": question.clusters}
     every = [

@@ -1,22 +1,33 @@
-"""Comparison of measures of all classes on labels that are believed: the difference, linearised row by row.
+"""Comparison of measures of all classes, linearised row by row: on labels that are believed, and by a random audit.
 
-A measure of the whole table is not a proportion, so there are no two score intervals to compare. The effects of rows on
-the difference are summed as in a paired comparison. Rows with equal predictions still count, because they move both
-values, but almost equally.
+A measure of the whole table is not a proportion, so there are no two score intervals to compare. A row of true class t
+that is predicted as p adds g[t, p] to it, and g2[t, p2] - g1[t, p1] to the difference of two models; that of a model
+and nobody, to whom no row adds anything, is its measure. Rows with equal predictions still count, because they move
+both values, but almost equally.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from demele.classifiers.comparison.grouped import degrees_of
+from demele.classifiers.comparison.grouped import degrees_of, design_effect
+from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.row_groups import Groups
-from demele.classifiers.table_measures import Table, lowest_value, refuse_empty_classes, row_effects, table_value
-from demele.core.arrays import Floats
-from demele.core.labelled import shown
+from demele.classifiers.table_measures import (
+    Table,
+    lowest_value,
+    refuse_empty_classes,
+    row_effects,
+    table_value,
+)
+from demele.core.arrays import Floats, Rows
+from demele.core.labelled import Labelled, shown
 from demele.core.proportions import normal_quantile
 from demele.core.results import Note
+from demele.noise.audit import CodedAudit
 
 #: Classes with fewer labelled rows are named.
 SMALL_CLASS = 20
@@ -39,7 +50,7 @@ def linearised(question: Question, *, assumptions: tuple[str, ...], argument: st
     effects = {model: row_effects(data, measure, model) for model in np.unique(np.concatenate(roles)).tolist()}
     distance = np.array(
         [
-            difference_reach(effects[second] - effects[first], question.clusters, question.tail)
+            reach_of(effects[second] - effects[first], question.clusters, question.tail)
             for first, second in zip(*(role.tolist() for role in roles), strict=True)
         ]
     )
@@ -71,18 +82,21 @@ def model_ends(question: Question) -> tuple[Floats, Floats]:
     return ends[:, 0], ends[:, 1]
 
 
-def difference_reach(effects: Floats, groups: Groups | None, tail: float) -> float:
-    """How far a difference may be off, at an error of ``tail``, from what each row adds to it, shape (n,)."""
+def reach_of(effects: Floats, groups: Groups | None, tail: float, more: float | None = None) -> float:
+    """How far a sum may be off, at an error of ``tail``, from what each row adds to it, shape (n,).
+
+    ``more``: further variance of one model's own measure; without it, the sum is a difference.
+    """
     spread, quantile = 1.0, normal_quantile(1 - tail)
     if groups is not None:
         from scipy.special import stdtrit
 
-        met = int(np.count_nonzero(groups.sums(np.abs(effects))))
+        met = groups.count if more is not None else int(np.count_nonzero(groups.sums(np.abs(effects))))
         effects, spread = groups.sums(effects), groups.spread()
         quantile = float(stdtrit(degrees_of(met, tail), 1 - tail))
     size = np.abs(effects)
-    normal = quantile * float(np.sqrt(spread * (effects @ effects))) + float(size.max()) / 2
-    return max(normal, even_steps(size, tail))
+    normal = quantile * float(np.sqrt(spread * (effects @ effects) + (more or 0.0))) + float(size.max()) / 2
+    return normal if more is not None else max(normal, even_steps(size, tail))
 
 
 def even_steps(size: Floats, tail: float) -> float:
@@ -134,15 +148,9 @@ def own_ends(question: Question, model: int, level: float | None = None) -> tupl
     moved = slopes.true[:, None] + slopes.said[None, :]
     np.fill_diagonal(moved, 0.0)
     more = float((moved**2).sum()) / (data.k - 1)
-    effects, spread, quantile = slopes.at(data.labels, data.predictions[model]), 1.0, normal_quantile(1 - tail)
-    groups = question.clusters
-    if groups is not None:
-        from scipy.special import stdtrit
-
-        effects, spread = groups.sums(effects), groups.spread()
-        more *= float(groups.sizes @ groups.sizes) / data.n
-        quantile = float(stdtrit(groups.count - 1, 1 - tail))
-    distance = quantile * float(np.sqrt(spread * (effects @ effects) + more)) + float(np.abs(effects).max()) / 2
+    if question.clusters is not None:
+        more *= float(question.clusters.sizes @ question.clusters.sizes) / data.n
+    distance = reach_of(slopes.at(data.labels, data.predictions[model]), question.clusters, tail, more)
     return max(value - distance, lowest_value(measure)), min(value + distance, 1.0)
 
 
@@ -190,3 +198,296 @@ def undefined_notes(question: Question, values: Floats) -> tuple[Note, ...]:
         "predicted. Nothing can be shown of it"
     )
     return (Note(code="undefined", message=message, subject=names, severity="warning"),)
+
+
+# By a random audit ----------------------------------------------------------------------------------------------------
+
+
+#: Cells of a table held at a time.
+CELLS_AT_ONCE = 1 << 22
+#: Every class has half a vote more than it got, so that none is impossible.
+HALF_VOTE = 0.5
+#: Log-odds that every model is granted at least, so that none is without a vote.
+LEAST_SKILL = 0.1
+#: Presumed weights of the logarithm of the votes and of the label, and how firmly, in audited rows of a clear case.
+PRESUMED = np.array([1.0, 2.0])
+PRESUMPTION = 0.1
+#: A class of which fewer rows are estimated keeps what the guess says of it.
+HALF_A_ROW = 0.5
+#: The sampling variance is at least this share of that by the guess, whatever the audit makes of it.
+LEAST_SHARE = 0.25
+#: A class that fewer audited rows have to do with is named.
+FEW_IN_CLASS = 5
+#: Numbers that an estimate takes from the audit: two weights and the mean.
+FITTED = 3
+#: However sure the guess, an error is taken to be this likely, when the weight of unseen errors is judged by it.
+DISTRUST = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Guessed probabilities of the true class of a row, from given labels and votes.
+
+    ``votes``: of each model, 1 on average. ``weights``: of the logarithm of the votes, and of the given label.
+    """
+
+    data: Labelled
+    votes: Floats
+    weights: Floats
+
+    def scores(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Logarithm of the votes for each class, and whether it is the label; both of shape (rows, classes)."""
+        data = self.data
+        predictions = data.predictions[:, rows]
+        places = (predictions + np.arange(rows.size) * data.k).ravel()
+        sums = np.bincount(places, np.repeat(self.votes, rows.size), rows.size * data.k).reshape(rows.size, data.k)
+        return np.log((sums + HALF_VOTE) / (len(predictions) + HALF_VOTE * data.k)), np.eye(data.k)[data.labels[rows]]
+
+    def of(self, rows: Rows) -> Floats:
+        """Return the probabilities of some rows, shape (rows, classes)."""
+        votes, label = self.scores(rows)
+        return _probabilities(self.weights[0] * votes + self.weights[1] * label)
+
+    def everywhere(self) -> Iterator[tuple[Rows, Floats]]:
+        """Return those of all rows, some at a time: rows, and shape (rows, classes)."""
+        size = max(1, CELLS_AT_ONCE // max(self.data.k, len(self.data.predictions)))
+        for start in range(0, self.data.n, size):
+            rows = np.arange(start, min(start + size, self.data.n))
+            yield rows, self.of(rows)
+
+
+def _probabilities(logits: Floats) -> Floats:
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    found: Floats = powers / powers.sum(axis=1, keepdims=True)
+    return found
+
+
+def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
+    """Return the guess that makes the expert's labels likeliest, by Newton's method (concave, two numbers)."""
+    hits = np.count_nonzero(data.predictions == data.labels, axis=1)
+    # The vote of each model: the squared log-odds of agreeing with the given labels, 1 on average.
+    skill = np.maximum(np.log((hits + 1) / (data.n - hits + 1)), LEAST_SKILL) ** 2
+    guess = Guess(data, skill / skill.mean(), PRESUMED)
+    tables = np.stack(guess.scores(audit.rows), axis=-1)
+    expert = tables[np.arange(audit.k), audit.labels]
+    weights = PRESUMED.copy()
+
+    def likelihood(at: Floats) -> float:
+        logits = tables @ at
+        top = logits.max(axis=1)
+        log_total = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+        return float((expert @ at - log_total).sum() - PRESUMPTION / 2 * ((at - PRESUMED) ** 2).sum())
+
+    best = likelihood(weights)
+    for _ in range(50):
+        chances = _probabilities(tables @ weights)
+        means = np.einsum("kc,kcp->kp", chances, tables)
+        slope = (expert - means).sum(axis=0) - PRESUMPTION * (weights - PRESUMED)
+        curve = np.einsum("kc,kcp,kcq->pq", chances, tables, tables) - means.T @ means + PRESUMPTION * np.eye(2)
+        step = np.linalg.solve(curve, slope)
+        reached = likelihood(weights + step)
+        while np.abs(step).max() > 1e-9 and reached < best:
+            step = step / 2
+            reached = likelihood(weights + step)
+        weights, best = weights + step, reached
+        if np.abs(step).max() < 1e-9:
+            break
+    return replace(guess, weights=weights)
+
+
+class Shown(NamedTuple):
+    """What an audit shows of one pair: of errors against "the second is better", and for it, and of the sampling.
+
+    ``sums``: of each, sums of errors over the audited rows with weights w, spare w (w - 1) and squared with w; the sum
+    without weights, which is certain; what rows that were not audited can add; weight and amount of one unseen error.
+    ``sampling``: variance, what half a step moves, and the degrees of freedom.
+    """
+
+    value: float
+    sums: list[list[float]]
+    sampling: tuple[float, float, float]
+
+
+class AuditedTables:
+    """Estimated tables of models, by a guess of the true classes and the audit's correction, linearised.
+
+    Estimated counts below 0 stay: cutting them off would favour one side. A class of less than half a row keeps the
+    guess.
+
+    Attributes
+    ----------
+    value : array of shape (m,)
+        Estimated measure of each model.
+    slopes : Slopes
+        Of every model, at the estimated table.
+    """
+
+    def __init__(self, question: Question, audit: CodedAudit, models: Rows) -> None:
+        data, guess, predictions = question.data, fitted_guess(question.data, audit), question.data.predictions[models]
+        hits, true = np.zeros((models.size, data.k)), np.zeros(data.k)
+        for rows, chances in guess.everywhere():
+            true += chances.sum(axis=0)
+            for model, predicted in enumerate(predictions[:, rows]):
+                right = chances[np.arange(rows.size), predicted]
+                hits[model] += np.bincount(predicted, weights=right, minlength=data.k)
+        self.own, self.weight = guess.of(audit.rows), 1 / audit.inclusion
+        news = np.eye(data.k)[audit.labels] - self.own
+        estimated = true + self.weight @ news
+        known = estimated >= HALF_A_ROW
+        for model, predicted in enumerate(predictions[:, audit.rows]):
+            surprise = self.weight * news[np.arange(audit.k), predicted]
+            hits[model] += np.where(known, np.bincount(predicted, weights=surprise, minlength=data.k), 0.0)
+        true = np.where(known, estimated, true)
+        counts = np.array([np.bincount(one, minlength=data.k) for one in predictions], dtype=np.float64)
+        table = Table(hits, np.broadcast_to(true, hits.shape), counts)
+        self.value, self.slopes = table.value(question.measure), table.slopes(question.measure)
+        self.question, self.audit, self.guess, self.predictions = question, audit, guess, predictions
+
+    def adds(self, truth: Any, first: int, second: int, rows: Any) -> Floats:
+        """Return what rows add to a difference if they are truly of a class; no ``first`` (-1) is nobody."""
+        found = self.slopes.of(second).at(truth, self.predictions[second, rows])
+        return found if first < 0 else found - self.slopes.of(first).at(truth, self.predictions[first, rows])
+
+    def shown(self, first: int, second: int) -> Shown:
+        """Gather what the audit shows of one pair."""
+        data, audit, weight, rows = self.question.data, self.audit, self.weight, self.audit.rows
+        mean, square, least, most = np.empty((4, data.n))
+        for some, chances in self.guess.everywhere():
+            adds = self.adds(np.arange(data.k), first, second, some[:, None])
+            mean[some], square[some] = (chances * adds).sum(axis=1), (chances * adds**2).sum(axis=1)
+            least[some], most[some] = adds.min(axis=1), adds.max(axis=1)
+        truly = self.adds(audit.labels, first, second, rows)
+        error, reaches = truly - mean[rows], (mean - least, most - mean)
+        largest = max(float(reach[rows].max()) for reach in reaches)
+        spare = audit.k / (audit.k - FITTED) if audit.k > 2 * FITTED else 2.0
+        sums = []
+        for sign, reach in zip((-1, 1), reaches, strict=True):
+            met, possible = np.maximum(sign * error, 0), np.maximum(reach[rows], 0.0)
+            seen = SampledSum.of(met, weight, spare=spare)
+            room = max(float(reach.sum() - possible.sum()), 0.0)
+            guard = self.guard(possible, largest, uneven=first >= 0)
+            sums.append([*map(float, (seen.total, seen.variance, seen.squares)), float(met.sum()), room, *guard])
+        return Shown(
+            float(self.value[second] - (self.value[first] if first >= 0 else 0.0)),
+            sums,
+            self.sampling(first, second, mean, square, float((truly**2 - square[rows]) @ weight)),
+        )
+
+    def sampling(
+        self, first: int, second: int, mean: Floats, square: Floats, news: float
+    ) -> tuple[float, float, float]:
+        """Return the variance of the sum of effects, half of the largest effect on the known labels, and its degrees.
+
+        The guessed sum of squares is corrected by the audit, as the estimates are, but not below a quarter of itself.
+        """
+        data, groups = self.question.data, self.question.clusters
+        if self.question.inference != "population":
+            return 0.0, 0.0, np.inf
+        guessed = float(square.sum() - mean.sum() ** 2 / data.n)
+        variance, degrees = max(guessed + news, LEAST_SHARE * guessed), np.inf
+        labels = data.labels.copy()
+        labels[self.audit.rows] = self.audit.labels
+        step = float(np.abs(self.adds(labels, first, second, np.arange(data.n))).max()) / 2
+        if groups is not None:
+            size, own = np.sqrt(square), first < 0
+            variance *= design_effect(mean, size, groups, float(size @ size) if own else variance)
+            met = groups.count if own else int(np.count_nonzero(groups.sums(size)))
+            degrees = degrees_of(met, self.question.tail)
+        return variance, step, degrees
+
+    def guard(self, loss: Floats, largest: float, *, uneven: bool) -> tuple[float, float]:
+        """Return the weight and the size of one unseen error, from what each audited row can lose.
+
+        Uniform audits: the largest there is. Weighted ones: means over the audited rows that could have had one, each
+        as likely as the guess says, plus 3%. The means get one more row, with the largest possible error and the
+        largest weight of those rows: if one disagreement was drawn, with a small possible loss, the others could still
+        lose much. Stratified audits get one such row per stratum.
+
+        Where what rows can lose is ``uneven``, as between a rare class and a frequent one, no more row stands there:
+        any row may truly be of the rare class, so that with the largest error there is intervals say nothing.
+        """
+        weight, heaviest = self.weight, float(self.weight.max())
+        each, spread = (1 - self.own.max(axis=1) + DISTRUST) * loss, weight * (weight - 1)
+        worst = np.max(weight, where=loss > 0, initial=0.0, keepdims=True)
+        if self.audit.within is not None:
+            worst = np.array([weight[drawn].max(initial=1.0) for _, drawn in self.audit.strata])
+        elif worst <= 1:
+            worst[:] = heaviest
+        more = (0.0 if uneven else largest) * worst * (worst - 1)
+        size = float(each @ spread + more.sum())
+        if self.audit.design == "uniform" or size <= 0:
+            return heaviest, largest
+        at = float(each @ (spread * weight) + (more * worst).sum()) / size
+        return at, float((each * loss) @ spread + (more * largest).sum()) / size
+
+
+class AuditedDifference(NamedTuple):
+    """Estimated differences; how far they may lie below and above, at an error; and what the sampling of rows adds."""
+
+    value: Floats
+    distance: Callable[..., Floats]
+    sampled: Floats
+    notes: tuple[Note, ...] = ()
+
+
+def audited_tables(
+    question: Question, audit: CodedAudit, models: Rows
+) -> tuple[AuditedDifference, tuple[Floats, Floats]]:
+    """Estimate the difference of a measure of all classes of every pair, and the interval of each model's measure.
+
+    Unseen errors are allowed for by one more of the weight that they have. The distances of errors against a claim,
+    of those for it, and of the sampling of the test set are combined in quadrature. ``models``: sorted, all that are
+    compared.
+    """
+    from scipy.special import stdtrit
+
+    tables, m = AuditedTables(question, audit, models), models.size
+    first, second = (np.searchsorted(models, role).tolist() for role in (question.baseline, question.candidate))
+    pairs = [*((-1, model) for model in range(m)), *zip(first, second, strict=True)]
+    found = [tables.shown(*pair) for pair in pairs]
+    total, spread, squares, certain, room, *guard = np.moveaxis(np.array([one.sums for one in found]), 0, -1).swapaxes(
+        0, 1
+    )
+    variance, step, degrees = np.array([one.sampling for one in found]).T
+    seen, likely = SampledSum(total, spread, squares), np.clip(total, certain, certain + room)
+    value = np.array([one.value for one in found]) + (likely - total)[1] - (likely - total)[0]
+    population = question.inference == "population"
+
+    def distance(tail: Any, *, below: bool) -> Floats:
+        against, favour = (0, 1) if below else (1, 0)
+        high = np.clip(upper_bound(seen, Guard(*guard), tail), likely, certain + room)[against] - likely[against]
+        low = (likely - np.clip(lower_bound(seen, tail), certain, likely))[favour]
+        rows = -stdtrit(degrees, tail) * np.sqrt(variance) + step if population else 0.0
+        return np.asarray(np.sqrt(high**2 + low**2 + rows**2))
+
+    lowest = lowest_value(question.measure)
+    ends = value - distance(question.tail, below=True), value + distance(question.tail, below=False)
+    every = np.full(len(question.data.predictions), np.nan)
+    every[models] = tables.value
+    notes = (*few_in_class_notes(question, audit), *undefined_notes(question, every))
+
+    def of_pairs(tail: Any, *, below: bool) -> Floats:
+        return distance(
+            np.concatenate([np.full(m, question.tail), np.broadcast_to(tail, len(pairs) - m)]), below=below
+        )[m:]
+
+    difference = AuditedDifference(value[m:], of_pairs, np.zeros(len(pairs) - m), notes)
+    return difference, (np.clip(ends[0][:m], lowest, 1), np.clip(ends[1][:m], lowest, 1))
+
+
+def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...]:
+    """Name the classes that hardly any audited row is predicted, labelled or truly of."""
+    data = question.data
+    compared = np.unique(np.concatenate([question.baseline, question.candidate]))
+    columns = [audit.labels, data.labels[audit.rows], *data.predictions[compared][:, audit.rows]]
+    met = np.array([sum(column == k for column in columns) > 0 for k in range(data.k)])
+    few = np.flatnonzero(met.sum(axis=1) < FEW_IN_CLASS)
+    if not few.size:
+        return ()
+    names = tuple(str(data.vocabulary.classes[k]) for k in few)
+    message = (
+        f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(names)} of {data.k} classes, {shown(names)}: "
+        f"their uncertainty widens the interval of {question.measure} wide; audit more rows, or compare "
+        "the accuracy"
+    )
+    return (Note(code="few-audited-in-class", message=message, subject=names, severity="warning"),)
