@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 from sklearn.metrics import precision_recall_fscore_support
 
-from demele.classifiers.measures.assess import assess
-from demele.classifiers.measures.assessment import Assessment
+from demele.classifiers.measures.assess import Assessment, assess
 from demele.classifiers.measures.bias import bias
-from demele.classifiers.measures.correction import bias_bounds
+from demele.classifiers.measures.correction import correct_bounds
 from demele.core.errors import (
     InputError,
     InputTypeError,
@@ -155,7 +154,7 @@ def test_half_of_the_error_is_kept_for_the_noise(kind: str) -> None:
     accuracy = found["accuracy"]
     assert accuracy.corrected is not None
     assert accuracy.corrected.level == 0.9
-    low, high = bias_bounds("accuracy", found.confusion.counts, budget)
+    low, high = accuracy.value - np.array(correct_bounds("accuracy", found.confusion.counts, budget))[::-1]
     assert_close(accuracy.bias, [low, high], ROUNDING)
     inner = score_interval(accuracy.successes, accuracy.trials, level=0.95)
     assert accuracy.corrected.low <= inner[0] - high

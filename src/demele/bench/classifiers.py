@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.measures.bias import BiasCounts
+from demele.classifiers.measures.bias import indicator_counts
 from demele.core.checked_numbers import checked_count, checked_share
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_arrays import real_numbers, whole_array
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
+from demele.core.proportions import proportion
 from demele.core.seeds import rng_for
 from demele.core.sentences import plural
 from demele.labels.made.annotators import draw_eyes, draw_model, seen_predictions
@@ -145,8 +146,7 @@ def indicators(predictions: NDArray[Any], labels: NDArray[Any], true_labels: NDA
     >>> indicators(np.array([[0, 0, 1, 0]]), given, true, 2)
     array([[1. , 0.5, 1. , nan, nan, 0. ]])
     """
-    rows = (BiasCounts.from_rows(row, labels, true_labels, k).class_indicators for row in predictions)
-    return np.stack([np.concatenate(row) for row in rows])
+    return np.stack([proportion(*indicator_counts(row, labels, true_labels, k)).ravel() for row in predictions])
 
 
 def select_varied(indicators: object, n: int, *, seed: int = 0, threshold: float = NEAR) -> NDArray[np.intp]:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from demele.classifiers.judge_bias import slices as slices
     from demele.classifiers.learned_annotators import AnnotatorEffect as AnnotatorEffect
     from demele.classifiers.learned_annotators import annotator_effect as annotator_effect
+    from demele.classifiers.measures.assess import Assessment as Assessment
     from demele.classifiers.measures.assess import assess as assess
-    from demele.classifiers.measures.assessment import Assessment as Assessment
     from demele.classifiers.probabilities import calibration_error as calibration_error
     from demele.classifiers.probabilities import probability_loss as probability_loss
     from demele.classifiers.results import Estimate as Estimate
@@ -67,8 +67,7 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.classifiers.comparison.task_ranks": "TaskRanks task_ranks",
         "demele.classifiers.judge": "Judgement",
         "demele.classifiers.judge_bias": "judge_errors position_bias slices",
-        "demele.classifiers.measures.assess": "assess",
-        "demele.classifiers.measures.assessment": "Assessment",
+        "demele.classifiers.measures.assess": "Assessment assess",
         "demele.classifiers.planning": "planning",
         "demele.classifiers.probabilities": "calibration_error probability_loss",
         "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from demele.classifiers.comparison.table_difference import linearised, model_ends
 from demele.classifiers.comparison.worst_case import misfit_notes
 from demele.classifiers.measures.confusion import confusion_counts
-from demele.classifiers.measures.correction import average_bounds, bias_bounds, observed_measure
+from demele.classifiers.measures.correction import average_bounds, correct_bounds, observed_measure
 from demele.classifiers.question import Outcomes, Question, Sides, as_value, mirror, pair_counts, trials_of
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
@@ -244,8 +245,8 @@ def worst_case_overlap(question: Question) -> Outcomes:
     Notes
     -----
     Source: Benjelloun, section 6.5.4 (``prudente-v1``). The bias of accuracy is in [-nu, nu]; the others are bounded by
-    :func:`demele.classifiers.measures.correction.bias_bounds`, which uses all that is known of the noise. An interval
-    is shifted by the opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1]. Of means over
+    :func:`demele.classifiers.measures.correction.correct_bounds`, which uses all that is known of the noise. Intervals
+    are shifted by the opposite of the bias and keep their width (eq. 6.30); they may then leave [0, 1]. Of means over
     classes (macro F1, balanced accuracy) the bias is bounded by
     :func:`demele.classifiers.measures.correction.average_bounds`, and the interval is linearised.
 
@@ -257,14 +258,15 @@ def worst_case_overlap(question: Question) -> Outcomes:
     lowest, highest = (np.full(len(data.predictions), math.nan) for _ in range(2))
     for model in np.unique(np.concatenate([question.baseline, question.candidate])):
         confusion = confusion_counts(data.labels, data.predictions[model], data.k)
-        if question.of_table:  # the balanced accuracy is the macro recall
-            behind = {"macro-f1": "f1", "balanced-accuracy": "recall"}[measure]
+        of: Any = () if question.of is None else question.of
+        behind = {"macro-f1": "f1", "balanced-accuracy": "recall"}.get(measure, measure)  # macro recall
+        value = observed_measure(behind, confusion)
+        observed = float(np.mean(value) if question.of_table else value[of])
+        if question.of_table:
             low, high = average_bounds(behind, "macro", confusion, budget)
-            observed = float(np.mean(observed_measure(behind, confusion)))
-            lowest[model], highest[model] = observed - high, observed - low
         else:
-            of = () if question.of is None else question.of
-            lowest[model], highest[model] = (end[of] for end in bias_bounds(measure, confusion, budget))
+            low, high = (end[of] for end in correct_bounds(behind, confusion, budget))
+        lowest[model], highest[model] = observed - high, observed - low
     return shifted_overlap(
         question,
         (lowest[question.baseline], highest[question.candidate]),

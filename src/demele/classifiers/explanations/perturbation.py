@@ -34,7 +34,7 @@ from demele.classifiers.explanations.result import (
     decisive,
 )
 from demele.classifiers.measures.confusion import confusion_counts
-from demele.classifiers.measures.correction import correct_bounds, union_interval, worst_case_interval
+from demele.classifiers.measures.correction import correct_bounds, worst_case_interval
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
@@ -305,10 +305,11 @@ def _corrected_accuracy(predicted: Indices, known: KnownNoise) -> tuple[float, f
     table = confusion_counts(known.labels, predicted, known.k)
     right, n = float(np.trace(table)), len(predicted)
     lowest, highest = correct_bounds("accuracy", table, known.budget)
-    shifted = union_interval(*score_interval(right, n, level=known.inner), right / n - highest, right / n - lowest)
+    # The score interval moved by every bias that is possible, joined with those on all true labels that are.
+    low, high = score_interval(right, n, level=known.inner)
     worst = worst_case_interval("accuracy", table, known.budget, level=known.inner)
-    low, high = min(float(shifted[0]), float(worst[0])), max(float(shifted[1]), float(worst[1]))
-    return max(low, 0.0), min(high, 1.0)
+    low, high = min(low - (right / n - lowest), worst[0]), max(high - (right / n - highest), worst[1])
+    return max(float(low), 0.0), min(float(high), 1.0)
 
 
 # From what a classifier said while regions went to what each map is worth ---------------------------------------------

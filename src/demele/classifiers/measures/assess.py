@@ -2,18 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from demele.classifiers.expert_errors import ExpertErrors, check_random_errors, expert_words, moved_ends
-from demele.classifiers.measures.assessment import Assessment
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
 from demele.classifiers.measures.audit_plausibility import audit_notes
-from demele.classifiers.measures.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
 from demele.classifiers.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
-from demele.classifiers.measures.correction import average_bounds, correct_bounds, union_interval, worst_case_interval
+from demele.classifiers.measures.correction import (
+    average_bounds,
+    correct_bounds,
+    observed_measure,
+    worst_case_interval,
+)
+from demele.classifiers.measures.documents import assessment_document
 from demele.classifiers.measures.largest_class import always_predicting, class_notes, tells_nothing
 from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, as_value, classes_of, coded_like, read_knowledge, trials_of
@@ -34,7 +38,8 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Classes, Confidence, Data, Rate, checked
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
-from demele.core.proportions import score_interval
+from demele.core.proportions import proportion, score_interval
+from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
@@ -43,8 +48,79 @@ from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.square_tables import digest
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ends = tuple[Floats, Floats]
+CLASS_MEASURES = ("precision", "recall", "f1")
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
+#: Classes with fewer labelled instances are named: their recall and F1 say little.
+SMALL_CLASS = 20
+#: What is assumed first, instead of instances, where rows come in groups.
+_GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Assessment(Result):
+    """Every measure of one classifier, with its interval and the bias that wrong labels may cause.
+
+    ``assessment["accuracy"]`` and ``assessment["precision", "cat"]`` are single estimates; averages are asked for as
+    ``assessment["f1", "macro"]`` (a class of that name comes first).
+
+    Attributes
+    ----------
+    estimates : tuple of Estimate
+        Accuracy, error, then precision, recall and F1 of each class, then the averages.
+    n : int
+        Number of instances.
+    classes : tuple
+    level : float
+        Nominal coverage of every interval, each by itself.
+    confusion : ConfusionCounts
+        Against the given labels.
+    assumptions : tuple of str
+        What must hold for the corrected intervals to keep their level, in sentences.
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    _kind = "assessment"
+
+    estimates: tuple[Estimate, ...]
+    n: int
+    classes: tuple[int | str, ...]
+    level: float
+    confusion: ConfusionCounts
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    def __getitem__(self, key: object) -> Estimate:
+        measure, of = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+        for estimate in self.estimates:
+            if estimate.measure == measure and estimate.of == of:
+                return estimate
+        measures = list(dict.fromkeys(estimate.measure for estimate in self.estimates))
+        over = list(dict.fromkeys(estimate.of for estimate in self.estimates if estimate.of is not None))
+        raise UnknownNameError(
+            f"{key!r} is not among the estimates: measures {', '.join(measures)}; precision, recall and f1 are of one "
+            f"of {shown(over, 12)}, such as ['f1', {(over or ['cat'])[0]!r}]"
+        )
+
+    def __iter__(self) -> Any:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per estimate, in a fixed order of columns."""
+        import pandas as pd
+
+        return pd.DataFrame([estimate.row() for estimate in self.estimates])
+
+    document = assessment_document
 
 
 def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
@@ -71,8 +147,12 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     return noise, audit
 
 
-class LabelKnowledge:
-    """What is known of the labels: it corrects measures. This one knows nothing, and believes every label."""
+class _Assessed:
+    """A classifier on labels of which nothing is known: its estimates, with every label believed.
+
+    What is known of the labels is a subclass, which says how far the correct measures on these rows may be from the
+    observed ones, and which intervals follow.
+    """
 
     assumptions: tuple[str, ...] = (
         "The instances are a random sample of those that the classifier is for.",
@@ -85,77 +165,152 @@ class LabelKnowledge:
     inner: float = math.nan
     audit: CodedAudit | None = None
 
-    def bias(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Bounds of observed minus correct: shape () for accuracy, else (n_classes,)."""
+    def __init__(self, data: Labelled, level: float, groups: Groups | None) -> None:
+        self.data, self.level, self.groups = data, level, groups
+        self.table = ConfusionCounts(table_of(data), data.vocabulary.classes)
+        self.cut: list[tuple[str, Any]] = []
+
+    def true_ends(self, measure: str) -> Ends | None:
+        """Return the least and largest correct value on these rows: shape () for accuracy, else (n_classes,)."""
         return None
 
-    def average_bias(self, measure: str, average: str) -> tuple[float, float] | None:
-        """Bounds for an average over classes."""
+    def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
+        """Return bounds of observed minus correct for an average over classes."""
         return None
 
-    def worst(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Return the union of the score intervals on every true labels that are possible."""
-        return None
+    def bias(self, measure: str) -> Ends | None:
+        """Return bounds of observed minus correct."""
+        ends = self.true_ends(measure)
+        if ends is None:
+            return None
+        value = np.asarray(observed_measure(measure, self.table.counts))
+        return value - ends[1], value - ends[0]
 
-    def average_worst(self, measure: str) -> tuple[float, float] | None:
-        """Return about the same for a macro average."""
-        return None
+    def corrected(self, measure: str) -> Ends | None:
+        """Return the interval of the correct measure: the observed one, moved by the bias."""
+        bias = self.bias(measure)
+        return None if bias is None else _moved(self.observed(measure, self.inner), bias)
 
-    def direct(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Return the interval of the correct measure, where it does not come from the observed one."""
-        return None
+    def corrected_mean(self, measure: str, bias: tuple[float, float] | None) -> Any:
+        """Return the same of a macro average."""
+        return None if bias is None else _moved(self.mean_of(self.observed(measure, self.inner)), bias)
+
+    def mean_of(self, ends: Ends) -> tuple[float, float]:
+        """Return the mean of the ends of the classes with a label and a value."""
+        known = ~np.isnan(ends[0]) & (self.table.support > 0)
+        if not known.any():
+            return math.nan, math.nan
+        return float(ends[0][known].mean()), float(ends[1][known].mean())
+
+    def counted(self, measure: str) -> tuple[Floats, Floats]:
+        """Return successes and trials of the proportion behind a measure."""
+        if measure == "accuracy":
+            return np.array([float(self.table.right.sum())]), np.array([float(self.data.n)])
+        right = self.table.right.astype(float)
+        return right, trials_of(measure, right, self.table.predicted, self.table.support).astype(float)
+
+    def observed(self, measure: str, level: float) -> Ends:
+        """Return the score intervals of a measure."""
+        share: Floats | float = 1.0
+        if self.groups is not None:
+            share = class_shares(self.data, measure, self.groups, level=level)
+        low, high = ends_at(*self.counted(measure), share, level=level)
+        return as_value(low, measure), as_value(high, measure)
+
+    def estimates(self, measure: str) -> list[Estimate]:
+        """Return the estimate of accuracy, or one for each class."""
+        names: tuple[Any, ...] = (None,) if measure == "accuracy" else self.table.classes
+        right, trials = self.counted(measure)
+        values, ends = np.atleast_1d(observed_measure(measure, self.table.counts)), self.observed(measure, self.level)
+        both = self.bias(measure), self.corrected(measure)
+        bias, moved = (None if pair is None else np.atleast_1d(*pair) for pair in both)
+        return [
+            Estimate(
+                measure=measure,
+                of=name,
+                value=float(values[i]),
+                successes=float(right[i]),
+                trials=float(trials[i]),
+                interval=self._interval(ends[0][i], ends[1][i], "score", "sampling"),
+                bias=None if bias is None or np.isnan(bias[0][i]) else (float(bias[0][i]), float(bias[1][i])),
+                corrected=None
+                if moved is None
+                else self._corrected(moved[0][i], moved[1][i], (measure, name), self.method),
+            )
+            for i, name in enumerate(names)
+        ]
+
+    def averaged(self, measure: str, average: Any) -> Estimate:
+        """Return the average over classes; micro averages and the weighted recall are the accuracy."""
+        if average == "micro" or (average == "weighted" and measure == "recall"):
+            return replace(self.estimates("accuracy")[0], measure=measure, of=average)
+        value, bias = self.table.averaged(measure, average), self.average_bias(measure, average)
+        bias = None if bias is None or math.isnan(bias[0]) else bias
+        if average == "weighted":
+            return Estimate(measure=measure, of=average, value=value, bias=bias)
+        interval = self.mean_of(self.observed(measure, self.level))
+        moved = self.corrected_mean(measure, bias)
+        method = "mean of score intervals"
+        return Estimate(
+            measure=measure,
+            of=average,
+            value=value,
+            interval=self._interval(*interval, method, "sampling"),
+            bias=bias,
+            corrected=None if moved is None else self._corrected(moved[0], moved[1], (measure, average), method),
+        )
+
+    def _interval(self, low: Any, high: Any, method: str, kind: str) -> Interval | None:
+        if np.isnan(low):
+            return None
+        return Interval(low=float(low), high=float(high), level=self.level, method=method, kind=kind)
+
+    def _corrected(self, low: Any, high: Any, what: tuple[str, Any], method: str) -> Interval | None:
+        if low < 0 or high > 1:
+            self.cut.append(what)
+        return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.kind))
 
 
-class _TrueLabels(LabelKnowledge):
+class _TrueLabels(_Assessed):
     """The true labels of every instance: the bias is exact."""
 
     kind = "shifted"
 
-    def __init__(self, data: Labelled, table: ConfusionCounts, true_labels: object, level: float) -> None:
-        truth = coded_like(true_labels, data, "true_labels")
-        self.counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
-        self.observed = table
-        self.correct = ConfusionCounts(table_of(data.relabelled(truth)), data.vocabulary.classes, "true")
+    def __init__(self, data: Labelled, level: float, groups: Groups | None, true_labels: object) -> None:
+        super().__init__(data, level, groups)
+        known = data.relabelled(coded_like(true_labels, data, "true_labels"))
+        self.correct = ConfusionCounts(table_of(known), data.vocabulary.classes, "true")
         self.inner = level
         self.assumptions = (
-            LabelKnowledge.assumptions[0],
+            self.assumptions[0],
             "The true labels are true.",
             "The bias is that of these instances, taken as a constant; the shifted interval keeps the width of the "
             "observed one.",
         )
-        message = f"{self.counts.rate:.2%} of the given labels are wrong; with true labels for every row, a classifier "
+        wrong = 1 - float(proportion(np.count_nonzero(known.labels == data.labels), data.n))
+        message = f"{wrong:.2%} of the given labels are wrong; with true labels for every row, a classifier "
         message += "is best assessed against these directly: pass them as `labels`"
         self.notes = (Note(code="true-labels", message=message),)
 
-    def bias(self, measure: str) -> tuple[Floats, Floats]:
-        if measure == "accuracy":
-            _, f_n, f_r = self.counts.overall_indicators
-            value = np.asarray(accuracy_bias(self.counts.rate, f_n, f_r))
-        else:
-            value = {"precision": precision_bias, "recall": recall_bias, "f1": f1_bias}[measure](self.counts)
+    def true_ends(self, measure: str) -> Ends:
+        value = observed_measure(measure, self.correct.counts)
         return value, value
 
     def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
-        value = self.observed.averaged(measure, average) - self.correct.averaged(measure, average)
+        value = self.table.averaged(measure, average) - self.correct.averaged(measure, average)
         return value, value
 
 
-class _Bounded(LabelKnowledge):
+class _Bounded(_Assessed):
     """At most so many labels are wrong: the bias is bounded."""
 
     kind = "bias-union"
 
     def __init__(
-        self,
-        data: Labelled,
-        table: ConfusionCounts,
-        noise: Any,
-        audit: CodedAudit | None,
-        level: float,
-        groups: Groups | None,
+        self, data: Labelled, level: float, groups: Groups | None, noise: Any, audit: CodedAudit | None
     ) -> None:
-        self.groups = groups
-        self.observed, self.believed, self.unsure = table, table.counts, table.counts
+        super().__init__(data, level, groups)
+        self.believed, self.unsure = self.table.counts, self.table.counts
         self.audit = audit
         tail = (1 - level) / 2
         self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
@@ -166,12 +321,8 @@ class _Bounded(LabelKnowledge):
                 f"The numbers of wrong labels hold with a confidence of {1 - tail:.4g}: the error of {1 - level:.4g} "
                 f"is shared evenly between them and the sampling of instances (score intervals at {1 - tail:.4g}).",
             )
-        notes = [
-            Note(
-                code="wrong-labels",
-                message=f"at most {self.budget.wrong} of {data.n} labels are assumed to be wrong",
-            )
-        ]
+        message = f"at most {self.budget.wrong} of {data.n} labels are assumed to be wrong"
+        notes = [Note(code="wrong-labels", message=message)]
         if self.budget.out_of_domain:
             message = "the given noise contradicts these labels; its limits are as wide as safety needs"
             notes.append(Note(code="out-of-domain", message=message, severity="warning"))
@@ -184,8 +335,7 @@ class _Bounded(LabelKnowledge):
                 "F1 have no corrected interval then"
             )
             notes.append(Note(code="groups-as-rows", message=message))
-        self.assumptions = (LabelKnowledge.assumptions[0], *known)
-        self.notes = tuple(notes)
+        self.assumptions, self.notes = (self.assumptions[0], *known), tuple(notes)
 
     def _prove(self, data: Labelled, audit: CodedAudit) -> Note:
         """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
@@ -216,41 +366,45 @@ class _Bounded(LabelKnowledge):
         )
         return Note(code="selective-audit", message=message, severity="warning")
 
-    def ends(self, measure: str) -> tuple[Floats, Floats]:
-        """Return the least and the largest correct value of the measure on these rows."""
+    def true_ends(self, measure: str) -> Ends:
         return correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
-
-    def bias(self, measure: str) -> tuple[Floats, Floats]:
-        lowest, highest = self.ends(measure)
-        value = np.asarray(self.observed.accuracy if measure == "accuracy" else self.observed.measure(measure))
-        return value - highest, value - lowest
 
     def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
         low, high = average_bounds(measure, average, self.believed, self.budget, unsure=self.unsure)
-        value = self.observed.averaged(measure, average)
+        value = self.table.averaged(measure, average)
         return value - high, value - low
 
-    def worst(self, measure: str) -> tuple[Floats, Floats]:
-        if self.groups is not None:
-            if measure != "accuracy":
-                return np.full(len(self.believed), np.nan), np.full(len(self.believed), np.nan)
-            share = alike_share(self.groups, level=self.inner)
-            low, high = correct_bounds("accuracy", self.believed, self.budget, unsure=self.unsure)
-            trials = self.believed.sum() * share
-            ends = (score_interval(end * trials, trials, level=self.inner) for end in (low, high))
-            return next(ends)[0], next(ends)[1]
-        return worst_case_interval(measure, self.believed, self.budget, level=self.inner, unsure=self.unsure)
+    def worst(self, measure: str) -> Ends:
+        """Return the union of the score intervals on every true labels that are possible."""
+        if self.groups is None:
+            return worst_case_interval(measure, self.believed, self.budget, level=self.inner, unsure=self.unsure)
+        if measure != "accuracy":
+            return np.full(self.data.k, np.nan), np.full(self.data.k, np.nan)
+        trials = self.data.n * alike_share(self.groups, level=self.inner)
+        low, high = (score_interval(end * trials, trials, level=self.inner) for end in self.true_ends(measure))
+        return low[0], high[1]
 
-    def average_worst(self, measure: str) -> tuple[float, float]:
-        if self.groups is not None:
-            return math.nan, math.nan
-        low, high = average_bounds(measure, "macro", self.believed, self.budget, unsure=self.unsure)
-        ends = correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
-        down, up = _widest(measure, self.observed, ends, self.inner)
-        return low - down, high + up
+    def corrected(self, measure: str) -> Any:
+        return _joined(super().corrected(measure), self.worst(measure))
+
+    def corrected_mean(self, measure: str, bias: tuple[float, float] | None) -> Any:
+        if bias is None:
+            return None
+        down = up = math.nan
+        trials = self.counted(measure)[1]
+        low, high = (end / (2 - end) if measure == "f1" else end for end in self.true_ends(measure))
+        # Of the proportion behind the measure: the widest score intervals anywhere between the bounds.
+        between = low + np.linspace(0, 1, STEPS)[:, None] * (high - low)
+        value = as_value(between, measure)
+        below, above = (as_value(end, measure) for end in score_interval(between * trials, trials, level=self.inner))
+        known = (self.table.support > 0) & (trials > 0) & ~np.isnan(value[0])
+        if self.groups is None and known.any():
+            down, up = (float(part[:, known].max(axis=0).mean()) for part in (value - below, above - value))
+        mean = self.table.averaged(measure, "macro")
+        return _joined(super().corrected_mean(measure, bias), (mean - bias[1] - down, mean - bias[0] + up))
 
 
-class _Audited(LabelKnowledge):
+class _Audited(_Assessed):
     """Expert labels of a random sample of rows: the correct measures are estimated."""
 
     kind = "design"
@@ -259,24 +413,23 @@ class _Audited(LabelKnowledge):
     def __init__(
         self,
         data: Labelled,
-        table: ConfusionCounts,
-        audit: CodedAudit,
         level: float,
+        groups: Groups | None,
+        audit: CodedAudit,
         rate: float | None,
         errs: tuple[float, ExpertErrors],
-        groups: Groups | None,
     ) -> None:
-        self.errs, self.groups = errs, groups
-        self.data, self.table, self.level = data, table, level
-        self.found: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+        super().__init__(data, level, groups)
+        self.errs = errs
         self.audit: CodedAudit = audit
+        self.found: dict[tuple[str, str], Ends] = {}
         wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
-        self.most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
-        self.limits = None if rate is None else _Bounded(data, table, rate, None, level, groups)
-        if self.most is not None and wrong > self.most:
+        most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
+        self.limits = None if rate is None else _Bounded(data, level, groups, rate, None)
+        if most is not None and wrong > most:
             raise InputError(
                 "noise",
-                f"allows {self.most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
+                f"allows {most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
                 "or leave it out",
             )
         drawn = {
@@ -285,61 +438,57 @@ class _Audited(LabelKnowledge):
             "stratified": "at random, some among all rows and others among a part of them,",
         }[audit.design]
         self.assumptions = (
-            LabelKnowledge.assumptions[0],
+            self.assumptions[0],
             f"The {audit.k} audited rows were drawn {drawn}, independent of the expert's answers.",
             expert_words(*errs) or "The expert is right on all of them.",
             *audit.assumed(data.labels),
-            *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
+            *(() if most is None else (f"At most {most} of the {data.n} labels are wrong.",)),
         )
-        rarest = np.flatnonzero(table.support)[table.support[table.support > 0].argmin()]
-        self.notes = (
-            *audit.notes(data.labels),
-            *audit_notes(data, audit),
-            *self._contradiction(wrong, rate),
-            *(unseen_notes(data, audit, int(rarest), level, "population") if groups is None else ()),
-        )
+        notes = [*audit.notes(data.labels), *audit_notes(data, audit)]
+        if rate is not None and most is not None and audit.design == "uniform":
+            from scipy.stats import hypergeom
+
+            chance = float(hypergeom.sf(wrong - 1, data.n, most, audit.k))
+            if chance < UNLIKELY:
+                message = (
+                    f"the audit found {wrong} wrong labels of {audit.k}; if at most a share of {rate:g} were wrong, so "
+                    f"many would be found with probability {chance:.2g}: the rate seems too small, and the intervals "
+                    "with it"
+                )
+                notes.append(Note(code="rate-contradicted", message=message, subject=("noise",), severity="warning"))
+        if groups is None:
+            support = self.table.support
+            rarest = np.flatnonzero(support)[support[support > 0].argmin()]
+            notes += unseen_notes(data, audit, int(rarest), level, "population")
         if errs[0]:
             message = (
                 "where the expert may be wrong, precision, recall and F1 of a class have no corrected interval: all "
+                "of these errors may be of that class"
             )
-            self.notes += (Note(code="expert-error", message=message + "of these errors may be of that class"),)
+            notes.append(Note(code="expert-error", message=message))
+        self.notes = tuple(notes)
 
-    def _contradiction(self, wrong: int, rate: float | None) -> tuple[Note, ...]:
-        """Warn of a rate under which a uniform audit would hardly have found so many wrong labels."""
-        from scipy.stats import hypergeom
-
-        if rate is None or self.most is None or self.audit.design != "uniform":
-            return ()
-        chance = float(hypergeom.sf(wrong - 1, self.data.n, self.most, self.audit.k))
-        if chance >= UNLIKELY:
-            return ()
-        message = (
-            f"the audit found {wrong} wrong labels of {self.audit.k}; if at most a share of {rate:g} were wrong, so "
-            f"many would be found with probability {chance:.2g}: the rate seems too small, and the intervals with it"
-        )
-        return (Note(code="rate-contradicted", message=message, subject=("noise",), severity="warning"),)
-
-    def bias(self, measure: str) -> tuple[Floats, Floats]:
-        value = np.asarray(self.table.accuracy if measure == "accuracy" else self.table.measure(measure))
-        low, high = self._ends(measure, "test_set")
-        return value - high, value - low
+    def true_ends(self, measure: str) -> Ends:
+        return self._ends(measure, "test_set")
 
     def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
-        # Over the classes that have an observed value and an interval: a class whose labels the audit all changes has
-        # no interval of its recall, one without a label has no observed recall.
-        return mean_of_ends(self.bias(measure), self.table) if average == "macro" else None
+        bias = self.bias(measure)
+        return None if bias is None or average != "macro" else self.mean_of(bias)
 
-    def direct(self, measure: str) -> tuple[Floats, Floats]:
+    def corrected(self, measure: str) -> Ends:
         return self._ends(measure, "population")
 
-    def _ends(self, measure: str, inference: AuditInference) -> tuple[Floats, Floats]:
+    def corrected_mean(self, measure: str, bias: tuple[float, float] | None) -> Any:
+        return self.mean_of(self.corrected(measure))
+
+    def _ends(self, measure: str, inference: AuditInference) -> Ends:
         if (measure, inference) not in self.found:
             known: dict[str, Any] = {"inference": inference, "groups": self.groups}
             low = high = np.full(self.data.k, np.nan)
             if measure == "accuracy" or not self.errs[0]:
                 _, low, high = audited_ends(self.data, self.audit, measure, self.level, **known)
             if self.limits is not None:  # no further than so few wrong labels allow
-                worst = self.limits.worst(measure) if inference == "population" else self.limits.ends(measure)
+                worst = self.limits.worst(measure) if inference == "population" else self.limits.true_ends(measure)
                 some = np.isfinite(low)
                 low, high = np.fmax(low, np.where(some, worst[0], low)), np.fmin(high, np.where(some, worst[1], high))
             ends = low, high
@@ -355,38 +504,14 @@ def table_of(data: Labelled) -> Counts:
     return table
 
 
-def mean_of_ends(ends: tuple[Floats, Floats], table: ConfusionCounts) -> tuple[float, float]:
-    """Average both ends over the classes that have a label and an interval.
-
-    The standard deviation of a mean is at most the mean of the standard deviations, however the classes hang together.
-    """
-    known = ~np.isnan(ends[0]) & (table.support > 0)
-    if not known.any():
-        return math.nan, math.nan
-    return float(ends[0][known].mean()), float(ends[1][known].mean())
+def _moved(ends: Any, bias: Any) -> tuple[Any, Any]:
+    """Return the union of an interval moved by minus every bias between two bounds (Benjelloun, eq. 6.30)."""
+    return ends[0] - bias[1], ends[1] - bias[0]
 
 
-def _widest(measure: str, table: ConfusionCounts, ends: tuple[Floats, Floats], level: float) -> tuple[float, float]:
-    """Mean over classes of the largest distance of both ends of a score interval, for any value within its bounds."""
-    trials = trials_of(measure, table.right, table.predicted, table.support)
-    low, high = (end / (2 - end) if measure == "f1" else end for end in ends)  # of the proportion behind it
-    proportion = low + np.linspace(0, 1, STEPS)[:, None] * (high - low)
-    value = as_value(proportion, measure)
-    below, above = (as_value(end, measure) for end in score_interval(proportion * trials, trials, level=level))
-    known = (table.support > 0) & (trials > 0) & ~np.isnan(value[0])
-    if not known.any():
-        return math.nan, math.nan
-    return float((value - below)[:, known].max(axis=0).mean()), float((above - value)[:, known].max(axis=0).mean())
-
-
-# One classifier on labels that may be wrong: what its measures look like, and what they may really be -----------------
-
-
-CLASS_MEASURES = ("precision", "recall", "f1")
-#: Classes with fewer labelled instances are named: their recall and F1 say little.
-SMALL_CLASS = 20
-#: What is assumed first, instead of instances, where rows come in groups.
-_GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
+def _joined(first: Any, second: Any) -> Any:
+    """Join two pairs of ends; NaN of either is kept."""
+    return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
 
 
 @also_of_scores
@@ -513,7 +638,6 @@ def assess(
         rate = rate.ordered(data.vocabulary.classes)
     together = read_groups(groups, data.n)
     clusters = None if together is None or together.single else together
-    table = ConfusionCounts(table_of(data), data.vocabulary.classes)
     check_random_errors(expert_error, expert_errors, k=data.k)
     if expert_error and (expert is None or expert.design == "selective"):
         raise InputError(
@@ -522,39 +646,38 @@ def assess(
             "drawn at random, or drop it",
         )
     coded = None if expert is None else expert.coded(data.vocabulary, data.n)
-    knowledge = LabelKnowledge()
     if true_labels is not None:
-        knowledge = _TrueLabels(data, table, true_labels, level)
+        found: _Assessed = _TrueLabels(data, level, clusters, true_labels)
     elif coded is not None and coded.design != "selective":
         if clusters is not None:
             refuse_whole_groups(clusters, coded)
-        knowledge = _Audited(data, table, coded, level, rate, (expert_error, expert_errors), clusters)
+        found = _Audited(data, level, clusters, coded, rate, (expert_error, expert_errors))
     elif rate is not None:
-        knowledge = _Bounded(data, table, rate, coded, level, clusters)
+        found = _Bounded(data, level, clusters, rate, coded)
+    else:
+        found = _Assessed(data, level, clusters)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     check_same_order(groups, labels, ("groups", "labels"))
-    one_class = data.k > 1 and np.count_nonzero(table.support) == 1 and expert is None and true_labels is None
-    first_notes: Sequence[Note] = ()
-    if one_class:  # as in a log of correct and wrong answers
-        per_class, averages = False, ()
+    table, first_notes = found.table, None
+    if data.k > 1 and np.count_nonzero(table.support) == 1 and expert is None and true_labels is None:
+        per_class, averages = False, ()  # as in a log of correct and wrong answers
         name = table.classes[int(table.support.argmax())]
         message = f"all labels are {name!r}, so only the accuracy is given: recall would be the same, precision 100%"
-        first_notes = (Note(code="one-class", message=message, subject=(str(name),)),)
-    every = _Estimates(data, table, knowledge, level, clusters)
-    estimates = [every.accuracy, every.error]
+        first_notes = [Note(code="one-class", message=message, subject=(str(name),))]
+    (accuracy,) = found.estimates("accuracy")
+    estimates = [accuracy, turned(accuracy)]
     if per_class:
-        columns = [every.of_classes(measure) for measure in CLASS_MEASURES]
+        columns = [found.estimates(measure) for measure in CLASS_MEASURES]
         estimates += [column[k] for k in range(data.k) for column in columns]
-    estimates += [every.averaged(measure, name) for name in averages for measure in CLASS_MEASURES]
-    # What rows in groups are worth for the accuracy on the given labels.
+    estimates += [found.averaged(measure, name) for name in averages for measure in CLASS_MEASURES]
     apart = None
     if clusters is not None:
         apart = data.n * effective_share(*row_counts(data, "accuracy", None, 0), clusters, level=0.95)
     arguments: dict[str, object] = {"level": level}
     if rate is not None:
         arguments["noise"] = rate
-    if knowledge.audit is not None:
-        arguments["audit"] = knowledge.audit
+    if found.audit is not None:
+        arguments["audit"] = found.audit
     if expert_error:
         arguments |= {"expert_error": expert_error, "expert_errors": expert_errors}
     arguments |= {"per_class": per_class, "average": averages}
@@ -569,168 +692,55 @@ def assess(
         classes=data.vocabulary.classes,
         level=level,
         confusion=table,
-        assumptions=knowledge.assumptions if clusters is None else (_GROUPS_DRAWN, *knowledge.assumptions[1:]),
+        assumptions=found.assumptions if clusters is None else (_GROUPS_DRAWN, *found.assumptions[1:]),
         notes=(
-            *(first_notes if one_class else _notes(table, estimates)),
+            *(first_notes or _notes(table, estimates)),
             *class_notes(data),
-            *knowledge.notes,
-            *every.notes(estimates),
+            *found.notes,
+            *_cut_notes(found.cut, estimates),
             *group_notes(together, used=clusters is not None, apart=apart),
         ),
         signature=Signature("assess", arguments, context),
     )
 
 
-# ---------------------------------------------------------------------------------------------------------- estimates
+def turned(accuracy: Estimate) -> Estimate:
+    """Return the error of an accuracy."""
+
+    def other(interval: Interval | None) -> Interval | None:
+        return None if interval is None else replace(interval, low=1 - interval.high, high=1 - interval.low)
+
+    return replace(
+        accuracy,
+        measure="error",
+        value=1 - accuracy.value,
+        successes=accuracy.trials - accuracy.successes,
+        interval=other(accuracy.interval),
+        bias=None if accuracy.bias is None else (-accuracy.bias[1], -accuracy.bias[0]),
+        corrected=other(accuracy.corrected),
+    )
 
 
-class _Estimates:
-    """Turns counts and knowledge into estimates."""
-
-    def __init__(
-        self,
-        data: Labelled,
-        table: ConfusionCounts,
-        knowledge: LabelKnowledge,
-        level: float,
-        groups: Groups | None,
-    ) -> None:
-        self.data, self.groups = data, groups
-        self.classes, self.table, self.knowledge, self.level = data.vocabulary.classes, table, knowledge, level
-        self.cut: list[tuple[str, Any]] = []
-        self.ends: dict[str, tuple[tuple[Floats, Floats], tuple[Floats, Floats] | None]] = {}
-        right = np.asarray(float(table.right.sum()))
-        self.accuracy = self._several("accuracy", right[None], np.array([float(data.n)]), np.array([table.accuracy]))[0]
-        # The error, one minus the accuracy.
-        accuracy = self.accuracy
-
-        def turned(interval: Interval | None) -> Interval | None:
-            return None if interval is None else replace(interval, low=1 - interval.high, high=1 - interval.low)
-
-        self.error = Estimate(
-            measure="error",
-            of=None,
-            value=1 - accuracy.value,
-            successes=accuracy.trials - accuracy.successes,
-            trials=accuracy.trials,
-            interval=turned(accuracy.interval),
-            bias=None if accuracy.bias is None else (-accuracy.bias[1], -accuracy.bias[0]),
-            corrected=turned(accuracy.corrected),
+def _cut_notes(cut: list[tuple[str, Any]], estimates: list[Estimate]) -> list[Note]:
+    """Say which intervals were cut at 0 or 1, and which say nothing."""
+    notes = []
+    if cut:
+        names = tuple(dict.fromkeys(_named(measure, of) for measure, of in cut))
+        message = (
+            f"a measure lies between 0 and 1: what reaches beyond was cut off {len(names)} corrected intervals, "
+            f"{shown(names)}"
         )
-
-    def of_classes(self, measure: str) -> list[Estimate]:
-        """One estimate per class."""
-        return self._several(measure, *self._counts(measure), self.table.measure(measure))
-
-    def averaged(self, measure: str, average: Any) -> Estimate:
-        """One average over classes."""
-        if average == "micro" or (average == "weighted" and measure == "recall"):
-            return replace(self.accuracy, measure=measure, of=average)
-        value, bias = self.table.averaged(measure, average), self.knowledge.average_bias(measure, average)
-        bias = None if bias is None or math.isnan(bias[0]) else bias
-        if average == "weighted":
-            return Estimate(measure=measure, of=average, value=value, bias=bias)
-        if measure not in self.ends:
-            self.of_classes(measure)
-        observed, corrected = self.ends[measure]
-        low, high = mean_of_ends(observed, self.table)
-        interval = self._interval(low, high, "mean of score intervals", "sampling")
-        moved = None
-        if corrected is not None and self.knowledge.direct(measure) is not None:
-            moved = mean_of_ends(corrected, self.table)
-        elif bias is not None:
-            inner = mean_of_ends(self._ends(measure, *self._counts(measure), self.knowledge.inner), self.table)
-            joined = _joined(union_interval(*inner, *bias), self.knowledge.average_worst(measure))
-            moved = float(joined[0]), float(joined[1])
-        return Estimate(
-            measure=measure,
-            of=average,
-            value=value,
-            interval=interval,
-            bias=bias,
-            corrected=None if moved is None else self._corrected(*moved, (measure, average), "mean of score intervals"),
-        )
-
-    def notes(self, estimates: list[Estimate]) -> list[Note]:
-        """Say what was cut off, and of what nothing is known any more."""
-        notes = []
-        if self.cut:
-            names = tuple(dict.fromkeys(_named(measure, of) for measure, of in self.cut))
-            message = (
-                f"a measure lies between 0 and 1: what reaches beyond was cut off {len(names)} corrected intervals, "
-                f"{shown(names)}"
-            )
-            notes.append(Note(code="cut", message=message, subject=names))
-        empty = tuple(
-            _named(estimate.measure, estimate.of)
-            for estimate in estimates
-            if estimate.corrected is not None and estimate.corrected.low <= 0 and estimate.corrected.high >= 1
-        )
-        if empty:
-            message = f"nothing is known of {len(empty)} of {len(estimates)} correct measures, {shown(empty)}: "
-            message += "so much noise could explain any value; an audit of some rows would narrow them"
-            notes.append(Note(code="nothing-known", message=message, subject=empty, severity="warning"))
-        return notes
-
-    def _counts(self, measure: str) -> tuple[Floats, Floats]:
-        """Successes and trials of each class."""
-        right = self.table.right.astype(float)
-        return right, trials_of(measure, right, self.table.predicted, self.table.support).astype(float)
-
-    def _ends(self, measure: str, right: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
-        """Score intervals, of rows in groups at their effective number."""
-        share: Floats | float = 1.0
-        if self.groups is not None:
-            share = class_shares(self.data, measure, self.groups, level=level)
-        low, high = ends_at(right, trials, share, level=level)
-        return as_value(low, measure), as_value(high, measure)
-
-    def _several(self, measure: str, right: Floats, trials: Floats, values: Floats) -> list[Estimate]:
-        names: tuple[Any, ...] = (None,) if measure == "accuracy" else self.classes
-        observed = self._ends(measure, right, trials, self.level)
-        direct, bias = self.knowledge.direct(measure), self.knowledge.bias(measure)
-        bias = None if bias is None else (np.atleast_1d(bias[0]), np.atleast_1d(bias[1]))
-        moved: tuple[Floats, Floats] | None = None
-        if direct is not None:
-            moved = np.atleast_1d(direct[0]), np.atleast_1d(direct[1])
-        elif bias is not None:
-            inner = self._ends(measure, right, trials, self.knowledge.inner)
-            moved = _joined(union_interval(inner[0], inner[1], bias[0], bias[1]), self.knowledge.worst(measure))
-        self.ends[measure] = (observed[0], observed[1]), moved
-        return [
-            Estimate(
-                measure=measure,
-                of=name,
-                value=float(values[i]),
-                successes=float(right[i]),
-                trials=float(trials[i]),
-                interval=self._interval(observed[0][i], observed[1][i], "score", "sampling"),
-                bias=None if bias is None or np.isnan(bias[0][i]) else (float(bias[0][i]), float(bias[1][i])),
-                corrected=None
-                if moved is None
-                else self._corrected(moved[0][i], moved[1][i], (measure, name), self.knowledge.method),
-            )
-            for i, name in enumerate(names)
-        ]
-
-    def _interval(self, low: Any, high: Any, method: str, kind: str) -> Interval | None:
-        if np.isnan(low):
-            return None
-        return Interval(low=float(low), high=float(high), level=self.level, method=method, kind=kind)
-
-    def _corrected(self, low: Any, high: Any, what: tuple[str, Any], method: str) -> Interval | None:
-        if np.isnan(low):
-            return None
-        if low < 0 or high > 1:
-            self.cut.append(what)
-        return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.knowledge.kind))
-
-
-def _joined(first: Any, second: Any) -> tuple[Floats, Floats]:
-    """Return the union of two intervals; NaN where the first is."""
-    if second is None:
-        return first[0], first[1]
-    return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
+        notes.append(Note(code="cut", message=message, subject=names))
+    empty = tuple(
+        _named(estimate.measure, estimate.of)
+        for estimate in estimates
+        if estimate.corrected is not None and estimate.corrected.low <= 0 and estimate.corrected.high >= 1
+    )
+    if empty:
+        message = f"nothing is known of {len(empty)} of {len(estimates)} correct measures, {shown(empty)}: "
+        message += "so much noise could explain any value; an audit of some rows would narrow them"
+        notes.append(Note(code="nothing-known", message=message, subject=empty, severity="warning"))
+    return notes
 
 
 def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from demele.classifiers.measures.confusion import class_measure
 from demele.classifiers.question import as_value
@@ -31,40 +30,6 @@ def observed_measure(measure: str, confusion: Counts) -> Floats:
     if measure == "accuracy":
         return proportion(right.sum(), confusion.sum())
     return class_measure(measure, right, predicted, labelled)
-
-
-def bias_bounds(
-    measure: str, confusion: Counts, budget: NoiseBudget, *, unsure: Counts | None = None
-) -> tuple[Floats, Floats]:
-    """Bound the bias (observed minus correct) of a measure when at most so many labels are wrong.
-
-    Parameters
-    ----------
-    measure, confusion, budget, unsure
-        As in :func:`correct_bounds`.
-
-    Returns
-    -------
-    low, high : arrays
-        Shape () for accuracy, else (n_classes,). NaN where the observed measure is not defined.
-
-    Notes
-    -----
-    Never wider than Benjelloun's bounds (section 6.5.4), which let the indicators F of the formulas take any value in
-    [0, 1]: accuracy [-nu, nu], precision [-P(N, C) / P(P), P(N, A) / P(P)]. These use that no more labels can be wrong
-    among the instances predicted k than there are. As sharp as :func:`correct_bounds`.
-
-    Examples
-    --------
-    >>> from demele.noise.budget import noise_budget
-    >>> table = np.array([[45, 5], [2, 48]])
-    >>> low, high = bias_bounds("accuracy", table, noise_budget(0.1, np.repeat([0, 1], 50), 2, tail=0.025))
-    >>> round(float(low), 4), round(float(high), 4)
-    (-0.07, 0.1)
-    """
-    observed = observed_measure(measure, confusion)
-    lowest, highest = correct_bounds(measure, confusion, budget, unsure=unsure)
-    return observed - highest, observed - lowest
 
 
 def correct_bounds(
@@ -104,8 +69,6 @@ def correct_bounds(
     if measure == "accuracy":
         n = confusion.sum()
         return proportion(right.sum() - moves.all_lost, n), proportion(right.sum() + moves.all_won, n)
-    if measure == "precision":
-        return proportion(right - moves.hits_out, predicted), proportion(right + moves.hits_in, predicted)
     observed = class_measure(measure, right, predicted, labelled)
     lowest = highest = observed
     for first in (0, 1):
@@ -310,66 +273,6 @@ MIXTURES = 256
 
 #: A corrected accuracy of 0 or 1 may come out beyond it by so much.
 ROUNDING_ERROR = 1e-12
-
-
-def shifted_interval(low: ArrayLike, high: ArrayLike, bias: ArrayLike) -> tuple[Floats, Floats]:
-    """Shift an interval of the observed measure by minus its bias; the width does not change.
-
-    Parameters
-    ----------
-    low, high : array-like
-        Ends for the observed measure.
-    bias : array-like
-        Observed minus correct.
-
-    Returns
-    -------
-    low, high : arrays
-        For the correct measure. They are not cut at 0 and 1.
-
-    Notes
-    -----
-    Source: Benjelloun, eq. 6.30. The variance is that of the observed measure, which is what was sampled.
-
-    Examples
-    --------
-    >>> low, high = shifted_interval(0.78, 0.82, -0.05)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.83, 0.87)
-    """
-    shift = np.asarray(bias, dtype=np.float64)
-    return np.asarray(low, dtype=np.float64) - shift, np.asarray(high, dtype=np.float64) - shift
-
-
-def union_interval(low: ArrayLike, high: ArrayLike, bias_low: ArrayLike, bias_high: ArrayLike) -> tuple[Floats, Floats]:
-    """Join the shifted intervals of every bias between two bounds.
-
-    Parameters
-    ----------
-    low, high : array-like
-        Ends for the observed measure.
-    bias_low, bias_high : array-like
-        Bounds of observed minus correct.
-
-    Returns
-    -------
-    low, high : arrays
-        Covers the correct measure as often as the first interval covers the expected observed one, if the bias is a
-        constant within its bounds. Not cut at 0 and 1.
-
-    Notes
-    -----
-    The width is that of the observed measure. A classifier that repeats the wrong labels looks perfect, and its
-    interval has no width: an accuracy of 0.944 with up to 5% such labels among 1000 is covered in 72% of cases only.
-    Join :func:`worst_case_interval`, whose width is that of the correct measure, to keep the level.
-
-    Examples
-    --------
-    >>> low, high = union_interval(0.78, 0.82, -0.05, 0.05)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.73, 0.87)
-    """
-    return shifted_interval(low, high, bias_high)[0], shifted_interval(low, high, bias_low)[1]
 
 
 def worst_case_interval(

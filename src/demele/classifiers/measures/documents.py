@@ -14,7 +14,7 @@ from demele.report.listing import Column, listed
 from demele.report.words import count, digits_for, ends, is_missing, joined, name, rate, title_of, written
 
 if TYPE_CHECKING:
-    from demele.classifiers.measures.assessment import Assessment
+    from demele.classifiers.measures.assess import Assessment
     from demele.classifiers.measures.confusion import ConfusionCounts
     from demele.classifiers.results import Estimate
 
