@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, share
-from demele.classifiers.measures.audit_plausibility import FAR_COUNT, audit_checks
+from demele.classifiers.audit_plausibility import FAR_COUNT, audit_checks
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.noise.audit import CodedAudit, disagreement, draw_audit

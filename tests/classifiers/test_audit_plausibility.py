@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from benchmarks.audit_plausibility import AS_DECLARED, Cell, measured
 from demele.classifiers import assess, compare, rank
-from demele.classifiers.measures.audit_plausibility import audit_checks
+from demele.classifiers.audit_plausibility import audit_checks
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for

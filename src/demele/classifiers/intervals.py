@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_level, checked_number
 from demele.core.proportions import normal_quantile
 
@@ -280,35 +280,3 @@ def lower_bound(seen: SampledSum, tail: ArrayLike) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(y > 0, v / y * gammaincinv(y * y / v, tail), 0.0)
     return np.where(v <= 0, y, low)
-
-
-# Whether rows were drawn uniformly ------------------------------------------------------------------------------------
-
-
-def drawn_p_value(marked: ArrayLike, seen: ArrayLike, n: int, k: int) -> Floats:
-    """Two-sided p-value of ``seen`` marked rows among ``k`` drawn of ``n``, for each number ``marked`` in all.
-
-    Examples
-    --------
-    >>> [round(p, 6) for p in drawn_p_value([215, 215, 1200], [22, 40, 120], 1200, 120).tolist()]
-    [0.982753, 2.5e-05, 1.0]
-    """
-    from scipy.stats import hypergeom
-
-    # Classes of the same size and count come often.
-    cases, back = np.unique(np.stack([marked, seen]).astype(np.int64), axis=1, return_inverse=True)
-    low = hypergeom.cdf(cases[1], n, cases[0], k)
-    high = hypergeom.sf(cases[1] - 1, n, cases[0], k)
-    p: Floats = np.minimum(1.0, 2 * np.minimum(low, high))
-    # None or all marked: the count is certain, whatever was drawn.
-    p = np.where((cases[0] == 0) | (cases[0] == n), 1.0, p)
-    return p[np.reshape(back, -1)]
-
-
-def place_p_value(rows: Rows, n: int) -> float:
-    """Two-sided p-value of the mean row number of rows drawn of ``n``, by its normal limit; 1 if all were drawn."""
-    from scipy.special import ndtr
-
-    k = rows.size
-    distance = abs(float(rows.mean()) - (n - 1) / 2)
-    return float(2 * ndtr(-distance / np.sqrt((n + 1) * (n - k) / (12 * k)))) if k < n else 1.0

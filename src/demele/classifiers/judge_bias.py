@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from demele.classifiers.audit_plausibility import audit_alarms
 from demele.classifiers.mean_scores import fitted
 from demele.classifiers.pooled_strata import PooledStrata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
-from demele.classifiers.row_scores import RowScores, ScoreAudit, audit_alarms
+from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_confidence
 from demele.core.errors import InputError, InputTypeError, NotEnoughData

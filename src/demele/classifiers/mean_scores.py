@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from demele.classifiers.audit_plausibility import audit_alarms
 from demele.classifiers.betting import exact_mean_ends
 from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.pooled_strata import (
@@ -17,7 +18,7 @@ from demele.classifiers.pooled_strata import (
     strata_of,
 )
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
-from demele.classifiers.row_scores import RowScores, ScoreAudit, audit_alarms
+from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_level, checked_number
 from demele.core.errors import InputError, NotEnoughData

@@ -10,21 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from demele.classifiers.intervals import drawn_p_value, place_p_value
-from demele.classifiers.pooled_strata import strata_of
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.checked_numbers import checked_number
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.names import checked_name
-from demele.core.results import Note
 from demele.core.row_blocks import numbered_rows
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, number_column
 from demele.noise.audit import read_rows
 from demele.noise.square_tables import digest, set_fields
-
-#: Error of all checks of a random draw together.
-ALARM = 0.001
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -394,37 +388,3 @@ class ScoreAudit:
         if known.sum() < 2:
             raise NotEnoughData("audit", f"expected at least 2 rows with a given and a true score, got {known.sum()}")
         return self.rows[known], true[..., known], None if self.inclusion is None else self.inclusion[known]
-
-
-def audit_alarms(scores: RowScores, audit: ScoreAudit) -> tuple[Note, ...]:
-    """Say whether an audit that is declared uniform looks like one: by given score, place, task and group.
-
-    The true scores are never looked at. A choice by what neither the scores nor the order shows is not seen.
-
-    Examples
-    --------
-    >>> given = [0] * 215 + [1] * 985
-    >>> len(audit_alarms(RowScores(given), ScoreAudit([*range(40), *range(215, 295)], [1] * 120)))
-    1
-    """
-    if audit.inclusion is not None or audit.selective:
-        return ()
-    scored = np.flatnonzero(scores.scored)
-    held, rows = scores.take(scored), np.searchsorted(scored, audit.rows[scores.scored[audit.rows]])
-    n, k = held.n, rows.size
-    found = [(place_p_value(rows, n), f"their mean row number is {rows.mean():.1f}, {(n - 1) / 2:.1f} expected", True)]
-    columns = {"given score": strata_of(held.given, k), "task": held.task, "group": held.group}
-    for name, codes in columns.items():
-        if codes is None:
-            continue
-        sizes, drawn = np.bincount(codes), np.bincount(codes[rows], minlength=int(codes.max()) + 1)
-        which = np.arange(sizes.size) if name == "given score" else np.array([sizes.argmax()])
-        for code, p in zip(which, drawn_p_value(sizes[which], drawn[which], n, k).tolist(), strict=True):
-            words = f"{drawn[code]} of {k} audited rows are of one {name}, {sizes[code] * k / n:.3g} expected"
-            found.append((p, words, name != "given score"))
-    p, words, harmful = min(found, key=lambda one: one[0])
-    if p * len(found) > ALARM:
-        return ()
-    effect = "the estimate may be wrong" if harmful else "the estimate allows for this"
-    message = f"the audited rows do not look like a uniform draw: {words} (p = {p:.1e}); {effect}"
-    return (Note(code="audit-not-uniform", message=message, severity="warning"),)

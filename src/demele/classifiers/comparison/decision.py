@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from demele.classifiers.audit_plausibility import audit_notes
 from demele.classifiers.audited_cells import Cells
 from demele.classifiers.comparison.documents import decision_document
 from demele.classifiers.comparison.grouped import GroupedPairs, group_counts, grouped_breakdown
@@ -17,7 +18,6 @@ from demele.classifiers.comparison.table_difference import own_ends, table_notes
 from demele.classifiers.comparison.worst_case import mcnemar_p
 from demele.classifiers.expert_errors import allowed_rows, largest_allowance
 from demele.classifiers.measures.audit_interval import unseen_notes
-from demele.classifiers.measures.audit_plausibility import audit_notes
 from demele.classifiers.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
 from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.results import Estimate, Verdict

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from demele.classifiers.audit_plausibility import audit_notes
 from demele.classifiers.expert_errors import ExpertErrors, check_random_errors, expert_words, moved_ends
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
-from demele.classifiers.measures.audit_plausibility import audit_notes
 from demele.classifiers.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
 from demele.classifiers.measures.correction import (
     average_bounds,
