@@ -124,7 +124,7 @@ def test_the_next_step_ends_where_nothing_is_left_to_decide(example: Any) -> Non
     assert not judge(scores["A"], human.of("A")).document().next
     close = judge(scores, human)  # 0.9 points apart, 6 points wide
     assert close.next_labels > close.n
-    assert "No number of these 1,200 rows would decide" in close.document().next[0][0]
+    assert "human scores of all 1,200 rows do not decide" in close.document().next[0][0]
 
 
 def test_the_error_names_the_system_without_human_scores(example: Any) -> None:

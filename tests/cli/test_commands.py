@@ -487,3 +487,32 @@ def test_a_class_that_no_classifier_predicts_is_noted(demele: Program, files_of_
     assert f"Labels {message}" in " ".join(explained.out.split())
     ranked = demele("compare", "rows.csv::one,two", "rows.csv::one", "--format", "table")
     assert "no classifier predicts" not in ranked.out + ranked.err
+
+
+def test_judge_of_tasks_with_weights(demele: Program, tmp_path: Path) -> None:
+    """Columns of text are weights, people's items need no task if each stands in one, and tasks count the same."""
+    rows = [(i, "big", int(i % 10 > 0), 1) for i in range(90)] + [(i, "small", 0, 1) for i in range(90, 100)]
+    pd.DataFrame(rows, columns=["id", "task", "score", "w"]).to_csv(tmp_path / "a.csv", index=False)
+    pd.DataFrame(rows[::2], columns=["id", "task", "human", "w"])[["id", "human"]].to_csv(
+        tmp_path / "h.csv", index=False
+    )
+    files = (str(tmp_path / "a.csv"), "--human", str(tmp_path / "h.csv"), "--format", "json")
+    alike, by_rows = demele("judge", *files), demele("judge", *files, "--weight", "w")
+    assert "2 tasks count the same" in alike.err
+    assert "count the same" not in by_rows.err
+    means = [json.loads(run.out)["systems"][0]["judge"] for run in (alike, by_rows)]
+    assert means == pytest.approx([0.45, 0.81])
+    pd.DataFrame([(0, "big", 1), (0, "small", 1)], columns=["id", "task", "score"]).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    refused = demele("judge", *files[:3])
+    assert refused.status == 2
+    assert "add a column task" in refused.err
+
+
+def test_a_verdict_that_is_no_field_can_be_asked_for(demele: Program, tmp_path: Path) -> None:
+    for name, least in (("A", 20), ("B", 0)):
+        scores = pd.DataFrame({"id": range(100), "score": [int(i >= least) for i in range(100)]})
+        scores.to_csv(tmp_path / f"{name}.csv", index=False)
+    files = (str(tmp_path / "A.csv"), str(tmp_path / "B.csv"), "--noise", "0", "--fail-unless")
+    assert [demele("judge", *files, verdict).status for verdict in ("candidate", "baseline")] == [0, 1]

@@ -643,8 +643,11 @@ def _notes(own: list[tuple[str, Note]], systems: list[Judged]) -> tuple[Note, ..
     spans = [(name, j, span.low, span.high) for name, j, span in known if span is not None]
     weak = tuple(name for name, _, low, _ in spans if low <= 0)
     if weak:
-        message = "J of the judge may be 0: it is not shown to recognise errors, and the human scores decide alone"
-        notes.append(Note(code="judge-uninformative", message=message, subject=weak))
+        message = (
+            "J of the judge may be 0: it is not shown to recognise errors, and the human scores decide alone; check "
+            "that they are of the same items"
+        )
+        notes.append(Note(code="judge-uninformative", message=message, subject=weak, severity="warning"))
     for first, second in pairwise(spans):
         lower, upper = sorted((first, second), key=lambda one: one[1])
         if upper[1] - lower[1] > math.hypot(upper[1] - upper[2], lower[3] - lower[1]):

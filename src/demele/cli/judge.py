@@ -7,7 +7,7 @@ from demele.classifiers.judge import judge
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.cli.engine import Call, Command, Given
 from demele.core.errors import DemeleWarning, warn_user
-from demele.core.kinds import Kind
+from demele.core.kinds import Kind, number
 from demele.files.score_files import read_human, read_scores, systems_of
 
 
@@ -35,15 +35,20 @@ def _read(
     """
     found = given.call(read_scores, given.files, systems=[] if human is None else systems_of(human))
     people = found.human if human is None else given.call(read_human, human, found)
+    n_tasks = len(set(found.tasks))
     repeats = max(len(one) for own in found.epochs.values() for one in own)
     averaged = (
         f"a score is the mean of up to {repeats} repeats of an item; `by_epoch` makes each repeat a row, which gives "
         "sensitivity and specificity"
     )
-    for note in (*found.notes, *(people.notes if people else ()), *([averaged] if repeats > 1 else [])):
+    alike = f"{n_tasks} tasks count the same in each mean, whatever their rows; a `weight` column of ones counts rows"
+    more = [note for note, holds in ((averaged, repeats > 1), (alike, n_tasks > 1 and weight is None)) if holds]
+    for note in (*found.notes, *(people.notes if people else ()), *more):
         warn_user(note, DemeleWarning)
-    task = found.tasks if len(set(found.tasks)) > 1 else None
-    weights = None if weight is None else found.values_of(weight)
+    task = found.tasks if n_tasks > 1 else None
+    weights = None
+    if weight is not None:
+        weights = [number(one) if isinstance(one, str) else one for one in found.values_of(weight)]
     scores = {
         name: RowScores(values, found.low, found.high, task=task, group=found.groups, weight=weights)
         for name, values in found.scores.items()

@@ -177,7 +177,7 @@ class Output:
         found = _CONDITION.fullmatch(self.fail_unless)
         if found is None and self.fail_unless not in get_args(Verdict):
             raise InputError(f"--fail-unless: {_EXPECTED}, got {self.fail_unless!r}")
-        if found is None and "verdict" not in getattr(made, "__dataclass_fields__", ()):
+        if found is None and "verdict" not in {*dir(made), *getattr(made, "__dataclass_fields__", ())}:
             raise InputError("--fail-unless: this result has no verdict; write NAME>=X")
         if found is not None and not hasattr(made, "__getitem__"):
             raise InputError("--fail-unless: this result has no values by name")

@@ -1,6 +1,7 @@
 """Scores of rows, of one or several systems, and people's scores of the same rows: read from what programs write."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -289,15 +290,19 @@ def read_human(
     said: dict[tuple[str, str], dict[str, ScoredRow]] = {}
     odd: dict[str, dict[str, None]] = {"are not in the results": {}, "have two different scores": {}}
     known = {*found.ids, *found.left_out}
+    items = Counter(name.partition("/")[2] for name in known if several)
+    alone = {item: name for name in known if items[item := name.partition("/")[2]] == 1}
     for row in rows:
         name = _name_of(row, several and bool(row.task), found.by_epoch and bool(row.epoch))
+        name = alone.get(name, name)
         first = said.setdefault((row.system, name), {}).setdefault(row.epoch, row)
         for why, is_odd in zip(odd, (name not in known, first.human != row.human), strict=True):
             odd[why] |= {name: None} if is_odd else {}
     for why, names in odd.items():
         if names:
             first_ones = ", ".join(quoted(name) for name in list(names)[:3])
-            raise InputError(f"{text}: {len(names)} items {why}, first {first_ones}")
+            hint = "; the results have several tasks: add a column task" if several and not rows[0].task else ""
+            raise InputError(f"{text}: {len(names)} items {why}, first {first_ones}{hint}")
     place = {name: row for row, name in enumerate(found.ids)}
     for (system, name), repeats in said.items():
         k = len(found.epochs[system][place[name]]) if name in place else 0

@@ -148,7 +148,7 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
 
 
 class _Assessed:
-    """A classifier on labels of which nothing is known: its estimates, with every label believed.
+    """A classifier on labels that are taken as right: its estimates.
 
     What is known of the labels is a subclass, which says how far the correct measures on these rows may be from the
     observed ones, and which intervals follow.
