@@ -14,7 +14,7 @@ from typing import Any
 import demele
 from benchmarks.loop import Row, Table, main
 from demele import bench
-from demele.data.label_sets import LABEL_SETS, label_example
+from demele.data.examples import LABEL_SETS, label_example
 
 COLUMNS = (
     *("data", "noise_kind", "measure", "noise", "rate", "method", "type_1", "type_1_se", "type_2", "type_2_se"),

@@ -87,9 +87,8 @@ def _words(factor: FactorVerdict, x: float, y: float) -> list[str]:
 
 def fabric_picture() -> str:
     """Return a fabric of 8 layers and 4 scales of which half of the links (38) went at random, as SVG."""
-    from demele.models.fabric.drawing import structure_svg
-    from demele.models.fabric.lattice import Lattice
-    from demele.models.fabric.planning import plan_links
+    from demele.models.fabric.lattice import Lattice, plan_links
+    from demele.models.fabric.results import structure_svg
 
     whole = Lattice.whole(8, 4)
     scores = np.random.default_rng(1).random(len(whole.links))

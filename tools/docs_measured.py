@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.protocol_arrays import ARRAYS
-from demele.bench.comparisons.method_documents import PUBLISHED_NOISE, published
+from demele.bench.comparisons.result import PUBLISHED_NOISE, published
 from tools.docs_tables import Column, Measured, Page, Rows, means, numbers, pivot, table, together, unique
 
 STREAMING = Measured(

@@ -13,29 +13,29 @@ from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
     from demele.models.encode import encode as encode
+    from demele.models.fabric.annotators import AnnotatorRecipe as AnnotatorRecipe
     from demele.models.fabric.annotators import FabricAnnotator as FabricAnnotator
     from demele.models.fabric.annotators import FabricAnnotators as FabricAnnotators
+    from demele.models.fabric.annotators import FabricPreset as FabricPreset
+    from demele.models.fabric.annotators import annotator_recipe as annotator_recipe
     from demele.models.fabric.annotators import fabric_annotators as fabric_annotators
-    from demele.models.fabric.benchmark import benchmark as benchmark
+    from demele.models.fabric.annotators import fabric_preset as fabric_preset
     from demele.models.fabric.lattice import FabricCounts as FabricCounts
+    from demele.models.fabric.lattice import Pruning as Pruning
     from demele.models.fabric.model import Fabric as Fabric
-    from demele.models.fabric.planning import Pruning as Pruning
-    from demele.models.fabric.presets import AnnotatorRecipe as AnnotatorRecipe
-    from demele.models.fabric.presets import FabricPreset as FabricPreset
-    from demele.models.fabric.presets import annotator_recipe as annotator_recipe
-    from demele.models.fabric.presets import fabric_preset as fabric_preset
     from demele.models.fabric.results import FabricReport as FabricReport
     from demele.models.fabric.results import FabricRun as FabricRun
-    from demele.models.fabric.schedule import PruningSchedule as PruningSchedule
-    from demele.models.fabric.schedule import fit_pruned as fit_pruned
+    from demele.models.fabric.screening import PruningSchedule as PruningSchedule
     from demele.models.fabric.screening import Screening as Screening
+    from demele.models.fabric.screening import benchmark as benchmark
+    from demele.models.fabric.screening import fit_pruned as fit_pruned
     from demele.models.fabric.screening import screen_links as screen_links
-    from demele.models.presets import Preset as Preset
-    from demele.models.presets import preset as preset
     from demele.models.vae.model import VAE as VAE
     from demele.models.vae.model import load_vae as load_vae
     from demele.models.vae.run import Run as Run
+    from demele.models.vae.trained import Preset as Preset
     from demele.models.vae.trained import encode_images as encode_images
+    from demele.models.vae.trained import preset as preset
     from demele.models.vae.trained import train_vae as train_vae
     from demele.studies.examination import Examination as Examination
     from demele.studies.examination import Reconstructions as Reconstructions
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from demele.studies.fabrics import prune_fabric as prune_fabric
     from demele.studies.fabrics import show_fabric as show_fabric
     from demele.studies.fabrics import train_fabric as train_fabric
-    from demele.studies.model_family import model_family as model_family
-    from demele.studies.model_family import plan_model_family as plan_model_family
     from demele.studies.planning import StudyPlan as StudyPlan
+    from demele.studies.planning import model_family as model_family
+    from demele.studies.planning import plan_model_family as plan_model_family
     from demele.studies.pruning.configurations import PruningConfiguration as PruningConfiguration
     from demele.studies.pruning.planning import pruning_study as pruning_study
     from demele.studies.pruning.study import PruningStudy as PruningStudy
@@ -69,24 +69,21 @@ __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
         "demele.models.encode": "encode",
-        "demele.models.fabric.annotators": "FabricAnnotator FabricAnnotators fabric_annotators",
-        "demele.models.fabric.benchmark": "benchmark",
-        "demele.models.fabric.lattice": "FabricCounts",
+        "demele.models.fabric.annotators": (
+            "FabricAnnotator FabricAnnotators fabric_annotators AnnotatorRecipe FabricPreset "
+            "annotator_recipe fabric_preset"
+        ),
+        "demele.models.fabric.screening": "benchmark PruningSchedule fit_pruned Screening screen_links",
+        "demele.models.fabric.lattice": "FabricCounts Pruning",
         "demele.models.fabric.model": "Fabric",
-        "demele.models.fabric.planning": "Pruning",
-        "demele.models.fabric.presets": "AnnotatorRecipe FabricPreset annotator_recipe fabric_preset",
         "demele.models.fabric.results": "FabricReport FabricRun",
-        "demele.models.fabric.schedule": "PruningSchedule fit_pruned",
-        "demele.models.fabric.screening": "Screening screen_links",
-        "demele.models.presets": "Preset preset",
+        "demele.models.vae.trained": "Preset preset encode_images train_vae",
         "demele.models.vae.model": "VAE load_vae",
         "demele.models.vae.run": "Run",
-        "demele.models.vae.trained": "encode_images train_vae",
         "demele.studies.examination": "Examination Reconstructions Sweep Traversals",
         "demele.studies.examine": "examine examine_file examine_model",
         "demele.studies.fabrics": "Parts divide_images prune_fabric show_fabric train_fabric",
-        "demele.studies.model_family": "model_family plan_model_family",
-        "demele.studies.planning": "StudyPlan",
+        "demele.studies.planning": "model_family plan_model_family StudyPlan",
         "demele.studies.pruning.configurations": "PruningConfiguration",
         "demele.studies.pruning.planning": "pruning_study",
         "demele.studies.pruning.study": "PruningStudy load_pruning pruning_demo",

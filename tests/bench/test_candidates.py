@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele.bench.candidates import candidate, chosen_candidates
+from demele.bench.run import candidate, chosen_candidates
 from demele.bench.scenario import Candidate
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.fingerprint import fingerprint

@@ -3,8 +3,8 @@
 from typing import Any
 
 from demele import bench
-from demele.bench.candidates import candidate
 from demele.bench.metric_documents import CAPTIONS
+from demele.bench.run import candidate
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Curve
 from demele.report.document import Choice, Lines, Matrix, Pill, Table

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks import characterise
 from demele import bench
-from demele.bench import characterisation, stored
+from demele.bench import metric_documents, stored
 from demele.bench.stored import FEWER, FILE, fewer_seeds, write_rows
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
@@ -34,7 +34,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     reference()  # kept for the process: it must not be first read from the copy
     copy = tmp_path / "reference.xz"
     shutil.copy(FILE, copy)
-    monkeypatch.setattr(characterisation, "FILE", copy)
+    monkeypatch.setattr(metric_documents, "FILE", copy)
     return copy
 
 

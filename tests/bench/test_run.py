@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele.bench.candidates import candidate, chosen_candidates
-from demele.bench.run import Plan, drawn, measured, record_key
+from demele.bench.run import Plan, candidate, chosen_candidates, drawn, measured, record_key
 from demele.bench.scenario import Representation, Scenario
 from demele.bench.scenarios import SCENARIOS, scenario
 from demele.core.errors import InputError

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demele.bench.candidates import chosen_candidates
-from demele.bench.run import declined, drawn
+from demele.bench.run import chosen_candidates, declined, drawn
 from demele.bench.scenario import Candidate, Representation, own_settings
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.draws import CHANGES, MULTIPLES, M, tangent

@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from demele.bench.criteria import REVIEW_CRITERIA, Criterion, Part, added_criteria
-from demele.bench.published import (
+from demele.bench.dictionary import (
     agreement,
     printed_verdict,
 )
@@ -27,7 +26,18 @@ from demele.bench.scenario import (
     Scenario,
 )
 from demele.bench.scenarios import SCENARIOS
-from demele.bench.verdicts import Condition, Curve, PartVerdict, Status, Verdict, judged
+from demele.bench.verdicts import (
+    REVIEW_CRITERIA,
+    Condition,
+    Criterion,
+    Curve,
+    Part,
+    PartVerdict,
+    Status,
+    Verdict,
+    added_criteria,
+    judged,
+)
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 CRITERIA = {criterion.name: criterion for criterion in REVIEW_CRITERIA}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from demele import bench
-from demele.bench import characterisation
+from demele.bench import metric_documents
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
 from demele.bench.stored import FEWER
 from demele.cli import bench_metrics
@@ -245,7 +245,7 @@ def test_published_metrics_are_shown_under_your_own(
     demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = bench.check_metrics(["mig", "dlig"], ["mixing"], seeds=3, n_rows=250)
-    monkeypatch.setattr(characterisation, "reference", lambda: stored)
+    monkeypatch.setattr(metric_documents, "reference", lambda: stored)
     mine = ("--metrics", "mine.py::half")
     assert [row["name"] for row in json.loads(demele(*MIXING, *mine).out)["rows"]] == ["a_half"]
     comma = csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mine.py::half,mig", "--format", "csv").out))
@@ -263,7 +263,7 @@ def test_published_metrics_are_shown_under_your_own(
     def lost() -> Any:
         raise FileNotFoundError("reference.json.gz")
 
-    monkeypatch.setattr(characterisation, "reference", lost)
+    monkeypatch.setattr(metric_documents, "reference", lost)
     assert first()[:2] == ["a_half", "a_half fails Coherent modularity."]
 
 

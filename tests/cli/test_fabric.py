@@ -12,7 +12,7 @@ import pytest
 
 from demele.data import clutter, clutter_labels
 from demele.lab import Fabric
-from demele.models.fabric.train import FabricFitting
+from demele.models.fabric.network import FabricFitting
 from tests.cli.conftest import Program, replaced
 from tests.models.test_fabric_training import assert_same
 

@@ -12,8 +12,7 @@ import pytest
 
 from demele import lab
 from demele.studies.pruning import planning
-from demele.studies.pruning.configurations import Times
-from demele.studies.pruning.pictures import ClutterSource
+from demele.studies.pruning.configurations import ClutterSource, Times
 from tests.cli.conftest import Program
 from tests.report.sample_agreement import sample_study
 from tests.studies.pruned import WAYS

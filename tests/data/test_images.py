@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.data import ArrayImages, FactorSpace
-from demele.data.resample import resampled
+from demele.data.images import resampled
 from tests.tolerances import assert_exact, assert_mean
 
 SPACE = FactorSpace({"shape": ["square", "heart"], "x": [0.0, 0.5, 1.0], "hue": [0.0, 0.25, 0.5, 0.75]})

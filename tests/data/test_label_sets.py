@@ -9,7 +9,7 @@ import pytest
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import read_labelled
 from demele.data import LabelSet, load_example
-from demele.data.label_sets import CROWDS, LABEL_SETS, crowd_example, label_example
+from demele.data.examples import CROWDS, LABEL_SETS, crowd_example, label_example
 from demele.labels import Annotations
 from tests.refusals import refuses
 from tests.tolerances import assert_exact

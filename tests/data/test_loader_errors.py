@@ -192,7 +192,7 @@ def test_data_sets_of_shapes3d_that_are_others(tmp_path: Path, change: Callable[
 
 
 def test_images_in_one_huge_chunk_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demele.data.loaders.archives._MOST", 10_000)
+    monkeypatch.setattr("demele.data.loaders.readers._MOST", 10_000)
     made = files.write_shapes3d(tmp_path, chunks=(144, 8, 8, 3))
     refused(made, "144 images share chunks and must be read together, which takes 27 KiB; save it again")
 

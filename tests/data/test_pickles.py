@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from demele.core.errors import FormatError
-from demele.data.loaders.pickles import load_plain
+from demele.data.loaders.readers import load_plain
 from tests.data.labelled_bytes import Python2Pickle
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
@@ -145,7 +145,7 @@ BOMBS = {
 LIMITED = """
 import resource, sys
 from demele.core.errors import FormatError
-from demele.data.loaders.pickles import load_plain
+from demele.data.loaders.readers import load_plain
 content = sys.stdin.buffer.read()
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from demele.data.resample import Resample, resampled, resampling_matrix, whole_weights
+from demele.data.images import Resample, resampled, resampling_matrix, whole_weights
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 WAYS: tuple[Resample, ...] = ("area", "lanczos")

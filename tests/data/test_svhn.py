@@ -11,8 +11,8 @@ import scipy.io
 
 from demele.core.errors import FormatError, InputError
 from demele.data.loaders.loading import load
-from demele.data.loaders.matrix_files import matlab_variables
 from demele.data.loaders.published import PublishedSet
+from demele.data.loaders.readers import matlab_variables
 from tests.data import published_files as files
 from tests.tolerances import assert_exact
 

@@ -8,7 +8,7 @@ import pytest
 
 from demele.core.errors import FormatError, InputError
 from demele.data import load
-from demele.data.loaders.voc import class_of_picture
+from demele.data.loaders.class_sets import class_of_picture
 from tests.data import published_files as files
 from tests.refusals import refuses
 from tests.tolerances import assert_exact

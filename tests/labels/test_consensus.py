@@ -12,7 +12,7 @@ from demele.core.errors import DemeleError, InputError, NotConvergedWarning, Unk
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
 from demele.data import load_example
-from demele.data.label_sets import CROWDS, crowd_example
+from demele.data.examples import CROWDS, crowd_example
 from demele.labels import (
     Annotations,
     Consensus,

@@ -16,7 +16,6 @@ from scipy.stats import t as student
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, NotEnoughData, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.labels import Annotations, bayesian_consensus, majority_vote
-from demele.labels.joined.consensus_result import Consensus
 from demele.labels.joined.gibbs import (
     Answers,
     CountFeatures,
@@ -27,6 +26,7 @@ from demele.labels.joined.gibbs import (
     split_r_hat,
     sufficient,
 )
+from demele.labels.joined.voting import Consensus
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
 

@@ -8,7 +8,7 @@ import torch
 
 from demele.data import ImageSet, clutter
 from demele.lab import Fabric
-from demele.models.fabric.train import Feed
+from demele.models.fabric.network import Feed
 
 #: A training that takes a moment, on images of 8 x 8.
 TRAINED: dict[str, Any] = {"batch": 16, "milestones": (2,)}

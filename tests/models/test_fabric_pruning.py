@@ -8,8 +8,7 @@ import pytest
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.lab import Fabric, PruningSchedule, benchmark, fit_pruned
-from demele.models.fabric.lattice import Lattice, Link, Node
-from demele.models.fabric.planning import plan_channels, plan_links, plan_weights
+from demele.models.fabric.lattice import Lattice, Link, Node, plan_channels, plan_links, plan_weights
 from tests.models.fabrics import TRAINED, images, labels, small
 from tests.models.test_fabric_training import assert_same
 from tests.refusals import refuses

@@ -10,8 +10,7 @@ from scipy.stats import sobol_indices, spearmanr
 from demele.core.seeds import rng_for
 from demele.errors import InputError
 from demele.lab import Screening, screen_links
-from demele.models.fabric.criteria import shapley_groups
-from demele.models.fabric.radial import radial_runs
+from demele.models.fabric.criteria import radial_runs, shapley_groups
 from demele.report.document import Lines
 from tests.models.fabrics import batches, disturbed, images, labels, small
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most

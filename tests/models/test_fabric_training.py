@@ -13,9 +13,8 @@ import demele
 from demele.core.errors import FormatError, InputError, InputTypeError, NotConvergedWarning
 from demele.core.store import locked
 from demele.lab import Fabric
-from demele.models.checkpoint import read_checkpoint
-from demele.models.fabric.network import LAYOUT
-from demele.models.fabric.train import Feed, augmented
+from demele.models.fabric.network import LAYOUT, Feed, augmented
+from demele.models.training import read_checkpoint
 from tests.models.fabrics import TRAINED, images, labels, small, trained, weights
 from tests.refusals import refuses
 from tests.tolerances import SINGLE, assert_close, assert_exact

@@ -13,7 +13,7 @@ import torch
 
 import demele
 from demele.lab import VAE, Run, load_vae
-from demele.models.checkpoint import read_checkpoint
+from demele.models.training import read_checkpoint
 from demele.models.vae.objectives import ESTIMATORS, total_correlation
 from demele.models.vae.train import LAYOUT, Feed, Training, history_row
 from tests.models.squares import fitted, squares, weights

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from demele.studies.pruning.configurations import LabelNoise, PruningConfiguration, Times
-from demele.studies.pruning.pictures import ClutterSource
+from demele.studies.pruning.configurations import ClutterSource, LabelNoise, PruningConfiguration, Times
 from demele.studies.pruning.planning import PruningPlan
 
 WAYS = (

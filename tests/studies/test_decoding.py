@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from demele.studies.decoding import traversals
+from demele.studies.examination import traversals
 from tests.tolerances import ROUNDING, assert_close
 
 

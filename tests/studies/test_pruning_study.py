@@ -26,7 +26,7 @@ from demele.core.errors import (
 )
 from demele.data import ArrayImages, clutter, clutter_labels
 from demele.lab import Fabric
-from demele.models.networks import computing
+from demele.models.training import computing
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
 from demele.studies.pruning.planning import DecisionJob, checked_plan, decided, read_predictions
 from tests.refusals import refuses

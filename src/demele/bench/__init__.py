@@ -6,16 +6,15 @@
 """
 
 from demele.bench.agreement import agreement
-from demele.bench.agreement_print import Likeness, PublishedAgreement, published_agreement, published_agreement_names
 from demele.bench.agreement_result import Agreement, PairAgreement, RankMatrix, Stability
-from demele.bench.candidates import candidate
-from demele.bench.characterisation import Characterisation, load, reference
 from demele.bench.check_metrics import check_metrics
 from demele.bench.comparisons.compared import check_methods
 from demele.bench.comparisons.contenders import comparison_methods
 from demele.bench.comparisons.experiment import noise_experiment
 from demele.bench.comparisons.result import MethodComparison
-from demele.bench.criteria import Criterion
+from demele.bench.metric_documents import Characterisation, load, reference
+from demele.bench.rank_correlation import Likeness, PublishedAgreement, published_agreement, published_agreement_names
+from demele.bench.run import candidate
 from demele.bench.scenario import (
     AtLeast,
     AtMost,
@@ -29,8 +28,8 @@ from demele.bench.scenario import (
     Scenario,
 )
 from demele.bench.scenarios import scenario, scenario_names
-from demele.bench.scenarios.confounded import ConfoundedProcess, confounded_scenario
-from demele.bench.verdicts import Verdict
+from demele.bench.scenarios.draws import ConfoundedProcess, confounded_scenario
+from demele.bench.verdicts import Criterion, Verdict
 
 __all__ = [
     "Agreement",

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.agreement_print import (
+from demele.bench.rank_correlation import (
+    LEAST_FOR_INTERVALS,
     Likeness,
     Measured,
     PublishedAgreement,
     centred_interval,
+    clear_line,
+    column_pairs,
     likeness,
     published_agreement,
     published_agreement_names,
 )
-from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, column_pairs
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import checked
 from demele.core.names import checked_name

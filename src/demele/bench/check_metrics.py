@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from demele.bench.characterisation import Characterisation
+from demele.bench.metric_documents import Characterisation
 from demele.bench.run import (
     LEAST_ROWS,
     USUAL_SEEDS,

@@ -14,8 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.candidates import chosen_candidates
-from demele.bench.run import declined
+from demele.bench.run import chosen_candidates, declined
 from demele.bench.scenario import EXPECTATIONS, Candidate, Scenario, expectation_of
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Curve, Findings

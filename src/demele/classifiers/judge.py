@@ -31,7 +31,7 @@ from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 
 Against = Literal["above", "below", "inconclusive", ""]
 #: What the sign of a difference shows: where it is, and which system is better.

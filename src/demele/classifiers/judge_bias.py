@@ -23,7 +23,7 @@ from demele.core.results import Interval, Note
 from demele.core.row_blocks import numbered_rows
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, number_column
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 
 #: A slice with fewer audited rows has no interval.
 LEAST_AUDITED = 20

@@ -21,8 +21,7 @@ from demele.core.results import Interval
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
-from demele.noise.square_tables import digest
-from demele.noise.transition import TransitionMatrix
+from demele.noise.transition import TransitionMatrix, digest
 
 Loss = Literal["brier", "log"]
 #: Probabilities of a row sum to 1 within this.

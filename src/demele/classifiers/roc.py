@@ -17,8 +17,7 @@ from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
 from demele.noise.audit import Audit, CodedAudit
-from demele.noise.square_tables import digest
-from demele.noise.transition import TransitionMatrix
+from demele.noise.transition import TransitionMatrix, digest
 
 # Numbers of several systems on the same rows, and their differences, from one covariance or from bounds ---------------
 

@@ -18,7 +18,7 @@ from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Note
 from demele.core.row_blocks import numbered_rows
 from demele.noise.audit import CodedAudit
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 
 if TYPE_CHECKING:
     from demele.core.labelled import Labelled

@@ -18,7 +18,7 @@ from demele.core.row_blocks import numbered_rows
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, number_column
 from demele.noise.audit import read_rows
-from demele.noise.square_tables import digest, set_fields
+from demele.noise.transition import digest, set_fields
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)

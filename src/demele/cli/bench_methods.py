@@ -14,7 +14,7 @@ from demele.core.errors import InputError
 from demele.core.kinds import Data
 from demele.core.labelled import read_labels
 from demele.core.names import checked_name
-from demele.data.label_sets import LABEL_SETS, label_example
+from demele.data.examples import LABEL_SETS, label_example
 from demele.files.column_files import numbers_of
 from demele.files.label_files import (
     classes_like,

@@ -3,10 +3,9 @@
 from functools import wraps
 from typing import Any
 
-from demele.bench.candidates import chosen_candidates
-from demele.bench.characterisation import Characterisation, load, reference
 from demele.bench.check_metrics import check_metrics
-from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
+from demele.bench.metric_documents import Characterisation, load, reference
+from demele.bench.run import QUICK_ROWS, QUICK_SEEDS, chosen_candidates
 from demele.cli.engine import Call, Command, Given
 from demele.cli.functions import chosen_metrics, chosen_scenarios
 from demele.files.python_files import PythonFiles

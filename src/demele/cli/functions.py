@@ -44,7 +44,7 @@ def chosen_metrics(items: Sequence[str], files: PythonFiles) -> list[Any]:
         As :func:`scored_metrics`.
     """
     from demele import bench
-    from demele.bench.candidates import chosen_candidates, of_metric
+    from demele.bench.run import chosen_candidates, of_metric
     from demele.metrics.catalogue import CATALOGUE
     from demele.metrics.metric import Metric
     from demele.metrics.request import free_name
@@ -166,7 +166,7 @@ def _metric(found: Any, name: str, path: Path, source: str) -> "Metric":
 def _measuring(found: Any, path: Path, name: str) -> Any:
     """Return what a file holds, if it is a metric, a candidate, or a function of codes and factors."""
     from demele import bench
-    from demele.bench.candidates import why_not_callable
+    from demele.bench.run import why_not_callable
     from demele.metrics.metric import Metric
 
     if isinstance(found, bench.Candidate | Metric):

@@ -8,9 +8,8 @@ from typing import Any
 
 from demele.cli.engine import Call, Command, Given
 from demele.core.errors import InputError
-from demele.data.catalogue import describe, image_set_names
 from demele.data.loaders.loading import check_files
-from demele.data.own_files import draw_images
+from demele.data.own_files import describe, draw_images, image_set_names
 
 
 def _set(function: Callable[..., Any], given: Given) -> Call:

@@ -1,8 +1,7 @@
 """``demele lab study``: many models trained, scored and compared; and fabrics pruned in many ways."""
 
 from demele.cli.engine import Call, Command, Given
-from demele.studies.model_family import model_family, plan_model_family
-from demele.studies.planning import estimated
+from demele.studies.planning import estimated, model_family, plan_model_family
 from demele.studies.pruning.planning import pruning_study
 from demele.studies.pruning.study import load_pruning, pruning_demo
 from demele.studies.study import load_study, study_demo

@@ -6,25 +6,25 @@ from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
     from demele.data.array_images import ArrayImages as ArrayImages
-    from demele.data.catalogue import ImageSetFacts as ImageSetFacts
-    from demele.data.catalogue import describe as describe
-    from demele.data.catalogue import image_set_names as image_set_names
     from demele.data.examples import FACTOR_UNITS as FACTOR_UNITS
+    from demele.data.examples import CrowdSet as CrowdSet
+    from demele.data.examples import LabelSet as LabelSet
     from demele.data.examples import digit_factors as digit_factors
     from demele.data.examples import example_names as example_names
     from demele.data.examples import load_example as load_example
     from demele.data.images import ImageSet as ImageSet
-    from demele.data.label_sets import CrowdSet as CrowdSet
-    from demele.data.label_sets import LabelSet as LabelSet
+    from demele.data.images import resampling_matrix as resampling_matrix
     from demele.data.loaders.loading import load as load
+    from demele.data.own_files import ImageSetFacts as ImageSetFacts
+    from demele.data.own_files import describe as describe
+    from demele.data.own_files import image_set_names as image_set_names
     from demele.data.own_files import open_images as open_images
     from demele.data.own_files import save_images as save_images
     from demele.data.procedural.clutter import clutter as clutter
     from demele.data.procedural.clutter import clutter_labels as clutter_labels
     from demele.data.procedural.room import room as room
     from demele.data.procedural.sprites import sprites as sprites
-    from demele.data.procedural.squares import squares as squares
-    from demele.data.resample import resampling_matrix as resampling_matrix
+    from demele.data.procedural.sprites import squares as squares
     from demele.data.sample import Sample as Sample
     from demele.data.space import FactorSpace as FactorSpace
     from demele.data.space import Symmetry as Symmetry
@@ -33,17 +33,13 @@ __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
         "demele.data.array_images": "ArrayImages",
-        "demele.data.catalogue": "ImageSetFacts describe image_set_names",
-        "demele.data.examples": "FACTOR_UNITS digit_factors example_names load_example",
-        "demele.data.images": "ImageSet",
-        "demele.data.label_sets": "CrowdSet LabelSet",
+        "demele.data.own_files": "ImageSetFacts describe image_set_names open_images save_images",
+        "demele.data.examples": "FACTOR_UNITS digit_factors example_names load_example CrowdSet LabelSet",
+        "demele.data.images": "ImageSet resampling_matrix",
         "demele.data.loaders.loading": "load",
-        "demele.data.own_files": "open_images save_images",
         "demele.data.procedural.clutter": "clutter clutter_labels",
         "demele.data.procedural.room": "room",
-        "demele.data.procedural.sprites": "sprites",
-        "demele.data.procedural.squares": "squares",
-        "demele.data.resample": "resampling_matrix",
+        "demele.data.procedural.sprites": "sprites squares",
         "demele.data.sample": "Sample",
         "demele.data.space": "FactorSpace Symmetry",
     },

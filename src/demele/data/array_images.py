@@ -24,8 +24,7 @@ from demele.core.inputs import is_text, read_factors
 from demele.core.reading import check_characters
 from demele.core.table_columns import split_columns
 from demele.data.images import ImageSet, digest_of
-from demele.data.mapped import StoredArray
-from demele.data.pixels import as_uint8, check_type, check_values, checked_shape
+from demele.data.pixels import StoredArray, as_uint8, check_type, check_values, checked_shape
 from demele.data.space import FactorSpace
 
 if TYPE_CHECKING:

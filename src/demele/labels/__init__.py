@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from demele.labels.joined.agreement_coefficients import annotator_agreement as annotator_agreement
     from demele.labels.joined.annotations import Annotations as Annotations
     from demele.labels.joined.asking import AskingSavings as AskingSavings
+    from demele.labels.joined.asking import ErrorStructure as ErrorStructure
     from demele.labels.joined.asking import NextAnswers as NextAnswers
+    from demele.labels.joined.asking import error_structure as error_structure
     from demele.labels.joined.asking import next_answers as next_answers
     from demele.labels.joined.asking import simulated_asking as simulated_asking
     from demele.labels.joined.asking import split_annotators as split_annotators
-    from demele.labels.joined.consensus_result import Consensus as Consensus
-    from demele.labels.joined.error_structure import ErrorStructure as ErrorStructure
-    from demele.labels.joined.error_structure import error_structure as error_structure
     from demele.labels.joined.generative import bayesian_consensus as bayesian_consensus
     from demele.labels.joined.item_response import consensus as consensus
     from demele.labels.joined.item_response import dawid_skene as dawid_skene
     from demele.labels.joined.item_response import one_coin as one_coin
+    from demele.labels.joined.voting import Consensus as Consensus
     from demele.labels.joined.voting import majority_vote as majority_vote
     from demele.labels.made.add_noise import add_noise as add_noise
     from demele.labels.made.annotators import ArtificialAnnotators as ArtificialAnnotators
@@ -64,12 +64,12 @@ __getattr__, __dir__, __all__ = lazily(
         "demele.labels.joined.aggregate": "AggregatedLabels aggregate",
         "demele.labels.joined.agreement_coefficients": "Agreement annotator_agreement",
         "demele.labels.joined.annotations": "Annotations",
-        "demele.labels.joined.asking": "AskingSavings NextAnswers next_answers simulated_asking split_annotators",
-        "demele.labels.joined.consensus_result": "Consensus",
-        "demele.labels.joined.error_structure": "ErrorStructure error_structure",
+        "demele.labels.joined.asking": (
+            "AskingSavings NextAnswers next_answers simulated_asking split_annotators ErrorStructure error_structure"
+        ),
+        "demele.labels.joined.voting": "Consensus majority_vote",
         "demele.labels.joined.generative": "bayesian_consensus",
         "demele.labels.joined.item_response": "consensus dawid_skene one_coin",
-        "demele.labels.joined.voting": "majority_vote",
         "demele.labels.made.add_noise": "add_noise",
         "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
         "demele.labels.made.noise": ("NoisyLabels asymmetric_transition symmetric_transition "),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from demele.labels.cleaned.cleaning import Cleaning
     from demele.labels.cleaned.harm import ClassHarm, Harm
     from demele.labels.joined.agreement_coefficients import Agreement
-    from demele.labels.joined.consensus_result import Consensus
+    from demele.labels.joined.voting import Consensus
     from demele.labels.made.noise import NoisyLabels
 
 _COEFFICIENTS = {

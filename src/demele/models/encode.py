@@ -55,7 +55,7 @@ def called(model: Any) -> Iterator[Call]:
     elif _is_of("torch.nn", "Module", _owner(model)):
         import torch
 
-        from demele.models.networks import in_eval_mode
+        from demele.models.training import in_eval_mode
 
         network = _owner(model)
         weights = next((one for one in network.parameters() if one.is_floating_point()), torch.empty(0))

@@ -206,7 +206,7 @@ class _Network:
     def evaluating(self) -> Iterator[None]:
         """Put it into evaluation mode, with gradients whatever the caller's mode is; restore both."""
         torch = require("torch", purpose="a network")
-        from demele.models.networks import in_eval_mode
+        from demele.models.training import in_eval_mode
 
         before = torch.get_num_threads()
         try:

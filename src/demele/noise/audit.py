@@ -17,7 +17,7 @@ from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import plural
 from demele.core.table_columns import as_column, number_column
-from demele.noise.square_tables import digest, set_fields
+from demele.noise.transition import digest, set_fields
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,7 @@ from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.given_arrays import items_of
 from demele.core.table_columns import as_column
 from demele.noise.audit import Audit
-from demele.noise.square_tables import digest, set_fields
-from demele.noise.transition import TransitionMatrix
+from demele.noise.transition import TransitionMatrix, digest, set_fields
 
 #: Problem and fix of an audit of another design.
 _OTHER_DESIGNS = {

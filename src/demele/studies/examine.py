@@ -28,17 +28,24 @@ from demele.data.own_files import named_images
 from demele.data.sample import Sample
 from demele.models.encode import check_images, checked_range
 from demele.scoring.evaluate import evaluate
-from demele.studies.code_facts import code_facts, shares_of_entropy, sweeps, twin_notes, verdict_on
 from demele.studies.codes_file import (
     CodesFile,
     check_annotated,
     check_finite,
     checked_images,
+    code_facts,
     given_sample,
     is_arrays_file,
     read_codes_file,
+    shares_of_entropy,
+    sweeps,
+    twin_notes,
+    verdict_on,
 )
-from demele.studies.decoding import (
+from demele.studies.examination import (
+    Examination,
+    Reconstructions,
+    Traversals,
     change,
     compared,
     decoding,
@@ -47,7 +54,6 @@ from demele.studies.decoding import (
     traversals,
     tried_rows,
 )
-from demele.studies.examination import Examination, Reconstructions, Traversals
 
 if TYPE_CHECKING:
     import pandas as pd

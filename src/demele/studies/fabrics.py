@@ -20,13 +20,12 @@ from demele.core.seeds import rng_for
 from demele.data.images import ImageSet, digest_of
 from demele.data.own_files import named_images
 from demele.data.procedural.clutter import clutter, clutter_labels
-from demele.models.fabric.benchmark import benchmark as benchmarked
+from demele.models.fabric.annotators import fabric_preset
+from demele.models.fabric.lattice import CAP
 from demele.models.fabric.model import Fabric
-from demele.models.fabric.planning import CAP
-from demele.models.fabric.presets import fabric_preset
 from demele.models.fabric.results import FabricReport
-from demele.studies.pruning.configurations import LabelNoise
-from demele.studies.pruning.pictures import uniform_given
+from demele.models.fabric.screening import benchmark as benchmarked
+from demele.studies.pruning.configurations import LabelNoise, uniform_given
 
 Labels = NDArray[np.int64]
 #: Factors that are classes, where a set has several factors.

@@ -1,20 +1,22 @@
 """The plan of a study: a grid of models, their trainings and scores, and how long they take."""
 
+import inspect
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.agreement_print import published_agreement
+from demele.bench.rank_correlation import published_agreement
 from demele.core.checked_numbers import checked_count, checked_share, checked_size
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted
 from demele.core.given_data import Codes
-from demele.core.kinds import Count, CountOrNone, Seed, at_least, checked
+from demele.core.kinds import Count, CountOrNone, Kind, Seed, at_least, checked
 from demele.core.names import checked_name
 from demele.core.result import TableResult, plain
 from demele.core.results import Evaluation
@@ -24,19 +26,19 @@ from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images
 from demele.metrics.catalogue import resolve
+from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.models.presets import Preset
-from demele.models.presets import preset as preset_named
 from demele.models.vae.model import VAE
+from demele.models.vae.trained import Preset
+from demele.models.vae.trained import preset as preset_named
 from demele.report.words import count
 from demele.runtime.progress import time_left
 from demele.runtime.sweep import Record, Task
 from demele.scoring.evaluate import evaluate
-from demele.studies.folders import GridPlan, Records, Stage, record_or_reason, trained_in_stages
+from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
 from demele.studies.study import (
     STUDY,
     Configuration,
-    Kind,
     Study,
     codes_digest,
     read_codes,
@@ -103,7 +105,7 @@ class StudyPlan(GridPlan[Study]):
     steps: tuple[int, ...]
     rows: NDArray[np.int64]
     metrics: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[str, ...]
     protocol: str
     codes: str
     seed: int
@@ -156,7 +158,7 @@ class StudyPlan(GridPlan[Study]):
         return Job(id=identifier, configuration=configuration, plan=self, folder=folder / identifier)
 
     @property
-    def scored(self) -> list[tuple[int, Kind, str]]:
+    def scored(self) -> list[tuple[int, str, str]]:
         """Step, kind and metric of every score of a model: every step against the factors, the last against all."""
         places = [*((step, "real") for step in self.steps), *((self.steps[-1], kind) for kind in self.kinds[1:])]
         return [(*place, metric) for place in places for metric in self.metrics]
@@ -207,7 +209,7 @@ class Piece(NamedTuple):
 
     job: Job
     step: int = 0
-    kind: Kind = ""
+    kind: str = ""
     metric: str = ""
 
     @property
@@ -348,7 +350,7 @@ def train_vae(job: Job) -> Record:
     """
     import torch
 
-    from demele.models.networks import checked_device, computing
+    from demele.models.training import checked_device, computing
 
     plan, checkpoint, last = job.plan, job.folder / "checkpoint.pt", job.plan.steps[-1]
 
@@ -385,7 +387,7 @@ def worked(pieces: tuple[Piece, ...]) -> list[Record]:
     """Return the records that are wanted of one model, in their order; nothing is scored twice, or in vain."""
     job = pieces[0].job
     training = record_or_reason(job.plan.train or train_vae, job)
-    found: dict[tuple[int, Kind], Mapping[str, Record]] = {}
+    found: dict[tuple[int, str], Mapping[str, Record]] = {}
     records = []
     for piece in pieces:
         if not piece.kind:
@@ -399,7 +401,7 @@ def worked(pieces: tuple[Piece, ...]) -> list[Record]:
     return records
 
 
-def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Record) -> dict[str, Record]:
+def scored(job: Job, step: int, kind: str, metrics: Sequence[str], training: Record) -> dict[str, Record]:
     """Return the scores of the codes of one stage, a record for each metric: null with a reason where there is none."""
     if str(step) not in training.get("codes", {}):
         reason = training["reason"] or f"the training ended as {training['status']} before step {step:,}"
@@ -420,7 +422,7 @@ def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Re
     return {metric: _score_record(found, metric, whole=whole) for metric in metrics}
 
 
-def chosen_rows(kind: Kind, n: int) -> slice:
+def chosen_rows(kind: str, n: int) -> slice:
     """Return which of the scored rows a kind of scores is of: a half, which are in no order, or all.
 
     Examples
@@ -434,7 +436,7 @@ def chosen_rows(kind: Kind, n: int) -> slice:
     return slice(0, n)
 
 
-def seen_factors(job: Job, kind: Kind, chosen: slice) -> "pd.DataFrame":
+def seen_factors(job: Job, kind: str, chosen: slice) -> "pd.DataFrame":
     """Return the factors that codes are scored against; for a null, those of other rows, kept together.
 
     Each model has a permutation of its own: one for all would be noise that their scores share.
@@ -534,3 +536,146 @@ def estimated(plan: StudyPlan) -> Estimate:
         scoring_seconds=len(plan.scored) * sum(each_score),
         megabytes=(codes + kept * len(plan.configurations)) / 1e6,
     )
+
+
+# A family of models that differ in two settings, trained and scored ---------------------------------------------------
+
+#: Arguments of :func:`model_family` that say where and how to work.
+_WHERE = ("store", "n_jobs", "executor")
+
+
+def model_family(
+    data: Annotated[ImageSet | str | Path | None, Kind("IMAGES", is_file=True)] = None,
+    *,
+    image_size: int | None = None,
+    betas: Sequence[float] | None = None,
+    latents: Sequence[int] | None = None,
+    seeds: int = 1,
+    preset: Literal["ci", "embedded", "embedded-room", "print"] = "embedded",
+    objective: str = "beta_vae",
+    options: Mapping[str, Any] | None = None,
+    beta_scale: Literal["raw", "per_pixel"] = "raw",
+    steps: int | None = None,
+    checkpoints: Sequence[float] = (0.2, 0.5, 1),
+    metrics: Sequence[str] | None = None,
+    protocol: str = DEFAULT_PROTOCOL,
+    n_rows: int = MOST_ROWS,
+    nulls: int = 1,
+    halves: bool = True,
+    codes: Literal["mean", "sampled"] = "mean",
+    seed: int = 0,
+    store: StudyFolder = None,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+) -> Study:
+    """Train a family of models, score them with many metrics, and measure the agreement of the metrics.
+
+    Models of one family that differ in the strength of a penalty and in their number of codes: metrics that agree about
+    those do not only tell good models from bad ones.
+
+    Parameters
+    ----------
+    data : ImageSet, str or Path, optional
+        Images: a drawn set, a file or folder (default: by preset).
+    image_size : int, optional
+        Height and width (default: as the images are).
+    betas : sequence of float, optional
+        Strengths of the penalty (default: by preset). They are beta, or of other objectives c_max, gamma or lambda_od:
+        0.001, 0.01, 0.1, 1, 10, 100; of the preset ci 0.1, 1, 4, 100.
+    latents : sequence of int, optional
+        Numbers of codes (default: by preset). They are 2, 4, 8, 16, 32, 64; of the preset ci 6.
+    seeds : int, default 1
+        Trainings of each configuration. All first seeds are trained before the second ones.
+    preset : {"ci", "embedded", "embedded-room", "print"}
+        Images, network and training that go together. ``ci``: 4 models of 16 x 16 sprites, less than a minute: the
+        first try. ``embedded``: 36 models of 32 x 32 sprites, about half an hour on two cores. ``embedded-room``: the
+        same on a coloured room. ``print``: published network and training, for ``data`` of 64 x 64, with a GPU.
+    objective : str, default "beta_vae"
+        Objective, as of demele lab vae train.
+    options : mapping, optional
+        Options of the objective, as of :class:`demele.lab.VAE`.
+    beta_scale : {"raw", "per_pixel"}, default "raw"
+        Scale of the penalty; per_pixel: as at 64 x 64 x 3.
+    steps : int, optional
+        Steps of each training (default: by preset).
+    checkpoints : sequence of float, default (0.2, 0.5, 1)
+        Shares of the steps after which codes are scored.
+    metrics : sequence of str, optional
+        Metrics to compute (default: the 17 of the published study).
+    protocol : str, default "review2022"
+        Named settings of the metrics.
+    n_rows : int, default 5000
+        Images whose codes are scored. They are drawn once for all models.
+    nulls : int, default 1
+        Scores of each metric against permuted factors.
+    halves : bool, default True
+        Whether either half of the rows is scored too.
+    codes : {"mean", "sampled"}, default "mean"
+        Codes to score.
+    seed : int, default 0
+        Random seed. Trainings have the seeds 0, 1, ...
+    store : str or Path, optional
+        Folder that keeps the study. A killed study continues where it was, to the same bits; a later one with
+        more betas, latents, seeds, metrics or nulls adds to it.
+    n_jobs : int, default 1
+        Processes, -1 for all processors. Rows are the same bits for any number.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead; it must see the folder.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        Before anything is trained; also if the folder is of another study, or another process writes to it.
+    MissingExtraError
+        Without PyTorch (``demele[torch]``).
+
+    Notes
+    -----
+    A training that diverges, or fails, is a row with its reason, and the rest goes on. After Boilard's review, section
+    2.3, where 36 beta-VAEs were trained on Cars3D and SmallNORB.
+
+    Examples
+    --------
+    >>> from demele import lab
+    >>> found = lab.model_family(preset="ci", betas=[0.1, 100], latents=[2], steps=10, metrics=["mig", "sap"])
+    >>> [model.status for model in found.models], len(found.scores)
+    (['done', 'done'], 24)
+    """
+    settings = dict(locals())
+    where = {name: settings.pop(name) for name in _WHERE}
+    return checked_plan(**settings).run(**where)
+
+
+def plan_model_family(data: ImageSet | str | Path | None = None, **settings: Any) -> StudyPlan:
+    """Return what :func:`model_family` would train and score with some of its arguments; it has the same defaults.
+
+    Parameters
+    ----------
+    data : ImageSet, str or Path, optional
+    **settings
+        Arguments of :func:`model_family` but those that say where and how to work.
+
+    Returns
+    -------
+    StudyPlan
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, MissingExtraError
+    TypeError
+        For an argument that it does not have.
+
+    Examples
+    --------
+    >>> plan = plan_model_family(preset="ci", seeds=2)
+    >>> len(plan.configurations), plan.steps
+    (8, (200, 500, 1000))
+    """
+    bound = inspect.signature(model_family).bind(data, **settings)
+    bound.apply_defaults()
+    given = {name: value for name, value in bound.arguments.items() if name not in _WHERE}
+    return checked_plan(**given)

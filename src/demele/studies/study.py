@@ -26,7 +26,7 @@ from demele.core.store import Key, reading_record
 from demele.core.table_columns import as_float
 from demele.core.version import __version__
 from demele.metrics.request import RECOMMENDED
-from demele.models.documents import settings_table
+from demele.models.specs import settings_table
 from demele.report.document import NOTHING, Block, Choice, Document, Heat, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
 from demele.report.words import count, name, written
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 
 # One model of a study -------------------------------------------------------------------------------------------------
-
-#: What the codes are scored against: "real", "null-0", "null-1", ..., "half-0", "half-1".
-Kind = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +86,7 @@ def train_key(identifier: str) -> Key:
     return ("train", identifier)
 
 
-def score_key(identifier: str, step: int, kind: Kind, metric: str) -> Key:
+def score_key(identifier: str, step: int, kind: str, metric: str) -> Key:
     """Return the key of a score."""
     return ("score", identifier, step, kind, metric)
 
@@ -424,7 +421,7 @@ class Study(Result):
         """The models that diverged or failed, with their reasons."""
         return tuple(model for model in self.models if model.flag in (DIVERGED, FAILED))
 
-    def value(self, model: TrainedModel, metric: str, *, step: int | None = None, kind: Kind = "real") -> float:
+    def value(self, model: TrainedModel, metric: str, *, step: int | None = None, kind: str = "real") -> float:
         """Return a score; NaN where there is none."""
         if not isinstance(model, TrainedModel):
             raise InputTypeError("model", f"expected one of the models of the study, got {type(model).__name__}")
@@ -434,7 +431,7 @@ class Study(Result):
         record = self.scores.get(key)
         return math.nan if record is None else known(record.get("value"))
 
-    def to_frame(self, *, step: int | None = None, kind: Kind = "real") -> "pd.DataFrame":
+    def to_frame(self, *, step: int | None = None, kind: str = "real") -> "pd.DataFrame":
         """Return one row for each model, with its scores; those at the end against its factors by default."""
         import pandas as pd
 

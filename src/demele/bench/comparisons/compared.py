@@ -22,7 +22,7 @@ from demele.bench.comparisons.contenders import (
     chosen_contenders,
     reference_choice,
 )
-from demele.bench.comparisons.result import Column, MethodComparison, tallied
+from demele.bench.comparisons.result import MethodComparison, NoiseRate, tallied
 from demele.core.arrays import Floats
 from demele.core.checked_numbers import checked_rate, checked_share, is_number
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
@@ -46,7 +46,7 @@ from demele.core.results import Note
 from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
 from demele.core.version import __version__
 from demele.labels.made.noise import add_feature_noise, add_uniform_noise
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 from demele.runtime.sweep import Record, Sweep, Task
 
 #: Those of the source's figure 6.7.
@@ -476,7 +476,7 @@ def concluded(
     """Count the errors of a finished run; ``notes`` stand before those of the plan."""
     clean, decided = Version(0.0, 0.0, plan.clean.labels), decisions(plan, records)
     references = {asked.text: reference_choice(plan.setting(clean, asked), plan.reference) for asked in plan.asked}
-    columns = {version.wanted: Column(wanted=version.wanted, rate=version.rate) for version in plan.versions}
+    columns = {version.wanted: NoiseRate(wanted=version.wanted, rate=version.rate) for version in plan.versions}
     measures = tuple(references)
     tallies = [
         tallied(

@@ -39,7 +39,7 @@ from demele.core.version import __version__
 from demele.labels.cleaned.filter_methods import dealt
 from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 from demele.runtime.progress import reported_to
 from demele.runtime.sweep import Record, Sweep, Task
 

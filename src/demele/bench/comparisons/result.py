@@ -1,30 +1,309 @@
 """What comparison methods decided, compared with the comparison on true labels: rates and matrices."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.contenders import Decided, ordered_pairs
-from demele.bench.comparisons.method_documents import methods_document
+from demele.bench.comparisons.contenders import CLEANINGS, CORRECTIONS, REFERENCES, Decided, ordered_pairs
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.names import checked_name
-from demele.core.result import Result
+from demele.core.png import png
+from demele.core.result import Result, about
 from demele.core.results import Note
+from demele.report.document import Block, Choice, Document, Images, Line, Lines, Mark, Section, Strip, Strips, Table
+from demele.report.listing import Column, drawn, listed
+from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What a comparison of comparison methods says: its document -----------------------------------------------------------
+
+PUBLISHED_SOURCE = (
+    "Benjelloun, tables 6.2 to 6.5: 100 convolutional neural fabrics on 12 000 images of CIFAR-10, 5% of the labels "
+    "made wrong by artificial annotators"
+)
+PUBLISHED_NOISE = 0.05
+#: Type I, type II, agreement in percent; "class" is the source's class 0.
+_PUBLISHED = {
+    ("accuracy", "overlap"): (1.62, 1.58, 98.39),
+    ("accuracy", "worst-case-overlap"): (0.0, 66.82, 71.45),
+    ("accuracy", "hard-rows"): (0.0, 52.61, 77.53),
+    ("precision", "overlap"): (1.24, 1.50, 98.64),
+    ("precision", "worst-case-overlap"): (0.0, 11.94, 94.36),
+    ("recall", "overlap"): (1.30, 1.35, 98.68),
+    ("recall", "worst-case-overlap"): (0.0, 30.51, 85.57),
+}
+#: The same of accuracies after each of the :data:`CLEANINGS`, by correction.
+_CLEANED = (
+    ((1.59, 1.32, 98.53), (0.34, 5.79, 97.33), (0.56, 3.90, 98.01), (0.51, 2.34, 98.71)),
+    ((1.53, 1.02, 98.69), (0.71, 2.60, 98.48), (0.76, 2.06, 98.69), (0.86, 1.32, 98.94)),
+    ((2.20, 1.68, 98.02), (0.51, 9.22, 95.77), (0.32, 5.65, 97.40), (0.25, 2.77, 98.68)),
+    ((2.35, 2.32, 97.67), (0.34, 9.39, 95.80), (0.60, 6.08, 97.06), (0.37, 3.05, 98.48)),
+    ((3.02, 3.00, 96.99), (0.18, 16.58, 92.82), (0.39, 8.87, 95.99), (0.42, 4.28, 97.93)),
+    ((1.50, 1.30, 98.59), (0.83, 2.65, 98.39), (0.88, 2.18, 98.57), (1.09, 1.51, 98.73)),
+)
+
+
+def published() -> list[dict[str, Any]]:
+    """Return the printed rows: measure, method, noise rate, type I, type II and agreement in percent."""
+    cleaned = {
+        ("accuracy", f"cleaned({rates}{correction})"): figures
+        for rates, printed in zip(CLEANINGS, _CLEANED, strict=True)
+        for correction, figures in zip(CORRECTIONS, printed, strict=True)
+    }
+    names = ("measure", "method", "noise", "type_1", "type_2", "agreement")
+    rows = ((*key, PUBLISHED_NOISE, *figures) for key, figures in {**_PUBLISHED, **cleaned}.items())
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+#: The noise rate that is shown first, if it was measured.
+_USUAL_RATE = 0.05
+#: Methods that are drawn together, and of one family: simulated cleanings are many variants of one.
+_MOST_LINES, _OF_ONE_FAMILY = 8, 2
+#: Pairs of all images of a page; beyond, only those at the rate that is shown first are there.
+_MOST_PAIRS = 2_500_000
+#: Sides of an image on a page, at least.
+_SIDE = 240
+#: Colours of the outcomes, by their number: the diagonal grey, then the source's blue, black, red and white.
+COLOURS = np.array([[154, 163, 173], [47, 109, 181], [0, 0, 0], [255, 90, 60], [255, 255, 255]], dtype=np.uint8)
+
+
+def methods_document(result: "MethodComparison") -> Document:
+    """Say how often comparison methods err, at one noise rate and along all."""
+    rates = [column.wanted for column in result.columns]
+    shown = min(rates, key=lambda one: (abs(one - (_USUAL_RATE if result.at is None else result.at)), one))
+    tables = {measure: _table(result, measure, shown) for measure in result.measures}
+    figures = {measure: _errors(result, measure, tables[measure]) for measure in result.measures}
+    first, *others = result.measures
+    methods, pairs = len(result.contenders), len(result.names) * (len(result.names) - 1)
+    sharper = (
+        "The test on true labels misses small differences: what counts as an error of a more powerful method can be a "
+        "real difference."
+    )
+    return Document(
+        kind="Comparison methods",
+        title=name(result.title),
+        headline=_headline(result, first, shown),
+        sentences=[
+            _best(result, first, shown),
+            "Type I error: the method prefers the candidate, true labels do not. Power: both prefer it.",
+            "Contradicted: method and true labels prefer opposite classifiers.",
+            sharper * (result.reference == "overlap"),
+        ],
+        figure=figures[first],
+        table=tables[first],
+        scope=[
+            count(methods, "method"),
+            count(len(result.names), "classifier"),
+            count(pairs, "ordered pair"),
+            count(result.n, "instance"),
+            count(len(result.classes), "class", "classes"),
+            f"{rate(shown)} wrong labels",
+            first,
+        ],
+        sections=[
+            Section("Measures", list(tables.values())),
+            Section("Pairwise results", [_COLOURS_MEAN, _images(result, first, shown)]),
+            Section("Curves", [Choice("Measure", {one: [figures[one]] for one in others})]),
+            Section("Indicators of the classifiers", _indicators(result)),
+            Section("Published results", [_published(result)]),
+        ],
+        methods=[
+            f"Error rates of {count(methods, 'comparison method')} were measured with demele [@demele]",
+            f"on {count(pairs, 'ordered pair')} of classifiers, after Benjelloun [@benjelloun2021impact].",
+            f"The reference was {REFERENCES[result.reference]}; intervals have the level {rate(result.level)}.",
+            f"Noise: {result.noise}; wrong labels: {joined(map(rate, rates), most=8)}; seed {result.seed}.",
+            "Standard errors are those of a jackknife: one classifier left out at a time, with the same noise.",
+        ],
+        **about(result),
+    )
+
+
+# What is said first ---------------------------------------------------------------------------------------------------
+
+
+def _title(result: "MethodComparison", method: str) -> str:
+    return name(result.contenders[method][0])
+
+
+def _at(result: "MethodComparison", measure: str, noise: float) -> "dict[str, Tally]":
+    """Return the tallies of a measure at a noise rate, by method."""
+    found = {one.method: one for one in result.tallies if (one.measure, one.noise) == (measure, noise)}
+    return {method: found[method] for method in result.contenders if method in found}
+
+
+def _share(percent: float) -> float | None:
+    return None if np.isnan(percent) else percent / 100
+
+
+def _power(tally: "Tally") -> float | None:
+    return None if np.isnan(tally.type_2) else 1 - tally.type_2 / 100
+
+
+def _free(result: "MethodComparison", measure: str) -> list[str]:
+    """Return the methods without a type I error at any rate, of those that could make one."""
+    own = [one for one in result.tallies if one.measure == measure]
+    free = {one.method for one in own if one.n_kept} - {one.method for one in own if one.n_type_1}
+    return [method for method in result.contenders if method in free]
+
+
+def _headline(result: "MethodComparison", measure: str, shown: float) -> str:
+    tallies, free = _at(result, measure, shown), _free(result, measure)
+    several, here = len(result.columns) > 1, f"with {rate(shown)} wrong labels"
+    rates, usual = "at any noise rate" if several else here, tallies.get("overlap")
+    if len(tallies) == 1:
+        return f"{_title(result, *tallies)} makes {f'no type I error {rates}' if free else 'type I errors here'}."
+    errs = ""
+    if usual is not None and usual.n_type_1:
+        errs = f"; interval overlap makes {written(_share(usual.type_1), 'percent')}{f' {here}' if several else ''}"
+    if not free:
+        return f"Every method makes type I errors{errs}."
+    verb = "makes" if len(free) == 1 else "make"
+    return f"{len(free)} of {count(len(tallies), 'method')} {verb} no type I error {rates}{errs}."
+
+
+def _best(result: "MethodComparison", measure: str, shown: float) -> str:
+    """Name the methods of most power that make no type I error."""
+    free, tallies = _free(result, measure), _at(result, measure, shown)
+    found = {_title(result, one): power for one in free if one in tallies and (power := _power(tallies[one]))}
+    told = [f"{title} {written(found[title], 'percent')}" for title in sorted(found, key=lambda one: -found[one])[:2]]
+    return f"Most power without type I errors, at {rate(shown)} wrong labels: {joined(told, 'then')}." if told else ""
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+def _errors(result: "MethodComparison", measure: str, table: Table) -> Choice | Strips:
+    """Return type I errors and power: along the noise rates, or those of the table at the only one."""
+    if len(result.columns) == 1:
+        return drawn(table, "Power", tick="Type I error", ends=(0.0, 1.0), most=_MOST_LINES)
+    tallies: dict[str, list[Tally]] = {}
+    for one in result.tallies:
+        if one.measure == measure:
+            tallies.setdefault(one.method, []).append(one)
+    families = Counter[str]()
+    panels: dict[str, list[Line]] = {"Type I error": [], "Power": []}
+    for method, own in tallies.items():
+        families[method.partition("(")[0]] += 1
+        if families[method.partition("(")[0]] <= _OF_ONE_FAMILY and len(panels["Power"]) < _MOST_LINES:
+            panels["Type I error"].append(_line(result, own, [_share(one.type_1) for one in own], "type_1_se"))
+            panels["Power"].append(_line(result, own, list(map(_power, own)), "type_2_se"))
+    axis = ("wrong labels", "percent")
+    return Choice(
+        "Figure",
+        {
+            title: [Lines(f"{title}: {name(measure)}", lines, axis, (title.lower(), "percent"), zero=0.0)]
+            for title, lines in panels.items()
+        },
+    )
+
+
+def _line(result: "MethodComparison", own: "Sequence[Tally]", values: Sequence[float | None], error: str) -> Line:
+    """Return values along the noise rates, with one standard error on both sides."""
+    middle = np.array([np.nan if value is None else value for value in values])
+    errors = np.array([getattr(one, error) for one in own]) / 100
+    low, high = (np.clip(middle + sign * errors, 0, 1).tolist() for sign in (-1, 1))
+    return Line(_title(result, own[0].method), [one.noise for one in own], values, low, high)
+
+
+#: Classes that the figure of indicators shows.
+_MOST_CLASSES = 10
+_SHARES = {
+    "F_c": "predictions equal to true labels",
+    "F_n": "predictions equal to wrong labels",
+    "F_r": "true classes found where labels are wrong",
+}
+
+
+def _indicators(result: "MethodComparison") -> list[Block | None]:
+    """Return the source's figure 6.5: a dot for each classifier, in a row for each indicator and class."""
+    if result.indicators is None:
+        return []
+    k, rows = len(result.classes), []
+    for place, which in enumerate(_SHARES):
+        for number, label in enumerate(result.classes[:_MOST_CLASSES]):
+            dots = [Mark("dot", float(one), series=place) for one in result.indicators[:, place * k + number]]
+            rows.append(Strip(f"{which}, {name(label)}", [one for one in dots if not np.isnan(one.at or 0.0)]))
+    series = {place: f"{which}: {means}" for place, (which, means) in enumerate(_SHARES.items())}
+    return [Strips("Indicators by class", rows, "percent", series=series, ends=(0.0, 1.0))]
+
+
+_COLOURS_MEAN = (
+    "One pixel for each pair: rows are baselines, columns candidates, from the least accurate (top, left). Blue: "
+    "both keep the baseline. Black: both prefer the candidate. Red: type I error. White: type II error."
+)
+
+
+def _images(result: "MethodComparison", measure: str, shown: float) -> Choice:
+    """Return the outcome of every pair by method; of many pairs, only at the rate that is shown first."""
+    order = np.argsort(result.accuracies, kind="stable")
+    m = len(order)
+    whole = m * m * len(result.contenders) * len(result.columns) <= _MOST_PAIRS
+    panels: dict[str, list[Block]] = {}
+    for method, (title, _) in result.contenders.items():
+        own = [one.noise for one in result.tallies if (one.measure, one.method) == (measure, method)]
+        images = [
+            (f"{rate(noise)} wrong labels", png(COLOURS[result.matrix(method, noise, measure)[np.ix_(order, order)]]))
+            for noise in own
+            if whole or noise == shown
+        ]
+        drawn = Images(f"Outcomes: {name(title)}", [(name(measure), images)], max(1, _SIDE // m))
+        panels |= {name(title): [drawn]} if images else {}
+    return Choice("Method", panels)
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def _table(result: "MethodComparison", measure: str, shown: float) -> Table:
+    columns: list[Column[Tally]] = [
+        ("Method", "text", lambda one: _title(result, one.method)),
+        ("Type I error", "percent", lambda one: _share(one.type_1)),
+        ("SE", "percent.1?", lambda one: _share(one.type_1_se)),
+        ("Power", "percent", _power),
+        ("SE of power", "percent.1?", lambda one: _share(one.type_2_se)),
+        ("Agreement", "percent?", lambda one: _share(one.agreement)),
+        ("Contradicted", "count", "reversed"),
+        ("Expert labels", "count", "labels_asked"),
+        ("Known to the method", "text?", lambda one: result.contenders[one.method][1]),
+    ]
+    caption = f"Errors at {rate(shown)} wrong labels: {name(measure)}"
+    return listed(caption, _at(result, measure, shown).values(), columns, first=40)
+
+
+def _published(result: "MethodComparison") -> Table:
+    """Return the figures of the source next to ours; it has no other reference than overlap."""
+    printed = published() if result.reference == "overlap" else ()
+    known = {(row["measure"], row["noise"], row["method"]): row for row in printed}
+    pairs = [(one, known.get((one.measure.partition(" ")[0], one.noise, one.method))) for one in result.tallies]
+    rows = [
+        (
+            *(_title(result, one.method), name(one.measure), row["type_1"] / 100, _share(one.type_1)),
+            *(1 - row["type_2"] / 100, _power(one)),
+        )
+        for one, row in pairs
+        if row is not None
+    ]
+    columns = {"Method": "text", "Measure": "text", "Type I, published": "percent", "Type I": "percent"}
+    columns |= {"Power, published": "percent", "Power": "percent"}
+    note = f"Source: {PUBLISHED_SOURCE}. Data, classifiers and noise differ: compare the order of the methods."
+    return Table("Published error rates", columns, rows, note)
+
 
 #: What a cell of a matrix holds, by its number; the source's colours are blue, black, red and white.
 OUTCOMES = ("same model", "both keep the baseline", "both take the candidate", "type I", "type II")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class NoiseRate:
     """One noise rate: what was asked for, and the share of wrong labels that was made."""
 
     wanted: float
@@ -83,7 +362,7 @@ class MethodComparison(Result):
         On true labels.
     contenders : mapping of str to (title, inputs)
         The methods.
-    columns : tuple of Column
+    columns : tuple of NoiseRate
         The noise rates.
     measures : tuple of str
     tallies : tuple of Tally
@@ -103,7 +382,7 @@ class MethodComparison(Result):
     names: tuple[str, ...]
     accuracies: NDArray[np.float64]
     contenders: Mapping[str, tuple[str, str]]
-    columns: tuple[Column, ...]
+    columns: tuple[NoiseRate, ...]
     measures: tuple[str, ...]
     tallies: tuple[Tally, ...]
     references: Mapping[str, Decided] = field(metadata={"json": False})
@@ -199,7 +478,7 @@ def square(values: NDArray[np.int8], m: int) -> NDArray[np.int8]:
     return table
 
 
-def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str, column: Column) -> Tally:
+def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str, column: NoiseRate) -> Tally:
     """Count the errors of one method on one noisy version."""
     cells = square(outcomes(found.candidate, truth.candidate), m)
     counts = np.bincount(cells.ravel(), minlength=len(OUTCOMES)).tolist()

@@ -34,7 +34,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 from demele.runtime.progress import reporting
 
 #: Of each pair: 1 the candidate is better, -1 the other, 0 neither; and the half width of the interval.

@@ -30,7 +30,7 @@ from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.noise.budget import noise_budget
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from demele.core.kinds import Data, Kind, Rate, Seed, kind_of
 from demele.core.labelled import Labelled
 from demele.core.table_columns import number_column
 from demele.labels.cleaned.cleaning import Cleaning, CleaningData, check_made_from
-from demele.noise.square_tables import set_fields
+from demele.noise.transition import set_fields
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.noise.audit import read_disagreement
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 from demele.report.document import Document
 from demele.report.words import count
 

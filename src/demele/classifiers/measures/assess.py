@@ -46,7 +46,7 @@ from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 
 if TYPE_CHECKING:
     import pandas as pd

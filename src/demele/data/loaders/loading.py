@@ -23,21 +23,12 @@ from demele.core.kinds import Kind, pairs_in
 from demele.core.names import checked_name
 from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
-from demele.data.images import ImageSet, digest_of
-from demele.data.loaders.cars3d import CARS3D
-from demele.data.loaders.cifar import CIFAR10, CIFAR100
-from demele.data.loaders.converted import cached, convert, open_converted
-from demele.data.loaders.dsprites import DSPRITES
-from demele.data.loaders.morpho_mnist import MORPHO_MNIST
-from demele.data.loaders.mpi3d import MPI3D
+from demele.data.images import ImageSet, Resample, checked_resample, digest_of
+from demele.data.loaders.class_sets import CIFAR10, CIFAR100, MORPHO_MNIST, SVHN, VOC2012
+from demele.data.loaders.grid_sets import CARS3D, DSPRITES, MPI3D, SHAPES3D, SMALLNORB
 from demele.data.loaders.published import Finding, PublishedFile, PublishedSet, Request, placed
 from demele.data.loaders.rendered import CAUSAL3DIDENT, FALCOR3D, IDENT3D, ISAAC3D
-from demele.data.loaders.shapes3d import SHAPES3D
-from demele.data.loaders.smallnorb import SMALLNORB
-from demele.data.loaders.stored_images import MOST_HELD, StoredImages, recognised
-from demele.data.loaders.svhn import SVHN
-from demele.data.loaders.voc import VOC2012
-from demele.data.resample import Resample, checked_resample
+from demele.data.loaders.stored_images import MOST_HELD, StoredImages, cached, convert, open_converted, recognised
 from demele.report.document import Document, Table
 from demele.runtime.progress import Report, reporting
 

@@ -12,7 +12,7 @@ from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import Count, CountOrNone, Seed, between, checked
 from demele.data.images import ImageSet, digest_of
-from demele.data.procedural.grids import LICENCE
+from demele.data.procedural.sprites import LICENCE
 from demele.data.space import FactorSpace
 
 # Scenes of ten stroke glyphs among clutter, and their pixels ----------------------------------------------------------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
 from demele.data.images import ImageSet, digest_of
-from demele.data.procedural.grids import LICENCE, checked_counts, checked_size, line, varied
+from demele.data.procedural.sprites import LICENCE, checked_counts, checked_size, line, varied
 from demele.data.space import FactorSpace
 
 # Rays into a room -----------------------------------------------------------------------------------------------------

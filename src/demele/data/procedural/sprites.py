@@ -6,6 +6,7 @@ inside a shape that a formula gives.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, Final, Literal, get_args
 
@@ -13,11 +14,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_number, checked_whole
+from demele.core.checked_numbers import checked_number, checked_whole, is_whole
+from demele.core.errors import InputError, quoted
+from demele.core.given_arrays import items_of
 from demele.core.names import checked_name
 from demele.data.images import ImageSet, digest_of
-from demele.data.procedural.grids import LICENCE, checked_counts, checked_size, line, varied
 from demele.data.space import FactorSpace
+
+# What procedural sets share: how many values each factor takes, and the values along a line ---------------------------
+
+#: Sides of images, in pixels: below, shapes cannot be told apart; above, an image takes more than a million pixels.
+SMALLEST, LARGEST = 8, 1024
+LICENCE = "made by a formula: free to use for anything"
+
+
+def checked_size(size: object) -> int:
+    """Return the side of an image, if it is one that can be drawn.
+
+    Raises
+    ------
+    InputError
+    """
+    expected = f"a number of pixels from {SMALLEST} to {LARGEST}"
+    return checked_whole(size, "size", expected, inside=lambda pixels: SMALLEST <= pixels <= LARGEST)
+
+
+def checked_counts(counts: object, limits: Mapping[str, int | None]) -> tuple[int, ...]:
+    """Return how many values each factor takes.
+
+    Parameters
+    ----------
+    counts : object
+        What the user gave.
+    limits : mapping of str to int or None
+        The factors, in order, with the largest number of values where there is one.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        Naming the factor.
+    """
+    names = ", ".join(limits)
+    counts = items_of(counts, "counts", f"a number of values for each of {names}")
+    if len(counts) != len(limits):
+        raise InputError("counts", f"expected {len(limits)} numbers of values, of {names}; got {len(counts)}")
+    for (name, most), count in zip(limits.items(), counts, strict=True):
+        if not is_whole(count) or count < 1 or (most is not None and count > most):
+            bounds = "1 or more" if most is None else f"1 to {most}"
+            raise InputError("counts", f"expected {bounds} for factor {name!r}, got {quoted(count)}")
+    checked = tuple(int(count) for count in counts)
+    if max(checked) == 1:
+        raise InputError("counts", "expected at least one factor with 2 or more values: nothing varies")
+    return checked
+
+
+def line(low: float, high: float, count: int) -> NDArray[np.float64]:
+    """Return ``count`` evenly spaced values from ``low`` to ``high``, both included; the middle alone for one."""
+    if count == 1:
+        return np.array([(low + high) / 2])
+    return np.asarray(low + np.arange(count) * ((high - low) / (count - 1)))
+
+
+def varied(values: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, Any]:
+    """Return the factors that take more than one value: the others are none."""
+    return {name: held for name, held in values.items() if len(held) > 1}
+
 
 Orientation = Literal["quarter", "full"]
 
@@ -207,3 +268,82 @@ def _inside(kind: str, x: Floats, y: Floats, cosine: Floats, sine: Floats, box: 
         found |= u**2 + (v + 0.5) ** 2 <= 0.25
         found |= (u + 0.5) ** 2 + v**2 <= 0.25
     return np.asarray(found)
+
+
+# Three squares, one per colour, on places that do not overlap ---------------------------------------------------------
+
+FACTORS = ("red_x", "red_y", "green_x", "green_y", "blue_x", "blue_y")
+
+
+def squares(size: int = 32, square: int | None = None) -> ImageSet:
+    """Return every image of a red, a green and a blue square on a grid of places; no file is needed.
+
+    A square that moves by one place changes as many pixels as one that moves by three. A loss on pixels sees no
+    neighbours, models that are trained with one find no axes, and metrics should say so. The idea is that of the set
+    XYSquares by Michlo, James and Klein (2021).
+
+    Parameters
+    ----------
+    size : int
+        Height and width in pixels, 8 to 1024.
+    square : int, optional
+        Side of a square, which divides the size into at least two places; by default a quarter of the size.
+
+    Returns
+    -------
+    ImageSet
+        Images of (size, size, 3), (size / square)^6 many: 4096 by default. Factors: ``red_x``, ``red_y``, ``green_x``,
+        ``green_y``, ``blue_x``, ``blue_y``, the place from the left and from the top, counted from 0.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> import demele
+    >>> images = demele.data.squares(8, 4)
+    >>> images.images(images.index([[1, 0, 0, 0, 0, 1]]))[0, ::4, ::4].tolist()  # red right, green left, blue below
+    [[[0, 255, 0], [255, 0, 0]], [[0, 0, 255], [0, 0, 0]]]
+    """
+    return _Squares(size, square)
+
+
+class _Squares(ImageSet):
+    """The set that :func:`squares` returns."""
+
+    def __init__(self, size: int, square: int | None) -> None:
+        size = checked_size(size)
+        if square is None and size % 4:
+            raise InputError("size", f"expected a multiple of 4, for four places along each side, got {size}")
+        square = size // 4 if square is None else square
+        square = checked_whole(
+            square,
+            "square",
+            f"a side that divides {size} into at least 2 places",
+            inside=lambda side: 1 <= side <= size // 2 and size % side == 0,
+        )
+        self._size, self._square, self._places_along = size, square, size // square
+        super().__init__(
+            name="squares",
+            shape=(size, size, 3),
+            space=FactorSpace(
+                {
+                    f"{colour}_{axis}": np.arange(float(size // square))
+                    for colour in ("red", "green", "blue")
+                    for axis in "xy"
+                }
+            ),
+            digest=digest_of("squares", 1, size, square),  # the 1 changes whenever an image does
+            provenance=f"Three squares on a grid, {size} x {size} pixels, drawn by demele.data.squares.",
+            licence=LICENCE,
+        )
+
+    def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        n, places = len(rows), self._places_along
+        where = np.stack(np.unravel_index(rows, (places,) * 6), axis=-1)
+        images = np.zeros((n, places, self._square, places, self._square, 3), dtype=np.uint8)
+        for channel in range(3):
+            x, y = where[:, 2 * channel], where[:, 2 * channel + 1]
+            images[np.arange(n), y, :, x, :, channel] = 255
+        return images.reshape(n, self._size, self._size, 3)

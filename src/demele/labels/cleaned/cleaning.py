@@ -19,7 +19,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column
 from demele.labels.documents import cleaning_document
-from demele.noise.square_tables import digest, set_fields
+from demele.noise.transition import digest, set_fields
 
 if TYPE_CHECKING:
     import pandas as pd

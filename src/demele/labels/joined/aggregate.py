@@ -18,9 +18,9 @@ from demele.labels.documents import annotators_table
 from demele.labels.joined.agreement_coefficients import Agreement, Scale
 from demele.labels.joined.agreement_coefficients import annotator_agreement as measured_agreement
 from demele.labels.joined.annotations import read_annotations
-from demele.labels.joined.consensus_result import Consensus
 from demele.labels.joined.generative import bayesian_consensus
 from demele.labels.joined.item_response import consensus, dawid_skene
+from demele.labels.joined.voting import Consensus
 from demele.noise.transition import TransitionMatrix
 from demele.report.document import Document, Table
 from demele.report.words import count, rate, written

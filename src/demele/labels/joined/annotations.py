@@ -13,7 +13,7 @@ from demele.core.given_arrays import items_of
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.table_columns import as_column, split_columns
-from demele.noise.square_tables import set_fields
+from demele.noise.transition import set_fields
 
 if TYPE_CHECKING:
     import pandas as pd

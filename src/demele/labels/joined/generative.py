@@ -17,7 +17,6 @@ from demele.core.signature import Signature
 from demele.core.table_columns import as_column
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
-from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
 from demele.labels.joined.gibbs import (
     FEATURE_MODELS,
     FEWEST_DRAWS,
@@ -29,7 +28,7 @@ from demele.labels.joined.gibbs import (
     run_chain,
     split_r_hat,
 )
-from demele.labels.joined.voting import of_items, vote_shares
+from demele.labels.joined.voting import Consensus, Profiles, of_items, unlike_majority_note, vote_shares
 from demele.runtime.work import ordered
 
 #: Split R-hat up to which chains count as converged.

@@ -17,7 +17,7 @@ from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
 from demele.core.sentences import plural
 from demele.labels.joined.annotations import Annotations, Responses
-from demele.noise.square_tables import digest
+from demele.noise.transition import digest
 
 #: Half a chain must have a variance and an autocorrelation at lag 1.
 FEWEST_DRAWS = 4

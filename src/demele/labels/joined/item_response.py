@@ -14,8 +14,7 @@ from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
-from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
-from demele.labels.joined.voting import majority_vote, of_items, vote_shares
+from demele.labels.joined.voting import Consensus, Profiles, majority_vote, of_items, unlike_majority_note, vote_shares
 
 
 class AnswerCounts:

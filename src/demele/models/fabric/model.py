@@ -23,24 +23,23 @@ from demele.core.result import plain
 from demele.core.seeds import rng_for
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of
-from demele.models.fabric.drawing import structure_svg
 from demele.models.fabric.lattice import (
+    CAP,
     MOST_SCALES,
     FabricCounts,
     FabricSpec,
     Lattice,
     Link,
+    Pruning,
     TrainingSpec,
     counted,
 )
-from demele.models.fabric.planning import CAP, Pruning
-from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows, run_of, stage_error
+from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows, run_of, stage_error, structure_svg
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.models.fabric.network import FabricNetwork
-    from demele.models.fabric.train import Feed
+    from demele.models.fabric.network import FabricNetwork, Feed
     from demele.models.training import OnRow
 
 Level = Literal["links", "channels", "weights"]
@@ -294,7 +293,7 @@ class Fabric:
         InputError, InputTypeError
             For images of another size, or labels that are no classes.
         """
-        from demele.models.fabric.train import checked_images, checked_labels
+        from demele.models.fabric.network import checked_images, checked_labels
 
         known = checked_labels(labels, len(checked_images(images, self.spec)), self.spec.classes)
         return float(np.mean(self.predict(images) != known))
@@ -305,12 +304,12 @@ class Fabric:
 
     def _computing(self) -> AbstractContextManager[None]:
         """Compute where the fabric is, without gradients."""
-        from demele.models.networks import computing
+        from demele.models.training import computing
 
         return computing(threads=None, device=self._device, gradients=False)
 
     def _feed(self, images: Any, labels: ArrayLike | None = None) -> Feed:
-        from demele.models.fabric.train import Feed, checked_images, checked_labels
+        from demele.models.fabric.network import Feed, checked_images, checked_labels
 
         given = checked_images(images, self.spec)
         known = None if labels is None else checked_labels(labels, len(given), self.spec.classes)
@@ -386,8 +385,8 @@ class Fabric:
         NotConvergedWarning
             If the training diverged.
         """
-        from demele.models.fabric.train import FabricFitting, Feed, checked_images, checked_labels
-        from demele.models.networks import checked_device
+        from demele.models.fabric.network import FabricFitting, Feed, checked_images, checked_labels
+        from demele.models.training import checked_device
 
         given = checked_images(images, self.spec)
         n, known = len(given), checked_labels(labels, len(given), self.spec.classes)
@@ -771,8 +770,8 @@ class Fabric:
         ------
         OutputError
         """
-        from demele.models.checkpoint import write_checkpoint
         from demele.models.fabric.network import LAYOUT
+        from demele.models.training import write_checkpoint
 
         write_checkpoint(path_of(path), self._state(), LAYOUT)
         return Path(path)
@@ -787,8 +786,8 @@ class Fabric:
             If there is no such file, or it is something else.
         """
         require("torch", purpose="a fabric")
-        from demele.models.checkpoint import read_checkpoint
         from demele.models.fabric.network import LAYOUT
+        from demele.models.training import read_checkpoint
 
         content = read_checkpoint(path_of(path), LAYOUT)
         what = f"{path}: not {LAYOUT.what}"

@@ -16,10 +16,8 @@ from demele.core.extras import require
 from demele.core.names import checked_name
 from demele.core.seeds import rng_for
 from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, Batch, Criterion, Scores, norms
-from demele.models.fabric.lattice import Link, Node
-from demele.models.fabric.network import FabricNetwork, reduced
-from demele.models.fabric.planning import Pruning, links_to_keep, plan_channels, plan_links, plan_weights
-from demele.models.fabric.train import Feed, checked_images, checked_labels
+from demele.models.fabric.lattice import Link, Node, Pruning, links_to_keep, plan_channels, plan_links, plan_weights
+from demele.models.fabric.network import FabricNetwork, Feed, checked_images, checked_labels, reduced
 
 if TYPE_CHECKING:
     import torch

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from demele.core.kinds import Count, Level, Seed, Several, between, checked
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.kinds import Count, CountOrNone, Level, Seed, Several, between, checked
+from demele.core.reading import path_of
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
-from demele.models.fabric.radial import RadialRuns
+from demele.data.images import ImageSet
+from demele.models.fabric.criteria import RadialRuns
+from demele.models.fabric.model import Fabric
+from demele.models.fabric.results import FabricRun
 from demele.report.document import Document, Line, Lines
 from demele.report.words import count, name, written
 
@@ -19,6 +29,7 @@ if TYPE_CHECKING:
 
     from demele.data.images import ImageSet
     from demele.models.fabric.model import Fabric
+
 
 #: Links that the figure names.
 _NAMED = 5
@@ -132,8 +143,8 @@ def screen_links(
     import pandas as pd
 
     from demele.models.fabric.criteria import gate_runs
-    from demele.models.fabric.train import Feed, checked_images
-    from demele.models.networks import computing
+    from demele.models.fabric.network import Feed, checked_images
+    from demele.models.training import computing
 
     device = str(fabric.network.head.weight.device)
     with computing(threads=None, device=device, gradients=False):
@@ -152,3 +163,272 @@ def screen_links(
         level=level,
         runs=runs,
     )
+
+
+# When a fabric is pruned while it is trained: early, late, or in steps ------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PruningSchedule:
+    """Epochs after which a fabric is pruned, and the pruned share after each.
+
+    Attributes
+    ----------
+    epochs : tuple of int
+        Rising.
+    shares : tuple of float
+        Of what shall go in all, the part that has gone after each; rising to 1.
+
+    Examples
+    --------
+    >>> PruningSchedule.iterative(5, 10, 75).epochs
+    (5, 15, 25, 35, 45, 55, 65, 75)
+    >>> PruningSchedule.iterative(1, 1, 4).shares
+    (0.25, 0.5, 0.75, 1.0)
+    """
+
+    epochs: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def once(cls, epoch: int) -> PruningSchedule:
+        """Return the schedule of one pruning: published after epoch 5 (early) or 75 (late).
+
+        Raises
+        ------
+        InputError
+        """
+        return cls((checked_count(epoch, "epoch", 0),), (1.0,))
+
+    @classmethod
+    @checked
+    def iterative(cls, first: CountOrNone = 5, every: Count = 10, last: int = 75) -> PruningSchedule:
+        """Return the schedule of equal prunings; by default the published one.
+
+        Raises
+        ------
+        InputError
+        """
+        epochs = tuple(range(first, checked_count(last, "last", first) + 1, every))
+        return cls(epochs, tuple((place + 1) / len(epochs) for place in range(len(epochs))))
+
+
+@checked
+def fit_pruned(
+    fabric: Fabric,
+    images: ImageSet,
+    labels: ArrayLike,
+    *,
+    epochs: int,
+    schedule: PruningSchedule,
+    fraction: Annotated[float, between(0, 1, "()")],
+    levels: Sequence[Literal["links", "channels", "weights"]] = ("links",),
+    criterion: str = "magnitude",
+    judged_on: tuple[ImageSet, ArrayLike] | None = None,
+    pruning: dict[str, Any] | None = None,
+    folder: str | Path | None = None,
+    **training: Any,
+) -> FabricRun:
+    """Train a fabric and prune it meanwhile; batch norms are averaged again after each pruning.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        Whole; it is trained and pruned in place.
+    images, labels
+        Of the training.
+    epochs : int
+        In all.
+    schedule : PruningSchedule
+    fraction : float
+        Share that shall go: of the links and channels of the whole fabric, and of the weights that are left then.
+    levels : sequence of {"links", "channels", "weights"}
+        Parts to prune; links first, then channels, then weights. The paper prunes links and weights.
+    criterion : str
+        As of :meth:`demele.lab.Fabric.scores`.
+    judged_on : (ImageSet, labels), optional
+        What the criterion looks at, if it looks at any: images that are not trained on.
+    pruning : dict, optional
+        More arguments of :meth:`demele.lab.Fabric.prune`, such as ``seed``, ``cap`` or ``min_links``.
+    folder : str or Path, optional
+        Where the file of each stretch between prunings is kept; the same call goes on from them to the same bits.
+    **training
+        Of :meth:`demele.lab.Fabric.fit`.
+
+    Returns
+    -------
+    FabricRun
+        A training that diverged ends there.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        As of both; also if the schedule goes beyond the epochs.
+
+    Examples
+    --------
+    >>> from demele.data import clutter
+    >>> from demele.lab import Fabric, PruningSchedule, fit_pruned
+    >>> images = clutter(40, level=0).resized(4)
+    >>> fabric = Fabric(2, 3, 4, image_channels=1)
+    >>> early = PruningSchedule.once(1)
+    >>> classes = images.positions()[:, 0]
+    >>> run = fit_pruned(fabric, images, classes, epochs=2, schedule=early, fraction=0.3, batch=20)
+    >>> run.epochs, [one["epoch"] for one in fabric.prunings]
+    (2, [1])
+    """
+    from demele.models.fabric.prune import LEVELS, check_level, checked_criterion
+
+    if isinstance(levels, str) or not levels or not set(levels) <= set(LEVELS):
+        raise InputError("levels", f"expected some of {', '.join(map(repr, LEVELS))}, got {quoted(levels)}")
+    if not isinstance(schedule, PruningSchedule):
+        raise InputTypeError("schedule", f"expected a PruningSchedule, got {type(schedule).__name__}")
+    if schedule.epochs[-1] > epochs:
+        raise InputError("schedule", f"expected no pruning after the last epoch, {epochs}, got {schedule.epochs[-1]}")
+    checked_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
+    for level in levels:
+        check_level(criterion, level)
+    where = None if folder is None else path_of(folder, "folder")
+    if where is not None and not where.is_dir():
+        raise InputError("folder", f"there is no folder {where}; make it first")
+
+    def fitted(until: int) -> FabricRun:
+        file = None if where is None else where / f"{len(fabric.prunings)}-{until}"
+        return fabric.fit(images, labels, epochs=until, checkpoint=file, **training)
+
+    for epoch, part in zip(schedule.epochs, schedule.shares, strict=True):
+        if epoch and fitted(epoch).status == "diverged":
+            return fabric.run
+        for what in (one for one in LEVELS if one in levels):
+            own = {"fraction_of": "live" if what == "weights" else "whole", **(pruning or {})}
+            fabric.prune(what, part * fraction, criterion, *(judged_on or ()), **own)
+        fabric.recalibrate(images, batch=training.get("batch", 64))
+    return fitted(epochs) if fabric.run.epochs < epochs else fabric.run
+
+
+# What pruning gains: counts of fabrics, and milliseconds measured side by side ----------------------------------------
+
+#: What is timed of each fabric: forward in eval mode, the same after export, and a step of training.
+TIMED = ("forward_ms", "exported_ms", "training_ms")
+
+
+@checked
+def benchmark(
+    fabrics: Mapping[str, Fabric], *, batch: Several = 64, n_repeats: Count = 5, threads: Count = 1, seed: Seed = 0
+) -> pd.DataFrame:
+    """Return sizes and times of fabrics, compared with the first one.
+
+    Parameters
+    ----------
+    fabrics : mapping of str to Fabric
+        Such as ``{"whole": whole, "pruned": pruned}``; of one image size.
+    batch : int, default 64
+        Images at a time.
+    n_repeats : int, default 5
+        Rounds with one turn for each fabric, so that other load on the machine affects all fabrics equally. The median
+        is reported.
+    threads : int, default 1
+        Of PyTorch on the CPU.
+    seed : int, default 0
+        Random seed of the images, which are noise.
+
+    Returns
+    -------
+    DataFrame
+        A row for each fabric: ``links``, ``parameters``, ``nonzero`` (weights of links that are not masked),
+        ``multiply_adds`` of the links for one image; ``forward_ms``, ``exported_ms`` and ``training_ms`` of a batch;
+        and how many times faster than the first each is: ``forward_gain``, ``exported_gain`` (against the first's
+        forward pass), ``training_gain``.
+
+    Raises
+    ------
+    InputError, InputTypeError
+
+    Notes
+    -----
+    Masked weights are multiplied like all others: pruning weights gains no time, and the table says so. Removed links
+    and channels do. Run it where nothing else does.
+
+    Examples
+    --------
+    >>> from demele.lab import Fabric, benchmark
+    >>> whole = Fabric(2, 3, 4, image_channels=1)
+    >>> pruned = whole.copy()
+    >>> plan = pruned.prune("links", 0.3, min_links="shortest")
+    >>> table = benchmark({"whole": whole, "pruned": pruned}, batch=4, n_repeats=1)
+    >>> bool(table["multiply_adds"]["pruned"] < table["multiply_adds"]["whole"])
+    True
+    """
+    import pandas as pd
+
+    from demele.models.training import computing
+
+    given = _checked(fabrics)
+    runs = {name: _timed(fabric, batch, seed) for name, fabric in given.items()}
+    with computing(threads=threads, device="cpu", gradients=True):
+        for each in runs.values():
+            _milliseconds(each)  # the first call prepares what later ones use
+        measured = [{name: _milliseconds(each) for name, each in runs.items()} for _ in range(n_repeats)]
+    rows = {}
+    for called, fabric in given.items():
+        counts = fabric.counts()
+        own = {one: getattr(counts, one) for one in ("links", "parameters", "nonzero", "multiply_adds")}
+        times = np.median([one[called] for one in measured], axis=0)
+        rows[called] = {**own, **dict(zip(TIMED, times.tolist(), strict=True))}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    first = table.iloc[0]
+    table["forward_gain"] = first["forward_ms"] / table["forward_ms"]
+    table["exported_gain"] = first["forward_ms"] / table["exported_ms"]
+    table["training_gain"] = first["training_ms"] / table["training_ms"]
+    return table
+
+
+def _checked(fabrics: Any) -> dict[str, Fabric]:
+    if not isinstance(fabrics, Mapping) or not all(isinstance(one, Fabric) for one in fabrics.values()):
+        raise InputTypeError("fabrics", "expected a mapping of names to fabrics, such as {'whole': a, 'pruned': b}")
+    if not fabrics:
+        raise InputError("fabrics", "expected at least 1, got none")
+    shapes = {one.spec.image_shape for one in fabrics.values()}
+    if len(shapes) > 1:
+        told = " and ".join(" x ".join(map(str, shape)) for shape in sorted(shapes))
+        raise InputError("fabrics", f"expected fabrics for images of one size, got {told}")
+    return {str(name): one.copy() for name, one in fabrics.items()}
+
+
+def _timed(fabric: Fabric, batch: int, seed: int) -> tuple[Callable[[], object], ...]:
+    """Return what is timed of a fabric, in the order of TIMED; it trains a copy."""
+    import torch
+    from torch.nn import functional
+
+    from demele.models.fabric.network import seen
+
+    height, width, channels = fabric.spec.image_shape
+    rng = rng_for(seed, "benchmark", batch)
+    pixels: NDArray[np.uint8] = rng.integers(0, 256, (batch, channels, height, width)).astype(np.uint8)
+    images, labels = seen(torch.from_numpy(pixels)), torch.zeros(batch, dtype=torch.long)
+    looking, exported, learning = (
+        fabric.copy().network.cpu(),
+        fabric.export().cpu(),
+        fabric.copy().network.cpu().train(),
+    )
+    optimiser = torch.optim.SGD(learning.parameters(), lr=0.0, momentum=0.9)
+
+    def forward(network: Any) -> object:
+        with torch.no_grad():
+            return network(images)
+
+    def step() -> None:
+        optimiser.zero_grad(set_to_none=True)
+        functional.cross_entropy(learning(images), labels).backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+
+    return (lambda: forward(looking), lambda: forward(exported), step)
+
+
+def _milliseconds(each: tuple[Callable[[], object], ...]) -> list[float]:
+    found = []
+    for one in each:
+        begun = time.perf_counter()
+        one()
+        found.append(1000 * (time.perf_counter() - begun))
+    return found

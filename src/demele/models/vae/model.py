@@ -231,7 +231,7 @@ class VAE:
 
     def _take(self, pair: Pair, content: Mapping[str, Any]) -> None:
         """Hold trained networks, and what their training has come to."""
-        from demele.models.networks import parameter_count
+        from demele.models.training import parameter_count
 
         with parsing("checkpoint: its history or figures are not those of a training"):
             self.run = run_of(content, pair.spec, parameter_count(pair.encoder, pair.decoder))
@@ -249,7 +249,7 @@ class VAE:
         OutputError
         """
         pair, file = self._fitted(), path_of(path)
-        from demele.models.checkpoint import write_checkpoint
+        from demele.models.training import write_checkpoint
         from demele.models.vae.train import LAYOUT
 
         write_checkpoint(file, {**self._content, "model": pair.state()}, LAYOUT)
@@ -320,7 +320,7 @@ class VAE:
             first row and its factors.
         """
         from demele.models.encode import sample_of
-        from demele.models.networks import computing
+        from demele.models.training import computing
         from demele.models.vae.train import posteriors
 
         pair = self._fitted(images)
@@ -360,7 +360,7 @@ class VAE:
         """
         import torch
 
-        from demele.models.networks import computing
+        from demele.models.training import computing
         from demele.models.vae.train import batches
 
         pair = self._fitted()

@@ -15,7 +15,7 @@ from demele.core.errors import FormatError, InputError, InputTypeError, UnknownN
 from demele.core.extras import require
 from demele.core.names import checked_name, suggestion
 from demele.core.seeds import rng_for
-from demele.models.networks import initialised
+from demele.models.training import initialised
 from demele.models.vae.objectives import Objective, Posterior, objective_of
 from demele.models.vae.run import TrainingSpec
 

@@ -14,8 +14,7 @@ from demele.core.errors import quoted
 from demele.core.reading import check_shape
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
-from demele.models.documents import history_lines
-from demele.models.specs import Plain
+from demele.models.specs import Plain, history_lines
 from demele.report.document import Document, Section, Table
 from demele.report.listing import table_of_frame
 from demele.report.words import count, name, written

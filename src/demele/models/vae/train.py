@@ -22,9 +22,19 @@ from demele.core.extras import require
 from demele.core.reading import parsing
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
-from demele.models.checkpoint import Layout, read_checkpoint
-from demele.models.networks import computing, initialised, is_held, pixels, restore, stored
-from demele.models.training import DivergedError, KeptTraining, Row
+from demele.models.training import (
+    DivergedError,
+    KeptTraining,
+    Layout,
+    Row,
+    computing,
+    initialised,
+    is_held,
+    pixels,
+    read_checkpoint,
+    restore,
+    stored,
+)
 from demele.models.vae.nets import Pair, check_decoded, check_weights, discriminator
 from demele.models.vae.objectives import (
     Batch,

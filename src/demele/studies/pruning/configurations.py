@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_share
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.names import checked_name
+from demele.core.seeds import rng_for
+from demele.data.array_images import ArrayImages
+from demele.data.images import ImageSet
+from demele.data.procedural.clutter import Clutter, clutter, clutter_labels
+from demele.labels.made.noise import add_uniform_noise
 
 Strategy = Literal["whole", "early", "iterative", "late"]
 Level = Literal["links", "weights", "links and weights", "links then weights"]
@@ -178,3 +187,201 @@ PRINT = tuple(
     for strategy in ("early", "iterative", "late")
     for one in _ways(strategy, "random magnitude sensitivity", 0.95, 0.97, 0.99, level="links then weights")
 )
+
+
+# The images of a study of pruning -------------------------------------------------------------------------------------
+
+Classes = NDArray[np.int64]
+#: Where each seed's images begin in the stream, so that no two have one in common.
+_APART = 100_000
+
+
+class Labelled(NamedTuple):
+    """Images, the labels that they are given, and their classes."""
+
+    images: ImageSet
+    given: Classes
+    true: Classes
+
+
+class Split(NamedTuple):
+    """All images of one seed under one noise."""
+
+    fit: Labelled
+    held: Labelled
+    test: Labelled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClutterSource:
+    """Glyphs among clutter: each seed is trained on images of its own; the test is common to all.
+
+    Attributes
+    ----------
+    level, size : int
+        See :func:`demele.data.clutter`.
+    n, held, test : int
+        Images of a training; how many of these are held out for criteria; images of the test.
+    """
+
+    level: int
+    size: int
+    n: int
+    held: int
+    test: int
+
+    def split(self, seed: int, noise: LabelNoise) -> Split:
+        """Return the images of one seed with their labels."""
+        own = _drawn(self.n, self.size, self.level, 1, _APART * seed)
+        common = _drawn(self.test, self.size, self.level, 2, 0)
+        given, seen = _clutter_given(own, noise), _clutter_given(common, noise)
+        if noise.kind == "resubstitution":
+            given, seen = resubstituted(own.images, own.true, common.images, common.true, noise.rate, seed)
+        every, fit = Labelled(own.images, given, own.true), self.n - self.held
+        test = Labelled(common.images, seen, common.true)
+        return Split(_rows(every, np.arange(fit)), _rows(every, np.arange(fit, self.n)), test)
+
+    def about(self) -> dict[str, Any]:
+        """Return what the images are, as plain values."""
+        images = clutter(self.n, size=self.size, level=self.level)
+        return _about(images, 10, self.held, self.test, level=self.level)
+
+
+def _rows(labelled: Labelled, rows: NDArray[Any]) -> Labelled:
+    return Labelled(labelled.images.subset(rows), labelled.given[rows], labelled.true[rows])
+
+
+def _about(images: ImageSet, classes: int, held: int, test: int, **more: Any) -> dict[str, Any]:
+    shown = {"images": images.name, "shape": list(images.shape), "classes": classes, **more, "n": len(images)}
+    return {**shown, "held": held, "test": test, "provenance": images.provenance}
+
+
+class _Drawn(NamedTuple):
+    source: Clutter
+    images: ImageSet
+    true: Classes
+
+
+@lru_cache(maxsize=3)
+def _drawn(n: int, size: int, level: int, seed: int, first: int) -> _Drawn:
+    """Return a set of clutter, drawn once for all the ways that are compared on it."""
+    source = Clutter(n, size=size, level=level, seed=seed, first=first)
+    held = ArrayImages(source.images(np.arange(n)), name=source.name, provenance=source.provenance)
+    return _Drawn(source, held, _classes(source))
+
+
+def _clutter_given(drawn: _Drawn, noise: LabelNoise) -> Classes:
+    if noise.kind == "uniform" or noise.kind == "visibility":
+        return clutter_labels(drawn.source, noise.rate, noise.kind)
+    return drawn.true
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSource:
+    """Images of a user, such as CIFAR-10: every seed is trained on all of them, and holds out others.
+
+    Attributes
+    ----------
+    train, test : ImageSet
+        Their first factor is the class.
+    held : int
+    """
+
+    train: ImageSet
+    test: ImageSet
+    held: int
+
+    def split(self, seed: int, noise: LabelNoise) -> Split:
+        """Return the images of one seed with their labels."""
+        order = rng_for(seed, "pruning study", "held out").permutation(len(self.train))
+        true, seen = _classes(self.train), _classes(self.test)
+        if noise.kind == "resubstitution":
+            given, known = resubstituted(self.train, true, self.test, seen, noise.rate, 0)
+        else:
+            given, known = uniform_given(true, noise, seed), uniform_given(seen, noise, 0)
+        every = Labelled(self.train, given, true)
+        fit, held = np.sort(order[self.held :]), np.sort(order[: self.held])
+        return Split(_rows(every, fit), _rows(every, held), Labelled(self.test, known, seen))
+
+    def about(self) -> dict[str, Any]:
+        """Return what the images are, as plain values."""
+        return _about(self.train, int(_classes(self.train).max()) + 1, self.held, len(self.test))
+
+
+def _classes(images: ImageSet) -> Classes:
+    return np.asarray(images.positions()[:, 0], dtype=np.int64)
+
+
+def uniform_given(true: Classes, noise: LabelNoise, seed: int) -> Classes:
+    """Return classes with uniform noise, if there is some."""
+    if noise.kind == "none":
+        return true
+    return np.asarray(add_uniform_noise(true, noise.rate, seed=seed).labels, dtype=np.int64)
+
+
+Source = ClutterSource | GivenSource
+
+
+#: Labels by fabrics that this process has trained, by images, rate and seed: ways that are compared share them.
+_BY_FABRICS: dict[tuple[str, str, float, int], Classes] = {}
+
+
+def resubstituted(
+    train: ImageSet, true: Classes, test: ImageSet, seen: Classes, rate: float, seed: int
+) -> tuple[Classes, Classes]:
+    """Return the labels that a random fabric gives to images of training and test, after training on both of them.
+
+    Of random fabrics, it is the state whose error on them is nearest to the rate: at most a tenth of it away.
+
+    Raises
+    ------
+    NotEnoughData
+        If none comes near.
+    """
+    key = (train.digest, test.digest, rate, seed)
+    if key not in _BY_FABRICS:
+        from demele.models.fabric.annotators import annotator_recipe, fabric_annotators
+
+        pixels = np.concatenate([one.images(np.arange(len(one))) for one in (train, test)])
+        everything = ArrayImages(pixels, name=f"{train.name} and {test.name}")
+        found = fabric_annotators(
+            everything,
+            np.concatenate([true, seen]),
+            2,
+            recipe=replace(annotator_recipe(), every=2),
+            highest_error=min(1.0, 1.5 * rate),
+            step=rate,
+            tolerance=rate / 10,
+            stop_at=0.8 * rate,
+            most_fabrics=16,
+            seed=seed,
+        )
+        away = np.abs(found.errors - rate)
+        if away.min() > rate / 10:
+            raise NotEnoughData("noises", f"no fabric mistook {rate:.0%} of the images; ask for another rate")
+        _BY_FABRICS[key] = np.asarray(found.predictions[away.argmin()], dtype=np.int64)
+    labels = _BY_FABRICS[key]
+    return labels[: len(true)], labels[len(true) :]
+
+
+def checked_given(data: Any, share: float) -> GivenSource:
+    """Return images that a user gave: those of the training, less a share that is held out, and those of the test.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    pair = tuple(data) if isinstance(data, tuple | list) else ()
+    if len(pair) != 2 or not all(isinstance(one, ImageSet) for one in pair):
+        raise InputTypeError("data", f"expected two image sets, (training, test), got {quoted(data)}")
+    train, test = pair
+    for images, which in ((train, "training"), (test, "test")):
+        if images.space is None:
+            raise InputError("data", f"expected a factor, the class, of the images of the {which}")
+    if train.shape != test.shape:
+        raise InputError("data", f"expected images of one size, got {train.shape} and {test.shape}")
+    if train.space.values[0] != test.space.values[0]:
+        raise InputError("data", "expected the same classes in training and test")
+    if len(train) < 2:
+        raise InputError("data", f"expected two or more images of the training, got {len(train)}")
+    return GivenSource(train=train, test=test, held=max(1, round(share * len(train))))

@@ -24,15 +24,28 @@ from demele.core.reading import read_whole
 from demele.core.result import plain
 from demele.core.version import __version__
 from demele.data.images import ImageSet
-from demele.models.fabric.lattice import Lattice, scales_of
+from demele.models.fabric.annotators import fabric_preset
+from demele.models.fabric.lattice import CAP, Lattice, scales_of
 from demele.models.fabric.model import Fabric
-from demele.models.fabric.planning import CAP
-from demele.models.fabric.presets import fabric_preset
 from demele.runtime.sweep import Record, Task
 from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
 from demele.studies.pruning.claims import all_pairs
-from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, WHOLE, LabelNoise, PruningConfiguration, Times
-from demele.studies.pruning.pictures import Classes, ClutterSource, GivenSource, Labelled, Source, Split, checked_given
+from demele.studies.pruning.configurations import (
+    CI,
+    EMBEDDED,
+    PRINT,
+    WHOLE,
+    Classes,
+    ClutterSource,
+    GivenSource,
+    Labelled,
+    LabelNoise,
+    PruningConfiguration,
+    Source,
+    Split,
+    Times,
+    checked_given,
+)
 from demele.studies.pruning.study import METHODS, PRUNING, TRUE, PruningStudy
 
 
@@ -425,7 +438,7 @@ def trained_or_pruned(jobs: tuple[PruningJob, ...]) -> list[Record]:
 
 
 def _one(job: PruningJob) -> Record:
-    from demele.models.networks import checked_device, computing
+    from demele.models.training import checked_device, computing
 
     with computing(threads=1, device=checked_device("auto"), gradients=True):
         return _whole(job) if job.configuration.strategy == "whole" else _pruned(job)

@@ -16,9 +16,9 @@ from demele.core.reading import check_shape, parsing
 from demele.core.result import Result, about
 from demele.core.store import Key, reading_record
 from demele.core.version import __version__
-from demele.models.documents import settings_table
 from demele.models.fabric.lattice import Lattice
 from demele.models.fabric.results import lattice_graph
+from demele.models.specs import settings_table
 from demele.report.document import Block, Choice, Document, Pill, Section, Strips, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, written

@@ -1,0 +1,378 @@
+"""Published sets of images on grids of factors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from demele.core.errors import FormatError, InputError, listed, quoted
+from demele.core.reading import read_whole
+from demele.data.loaders.published import (
+    Factor,
+    Grid,
+    PublishedFile,
+    PublishedSet,
+    Read,
+    Request,
+    check_positions,
+    one_grid,
+    ranks_of,
+)
+from demele.data.loaders.readers import (
+    MATLAB_PIXELS,
+    SIGNATURE,
+    hdf5_images,
+    hdf5_numbers,
+    matlab_variable,
+    matrix,
+    npz_images,
+    npz_member,
+    npz_numbers,
+)
+from demele.data.loaders.stored_images import Pixels, joined
+
+# Cars3D: cars from all sides, a file of MATLAB 5 for each -------------------------------------------------------------
+
+
+def _read_cars3d(request: Request) -> Read:
+    """Find the files in the order of their list, which is the number of the car in every copy of the set."""
+    folder = request.path / "cars" if (request.path / "cars").is_dir() else request.path
+    grid, listing = request.grid, request.file("list.txt", folder=folder)
+    elevations, azimuths, cars = grid.sizes
+    names = read_whole(listing).decode("utf-8", "replace").split()
+    expected, differ = f"{cars} different names", len(set(names))
+    fits = len(names) == differ == cars
+    request.expect(listing, expected if fits else f"{len(names)}, {differ} of them different", expected)
+    odd = [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]
+    if odd:
+        raise FormatError(listing, f"expected names of files without their ending, found {quoted(odd[0])}")
+    files = [folder / f"{name}.mat" for name in names]
+    missing = [path.name for path in files if not path.is_file()]
+    if missing:
+        request.note(folder, f"{cars - len(missing)} files", f"{cars} files", "missing")
+        told = f"expected {cars} files, {len(missing)} of them are missing: {listed(missing)}"
+        raise FormatError(folder, told, "copy them again")
+    shape = (*grid.pixels, azimuths, elevations)
+    cars_alone = []
+    for path in files:
+        held = matlab_variable(request, path, "im", "uint8", shape)
+        pictures = replace(held, shape=(elevations * azimuths, *held.shape[2:]))
+        cars_alone.append(pictures.images(grid.pixels, MATLAB_PIXELS))
+    car, elevation, azimuth = np.indices((cars, elevations, azimuths)).reshape(3, -1)  # as the files hold them
+    return Read(
+        images=replace(joined(cars_alone), what=str(folder)),
+        files=(listing, *files),
+        positions=np.stack([elevation, azimuth, car], axis=1),
+        values={"car": names},
+    )
+
+
+CARS3D = PublishedSet(
+    name="cars3d",
+    title="Cars3D",
+    publisher="S. Reed",
+    download="nips2015-analogy-data.tar.gz at http://www.scottreed.info (folder data/cars)",
+    licence="none stated",
+    provenance="Cars3D: S. Reed, Y. Zhang, Y. Zhang and H. Lee, Deep visual analogy-making, NeurIPS 2015",
+    read=_read_cars3d,
+    grids=one_grid(
+        (128, 128, 3),
+        Factor("elevation", 4, tuple(range(4))),
+        Factor("azimuth", 24, tuple(15 * step for step in range(24)), period=360.0),
+        Factor("car", 183, kind="categorical"),
+    ),
+    notes=(
+        "Cars are numbered by list.txt. Published code takes the order of the folder, and its numbers differ between "
+        "machines.",
+        "Elevations are numbered, since the file does not say their degrees; 24 azimuths go once around.",
+    ),
+)
+
+
+# Shapes3D: an object in a room, in HDF5 -------------------------------------------------------------------------------
+
+
+def _read_shapes3d(request: Request) -> Read:
+    """Read the labels, which are values: positions are their ranks."""
+    path, grid = request.file("3dshapes.h5"), request.grid
+    images = hdf5_images(request, path, "images", (grid.n, *grid.pixels))
+    labels = hdf5_numbers(request, path, "labels", (grid.n, len(grid.factors)))
+    source = f"{path}::labels"
+    positions, values = ranks_of(labels.astype(float), grid.factors, source)
+    return Read(images=images, files=(path,), positions=positions, labelled=source, values=values)
+
+
+SHAPES3D = PublishedSet(
+    name="shapes3d",
+    title="Shapes3D",
+    publisher="DeepMind",
+    download="3dshapes.h5, 267,573,662 bytes, at https://github.com/google-deepmind/3d-shapes",
+    licence="Apache 2.0, according to copies of it",
+    provenance="3D Shapes: C. Burgess and H. Kim, 2018",
+    read=_read_shapes3d,
+    grids=one_grid(
+        (64, 64, 3),
+        Factor("floor_hue", 10, period=1.0),
+        Factor("wall_hue", 10, period=1.0),
+        Factor("object_hue", 10, period=1.0),
+        Factor("scale", 8),
+        Factor("shape", 4, kind="categorical"),
+        Factor("orientation", 15),
+    ),
+    files=(
+        PublishedFile("3dshapes.h5", 267_573_662, "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"),
+    ),
+    notes=("Labels in the file are values: positions are their ranks. The scale is listed as in the file.",),
+)
+
+
+# MPI3D ----------------------------------------------------------------------------------------------------------------
+
+_ADDRESS = "https://storage.googleapis.com/disentanglement_dataset"
+
+
+def _read_mpi3d(request: Request) -> Read:
+    """Find the images; their order is the label, and their number says which releases they can be of."""
+    grids = request.published.grids
+    variants = [request.variant] if request.variant else list(grids)
+    path = request.file(*dict.fromkeys(f"mpi3d_{one.removesuffix('2019')}.npz" for one in variants))
+    with path.open("rb") as file:
+        if file.read(2) != b"PK":
+            raise FormatError(path, "expected an archive of NumPy, and it does not begin as one", "copy it again")
+    if request.variant is None:
+        _, header = npz_member(request, path, "images")
+        n = header.shape[0] if header.shape else 0
+        fit = [name for name, grid in grids.items() if grid.n == n]
+        if len(fit) != 1:
+            told = ", ".join(
+                f"{name!r} ({grids[name].n:,}: {' x '.join(map(str, grids[name].sizes))})" for name in fit or grids
+            )
+            request.note(f"{path}::images", f"{n:,} images", f"one of {told}", "differs")
+            several = f"{path} holds {n:,} images, as {'several variants do' if fit else 'no variant does'}: {told}"
+            raise InputError("variant", several, "name one" if fit else None)
+        request.variant = fit[0]
+    grid = request.grid
+    return Read(images=npz_images(request, path, "images", (grid.n, *grid.pixels)), files=(path,))
+
+
+def _grid(colours: tuple[str, ...], shapes: tuple[str, ...]) -> Grid:
+    return Grid(
+        (
+            Factor("colour", len(colours), colours, "categorical"),
+            Factor("shape", len(shapes), shapes, "categorical"),
+            Factor("size", 2, ("small", "large"), "categorical"),
+            Factor("camera_height", 3, ("top", "centre", "bottom"), "categorical"),
+            Factor("background", 3, ("purple", "sea green", "salmon"), "categorical"),
+            Factor("horizontal_axis", 40, tuple(range(40))),
+            Factor("vertical_axis", 40, tuple(range(40))),
+        ),
+        (64, 64, 3),
+    )
+
+
+_SIX = _grid(
+    ("white", "green", "red", "blue", "brown", "olive"),
+    ("cone", "cube", "cylinder", "hexagonal", "pyramid", "sphere"),
+)
+_FOUR = _grid(("green", "red", "blue", "brown"), ("cone", "cube", "hexagonal prism", "sphere"))
+_COMPLEX = _grid(("yellow", "green", "olive", "red"), ("coffee-cup", "tennis-ball", "croissant", "beer-cup"))
+
+MPI3D = PublishedSet(
+    name="mpi3d",
+    title="MPI3D",
+    publisher="the Max Planck Institute for Intelligent Systems",
+    download=f"mpi3d_toy.npz and others of 5.7 or 12.7 GB once unpacked, at {_ADDRESS}",
+    licence="CC BY 4.0",
+    provenance="MPI3D: M. W. Gondal et al., NeurIPS 2019 (arXiv:1906.03292)",
+    read=_read_mpi3d,
+    grids={
+        **dict.fromkeys(("toy", "realistic", "real"), _SIX),
+        "complex": _COMPLEX,
+        "toy2019": _FOUR,
+        "realistic2019": _FOUR,
+    },
+    files=(
+        PublishedFile("mpi3d_toy.npz", digest="55889cb7c7dfc655d6e0277beee88868"),
+        PublishedFile("mpi3d_realistic.npz", digest="59a6225b88b635365f70c91b3e52f70f"),
+        PublishedFile("mpi3d_real.npz", digest="0f33f609918fb5c97996692f91129802"),
+    ),
+    notes=(
+        "The file holds no labels: its order is the label. Three releases have 1,036,800 images, three others 460,800, "
+        "with other colours and shapes; variant= says which one a file is.",
+    ),
+)
+
+
+# dSprites: white shapes on black, in an archive of NumPy or in HDF5 ---------------------------------------------------
+
+_NPZ = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
+_HDF5 = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5"
+
+
+def _read_dsprites(request: Request) -> Read:
+    """Read the labels; the first column, the colour, is constant and so no factor."""
+    path, grid = request.file(_NPZ, _HDF5), request.grid
+    with path.open("rb") as file:
+        start = file.read(len(SIGNATURE))
+    if start.startswith(b"PK"):
+        read_images, read_numbers, latents = npz_images, npz_numbers, "latents_"
+    elif start == SIGNATURE:
+        read_images, read_numbers, latents = hdf5_images, hdf5_numbers, "latents/"
+    else:
+        raise FormatError(path, "expected an archive of NumPy or HDF5, and it begins as neither", "copy it again")
+    images = read_images(request, path, "imgs", (grid.n, *grid.pixels[:2]), partial(_white, what=f"{path}::imgs"))
+    classes, values = (
+        read_numbers(request, path, f"{latents}{one}", (grid.n, 1 + len(grid.factors))) for one in ("classes", "values")
+    )
+    if classes[:, 0].any():
+        raise FormatError(path, "expected one colour, found several; is it another set?")
+    positions = classes[:, 1:].astype(np.int64)
+    check_positions(path, positions, grid.factors)
+    found = {}
+    for factor, own, given in zip(grid.factors, positions.T, values[:, 1:].T, strict=True):
+        by_position = np.full(factor.size, np.nan)
+        by_position[own] = given
+        if not np.array_equal(by_position[own], given):
+            raise FormatError(path, f"expected one value for each position of {factor.name}, found several")
+        if factor.values is None:
+            found[factor.name] = by_position.tolist()
+    # the last orientation repeats the first: 0 and 360 degrees
+    first_only = {"orientation": len(found["orientation"]) - 1} if request.options["drop_duplicates"] else {}
+    return Read(images=images, files=(path,), positions=positions, values=found, first_only=first_only)
+
+
+def _white(rows: Pixels, what: str) -> Pixels:
+    """Return pixels from shares of white, which must be 0 or 1."""
+    if rows.max(initial=0) > 1:
+        raise FormatError(f"{what}: expected pixels from 0 to 1, got {rows.max()}")
+    return rows * np.uint8(255)
+
+
+DSPRITES = PublishedSet(
+    name="dsprites",
+    title="dSprites",
+    publisher="DeepMind",
+    download=f"{_NPZ}, or .hdf5 of 28,024,106 bytes, at https://github.com/google-deepmind/dsprites-dataset",
+    licence="Apache 2.0",
+    provenance="dSprites: L. Matthey, I. Higgins, D. Hassabis and A. Lerchner, 2017",
+    read=_read_dsprites,
+    grids=one_grid(
+        (64, 64, 1),
+        Factor("shape", 3, ("square", "ellipse", "heart"), "categorical"),
+        Factor("scale", 6),
+        Factor("orientation", 40, period=2 * math.pi),
+        Factor("x", 32),
+        Factor("y", 32),
+        symmetric=(
+            ("orientation", "shape", "square", math.pi / 2),
+            ("orientation", "shape", "ellipse", math.pi),
+        ),
+    ),
+    files=(
+        PublishedFile(_NPZ, digest="7da33b31b13a06f4b04a70402ce90c2e"),
+        PublishedFile(_HDF5, 28_024_106, "729fa22e884c9c500e1f17415d580746b4c5894fbbb780a1319bbcfa39a745bb"),
+    ),
+    options={"drop_duplicates": (False, True)},
+    notes=(
+        "The first and the last orientation are 0 and 360 degrees: 18,432 images occur twice. drop_duplicates=True "
+        "leaves one of each, and makes the orientation cyclic.",
+        "A square looks the same after 90 degrees, an ellipse after 180: codes cannot hold more of their orientation. "
+        "No two of 39 orientations coincide, but neighbours by image are not neighbours by label.",
+    ),
+    binary=True,
+)
+
+
+# SmallNORB ------------------------------------------------------------------------------------------------------------
+
+_STEMS: Mapping[str, str] = {
+    "training": "smallnorb-5x46789x9x18x6x2x96x96-training-{}.mat",
+    "testing": "smallnorb-5x01235x9x18x6x2x96x96-testing-{}.mat",
+}
+#: Which of ten toys of each category are in each half.
+INSTANCES: Mapping[str, tuple[int, ...]] = {"training": (4, 6, 7, 8, 9), "testing": (0, 1, 2, 3, 5)}
+_CAMERAS = 2
+#: The column of the azimuth, which is stored as 0, 2, ..., 34.
+_AZIMUTH = 3
+
+
+def _read_smallnorb(request: Request) -> Read:
+    """Read the labels of one half or of both: the files are in no order of the grid."""
+    grid, asked = request.grid, request.options["split"]
+    splits = tuple(_STEMS) if asked == "both" else (asked,)
+    toys = {one: INSTANCES[one][: grid.factors[1].size // len(INSTANCES)] for one in splits}
+    held = tuple(sorted(toy for one in splits for toy in toys[one]))
+    n = grid.n // len(INSTANCES)
+    images, labels, files = [], [], []
+    for one in splits:
+        names = [_STEMS[one].format(part) for part in ("dat", "cat", "info")]
+        paths = [request.file(name, f"{name}.gz", folder=request.path) for name in names]
+        dat, cat, info = matrices = [matrix(path) for path in paths]
+        shapes = ((n, _CAMERAS, *grid.pixels[:2]), (n,), (n, len(grid.factors) - 1))
+        for one_of_them, kind, shape in zip(matrices, ("uint8", "int32", "int32"), shapes, strict=True):
+            request.expect_array(one_of_them.path, one_of_them.dtype, one_of_them.shape, kind, shape)
+        images.append(dat.images(grid.pixels, partial(np.take, indices=request.options["camera"], axis=1)))
+        labels.append(np.column_stack([cat.whole(), info.whole()]).astype(np.int64))
+        others = labels[-1][~np.isin(labels[-1][:, 1], toys[one]), 1]
+        if others.size:
+            raise FormatError(
+                info.path,
+                f"expected the toys {toys[one]} of the half {one!r}, found {others[0]}",
+                "look at the names of the files",
+            )
+        files += paths
+    positions = np.concatenate(labels)
+    if (positions[:, _AZIMUTH] % 2).any():
+        raise FormatError(request.path, "expected azimuths 0, 2, ..., found odd ones")
+    positions[:, _AZIMUTH] //= 2
+    positions[:, 1] = np.searchsorted(held, positions[:, 1])
+    hidden = ("instance",) if request.options["instance"] == "hidden" else ()
+    return Read(
+        images=joined(images),
+        files=tuple(files),
+        positions=positions,
+        labelled=request.path,
+        values={"instance": held},
+        hidden=hidden,
+    )
+
+
+_SHA256 = {
+    ("training", "dat"): "5ffd6272a07d32695ee1082a26a41a93a37aab8c28da047f8c34ed348d214873",
+    ("training", "cat"): "2784e542c1922060691090952b6cd6278879a216c90f81476f0f00256d42cdaa",
+    ("training", "info"): "de7eb932ebe7a4ee16217fead60660d0eb3d23632c2f4d1c51f88c501c17bf32",
+    ("testing", "dat"): "cf7104eed3e51174d2f65b66d1e5878b9da233b886f161b0d88f4510ba2c7474",
+    ("testing", "cat"): "ecaf6d5bb8c3bc5eab9cf0258f6d2198dd474e016e374836fc097f2e5ff509ff",
+    ("testing", "info"): "16adf314226327ee006d1a44db8cfef52773c06c829951d5653a9f6f310248a2",
+}
+
+SMALLNORB = PublishedSet(
+    name="smallnorb",
+    title="SmallNORB",
+    publisher="New York University",
+    download="six files of 900 MB once unpacked, at https://cs.nyu.edu/~ylclab/data/norb-v1.0-small",
+    licence="for research; may not be sold",
+    provenance="SmallNORB: Y. LeCun, F. J. Huang and L. Bottou, CVPR 2004",
+    read=_read_smallnorb,
+    grids=one_grid(
+        (96, 96, 1),
+        Factor("category", 5, ("animal", "human", "airplane", "truck", "car"), "categorical"),
+        Factor("instance", 10, kind="categorical"),
+        Factor("elevation", 9, tuple(range(30, 75, 5))),
+        Factor("azimuth", 18, tuple(range(0, 360, 20)), period=360.0),
+        Factor("lighting", 6, tuple(range(6)), "categorical"),
+    ),
+    files=tuple(
+        PublishedFile(f"{_STEMS[split].format(part)}.gz", digest=digest) for (split, part), digest in _SHA256.items()
+    ),
+    options={"split": ("both", "training", "testing"), "camera": (0, 1), "instance": ("hidden", "factor")},
+    notes=(
+        "Ten toys of each category are ten images of every combination of factors. instance='factor' tells them apart.",
+        "Two cameras took each picture; camera=1 is the other one.",
+    ),
+)
