@@ -1,4 +1,4 @@
-"""One white shape on black: a square, an ellipse or a heart, of some size, turned, somewhere.
+"""Images that are drawn by formulas: one white shape on black, three squares, and what such sets share.
 
 The factors are those of dSprites (Matthey et al. 2017), and nothing is taken from it: an image is a count of points
 inside a shape that a formula gives.

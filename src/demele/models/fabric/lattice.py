@@ -1,4 +1,4 @@
-"""The structure of a fabric: nodes, links, paths, settings, and counts of what it costs; without PyTorch."""
+"""The structure of a fabric: nodes, links, paths, settings, which links to prune, and counts; without PyTorch."""
 
 from __future__ import annotations
 

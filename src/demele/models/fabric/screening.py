@@ -1,4 +1,4 @@
-"""Screening of the links of a fabric: mean and spread of their effects, and Sobol indices."""
+"""Screening of the links of a fabric, pruning during training, and how long fabrics take."""
 
 from __future__ import annotations
 

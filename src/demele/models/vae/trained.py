@@ -1,4 +1,4 @@
-"""A VAE in a file: trained on images that a text names, and images encoded with it."""
+"""VAEs with the settings of presets, trained and kept in files, and images encoded with them."""
 
 from __future__ import annotations
 
