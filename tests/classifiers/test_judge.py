@@ -285,7 +285,7 @@ def test_verdicts_on_several_pairs_share_an_error() -> None:
     p_values = np.array([2 * (one.p_value or 0.0) for one in means])
     kept = holm(p_values, 0.05)
     assert [one.verdict == "above" for one in found.differences] == kept.tolist()
-    assert "Verdicts on 3 pairs share an error of 5%" in " ".join(found.sentences)
+    assert "Verdicts on 3 pairs share an error of 5%" in str(found.document().below[0].note)
     bounded = judge(scores, noise=0.01, inference="test_set")
     narrow = bounded_mean(scores["C"].minus(scores["B"]), 0.01)
     assert (bounded["C - B"].verdict == "above") == (narrow.low > 0)

@@ -24,7 +24,7 @@ def judged_document(result: "Judgement") -> Document:
         kind="Scores by a judge",
         headline=_headline(result),
         tone=_tone(result),
-        sentences=[_shared(result), _breakdowns(result), _overruled(result), _lenient(result)],
+        sentences=[_breakdowns(result), _overruled(result), _lenient(result)],
         figure=_strips(result),
         table=_systems(result),
         below=[*_differences(result), *([_slices(result)] if result.slices else [])],
@@ -164,6 +164,7 @@ def _differences(result: "Judgement") -> list[Table]:
             ("Verdict", "text", verdict),
             ("Wrong rows that undo it", "count", "breakdown"),
         ],
+        note=_shared(result),
     )
     return [table] if pairs else []
 
@@ -237,7 +238,7 @@ def _shared(result: "Judgement") -> str:
     if m < 3 or math.isnan(result.systems[0].value):
         return ""
     pairs = count(m * (m - 1) // 2, "pair")
-    return f"Verdicts on {pairs} share an error of {rate(1 - result.level)}; each interval is by itself."
+    return f"Verdicts on {pairs} share an error of {rate(1 - result.level)} (Holm); each interval is by itself"
 
 
 def _overruled(result: "Judgement") -> str:
