@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.classifiers.results import Verdict
-from demele.core.arrays import Counts, Floats, Rows
+from demele.core.arrays import Floats, Rows
 from demele.core.checked_numbers import checked_count, checked_flag, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.given_arrays import items_of, real_numbers, whole_array
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 Better = Literal["higher", "lower"]
+#: Rows to train on, and to test on.
+Split = tuple[Rows, Rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -272,11 +274,6 @@ def varies(values: Floats, scale: float | None = None) -> bool:
     return bool(np.ptp(values) > 8 * np.finfo(np.float64).eps * size)
 
 
-def value_or(value: Any, default: Any) -> Any:
-    """Return the value, or a default instead of None."""
-    return default if value is None else value
-
-
 def _read_scores(scores: Any, argument: str) -> Floats:
     values = scores.scores if isinstance(scores, ResampledScores) else scores
     array = real_numbers(values, argument, "numbers of shape (n_scores,)")
@@ -394,21 +391,22 @@ def bootstrap_632(
     (50, True, 0.6)
     """
     classes = _read_data(estimator, X, y)
-    samples = _Bootstrap(classes, n_repeats, stratified, seed)
-    right = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
-    test, resubstitution = 1 - right[0], 1 - right[1]
+    splits, redrawn = _bootstrap(classes, n_repeats, checked_flag(stratified, "stratified"), seed)
+    arguments: dict[str, object] = {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level}
+    right = _cross_validate(estimator, X, classes, splits, "accuracy", seed, n_jobs, return_train_score=True)
+    test, resubstitution = 1 - right["test_score"], 1 - right["train_score"]
     scores = SEEN * test + (1 - SEEN) * resubstitution
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
     notes: tuple[Note, ...] = ()
-    if samples.redrawn:
-        message = f"{samples.redrawn} samples were drawn again: they left no instance to test on, or had one class only"
+    if redrawn:
+        message = f"{redrawn} samples were drawn again: they left no instance to test on, or had one class only"
         notes = (Note(code="redrawn-samples", message=message),)
     return _result(
         "bootstrap_632",
         estimator,
+        arguments,
         classes.size,
-        right[2],
-        {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level},
+        splits,
         measure="error",
         scores=scores,
         better="lower",
@@ -489,7 +487,8 @@ def repeated_scores(
 
     classes = _read_data(estimator, X, y)
     if cv is None:
-        folds, n_repeats, stratified = value_or(folds, 10), value_or(n_repeats, 10), value_or(stratified, True)
+        folds, n_repeats = 10 if folds is None else folds, 10 if n_repeats is None else n_repeats
+        stratified = checked_flag(True if stratified is None else stratified, "stratified")
         cv = _folds(classes, folds, n_repeats, stratified, seed)
         arguments: dict[str, object] = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
     else:
@@ -505,20 +504,22 @@ def repeated_scores(
         raise UnknownNameError(
             "scoring", f"{scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
         )
-    scores, _, splits = _cross_validate(estimator, X, classes, cv, scoring, seed, n_jobs, training_scores=False)
+    splits = _splits(cv, X, classes)
+    scores = np.asarray(_cross_validate(estimator, X, classes, splits, scoring, seed, n_jobs)["test_score"], np.float64)
     notes: tuple[Note, ...] = ()
     low, high = math.nan, math.nan
     if varies(scores):
-        low, high = t_interval(scores, float(np.mean(splits.tested)) / float(np.mean(splits.trained)), level)
+        n_train, n_test = _sizes(splits)
+        low, high = t_interval(scores, n_test / n_train, level)
     elif scores.size > 1:
         message = "all scores are equal, so their spread gives no interval"
         notes = (Note(code="constant-scores", message=message),)
     return _result(
         "repeated_scores",
         estimator,
+        arguments | {"scoring": named, "seed": seed, "level": level},
         classes.size,
         splits,
-        arguments | {"scoring": named, "seed": seed, "level": level},
         measure=named,
         scores=scores,
         better="higher",
@@ -530,131 +531,99 @@ def repeated_scores(
 # Training and testing -----------------------------------------------------------------------------------------------
 
 
-def _two_parts(pair: Any) -> list[Counts]:
-    """Return the indices to train on and to test on, or refuse what a splitter gave."""
-    parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
-    if len(parts) != 2:
-        raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
-    return parts
+def _splits(cv: Any, X: Any, y: NDArray[Any]) -> list[Split]:  # noqa: N803 - scikit-learn's name
+    """Return the rows to train on and to test on of every split, or refuse what a splitter gave."""
+    from sklearn.model_selection import check_cv
 
-
-class _Splits:
-    """The splits of a splitter, one pair at a time; remembers what it gave out."""
-
-    def __init__(self, splitter: Any) -> None:
-        self.splitter = splitter
-        self.trained: list[int] = []
-        self.tested: list[int] = []
-        self.digest = hashlib.blake2b(digest_size=6)
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:  # noqa: N803
-        for pair in self.splitter.split(X, y, groups):
-            parts = _two_parts(pair)
-            self.trained.append(np.unique(parts[0]).size)
-            self.tested.append(len(parts[1]))
-            for part in parts:
-                self.digest.update(part.tobytes() + b"|")
-            yield parts[0], parts[1]
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
-        return int(self.splitter.get_n_splits(X, y, groups))
-
-
-class _Bootstrap:
-    """Samples with replacement to train on, and the instances not drawn to test on, one pair at a time."""
-
-    def __init__(self, classes: NDArray[Any], n_repeats: int, stratified: bool, seed: int) -> None:
-        self.classes, self.repeats, self.seed = classes, n_repeats, seed
-        self.stratified = checked_flag(stratified, "stratified")
-        self.several = bool((classes != classes[0]).any())
-        self.redrawn = 0
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:  # noqa: N803
-        for repeat in range(self.repeats):
-            yield self.draw(rng_for(self.seed, "bootstrap_632", repeat))
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
-        return self.repeats
-
-    def draw(self, rng: np.random.Generator) -> tuple[Rows, Rows]:
-        from sklearn.utils import resample
-
-        index = np.arange(self.classes.size)
-        for _ in range(DRAWS):
-            strata = self.classes if self.stratified else None
-            drawn = resample(index, stratify=strata, random_state=int(rng.integers(2**32)))
-            rest = np.setdiff1d(index, drawn)
-            learnable = not self.several or (self.classes[drawn] != self.classes[drawn[0]]).any()
-            if rest.size and learnable:
-                return drawn, rest
-            self.redrawn += 1
-        raise NotEnoughData(
-            "y",
-            f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
-            "give more instances" + ("" if self.stratified else ", or pass stratified=True"),
+    if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
+        raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
+    try:
+        pairs = list(
+            cv
+            if isinstance(cv, Iterable) and not hasattr(cv, "split")
+            else check_cv(cv, y, classifier=True).split(X, y)
         )
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
+        ) from error
+    splits = []
+    for pair in pairs:
+        parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
+        if len(parts) != 2:
+            raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
+        splits.append((parts[0], parts[1]))
+    return splits
+
+
+def _bootstrap(classes: NDArray[Any], n_repeats: int, stratified: bool, seed: int) -> tuple[list[Split], int]:
+    """Draw samples with replacement to train on, with the instances not drawn to test on; and count those redrawn."""
+    from sklearn.utils import resample
+
+    several, index = bool((classes != classes[0]).any()), np.arange(classes.size)
+    splits, redrawn = list[Split](), 0
+    for repeat in range(n_repeats):
+        rng = rng_for(seed, "bootstrap_632", repeat)
+        for _ in range(DRAWS):
+            state = int(rng.integers(2**32))
+            drawn = resample(index, stratify=classes if stratified else None, random_state=state)
+            rest = np.setdiff1d(index, drawn)
+            if rest.size and (not several or (classes[drawn] != classes[drawn[0]]).any()):
+                splits.append((drawn, rest))
+                break
+            redrawn += 1
+        else:
+            raise NotEnoughData(
+                "y",
+                f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
+                "give more instances" + ("" if stratified else ", or pass stratified=True"),
+            )
+    return splits, redrawn
+
+
+def _sizes(splits: list[Split]) -> tuple[float, float]:
+    """Return how many instances are trained on, each once, and tested on; on average."""
+    return float(np.mean([np.unique(train).size for train, _ in splits])), float(
+        np.mean([one.size for _, one in splits])
+    )
 
 
 def _result(
-    name: str, estimator: Any, n: int, splits: _Splits, arguments: dict[str, object], **known: Any
+    name: str, estimator: Any, arguments: dict[str, object], n: int, splits: list[Split], **known: Any
 ) -> ResampledScores:
     """Return scores with what the splits were, and the call that made them."""
-    made = {"estimator": type(estimator).__name__, "splits": splits.digest.hexdigest()}
-    return ResampledScores(
-        n=n,
-        n_train=float(np.mean(splits.trained)),
-        n_test=float(np.mean(splits.tested)),
-        signature=Signature(name, arguments, {"n": str(n), **made, "demele": __version__}),
-        **known,
-    )
+    digest = hashlib.blake2b(b"".join(part.tobytes() + b"|" for pair in splits for part in pair), digest_size=6)
+    made = {"estimator": type(estimator).__name__, "splits": digest.hexdigest()}
+    n_train, n_test = _sizes(splits)
+    signature = Signature(name, arguments, {"n": str(n), **made, "demele": __version__})
+    return ResampledScores(n=n, n_train=n_train, n_test=n_test, signature=signature, **known)
 
 
 def _cross_validate(
     estimator: Any,
     X: Any,  # noqa: N803 - scikit-learn's name
     y: NDArray[Any],
-    cv: Any,
+    splits: list[Split],
     scoring: Any,
     seed: int,
     n_jobs: int | None,
-    *,
-    training_scores: bool,
-) -> tuple[Floats, Floats, _Splits]:
+    **options: bool,
+) -> dict[str, Floats]:
+    """Train and test on every split, as scikit-learn does."""
     from sklearn.base import clone
     from sklearn.metrics import check_scoring
-    from sklearn.model_selection import check_cv, cross_validate
+    from sklearn.model_selection import cross_validate
 
     parameters = estimator.get_params(deep=True)
     unset = [name for name in sorted(parameters) if name.split("__")[-1] == "random_state" and parameters[name] is None]
     seeds = {name: int(rng_for(seed, "estimator", name).integers(2**31)) for name in unset}
-    if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
-        raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
-    if isinstance(cv, Iterable) and not hasattr(cv, "split"):
-        cv = [_two_parts(pair) for pair in cv]
-    try:
-        splits = _Splits(check_cv(cv, y, classifier=True))
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
-        ) from error
     # The scorer is what we can give to processes of scikit-learn: where it arrives, they begin to look after this one.
     if n_jobs is not None:
         checked_whole(n_jobs, "n_jobs", "a number of processes, -1 for all, or None", inside=bool)
     scorer = scoring if n_jobs in (None, 1) else Watched(check_scoring(estimator, scoring=scoring))
+    known = {"cv": splits, "scoring": scorer, "n_jobs": n_jobs, "error_score": "raise", **options}
     with lost_workers_told("n_jobs"):
-        scores = cross_validate(
-            clone(estimator).set_params(**seeds),
-            X,
-            y,
-            cv=splits,
-            scoring=scorer,
-            n_jobs=n_jobs,
-            return_train_score=training_scores,
-            error_score="raise",
-        )
-    training = scores["train_score"] if training_scores else np.empty(0)
-    test = np.asarray(scores["test_score"], dtype=np.float64)
-    return test, np.asarray(training, dtype=np.float64), splits
+        return dict(cross_validate(clone(estimator).set_params(**seeds), X, y, **known))
 
 
 def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, seed: int) -> Any:
@@ -664,7 +633,7 @@ def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, 
     checked_count(n_repeats, "n_repeats", 1)
     if folds > classes.size:
         raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
-    if checked_flag(stratified, "stratified"):
+    if stratified:
         names, counts = np.unique(classes, return_counts=True)
         if counts.min() < folds:
             rare = names[counts.argmin()]

@@ -6,7 +6,7 @@ class are linearised. Measures of all classes have a difference estimator of the
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, Audite
 from demele.classifiers.comparison.worst_case import worst_case
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_reach
-from demele.classifiers.measures.audit_interval import audited_ends, class_cells, ratio_parts
+from demele.classifiers.measures.audit_interval import PREDICTED, audited_ends, class_cells, ratio_parts
 from demele.classifiers.pooled_strata import TINY, smallest_tail
-from demele.classifiers.question import Outcomes, PairCounts, Question
+from demele.classifiers.question import Outcomes, Question
 from demele.classifiers.table_measures import lowest_value
-from demele.core.arrays import Counts, Floats, Rows
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError
 from demele.core.results import Note
 from demele.noise.audit import CodedAudit
@@ -79,34 +79,35 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
     InputError
         If the least probability of the rows on which the two disagree is not known, or an audited one had a smaller.
     """
-    counts = question.counts()
+    counts, n = question.counts(), question.data.n
     asked = terms(question, counts.disagreements)
     bet, threshold = asked.bet, np.floor(asked.gap)
-    least = _least(audit)
-    theta = -FRACTIONS * np.log1p(-min(least, _SURELY)) / 2
-    sides = [_seen(question, audit, counts, theta, least, mirrored=flag) for flag in (False, True)]
-    shown, logs, ends = [], [], []
-    drawn = "The audited rows are a simple random sample of all rows."
-    if audit.design != "uniform":
-        drawn = (
-            "The audited rows were drawn at random with the probabilities supplied, independently or a fixed number of "
-            f"them as draw_audit draws; no row on which the two disagree had a probability below {least:.4g}."
+    least = audit.k / audit.n if audit.design == "uniform" else audit.least
+    if least is None:
+        raise InputError(
+            "exact",
+            "a weighted audit needs its least_probability, the least with which a row was to be drawn on which "
+            "the compared classifiers disagree; draw_audit keeps it, and Audit(..., least_probability=) takes it",
         )
-    for side in sides:
-        log = product_bet(side.gap - threshold, side.losses, side.growth, theta)
-        log = np.where(side.least > threshold, np.inf, log)
-        shown.append((log >= enough(bet)) & (side.most > threshold))
-        logs.append(np.where(side.most > threshold, log, 0.0))
-        # The largest whole number that the true gap exceeds, with an error of ``bet``; by bisection.
-        surely, open_ = side.least - 1, side.most + 1
-        while (open_ - surely > 1).any():
-            middle = np.floor((surely + open_) / 2)
-            wealth = product_bet(side.gap - middle, side.losses, side.growth, theta)
-            inside = (wealth >= enough(bet)) & (open_ - surely > 1)
-            moved = (wealth < enough(bet)) & (open_ - surely > 1)
-            surely, open_ = np.where(inside, middle, surely), np.where(moved, middle, open_)
-        ends.append(np.maximum(surely + 1, side.least))
-    n = question.data.n
+    theta = -FRACTIONS * np.log1p(-min(least, _SURELY)) / 2
+    losses, growth, change, met = _met(question, audit, theta, least)
+    # The first of each array is for "the candidate is better", the second for the contrary.
+    gap, moved = (np.stack([lead, -lead]).astype(np.float64) for lead in (counts.won - counts.lost, change))
+    unseen = np.stack([counts.won, counts.lost]) - met[[0, 2]]
+    rest = counts.neither - met[1]
+    surely_least, most = gap + moved - 2 * unseen - rest, gap + moved + 2 * unseen[::-1] + rest
+    log = product_bet(gap - threshold, losses, growth, theta)
+    log = np.where(surely_least > threshold, np.inf, log)
+    shown = (log >= enough(bet)) & (most > threshold)
+    logs = np.where(most > threshold, log, 0.0)
+    # The largest whole number that the true gap exceeds, with an error of ``bet``; by bisection.
+    surely, open_ = surely_least - 1, most + 1
+    while (open_ - surely > 1).any():
+        middle = np.floor((surely + open_) / 2)
+        enough_ = product_bet(gap - middle, losses, growth, theta) >= enough(bet)
+        going = open_ - surely > 1
+        surely, open_ = np.where(enough_ & going, middle, surely), np.where(going & ~enough_, middle, open_)
+    ends = np.maximum(surely + 1, surely_least)
     low, high = asked.spread(ends[0], -ends[1], counts.disagreements, n)
     with np.errstate(over="ignore"):
         details = {
@@ -116,6 +117,12 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
             "wealth_of_baseline": np.exp(logs[1]),
             "least_probability": least,
         }
+    drawn = _DRAWN["uniform"]
+    if audit.design != "uniform":
+        drawn = (
+            "The audited rows were drawn at random with the probabilities supplied, independently or a fixed number of "
+            f"them as draw_audit draws; no row on which the two disagree had a probability below {least:.4g}."
+        )
     return replace(
         estimated,
         candidate=shown[0] & ~shown[1],
@@ -129,37 +136,12 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
     )
 
 
-def _least(audit: CodedAudit) -> float:
-    """Return the least probability with which a row that matters was to be drawn."""
-    if audit.design == "uniform":
-        return audit.k / audit.n
-    if audit.least is None:
-        raise InputError(
-            "exact",
-            "a weighted audit needs its least_probability, the least with which a row was to be drawn on which "
-            "the compared classifiers disagree; draw_audit keeps it, and Audit(..., least_probability=) takes it",
-        )
-    return audit.least
+def _met(question: Question, audit: CodedAudit, theta: Floats, least: float) -> tuple[Counts, Floats, Counts, Counts]:
+    """Return what audited rows take from the lead of each side, its growth, the change, and rows by the given label.
 
-
-class _Side(NamedTuple):
-    """One claim on every pair: gap on the given labels, losses met, their growth, limits of the true gap."""
-
-    gap: Floats
-    losses: Counts
-    growth: Floats
-    least: Floats
-    most: Floats
-
-
-def _seen(
-    question: Question, audit: CodedAudit, counts: PairCounts, theta: Floats, least: float, *, mirrored: bool
-) -> _Side:
-    """Gather what the audit shows against "the second is better", or with ``mirrored`` against the contrary."""
+    Shapes (2, pairs), (2, pairs, 19), (pairs,) and (3, pairs): with the candidate, with neither, with the baseline.
+    """
     data = question.data
-    first, second = question.baseline, question.candidate
-    if mirrored:
-        first, second, counts = second, first, counts.mirror()
     # Rows on which all agree may have had less; nothing is bet on them.
     inclusion = np.clip(audit.inclusion, min(least, _SURELY), _SURELY)
     # Logarithm of a_i, if the label of an audited row takes 1 or 2 from the lead; shape (k, 19).
@@ -167,8 +149,8 @@ def _seen(
     given, at = data.labels[audit.rows], data.predictions[:, audit.rows]
     parts = []
     size = max(1, CELLS_AT_ONCE // audit.k)
-    for start in range(0, first.size, size):
-        one, other = at[first[start : start + size]], at[second[start : start + size]]
+    for start in range(0, question.n_pairs, size):
+        one, other = (at[models[start : start + size]] for models in (question.baseline, question.candidate))
         apart = one != other
         odd = apart & (audit.inclusion < least * (1 - 1e-9))
         if odd.any():
@@ -181,18 +163,15 @@ def _seen(
             )
         before = (other == given).astype(np.int64) - (one == given)
         change = (other == audit.labels).astype(np.int64) - (one == audit.labels) - before
-        lost = [change == -r for r in (1, 2)]
-        growth = lost[0] @ grown[0] + lost[1] @ grown[1]
-        met = [np.count_nonzero(apart & (before == sign), axis=1) for sign in (1, 0, -1)]
-        parts.append((lost[0].sum(axis=1) + 2 * lost[1].sum(axis=1), growth, change.sum(axis=1), *met))
-    losses, growth, change, won, neither, lost_rows = (np.concatenate(part) for part in zip(*parts, strict=True))
-    gap = (counts.won - counts.lost).astype(np.float64)
-    rest = counts.neither - neither
-    most = gap + change + 2 * (counts.lost - lost_rows) + rest
-    return _Side(gap, losses, growth, gap + change - 2 * (counts.won - won) - rest, most)
+        losses = np.stack([np.maximum(side * change, 0).sum(axis=1) for side in (-1, 1)])
+        growth = np.stack([(change == -side) @ grown[0] + (change == -2 * side) @ grown[1] for side in (1, -1)])
+        met = np.stack([np.count_nonzero(apart & (before == sign), axis=1) for sign in (1, 0, -1)])
+        parts.append((losses, growth, change.sum(axis=1)[None], met))
+    losses, growth, change, met = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+    return losses, growth, change[0], met
 
 
-# Comparison by a random audit: given labels of all rows, labels by an expert of a sample, one estimate for every pair
+# Estimates from strata ------------------------------------------------------------------------------------------------
 
 
 _DRAWN = {
@@ -248,9 +227,17 @@ def by_audit(question: Question) -> Outcomes:
     audit: CodedAudit = question.audit  # type: ignore[assignment]  # demanded by METHODS
     if audit.design == "selective":
         return _selective(question, audit)
-    known = audit.k == question.data.n and not question.expert_error
-    if known and question.inference == "population" and question.measure == "accuracy":
-        return _of_every_row(question, audit)
+    whole = audit.k == question.data.n and not question.expert_error
+    if whole and question.inference == "population" and question.measure == "accuracy":  # nothing is estimated
+        labels = np.empty_like(question.data.labels)
+        labels[audit.rows] = audit.labels
+        return replace(
+            worst_case(replace(question, data=replace(question.data, labels=labels), noise=0.0)),
+            method="exact paired interval",
+            kind="sampling",
+            assumptions=("The expert's labels are right.",),
+            details={"audited": audit.k, "difference_needed": np.zeros(question.n_pairs)},
+        )
     models, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
     first, second = positions[: question.n_pairs], positions[question.n_pairs :]
     n, population, lowest = question.data.n, question.inference == "population", lowest_value(question.measure)
@@ -259,14 +246,29 @@ def by_audit(question: Question) -> Outcomes:
     if question.of_table:
         found, ends = audited_tables(question, audit, models)
     else:
-        found, ends = _difference(question, audit), _model_ends(question, audit, models)
+        known: dict[str, Any] = {
+            "inference": "population" if population else "test_set",
+            "groups": question.clusters,
+        }
+        every = [
+            audited_ends(question.data, audit, question.measure, question.level, model=int(model), **known)[1:]
+            for model in models
+        ]
+        found, own = _difference(question, audit), np.array(every).reshape(models.size, 2, -1)[..., question.of or 0]
+        ends = own[:, 0], own[:, 1]
     needed = np.zeros(first.size)
     if question.inference == "overlap":
         # Share of each model in the distance at which score intervals part, at its largest within its interval: exact
         # for accuracies (see :func:`~demele.classifiers.intervals.overlap_gap`). Two precisions have different trials,
         # so their centres shift unequally towards 1/2. That is ignored: each gets the share for equal trials.
         e = question.expert_error if question.expert_errors == "adversarial" else 0.0
-        trials = np.full(models.size, float(n)) if question.measure == "accuracy" else _trials(question, audit, models)
+        trials = np.full(models.size, float(n))
+        if question.measure != "accuracy":  # rows predicted as the class, truly of it, or both
+            for place, model in enumerate(models):
+                cells = class_cells(question.data, audit, int(model))
+                below = ratio_parts(question.measure, np.tile(PREDICTED, cells.given.size // 4))[1]
+                share = cells.fit(np.broadcast_to(below, cells.seen.shape[1:]), population=False).value
+                trials[place] = n * share[question.of or 0]
         low, high = np.maximum(ends[0] - e, 0) * trials, np.minimum(ends[1] + e, 1) * trials
         with np.errstate(divide="ignore", invalid="ignore"):
             half = overlap_reach(low, high, trials, level=question.level) / trials
@@ -276,8 +278,16 @@ def by_audit(question: Question) -> Outcomes:
     below, above = (found.distance(question.tail, below=side) for side in (True, False))
     better = found.value - below > needed + ROUNDING, -found.value - above > needed + ROUNDING
     if population and question.measure == "accuracy":
-        below = np.where(better[0], below, _careful(question, below, found.value, found.sampled))
-        above = np.where(better[1], above, _careful(question, above, -found.value, found.sampled))
+        # The variance of few disagreements is not informative: with none of 2,000 rows, up to 3.7 are still possible.
+        for side, distance, shown in ((1, below, better[0]), (-1, above, better[1])):
+            gap = side * found.value * n
+            if question.clusters is None:
+                apart = question.data.disagreements[question.baseline, question.candidate]
+                exact = unseen_losses(apart, gap, n, question.tail) / n
+            else:
+                exact = GroupedPairs.asked(question, question.clusters).unseen(gap, question.tail) / n
+            rest = np.maximum(distance**2 - found.sampled**2, 0)
+            distance[~shown] = np.sqrt(rest + np.maximum(found.sampled, exact) ** 2)[~shown]
     few = Note(
         code="few-audited",
         message=f"only {audit.k} labels were audited; fewer than {FEW_LABELS} decide hardly anything",
@@ -359,57 +369,6 @@ def _linearised(question: Question, cells: Cells) -> tuple[Floats, Floats]:
             adds.append(np.where(u > TINY, (above - value * below) / u, 0.0))
         values.append(np.ravel(value))
     return values[1] - values[0], adds[1] - adds[0]
-
-
-def _trials(question: Question, audit: CodedAudit, models: Rows) -> Floats:
-    """Estimate the rows that each model's measure of a class is a share of: predicted as it, truly of it, or both."""
-    of, data = question.of or 0, question.data
-    found = np.empty(models.size)
-    for place, model in enumerate(models):
-        cells = class_cells(data, audit, int(model))
-        below = ratio_parts(question.measure, np.tile([1.0, 1.0, 0.0, 0.0], cells.given.size // 4))[1]
-        found[place] = data.n * cells.fit(np.broadcast_to(below, cells.seen.shape[1:]), population=False).value[of]
-    return found
-
-
-def _model_ends(question: Question, audit: CodedAudit, models: Rows) -> tuple[Floats, Floats]:
-    """Interval of each model's measure, shape (m,) each end: as of an assessment."""
-    inference: Any = "population" if question.inference == "population" else "test_set"
-    known: dict[str, Any] = {"inference": inference, "groups": question.clusters}
-    every = [
-        audited_ends(question.data, audit, question.measure, question.level, model=int(model), **known)[1:]
-        for model in models
-    ]
-    found = np.array(every).reshape(models.size, 2, -1)[..., question.of or 0]
-    return found[:, 0], found[:, 1]
-
-
-def _careful(question: Question, distance: Floats, difference: Floats, sampled: Floats) -> Floats:
-    """Return the distance of an end from the estimate if no claim depends on it: at least that of exact limits.
-
-    The variance of few disagreements is not informative: with none of 2,000 rows, up to 3.7 are still possible.
-    """
-    n, counts = question.data.n, question.data.disagreements[question.baseline, question.candidate]
-    if question.clusters is None:
-        exact = unseen_losses(counts, difference * n, n, question.tail) / n
-    else:
-        exact = GroupedPairs.asked(question, question.clusters).unseen(difference * n, question.tail) / n
-    found: Floats = np.sqrt(np.maximum(distance**2 - sampled**2, 0) + np.maximum(sampled, exact) ** 2)
-    return found
-
-
-def _of_every_row(question: Question, audit: CodedAudit) -> Outcomes:
-    """Decide by the exact test on the expert's labels, where these are of every row: nothing is estimated."""
-    labels = np.empty_like(question.data.labels)
-    labels[audit.rows] = audit.labels
-    found = worst_case(replace(question, data=replace(question.data, labels=labels), noise=0.0))
-    return replace(
-        found,
-        method="exact paired interval",
-        kind="sampling",
-        assumptions=("The expert's labels are right.",),
-        details={"audited": audit.k, "difference_needed": np.zeros(question.n_pairs)},
-    )
 
 
 def _selective(question: Question, audit: CodedAudit) -> Outcomes:

@@ -9,13 +9,13 @@ import numpy as np
 from demele.classifiers.audited_cells import Cells, crossing, gathered
 from demele.classifiers.pooled_strata import TINY, PooledStrata
 from demele.classifiers.row_groups import Groups
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Flags, Floats
 from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.errors import InputError
 from demele.core.kinds import Level, checked
 from demele.core.labelled import Indices, Labelled
 from demele.core.names import renamed
-from demele.core.proportions import score_interval
+from demele.core.proportions import exact_high, exact_low, score_interval
 from demele.core.results import Interval, Note
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import hypergeometric_limit
@@ -30,7 +30,7 @@ WIDE, RARE = 0.2, 0.2
 
 _METHODS = {False: "audit, pooled strata", True: "audit strata, exact bounds"}
 #: Of the cells of a class, rows predicted and given so, only predicted, only given, neither: which are predicted.
-_PREDICTED = np.array([1.0, 1.0, 0.0, 0.0])
+PREDICTED = np.array([1.0, 1.0, 0.0, 0.0])
 
 
 @renamed(target="inference")
@@ -109,7 +109,13 @@ def audit_interval(
     population, tail = inference == "population", (1 - level) / 2
     audited, right = np.array([audited_misses, audited_hits]), np.array([won, audited_hits - lost])
     if exact:
-        low, high = _exact_ends(hits, n, audited, right, tail, inference)
+        # Hypergeometric bounds of the misses and of the hits at a share of the error; then those for new instances.
+        size, each = np.array([n - hits, hits]), tail / (3 if population else 2)
+        least = int((size - hypergeometric_limit(size, audited, audited - right, each)).sum())
+        most = int(hypergeometric_limit(size, audited, right, each).sum())
+        low, high = np.array([least, most]) / n
+        if population:
+            low, high = exact_low(least, n, each), exact_high(most, n, each)
     else:
         size, seen = np.array([n - hits, hits], dtype=np.float64), np.stack([audited - right, right], axis=-1)
         cells = Cells(size, np.stack(3 * [seen.astype(np.float64)]), np.arange(2), n, int(audited.sum()))
@@ -120,20 +126,6 @@ def audit_interval(
         low, high = np.maximum(low, limits[0][0]), np.minimum(high, limits[1][-1])
     kind = "sampling" if population else "design"
     return Interval(low=float(low), high=float(high), level=level, method=_METHODS[exact], kind=kind)
-
-
-def _exact_ends(hits: int, n: int, audited: Counts, right: Counts, tail: float, inference: AuditInference) -> Ends:
-    """Hypergeometric bounds of the misses and of the hits at a share of the error; then those for new instances."""
-    from scipy.special import betaincinv
-
-    size = np.array([n - hits, hits])
-    each = tail / (3 if inference == "population" else 2)
-    least = int((size - hypergeometric_limit(size, audited, audited - right, each)).sum())
-    most = int(hypergeometric_limit(size, audited, right, each).sum())
-    if inference == "test_set":
-        return np.asarray(least / n), np.asarray(most / n)
-    low = 0.0 if least == 0 else betaincinv(least, n - least + 1, each)
-    return np.asarray(low), np.asarray(1.0 if most == n else betaincinv(most + 1, n - most, 1 - each))
 
 
 def audited_ends(
@@ -186,7 +178,6 @@ def audited_ends(
             effects = [] if groups is None else _class_effects(data, audit, measure, model, cells, groups)
             return ratio_ends(cells, measure, tail, population=population, effects=effects)
         right = np.broadcast_to(np.arange(2.0), (cells.given.size, 2))
-        right = np.broadcast_to(np.arange(2.0), (cells.given.size, 2))
         fit = cells.fit(right, population=population)
         if groups is not None:
             fit = cells.grouped(fit, right, audit, groups)
@@ -196,7 +187,7 @@ def audited_ends(
     if audit.unseen < 1:
         limit = audit.unseen_rows(data.labels, data.k)
         limit = limit.max() if measure == "accuracy" else limit[:, None]
-        raises = np.ones(2) if measure == "accuracy" else _PREDICTED
+        raises = np.ones(2) if measure == "accuracy" else PREDICTED
         worst, best = (
             ends(_settled(cells, limit, most))[1 + side] for side, most in enumerate((raises <= 0, raises > 0))
         )
@@ -248,7 +239,7 @@ def ratio_parts(measure: str, predicted: Floats) -> tuple[Floats, Floats]:
 
 def ratio_value(cells: Cells, measure: str) -> Floats:
     """Estimate T / U of each class; NaN where U is 0."""
-    parts = ratio_parts(measure, np.tile(_PREDICTED, cells.given.size // 4))
+    parts = ratio_parts(measure, np.tile(PREDICTED, cells.given.size // 4))
     above, below = (cells.fit(np.broadcast_to(part, (*cells.size.shape, 2)), population=False).value for part in parts)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(below > TINY, np.clip(above / below, 0, 1), np.nan)
@@ -262,7 +253,7 @@ def ratio_ends(
     Light rows can mislead of all cells in the same way, so distances are added where weights differ. ``effects``: fits
     of each class whose design effect is taken.
     """
-    parts = ratio_parts(measure, np.tile(_PREDICTED, cells.given.size // 4))
+    parts = ratio_parts(measure, np.tile(PREDICTED, cells.given.size // 4))
     shape, value = cells.size.shape[:-1], ratio_value(cells, measure)
 
     def excess(side: int) -> Callable[[Floats], Floats]:
@@ -289,7 +280,7 @@ def _class_effects(
     data: Labelled, audit: CodedAudit, measure: str, model: int, cells: Cells, groups: Groups
 ) -> list[PooledStrata]:
     """Fit each class at its estimate, with the design effect of rows in groups."""
-    parts = ratio_parts(measure, np.tile(_PREDICTED, cells.given.size // 4))
+    parts = ratio_parts(measure, np.tile(PREDICTED, cells.given.size // 4))
     found = []
     for of, value in enumerate(np.nan_to_num(ratio_value(cells, measure))):
         cell = 2 * (data.predictions[model] != of) + (data.labels != of)
