@@ -20,7 +20,7 @@ from benchmarks.loop import Row, Table, main
 from benchmarks.loop import share as share_of
 from demele.core.errors import DemeleWarning
 from demele.core.given_data import Codes, Factors
-from demele.core.holm import holm
+from demele.core.proportions import holm
 from demele.core.seeds import rng_for
 from demele.estimation.differences import Difference, resampled_difference
 from demele.metrics.options import Run

@@ -10,7 +10,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from demele.core.lazy import lazily
-from demele.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from demele import bench as bench
@@ -23,14 +22,15 @@ if TYPE_CHECKING:
     from demele import labels as labels
     from demele import metrics as metrics
     from demele import probes as probes
-    from demele.core.alignment import Alignment as Alignment
     from demele.core.errors import DemeleError as DemeleError
     from demele.core.given_data import Codes as Codes
     from demele.core.given_data import Factors as Factors
     from demele.core.representation_comparison import RepresentationComparison as RepresentationComparison
+    from demele.core.results import Alignment as Alignment
     from demele.core.results import CorrectedScore as CorrectedScore
     from demele.core.results import Evaluation as Evaluation
     from demele.core.results import Score as Score
+    from demele.core.version import __version__ as __version__
     from demele.metrics.catalogue import list_metrics as list_metrics
     from demele.metrics.catalogue import register_metric as register_metric
     from demele.metrics.protocols import list_protocols as list_protocols
@@ -47,36 +47,6 @@ if TYPE_CHECKING:
 
 _found, __dir__, __all__ = lazily(
     __name__,
-    {
-        "demele.bench": "bench",
-        "demele.bins": "bins",
-        "demele.classifiers": "classifiers",
-        "demele.data": "data",
-        "demele.errors": "errors",
-        "demele.explain": "explain",
-        "demele.lab": "lab",
-        "demele.labels": "labels",
-        "demele.metrics": "metrics",
-        "demele.probes": "probes",
-        "demele.core.alignment": "Alignment",
-        "demele.core.results": "CorrectedScore Evaluation Score",
-        "demele.core.errors": "DemeleError",
-        "demele.core.given_data": "Codes Factors",
-        "demele.core.representation_comparison": "RepresentationComparison",
-        "demele.core.version": "__version__",
-        "demele.metrics.catalogue": "list_metrics register_metric",
-        "demele.metrics.protocols": "list_protocols",
-        "demele.metrics.sparse_results": "SparseEvaluation",
-        "demele.outofcore.tables": "scan_parquet",
-        "demele.report.citations": "cite",
-        "demele.runtime.progress": "progress",
-        "demele.scoring.evaluate": "evaluate",
-        "demele.scoring.replay": "replay",
-        "demele.scoring.several": "compare_representations",
-        "demele.scoring.sparse": "evaluate_sparse",
-        "demele.streaming.accumulator": "Accumulator",
-        "demele.streaming.source": "counted_metrics",
-    },
     {
         "compare": "classifiers.compare, or demele.compare_representations",
         "evaluation": "classifiers",

@@ -17,10 +17,4 @@ if TYPE_CHECKING:
     from demele.estimation.discretise import EqualWidth as EqualWidth
     from demele.streaming.frame import BinEdges as BinEdges
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
-        "demele.streaming.frame": "BinEdges",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.errors import DemeleError, FormatError, InputError
-from demele.core.given_arrays import items_of
-from demele.core.npy_files import members_of, opened_archive, opened_member
+from demele.core.array_files import members_of, opened_archive, opened_member
+from demele.core.errors import DemeleError, FormatError, InputError, plural
 from demele.core.reading import parsing, path_of
 from demele.core.result import Result, about
-from demele.core.sentences import plural
+from demele.core.table_columns import items_of
 from demele.files.audit_files import ROW, TRUE
 from demele.files.expert_sheets import key_path, read_key
-from demele.files.named import holds_sparse, read_numpy, read_sparse, read_table
+from demele.files.model_logs import ScoredRow
+from demele.files.named import holds_sparse, is_empty, is_sheet_name, read_numpy, read_sparse, read_table
 from demele.files.prediction_sets import read_predictions
 from demele.files.score_files import program_of, rows_of
 from demele.files.score_tables import HUMAN, ID, SCORE, column_of, read_records
-from demele.files.scored_rows import ScoredRow
-from demele.files.sheets import is_empty, is_sheet_name
 from demele.files.table_files import picking, text_of
 from demele.labels.joined.annotations import COLUMN_NAMES
 from demele.report.document import Document, Section

@@ -8,4 +8,4 @@ True
 from demele.core import errors as _core
 from demele.core.errors import *  # noqa: F403 - the classes are listed there, once
 
-__all__ = [name for name in _core.__all__ if name[0].isupper()]
+__all__ = [name for name, kind in vars(_core).items() if isinstance(kind, type) and issubclass(kind, Exception)]

@@ -10,11 +10,4 @@ if TYPE_CHECKING:
     from demele.models.explained import importance_maps as importance_maps
     from demele.models.explained import predictor as predictor
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "demele.classifiers.explanations.perturbation": "perturbation_test",
-        "demele.classifiers.explanations.result": "PerturbationTest",
-        "demele.models.explained": "importance_maps predictor",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -65,29 +65,4 @@ if TYPE_CHECKING:
     from demele.studies.study import load_study as load_study
     from demele.studies.study import study_demo as study_demo
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "demele.models.encode": "encode",
-        "demele.models.fabric.annotators": (
-            "FabricAnnotator FabricAnnotators fabric_annotators AnnotatorRecipe FabricPreset "
-            "annotator_recipe fabric_preset"
-        ),
-        "demele.models.fabric.screening": "benchmark PruningSchedule fit_pruned Screening screen_links",
-        "demele.models.fabric.lattice": "FabricCounts Pruning",
-        "demele.models.fabric.model": "Fabric",
-        "demele.models.fabric.results": "FabricReport FabricRun",
-        "demele.models.vae.trained": "Preset preset encode_images train_vae",
-        "demele.models.vae.model": "VAE load_vae",
-        "demele.models.vae.run": "Run",
-        "demele.studies.examination": "Examination Reconstructions Sweep Traversals",
-        "demele.studies.examine": "examine examine_file examine_model",
-        "demele.studies.fabrics": "Parts divide_images prune_fabric show_fabric train_fabric",
-        "demele.studies.planning": "model_family plan_model_family StudyPlan",
-        "demele.studies.pruning.configurations": "PruningConfiguration",
-        "demele.studies.pruning.planning": "pruning_study",
-        "demele.studies.pruning.study": "PruningStudy load_pruning pruning_demo",
-        "demele.studies.ratings": "RatedTraversals rated_traversals rating_sheet",
-        "demele.studies.study": "Study TrainedModel load_study study_demo",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from demele.core.score_curve import ScoreCurve as ScoreCurve
+    from demele.core.results import ScoreCurve as ScoreCurve
     from demele.metrics.standalone.downstream import DownstreamScores as DownstreamScores
     from demele.metrics.standalone.downstream import downstream as downstream
     from demele.metrics.standalone.fairness import FairnessScores as FairnessScores
@@ -31,17 +31,4 @@ if TYPE_CHECKING:
     from demele.scoring.concepts import sparse_probing as sparse_probing
     from demele.scoring.concepts import splitting as splitting
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "demele.core.score_curve": "ScoreCurve",
-        "demele.metrics.standalone.downstream": "DownstreamScores downstream",
-        "demele.metrics.standalone.fairness": "FairnessScores fairness",
-        "demele.metrics.standalone.reduced_downstream": "ReducedDownstreamScores reduced_downstream",
-        "demele.metrics.standalone.strong_downstream": "StrongDownstreamScores strong_downstream",
-        "demele.metrics.standalone.udr": "UDR udr",
-        "demele.metrics.standalone.unsupervised": "UnsupervisedScores unsupervised_scores",
-        "demele.scoring.breakdown": "Breakdown breakdown",
-        "demele.scoring.concepts": "absorption sparse_probing splitting",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

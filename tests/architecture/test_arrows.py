@@ -21,7 +21,7 @@ WITHOUT_TYPES = {
     if module.endswith("documents")
 }
 #: The one that calls what stands above it: data that do not fit into memory are scored in pieces.
-LATE = "demele.core.pieces"
+LATE = "demele.core.lazy"
 
 #: A room may reach those named, and itself.
 ALLOWED = {
@@ -70,7 +70,7 @@ ALLOWED = {
 }
 #: The bottom, on which results stand: documents and what renders them reach these modules and each other only.
 BOTTOM = ("demele.report.document", "demele.report.words", "demele.report.listing", "demele.report.renderers")
-BELOW = {"demele.core.errors", "demele.core.outputs", "demele.core.extras"}
+BELOW = {"demele.core.errors", "demele.core.outputs", "demele.core.lazy"}
 #: These may reach every room, and the front door.
 TOP = ("cli", "__main__", "bins", "doctor", "errors", "explain", "probes")
 #: Parts of rooms that must not reach others of the same room: a part and what stands above it.
@@ -91,7 +91,7 @@ GROUND = {
 #: Arrows that point up today, or close a circle of files, and why they still stand. This list only gets shorter.
 STILL_UP: dict[tuple[str, str], str] = {}
 STILL_CIRCULAR: dict[tuple[str, str], str] = {
-    ("demele.cli.completion", "demele.cli.main"): "the command that completes all commands is one of them",
+    ("demele.cli.listing", "demele.cli.main"): "the command that completes all commands is one of them",
 }
 
 

@@ -17,7 +17,7 @@ import demele
 from demele.bench.run import candidate, chosen_candidates
 from demele.bench.scenario import Candidate
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.core.fingerprint import fingerprint
+from demele.core.signature import fingerprint
 from tests.refusals import refuses
 
 
@@ -199,7 +199,7 @@ def test_every_process_tells_the_same(tmp_path: Path) -> None:
     script = tmp_path / "told.py"
     script.write_text(
         "import json, sys, functools, numpy as np\n"
-        "from demele.core.fingerprint import fingerprint\n"
+        "from demele.core.signature import fingerprint\n"
         "def told(source):\n"
         "    names = {'functools': functools, 'np': np}\n"
         "    exec(source, names)\n"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from demele.classifiers.intervals import overlap_gap, overlap_level, overlap_quantile, overlap_reach
-from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
+from demele.core.kinds import checked_level
 from demele.core.proportions import exact_interval, normal_quantile, score_interval
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact

@@ -12,7 +12,7 @@ from demele.classifiers.judge import jeffreys, judge, judge_quality, rogan_glade
 from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
-from demele.core.holm import holm
+from demele.core.proportions import holm
 from tests.refusals import refuses
 
 

@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from demele.classifiers import NamedEstimates, RowScores, ScoreAudit, judge_errors, position_bias
 from demele.classifiers.judge_bias import hc3
-from demele.core.holm import adjusted
+from demele.core.proportions import adjusted
 from demele.errors import InputError, NotEnoughData
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from demele.classifiers import RowScores, ScoreAudit, slices
 from demele.classifiers.mean_scores import audited_mean
-from demele.core.holm import adjusted
+from demele.core.proportions import adjusted
 from demele.errors import InputError
 from tests.tolerances import ROUNDING, assert_close
 

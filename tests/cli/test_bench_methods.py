@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from demele import bench
-from demele.cli import bench_methods
+from demele.cli import bench as bench_methods
 from demele.core.kinds import outside_parentheses
 from demele.runtime.progress import reporting
 from demele.runtime.sweep import Sweep

@@ -15,7 +15,7 @@ from demele import bench
 from demele.bench import metric_documents
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
 from demele.bench.stored import FEWER
-from demele.cli import bench_metrics
+from demele.cli import bench as bench_metrics
 from demele.core.store import Store
 from demele.runtime.progress import reporting
 from demele.runtime.sweep import Sweep

@@ -16,7 +16,7 @@ import pytest
 
 import demele as library
 from demele.cli import old_names
-from demele.cli.assess import ASSESS
+from demele.cli.classifiers import ASSESS
 from demele.cli.engine import _FIELD, COMMANDS_OF, flag_of, parser_of, saying
 from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found, main
 from demele.core.bibliography import bibliography, parse, software
@@ -212,7 +212,7 @@ def test_a_command_imports_only_what_it_runs() -> None:
     assert len([name for name in overview if name.startswith("demele")]) <= 10
     modules = modules_after("compare", "-h")
     homes = {where.partition(":")[0] for where, _ in COMMANDS.values()}
-    assert homes & modules == {"demele.cli.compare"}
+    assert homes & modules == {"demele.cli.classifiers", "demele.cli.help"}
     assert not {"scipy", "pandas", "torch"} & modules
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from demele.cli import standard_input
+from demele.cli import engine as standard_input
 from tests.cli.conftest import Program
 
 pytest.importorskip("shtab")

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 import demele as library
 from demele import labels
-from demele.cli import score as command
+from demele.cli import representations as command
 from demele.core.errors import FragileScoreWarning, warn_user
 from tests.cli.conftest import Program, Run
 from tests.tolerances import assert_exact

@@ -12,7 +12,7 @@ import pytest
 import demele
 from demele import metrics
 from demele.core.errors import InputTypeError
-from demele.core.names import MOVED_ARGUMENTS
+from demele.core.kinds import MOVED_ARGUMENTS
 from demele.metrics.catalogue import CATALOGUE, FILES
 from demele.metrics.options import RunOptions
 

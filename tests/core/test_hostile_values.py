@@ -16,7 +16,7 @@ import pytest
 import demele
 from demele import bench, classifiers, data, lab
 from demele.core.errors import InputError, InputTypeError, MissingExtraError
-from demele.core.extras import require
+from demele.core.lazy import require
 from demele.core.reading import path_of
 from demele.files.named import read_table
 from tests.refusals import refuses

@@ -10,7 +10,7 @@ import pytest
 
 import demele
 from demele.classifiers import RowScores
-from demele.core import names
+from demele.core import kinds as names
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.kinds import (
     Amount,

@@ -13,10 +13,9 @@ import pytest
 from scipy import sparse
 
 import demele
-from demele.core.alignment import Alignment
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.result import Result
-from demele.core.results import CorrectedScore, Evaluation, Interval, Score
+from demele.core.results import Alignment, CorrectedScore, Evaluation, Interval, Score
 from demele.core.signature import Signature
 from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
 from demele.probes import ScoreCurve

@@ -12,8 +12,8 @@ import pytest
 
 from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.files import read_predictions
-from demele.files.model_logs import NO_ANSWER, OTHER_ANSWER, LoggedAnswer, known_answer, plain, texts_of
-from demele.files.prediction_sets import refuse_other_order
+from demele.files.model_logs import NO_ANSWER, OTHER_ANSWER, LoggedAnswer, plain, texts_of
+from demele.files.prediction_sets import PredictionSet, refuse_other_order
 from tests.cli.conftest import Program
 from tests.files.model_logs import harness_logs, inspect_log, inspect_samples, rights, sums
 from tests.refusals import refuses
@@ -394,7 +394,9 @@ def test_texts_are_equal_if_the_log_calls_the_answer_right_and_only_then(
 def test_what_an_expert_writes_is_read_as_the_answers_are() -> None:
     classes = ("1218", "new york", OTHER_ANSWER)
     written = ["1,218", "$1218.", " New  York", "7", "1218"]
-    assert [known_answer(text, classes) for text in written] == ["1218", "1218", "new york", OTHER_ANSWER, "1218"]
+    as_known = PredictionSet({}, np.array(classes), classes=classes, open=True).as_known
+    assert as_known is not None
+    assert [as_known(text) for text in written] == ["1218", "1218", "new york", OTHER_ANSWER, "1218"]
     assert plain("1,2,3") == "1,2,3"  # no commas of thousands
 
 

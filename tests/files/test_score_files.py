@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from demele.core.errors import DemeleError, FormatError, InputError, UnknownNameError
+from demele.files.named import sheet_bytes
 from demele.files.score_files import read_human, read_scores, systems_of
-from demele.files.sheets import sheet_bytes
 from tests.files.model_logs import harness_logs, inspect_log
 from tests.refusals import refuses
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.files.named import read_table, split_name
-from demele.files.sheets import csv_text, escaped, sheet_bytes
+from demele.files.named import csv_text, escaped, read_table, sheet_bytes, split_name
 from demele.files.table_files import plain_frame, quoted_name, unescaped
 from tests.cli.conftest import Program
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import demele
-from demele.core.extras import require
+from demele.core.lazy import require
 
 
 def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import demele
-from demele.core.code_groups import read_code_groups
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.given_data import read_code_groups
 from demele.core.seeds import rng_for
 from tests.given import evaluated
 from tests.refusals import refuses

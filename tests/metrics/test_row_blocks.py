@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+from demele.core.columns import read_blocks
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.row_blocks import read_blocks
 from tests.given import evaluated
 from tests.tolerances import assert_exact, assert_mean
 

@@ -14,8 +14,7 @@ import pytest
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.report.document import Document, Heat, Images, Matrix, Notice, Section, Table
-from demele.report.renderers.elements import h
-from demele.report.renderers.html import card, page
+from demele.report.renderers.html import card, h, page
 from demele.report.renderers.paper import audit_report, latex, markdown
 from demele.report.renderers.picture import draw
 from demele.report.renderers.tables import figures_of
@@ -99,7 +98,7 @@ def test_long_data_are_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = page(plain(), '{"a":"<b>"}')
     assert 'id="result-json">{"a":"\\u003cb\\u003e"}</script>' in whole
     assert '<article id="criteria-0-1">' in whole
-    monkeypatch.setattr("demele.report.renderers.elements.MOST_PLAIN", 10)
+    monkeypatch.setattr("demele.report.renderers.html.MOST_PLAIN", 10)
     monkeypatch.setattr("demele.report.renderers.html.MOST_PLAIN", 10)
     made = page(plain(), '{"a":"<b>"}')
     assert '<article id="criteria-0-1">' not in made

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from demele.runtime.interrupts import held_interrupts
+from demele.runtime.work import held_interrupts
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ import pytest
 from scipy.stats import special_ortho_group
 
 import demele
-from demele.core.alignment import Alignment, reading_of, said
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
-from demele.core.results import Chance, Interval
+from demele.core.results import Alignment, Chance, Interval, reading_of, said
 from demele.core.seeds import rng_for
 
 

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import demele
+from demele.core.columns import read_sparse_codes
 from demele.core.inputs import read_factors
-from demele.core.sparse_inputs import read_sparse_codes
 from demele.errors import AmbiguousKindWarning, InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.estimation.discretise import EqualFrequency, EqualWidth, cut
 from demele.estimation.information import information_table

@@ -19,12 +19,11 @@ from typing import Any, Final
 import numpy as np
 
 from demele.adapters.source_names import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
-from demele.core.checked_numbers import checked_flag
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.extras import require
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.inputs import Missing
+from demele.core.kinds import checked_flag
+from demele.core.lazy import require
 from demele.core.results import Evaluation, Score
-from demele.core.sentences import plural
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.streaming.accumulator import BOUND, Accumulator

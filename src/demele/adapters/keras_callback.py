@@ -11,9 +11,8 @@ from typing import Any
 from demele.adapters.keras import rows_of
 from demele.adapters.scored_epochs import check_encoded, check_settings, chosen_metrics, flat_scores
 from demele.core.errors import InputTypeError
-from demele.core.extras import require
-from demele.core.results import Evaluation
-from demele.core.score_curve import ScoreCurve
+from demele.core.lazy import require
+from demele.core.results import Evaluation, ScoreCurve
 from demele.streaming.accumulator import Accumulator
 
 __all__ = ["ScoreCallback"]

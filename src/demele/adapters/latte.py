@@ -26,9 +26,8 @@ from demele.adapters.source_names import (
     per_attribute_of_bundle,
 )
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, quoted
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name, is_number
 from demele.metrics.standalone.interpolatability import averaged, monotonicity_on, smoothness_on
 from demele.streaming.accumulator import Accumulator
 

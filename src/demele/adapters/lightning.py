@@ -16,9 +16,8 @@ from demele.adapters.scored_epochs import (
     flat_scores,
 )
 from demele.core.errors import InputTypeError, NotEnoughData
-from demele.core.extras import require
-from demele.core.results import Evaluation
-from demele.core.score_curve import ScoreCurve
+from demele.core.lazy import require
+from demele.core.results import Evaluation, ScoreCurve
 
 __all__ = ["DEFAULT_METRICS", "ScoreCallback"]
 

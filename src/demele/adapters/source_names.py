@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_flag, checked_size
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.given_arrays import items_of
+from demele.core.kinds import checked_flag, checked_size
 from demele.core.results import Evaluation, Score
+from demele.core.table_columns import items_of
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.entropies import DEAD_CODE
 from demele.metrics.reg_dim import IN_ORDER, regularising_codes

@@ -23,12 +23,10 @@ from demele.bench.rank_correlation import (
     weighted_taus_within,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
-from demele.core.given_arrays import items_of
-from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked
-from demele.core.names import checked_name, suggestion
+from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.table_columns import as_column, is_missing, real_column, split_columns
+from demele.core.table_columns import as_column, is_missing, items_of, real_column, split_columns
 from demele.core.version import __version__
 
 # Scores ---------------------------------------------------------------------------------------------------------------

@@ -22,8 +22,7 @@ from demele.bench.rank_correlation import (
     published_agreement_names,
 )
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.kinds import checked
-from demele.core.names import checked_name
+from demele.core.kinds import checked, checked_name
 from demele.core.result import Result, about
 from demele.core.results import Note
 from demele.metrics.catalogue import CATALOGUE

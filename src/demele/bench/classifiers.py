@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.measures.bias import indicator_counts
-from demele.core.checked_numbers import checked_count, checked_share
-from demele.core.errors import InputError, NotEnoughData
-from demele.core.given_arrays import real_numbers, whole_array
+from demele.core.errors import InputError, NotEnoughData, plural
 from demele.core.inputs import read_codes
+from demele.core.kinds import checked_count, checked_share
 from demele.core.labelled import Indices
 from demele.core.proportions import proportion
 from demele.core.seeds import rng_for
-from demele.core.sentences import plural
+from demele.core.table_columns import real_numbers, whole_array
 from demele.labels.made.annotators import draw_eyes, draw_model, seen_predictions
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ import numpy as np
 from demele.bench.scenario import Candidate, Same, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import REVIEW_CRITERIA, Curve, Findings, Part, Status, Verdict, judged_part, row_name
+from demele.core.errors import plural
 from demele.core.result import plain
-from demele.core.sentences import plural
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
 

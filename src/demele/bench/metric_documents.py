@@ -10,7 +10,7 @@ from demele.bench.dictionary import agreement, agrees, card_of, printed_scores, 
 from demele.bench.stored import FILE, packed, read_rows, referred, unpacked
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Findings, Verdict
 from demele.core.errors import InputError, UnknownNameError, quoted
-from demele.core.names import renamed, suggestion
+from demele.core.kinds import renamed, suggestion
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result, about

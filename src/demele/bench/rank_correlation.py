@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import UnknownNameError
-from demele.core.kinds import checked
-from demele.core.names import suggestion
+from demele.core.kinds import checked, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,15 +11,13 @@ import numpy as np
 
 from demele.bench.scenario import Candidate, Property, Representation, Scenario, group_of, is_model, slowness
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
-from demele.core.checked_numbers import checked_count, checked_flag
 from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, InputTypeError, quoted, warn_user
-from demele.core.given_arrays import items_of
 from demele.core.given_data import Codes, Factors
-from demele.core.kinds import Kind, pairs_in, whole_number
-from demele.core.names import checked_name, suggestion
+from demele.core.kinds import Kind, checked_count, checked_flag, checked_name, pairs_in, suggestion, whole_number
 from demele.core.reading import check_shape
 from demele.core.seeds import rng_for
 from demele.core.store import Key
+from demele.core.table_columns import items_of
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.metric import Metric, takes_rng

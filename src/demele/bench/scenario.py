@@ -7,10 +7,9 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_flag, is_number
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
-from demele.core.fingerprint import fingerprint
-from demele.core.names import checked_name
+from demele.core.kinds import checked_flag, checked_name, is_number
+from demele.core.signature import fingerprint
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
 from demele.scoring.bare import Which

@@ -13,6 +13,7 @@ from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
     from demele.classifiers import planning as planning
+    from demele.classifiers import stats as stats
     from demele.classifiers.comparison.audit_forecast import plan_audit as plan_audit
     from demele.classifiers.comparison.compare import compare as compare
     from demele.classifiers.comparison.decision import Breakdown as Breakdown
@@ -50,32 +51,9 @@ if TYPE_CHECKING:
     from demele.classifiers.score_kinds import label_set_scores as label_set_scores
     from demele.classifiers.score_kinds import loss_scores as loss_scores
     from demele.classifiers.score_kinds import pass_at_k as pass_at_k
-    from demele.classifiers.stats import stats as stats
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
-    {
-        "demele.classifiers.learned_annotators": "AnnotatorEffect annotator_effect",
-        "demele.classifiers.comparison.audit_forecast": "plan_audit",
-        "demele.classifiers.comparison.compare": "compare",
-        "demele.classifiers.comparison.decision": "Breakdown Decision ExpertBreakdown",
-        "demele.classifiers.comparison.forecast_result": "AuditForecast",
-        "demele.classifiers.comparison.method_options": "Agreement Audited Cleaned HardRows Sequential TrueLabels",
-        "demele.classifiers.comparison.methods": "method_names",
-        "demele.classifiers.comparison.ranking": "Ranking rank",
-        "demele.classifiers.comparison.sequential": "SequentialComparison",
-        "demele.classifiers.comparison.task_ranks": "TaskRanks task_ranks",
-        "demele.classifiers.judge": "Judgement",
-        "demele.classifiers.judge_bias": "judge_errors position_bias slices",
-        "demele.classifiers.measures.assess": "Assessment assess",
-        "demele.classifiers.planning": "planning",
-        "demele.classifiers.probabilities": "calibration_error probability_loss",
-        "demele.classifiers.results": "Estimate NamedEstimate NamedEstimates",
-        "demele.classifiers.roc": "auc",
-        "demele.classifiers.row_scores": "RowScores ScoreAudit",
-        "demele.classifiers.score_kinds": "label_set_scores loss_scores pass_at_k",
-        "demele.classifiers.stats": "stats",
-    },
     {
         "compare_without_labels": "compare",
         "rank_scores": "rank",

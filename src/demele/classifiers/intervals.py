@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_level, checked_number
+from demele.core.kinds import checked_level, checked_number
 from demele.core.proportions import normal_quantile
 
 

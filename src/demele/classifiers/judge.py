@@ -23,9 +23,8 @@ from demele.classifiers.results import NamedEstimates, Verdict
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.classifiers.score_knowledge import Knowledge
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.checked_numbers import checked_confidence, checked_rate
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.names import checked_name
+from demele.core.kinds import checked_confidence, checked_name, checked_rate
 from demele.core.proportions import normal_quantile
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note

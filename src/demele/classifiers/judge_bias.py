@@ -14,13 +14,11 @@ from demele.classifiers.pooled_strata import PooledStrata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_confidence
+from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.holm import adjusted
-from demele.core.kinds import Confidence, Data, checked
-from demele.core.proportions import exact_interval, normal_quantile
+from demele.core.kinds import Confidence, Data, checked, checked_confidence
+from demele.core.proportions import adjusted, exact_interval, normal_quantile
 from demele.core.results import Interval, Note
-from demele.core.row_blocks import numbered_rows
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, number_column
 from demele.noise.transition import digest

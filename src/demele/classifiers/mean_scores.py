@@ -20,12 +20,9 @@ from demele.classifiers.pooled_strata import (
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.checked_numbers import checked_level, checked_number
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.holm import holm
-from demele.core.kinds import Level, Rate, checked
-from demele.core.names import checked_name
-from demele.core.proportions import normal_quantile, score_interval
+from demele.core.kinds import Level, Rate, checked, checked_level, checked_name, checked_number
+from demele.core.proportions import holm, normal_quantile, score_interval
 from demele.core.results import Interval, Note
 
 #: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_pair
 from demele.core.errors import InputError
-from demele.core.given_arrays import real_numbers
-from demele.core.kinds import Amount, Confidence, Positive, Rate, between, checked
+from demele.core.kinds import Amount, Confidence, Positive, Rate, between, checked, checked_pair
 from demele.core.proportions import normal_quantile
+from demele.core.table_columns import real_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,16 +11,23 @@ from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.roc import Bounds, Values, kept_share, mean_values, named_estimates, systems_of
 from demele.classifiers.row_scores import RowScores, ScoreAudit
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_confidence, checked_count, checked_number, checked_rate, checked_seed
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.given_arrays import real_numbers
-from demele.core.kinds import Classes, Data, checked
+from demele.core.kinds import (
+    Classes,
+    Data,
+    checked,
+    checked_confidence,
+    checked_count,
+    checked_number,
+    checked_rate,
+    checked_seed,
+)
 from demele.core.labelled import read_labels, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.results import Interval
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.table_columns import number_column
+from demele.core.table_columns import number_column, real_numbers
 from demele.noise.transition import TransitionMatrix, digest
 
 Loss = Literal["brier", "log"]

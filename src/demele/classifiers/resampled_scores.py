@@ -11,18 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.classifiers.results import Verdict
 from demele.core.arrays import Floats, Rows
-from demele.core.checked_numbers import checked_count, checked_flag, checked_number, checked_whole
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
-from demele.core.given_arrays import items_of, real_numbers, whole_array
-from demele.core.kinds import Level, Seed, Several, checked
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, plural, quoted
+from demele.core.kinds import (
+    Level,
+    Seed,
+    Several,
+    checked,
+    checked_count,
+    checked_flag,
+    checked_name,
+    checked_number,
+    checked_whole,
+)
 from demele.core.labelled import read_labels
-from demele.core.names import checked_name
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import plural
 from demele.core.signature import Signature
-from demele.core.table_columns import check_same_order
+from demele.core.table_columns import check_same_order, items_of, real_numbers, whole_array
 from demele.core.version import __version__
 from demele.report.words import count, ends, written
 from demele.runtime.work import Watched, lost_workers_told

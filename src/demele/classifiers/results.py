@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature

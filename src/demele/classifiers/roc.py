@@ -9,9 +9,8 @@ import numpy as np
 
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_confidence, checked_pair, checked_rate
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.kinds import Data, OneClass
+from demele.core.kinds import Data, OneClass, checked_confidence, checked_pair, checked_rate
 from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from demele.classifiers.table_measures import TABLE_MEASURES, row_effects
 from demele.core.arrays import Counts, Floats, Rows
+from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.proportions import normal_quantile, score_interval
 from demele.core.results import Note
-from demele.core.row_blocks import numbered_rows
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import digest
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.checked_numbers import checked_number
+from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.names import checked_name
-from demele.core.row_blocks import numbered_rows
+from demele.core.kinds import checked_name, checked_number
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, number_column
 from demele.noise.audit import read_rows

@@ -8,12 +8,11 @@ import numpy as np
 from demele.classifiers.probabilities import Loss, losses
 from demele.classifiers.row_scores import RowScores, read_scores
 from demele.core.arrays import Counts, Floats
+from demele.core.columns import numbered_rows
 from demele.core.errors import InputError
-from demele.core.given_arrays import whole_array
 from demele.core.kinds import Classes, Count, CountOrNone, Data, checked
 from demele.core.labelled import read_labels, vocabulary
-from demele.core.row_blocks import numbered_rows
-from demele.core.table_columns import as_column
+from demele.core.table_columns import as_column, whole_array
 
 
 @checked

@@ -29,16 +29,4 @@ if TYPE_CHECKING:
     from demele.core.proportions import exact_interval as exact_interval
     from demele.core.proportions import score_interval as score_interval
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "demele.classifiers.intervals": "overlap_level overlap_quantile",
-        "demele.classifiers.measures.audit_interval": "audit_interval",
-        "demele.classifiers.measures.bias": "Bias bias",
-        "demele.classifiers.measures.confusion": "ConfusionCounts confusion",
-        "demele.classifiers.measures.correction": "binary_correction",
-        "demele.classifiers.pseudo": "PseudoEvaluation pseudo_supervised",
-        "demele.classifiers.resampled_scores": "ResampledScores TTest bootstrap_632 corrected_t_test repeated_scores",
-        "demele.core.proportions": "exact_interval score_interval",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -30,24 +30,98 @@ import inspect
 import math
 import re
 import shlex
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
+from typing import IO, Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 from demele.cli.old_names import new_option
 from demele.cli.results import Output, Warned, check_writable, resuming, shown, warnings_in_one_line
-from demele.cli.standard_input import Format, is_stream, on_disk
-from demele.core.errors import DemeleError, InputError
+from demele.core.errors import DemeleError, InputError, plural, short_words
 from demele.core.kinds import Kind, annotation_of, joined, kind_of
-from demele.core.outputs import new_files
+from demele.core.outputs import WholeFile, new_files, writing_whole
 from demele.core.reading import bytes_of, unpacking_at_most
-from demele.core.sentences import plural, short_words
 from demele.files.named import split_name
 from demele.files.python_files import folders_on_path
 from demele.files.table_files import decimal_comma
+
+# Standard input instead of a file -------------------------------------------------------------------------------------
+
+#: What may come: all that the readers of tables read.
+Format = Literal["csv", "tsv", "json", "npy", "npz", "parquet"]
+#: Bytes copied at a time, and left free on the disk.
+_PIECE, _KEPT_FREE = 1 << 22, 1 << 27
+
+
+def is_stream(word: object) -> bool:
+    """Whether a word names standard input, or columns of it.
+
+    Examples
+    --------
+    >>> is_stream("-"), is_stream("-::z1,z2"), is_stream("--seed")
+    (True, True, False)
+    """
+    return isinstance(word, str) and word.partition("::")[0] == "-"
+
+
+@contextmanager
+def on_disk(format: Format | None, words: list[Any]) -> Iterator[Callable[[Any], Any]]:  # noqa: A002 - as the option
+    """Put standard input, if one of the words names it, into a temporary file within.
+
+    Yields
+    ------
+    callable
+        That returns a word, or a list of words, with that file for standard input. It is read once.
+
+    Raises
+    ------
+    InputError
+        If it is to be read and its format is not said, or the other way round.
+    """
+    if not any(map(is_stream, words)):
+        if format is not None:
+            raise InputError("--input-format: is for standard input; give - instead of a file, or leave it out")
+        yield lambda value: value
+        return
+    if format is None:
+        raise InputError(f"-: say what standard input is, with --input-format {'|'.join(get_args(Format))}")
+    with tempfile.TemporaryDirectory(prefix="demele-") as folder:
+        file = Path(folder) / f"stdin.{format}"
+        with writing_whole(file) as whole:
+            _copy(sys.stdin.buffer, whole, Path(folder))
+
+        def replaced(value: Any) -> Any:
+            if isinstance(value, list):
+                return list(map(replaced, value))
+            return f"{file}{value[1:]}" if is_stream(value) else value
+
+        yield replaced
+
+
+def _copy(stream: IO[bytes], whole: WholeFile, folder: Path) -> None:
+    """Copy a stream whose length nobody knows, as long as the disk has room.
+
+    Raises
+    ------
+    InputError
+        Before the disk of the folder is full: other programs write there as well.
+    """
+    copied = 0
+    while piece := stream.read(_PIECE):
+        if shutil.disk_usage(folder).free < _KEPT_FREE + len(piece):
+            raise InputError(
+                f"-: standard input is larger than the room in {folder.parent}, where {_KEPT_FREE >> 20} MiB stay "
+                f"free; it ended after {copied >> 20} MiB. Give a file instead, or set TMPDIR to a folder with "
+                "more room"
+            )
+        whole.write(piece)
+        copied += len(piece)
+
 
 #: A function with all its arguments.
 Call = partial[Any]
@@ -377,16 +451,12 @@ def parsed(command: Command, name: str, words: Sequence[str]) -> Given:
             files.append(word)
     read, unknown = parser.parse_known_args(options)
     if unknown:
-        raise InputError(_unknown(unknown[0].partition("=")[0], takes, name))
+        flag = unknown[0].partition("=")[0]
+        near = difflib.get_close_matches(flag, [one for one in takes if one.startswith("--")], n=1, cutoff=0.6)
+        new = new_option(flag, takes, name)
+        hint = f"; did you mean {near[0]}?" if near else f" (see {name} --help)"
+        raise InputError(f"{flag} has a new name; write {new}" if new else f"{flag}: unknown option{hint}")
     return Given(files, {key: value for key, value in vars(read).items() if key != "files"})
-
-
-def _unknown(flag: str, known: Mapping[str, bool], name: str) -> str:
-    new = new_option(flag, known, name)
-    if new is not None:
-        return f"{flag} has a new name; write {new}"
-    near = difflib.get_close_matches(flag, [one for one in known if one.startswith("--")], n=1, cutoff=0.6)
-    return f"{flag}: unknown option{f'; did you mean {near[0]}?' if near else f' (see {name} --help)'}"
 
 
 # Running -------------------------------------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from demele.core.kinds import Data
 from demele.core.labelled import read_labels
 from demele.files.answer_files import read_answers
 from demele.files.audit_files import refuse_weighted
-from demele.files.column_files import numbers_of
-from demele.files.label_files import classes_named, column, in_one_vocabulary, models, read_transition
+from demele.files.label_files import classes_named, column, in_one_vocabulary, models, numbers_of, read_transition
 from demele.labels.cleaned.harm import clean_labels
 from demele.labels.joined.aggregate import aggregate
 from demele.labels.made.add_noise import add_noise

@@ -1,12 +1,18 @@
-"""``demele list``: metrics, protocols, comparison methods and data sets."""
+"""``demele list``, ``cite``, ``doctor`` and ``completion``: what there is, and what files hold."""
 
+import argparse
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.engine import Command
+from demele.cli import main
+from demele.cli.engine import Call, Command, Given, parser_of
+from demele.core.kinds import checked_name
+from demele.core.lazy import require
 from demele.core.result import Result, about
+from demele.doctor import doctor
+from demele.report.citations import citable_names, cite
 from demele.report.document import Document
 from demele.report.listing import table_of_frame
 
@@ -99,3 +105,87 @@ def list_datasets() -> Listing:
 
 METRICS, PROTOCOLS = Command({"": list_metrics}), Command({"": list_protocols})
 METHODS, DATASETS = Command({"": list_methods}), Command({"": list_datasets})
+
+
+# ``demele cite``: what to cite for what was used ----------------------------------------------------------------------
+
+
+def _cited(given: Given, *, all: bool = False) -> Call:  # noqa: A002 - as the option
+    """Read names.
+
+    Parameters
+    ----------
+    all : bool
+        Everything that can be cited by a name.
+    """
+    return given.bind(cite, *(citable_names() if all else given.files))
+
+
+CITE = Command(
+    {"": cite},
+    ("[NAME...]", "--all"),
+    lambda given: given.call(_cited, given),
+    short="all format",
+    readers=(_cited,),
+    examples="""\
+demele cite mig irs
+demele cite mig irs review2022 demele -o used.bib
+demele cite worst-case --format text
+""",
+)
+
+
+# ``demele doctor``: what files hold, and which commands can use them --------------------------------------------------
+
+DOCTOR = Command(
+    {"": doctor},
+    ("FILE...",),
+    lambda given: given.bind(doctor, given.files),
+    without="files",
+    called={"files": "FILE"},
+    details="""\
+Tables, arrays, logs and results of evaluations, audits, sheets, fabrics, Python files, or folders of logs. Nothing in
+them is run. A file that is broken is refused with the reason.
+""",
+    examples="demele doctor results.json\ndemele doctor codes.npz labels.csv --format json\n",
+)
+
+
+# ``demele completion`` ------------------------------------------------------------------------------------------------
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def completion(shell: str) -> str:
+    """Return the script of a shell."""
+    checked_name(shell, "shell", SHELLS)
+    shtab = require("shtab", purpose="completion in a shell")
+    root = argparse.ArgumentParser(prog="demele")
+    groups: dict[str, Any] = {"": root.add_subparsers()}
+    for name, (_, said) in main.COMMANDS.items():
+        *outer, last = name.split()
+        group = ""
+        for word in outer:
+            above, group = group, f"{group} {word}".strip()
+            if group not in groups:
+                groups[group] = groups[above].add_parser(word, help=main.ABOUT[group]).add_subparsers()
+        parser = parser_of(main.found(name), name, groups[group].add_parser(last, help=said))
+        for action in parser._actions:
+            action.choices = getattr(getattr(action, "kind", None), "words", None) or None
+            if action.dest == "files" or str(action.metavar).startswith("FILE"):
+                action.complete = shtab.FILE  # type: ignore[attr-defined]  # shtab reads it
+    return str(shtab.complete(root, shell=shell))
+
+
+COMPLETION = Command(
+    {"": completion},
+    ("bash|zsh|tcsh",),
+    without="shell",
+    called={"shell": "completion"},
+    examples="""\
+demele completion bash > ~/.local/share/bash-completion/completions/demele
+demele completion zsh > ~/.zfunc/_demele     (a folder of $fpath)
+demele completion tcsh > ~/.demele.completion.tcsh     (source it in ~/.tcshrc)
+""",
+    details="Open a new shell afterwards. Needs the extra completion: pip install 'demele[completion]'",
+)

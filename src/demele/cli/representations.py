@@ -1,22 +1,49 @@
-"""Codes and factors as every command on representations reads them."""
+"""``demele score`` and ``probe``; and codes, factors and functions of files as commands read them."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from glob import glob
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.cli.engine import Given
-from demele.core.errors import InputError
+from demele.cli.engine import Call, Command, Given
+from demele.core.errors import InputError, InputTypeError
+from demele.core.given_data import Codes, Factors
+from demele.core.inputs import read_factors
 from demele.core.reading import real_path
-from demele.files.named import holds_sparse, read_sparse, read_table, split_name, without_row_numbers
+from demele.files.audit_files import read_factor_noise
+from demele.files.label_files import column
+from demele.files.named import holds_sparse, names_of_codes, read_sparse, read_table, split_name, without_row_numbers
+from demele.files.python_files import PythonFiles
 from demele.files.table_files import Warn
+from demele.metrics.standalone.downstream import downstream
+from demele.metrics.standalone.fairness import fairness
+from demele.metrics.standalone.reduced_downstream import reduced_downstream
+from demele.metrics.standalone.strong_downstream import strong_downstream
+from demele.metrics.standalone.udr import udr
+from demele.metrics.standalone.unsupervised import unsupervised_scores
 from demele.scoring import pieces
+from demele.scoring.breakdown import breakdown
+from demele.scoring.concepts import absorption, sparse_probing, splitting
+from demele.scoring.evaluate import evaluate
+from demele.scoring.replay import replay as replay_score
+from demele.scoring.several import compare_representations
+from demele.scoring.sparse import evaluate_sparse
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from demele.bench import Scenario
+    from demele.metrics.metric import Metric
     from demele.outofcore.tables import ParquetTable
 
 
@@ -117,3 +144,399 @@ def files_of(runs: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
         if lacking:
             raise InputError(f"--runs: {model}: no file matches {lacking[0]}")
     return found
+
+
+# Metrics, scenarios and comparison methods of a user's Python files: ``FILE.py::name`` --------------------------------
+
+
+def scored_metrics(items: Sequence[str], files: PythonFiles) -> list[Any]:
+    """Return registered names as they are, and functions and metrics of files as metrics.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError, FormatError
+        For names that are not known, files that cannot be run, and what is no function (codes, factors).
+    """
+    from demele.metrics.catalogue import resolve
+
+    def made(found: Any, path: Path, name: str, source: str) -> Any:
+        return _metric(_measuring(found, path, name), name, path, source)
+
+    known = ["all"] if [*items] == ["all"] else None
+    return known or files.chosen(items, "metrics", resolve, made, kind="function", names=_functions)
+
+
+def chosen_metrics(items: Sequence[str], files: PythonFiles) -> list[Any]:
+    """Return registered names as they are, and functions, metrics and candidates of files as candidates.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError, FormatError
+        As :func:`scored_metrics`.
+    """
+    from demele import bench
+    from demele.bench.run import chosen_candidates, of_metric
+    from demele.metrics.catalogue import CATALOGUE
+    from demele.metrics.metric import Metric
+    from demele.metrics.request import free_name
+
+    taken: list[str] = list(CATALOGUE)
+
+    def made(found: Any, path: Path, name: str, source: str) -> bench.Candidate:
+        _measuring(found, path, name)
+        if isinstance(found, Metric):
+            candidate = of_metric(_metric(found, found.name, path, source), taken)
+        elif not isinstance(found, bench.Candidate):
+            own = free_name(found, taken)
+            candidate = bench.candidate(_FromFile(found, own, source), name=own)
+        elif found.function is None or isinstance(found.function, Metric):
+            candidate = found
+        else:
+            candidate = replace(found, function=_FromFile(found.function, found.name, source))
+        taken.append(candidate.name)
+        return candidate
+
+    return files.chosen(items, "metrics", chosen_candidates, made, kind="function", names=_functions)
+
+
+def chosen_scenarios(items: Sequence[str], files: PythonFiles) -> list[Any]:
+    """Return names of scenarios and of sets as they are, and scenarios of files as objects.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError, FormatError
+        As :func:`scored_metrics`.
+    """
+    from demele import bench
+    from demele.bench import scenarios
+
+    drawn: dict[int, Scenario] = {}
+
+    def made(found: Any, path: Path, name: str, source: str) -> "Scenario":
+        if not isinstance(found, bench.Scenario):
+            raise _other("scenarios", path, name, "demele.bench.Scenario", found)
+        known = scenarios.SCENARIOS.get(found.name)
+        same = known is not None and known.draw is found.draw  # one of demele's, perhaps at other severities
+        own = found if same else replace(found, draw=_FromFile(found.draw, found.name, source))
+        return drawn.setdefault(id(found), own)
+
+    def names(module: ModuleType) -> list[str]:
+        return [name for name, item in vars(module).items() if isinstance(item, bench.Scenario) and name[:1] != "_"]
+
+    chosen = files.chosen(items, "scenarios", scenarios.chosen_scenarios, made, kind="scenario", names=names)
+    return list({id(one): one for one in chosen}.values())  # two names of one object
+
+
+def chosen_methods(items: Sequence[str], files: PythonFiles) -> list[Any]:
+    """Return names of comparison methods as they are, and functions of files as what calls them.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError, FormatError
+        As :func:`scored_metrics`.
+    """
+    from demele.bench.comparisons.contenders import chosen_contenders
+
+    def made(found: Any, path: Path, name: str, source: str) -> Any:
+        if not callable(found):
+            raise _other("methods", path, name, "function (baseline, candidate, labels) -> verdict", found)
+        method = _FromFile(found, name, source)
+        chosen_contenders(method)  # that it can be called so
+        return method
+
+    return files.chosen(items, "methods", chosen_contenders, made, kind="function", names=_functions)
+
+
+class _FromFile:
+    """A function of a file. What is stored of it is kept under the code of the whole file, helpers included."""
+
+    def __init__(self, function: Callable[..., Any], name: str, source: str) -> None:
+        self.function = function
+        self.source = source
+        self.__name__ = name
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
+            return self.function(*arguments, **more)
+
+    def __repr__(self) -> str:
+        return f"{self.__name__} of code {self.source}"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+
+class _OfMetric:
+    """A function of a file's metric, which is called, and fingerprinted, as itself."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.__annotations__ = getattr(function, "__annotations__", {})
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
+            return vars(self)["__wrapped__"](*arguments, **more)
+
+
+def _metric(found: Any, name: str, path: Path, source: str) -> "Metric":
+    """Return a metric of a file; the code of the file distinguishes its functions from others of their name."""
+    from demele.metrics.metric import as_metric
+
+    metric = as_metric(found, name)
+    metric.check_call()
+    wrapped: dict[int, _OfMetric] = {}
+
+    def quiet(function: Callable[..., Any] | None) -> Any:
+        return None if function is None else wrapped.setdefault(id(function), _OfMetric(function))
+
+    own = {name: quiet(getattr(metric, name)) for name in ("call", "formula", "fit")}
+    return replace(metric, **own, package=f"{path.name}-{source}")
+
+
+def _measuring(found: Any, path: Path, name: str) -> Any:
+    """Return what a file holds, if it is a metric, a candidate, or a function of codes and factors."""
+    from demele import bench
+    from demele.bench.run import why_not_callable
+    from demele.metrics.metric import Metric
+
+    if isinstance(found, bench.Candidate | Metric):
+        return found
+    if not callable(found):
+        raise _other("metrics", path, name, "function (codes, factors) -> float", found)
+    reason = why_not_callable(found)
+    if reason is not None:
+        takes = f"cannot be called with (codes, factors): {reason}; it takes {inspect.signature(found)}"
+        raise InputTypeError("metrics", f"{path}::{name} {takes}")
+    return found
+
+
+def _other(argument: str, path: Path, name: str, expected: str, found: Any) -> InputTypeError:
+    return InputTypeError(argument, f"{path}::{name} is no {expected}, but {type(found).__name__}")
+
+
+def _functions(module: ModuleType) -> list[str]:
+    return [
+        name
+        for name, item in vars(module).items()
+        if not name.startswith("_")
+        and ((inspect.isfunction(item) and item.__module__ == module.__name__) or type(item).__name__ == "Metric")
+    ]
+
+
+# ``demele score``: codes and factors in files; scores out -------------------------------------------------------------
+
+
+def read_scored(
+    given: Given,
+    *,
+    unsupervised: bool = False,
+    stability: bool = False,
+    replay: str | None = None,
+    names: Sequence[str] | None = None,
+    aligned: bool = False,
+    whiten: bool = False,
+    audit_design: Literal["uniform", "weighted", "selective"] | None = None,
+) -> Call:
+    """Read what is scored, and return the call that scores it.
+
+    Parameters
+    ----------
+    unsupervised : bool
+        Score CODES without factors.
+    stability : bool
+        Report how many wrong annotations could reverse an order.
+    replay : str, optional
+        Signature of a score, to compute it again.
+    names : sequence of str, optional
+        Names of the representations (default: their files).
+    aligned : bool
+        Score again after rotating the codes towards the factors.
+    whiten : bool
+        Undo oblique maps and scales as well, with ``aligned``.
+    audit_design : str, optional
+        Design of an audit of factors, if not in its file.
+    """
+    if unsupervised:
+        return given.bind(unsupervised_scores, read_table(*given.files, warn=given.warn))
+    runs, files = files_of(given.take("runs", {})), given.files
+    codes = [*files[:-1], *(file for one in runs.values() for file in one)]
+    called = names_of(codes, names)
+    asked = given.read(metrics=lambda items: _metrics(items, given.files))
+    read, values = read_codes_and_factors(given, codes, files[-1])
+    several, sparse = len(read) > 1 or bool(runs), [file for file in codes if holds_sparse(file)]
+    if whiten and not aligned:
+        raise InputError("--whiten: says how codes are aligned; pass --aligned too, or leave it out")
+    if aligned and (several or sparse or replay is not None):
+        raise InputError("--aligned: is for one representation, which is not sparse and not replayed")
+    if "std" in given.options and several:
+        raise InputError("--codes-std: is for one representation")
+    if audit_design is not None and "noise" not in given.options:
+        raise InputError("--audit-design: is for audits in --factor-noise, which is not given")
+    if stability:
+        if len(read) != 2 or len(asked.get("metrics", ())) > 1:
+            raise InputError("--stability: expected CODES CODES FACTORS, and at most one of --metrics")
+        one = {"metric": asked["metrics"][0]} if asked else {}
+        return given.bind(breakdown, *read, values, names=(called[0], called[1]), **one)
+    if sparse and several:
+        raise InputError(f"{sparse[0]}: holds sparse codes, which are scored one representation at a time")
+    if sparse and replay is None:
+        names_read = given.read(code_names=lambda file: names_of_codes(file, warn=given.warn))
+        return given.bind(evaluate_sparse, *read, values, name=called[0], **asked, **names_read)
+    std = given.read(std=lambda file: read_or_scan(file, warn=given.warn))
+    data = given.read(blocks=lambda file: column(file, given.warn))
+    if replay is not None:
+        return given.bind(replay_score, replay, Codes(*read, **std), Factors(values, **data))
+    align = {"align": "whitening" if whiten else "rotation"} if aligned else {}
+    representations = [
+        given.call(Codes, one, name=name, **align, **std) for one, name in zip(read, called, strict=True)
+    ]
+    if "noise" in given.options:
+        items, kinds = given.take("noise"), given.options.get("kinds")
+        if pieces.read_in_pieces(values, values):
+            raise InputError(
+                "--factor-noise: needs rows in memory, and FACTORS are read a piece at a time; give a sample"
+            )
+        columns: Any = read_factors(values, kinds=kinds, missing="omit")
+        data["noise"] = read_factor_noise(items, columns, design=audit_design, warn=given.warn)
+    factors = given.call(Factors, values, **data)
+    if several:
+        of = {model: [called[codes.index(file)] for file in own] for model, own in runs.items()} or None
+        named = dict(zip(called, representations, strict=True))
+        return given.bind(compare_representations, named, factors, runs=of, **asked)
+    return given.bind(evaluate, *representations, factors, **asked)
+
+
+def _metrics(items: Sequence[str], files: Sequence[str]) -> list[Any]:
+    """Return metrics by name, and functions of Python files as metrics."""
+    from demele.metrics.catalogue import CATALOGUE
+
+    stray = [file for file in files if not Path(file).exists() and file in CATALOGUE]
+    if stray:
+        raise InputError(f"--metrics takes one list: --metrics {','.join([*items, *stray])}")
+    return scored_metrics(items, PythonFiles())
+
+
+SCORE = Command(
+    {
+        "one representation": evaluate,
+        "several representations": compare_representations,
+        "sparse codes": evaluate_sparse,
+        "--unsupervised": unsupervised_scores,
+        "--stability": breakdown,
+        "--replay": replay_score,
+    },
+    ("CODES... FACTORS", "[CODES...] FACTORS --runs NAME=FILES", "CODES --unsupervised"),
+    lambda given: given.call(read_scored, given),
+    short="metrics protocol bins n_bootstrap n_permutations n_repeats kinds runs against noise aligned seed n_jobs",
+    readers=(read_scored, Codes, Factors),
+    without="name signature metric align",
+    flags={
+        "std": "codes_std",
+        "groups": "code_groups",
+        "reduce": "reduce_groups",
+        "noise": "factor_noise",
+        "noise_method": "factor_noise_method",
+    },
+    details="""\
+CODES and FACTORS are files of the same rows; see demele help files. Several representations of the same rows are
+compared: scores next to each other, and which differences are significant. Sparse codes, an .npz of
+scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
+""",
+    examples="""\
+demele score codes.npy factors.csv -o report.html
+demele score data.csv::z1,z2,z3 data.csv::shape,size --metrics mig,mine.py::my_metric --bootstrap 200
+demele score old.npy new.npy factors.csv --bootstrap 50
+""",
+)
+
+
+# ``demele probe`` -----------------------------------------------------------------------------------------------------
+
+_DOWNSTREAM: Mapping[str, Callable[..., Any]] = {
+    "few-rows": downstream,
+    "without-best": reduced_downstream,
+    "new-values": strong_downstream,
+    "fairness": fairness,
+}
+_SPARSE: Mapping[str, Callable[..., Any]] = {
+    "probing": sparse_probing,
+    "splitting": splitting,
+    "absorption": absorption,
+}
+
+
+def _downstream(
+    given: Given, *, task: Literal["few-rows", "without-best", "new-values", "fairness"] = "few-rows"
+) -> Call:
+    """Read codes and factors.
+
+    Parameters
+    ----------
+    task : str
+        Question to the predictors.
+    """
+    (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
+    return given.bind(_DOWNSTREAM[task], codes, factors)
+
+
+def _sparse(given: Given, *, task: Literal["probing", "splitting", "absorption"] = "probing") -> Call:
+    """Read codes, sparse or dense, and factors.
+
+    Parameters
+    ----------
+    task : str
+        Question to the codes.
+    """
+    (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
+    if "code_names" in given.options and not holds_sparse(given.files[0]):
+        raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
+    table = partial(read_table, warn=given.warn)
+    data = given.read(decoder=table, activations=table, code_names=partial(names_of_codes, warn=given.warn))
+    return given.bind(_SPARSE[task], codes, factors, **data)
+
+
+def _udr(given: Given) -> Call:
+    table = partial(read_table, warn=given.warn)
+    more = given.read(codes_std=lambda stds: list(map(table, stds)))
+    return given.bind(udr, dict(zip(names_of(given.files), map(table, given.files), strict=True)), **more)
+
+
+DOWNSTREAM = Command(
+    _DOWNSTREAM,
+    ("CODES FACTORS",),
+    lambda given: given.call(_downstream, given),
+    short="task n_permutations probe sizes seed",
+    readers=(_downstream,),
+    details="""\
+Tasks: few-rows, from few rows and from many; without-best, from the best codes alone and from all others; new-values,
+trained on one value of another factor and tested on the others; fairness, differences between groups of other factors.
+""",
+    examples="""\
+demele probe downstream codes.npy factors.csv --probe logistic --repeats 5
+demele probe downstream data.csv::z1,z2 data.csv::shape,size --sizes 50,500 --format csv
+demele probe downstream codes.npy factors.csv --task fairness --permutations 20
+""",
+)
+SPARSE = Command(
+    _SPARSE,
+    ("CODES FACTORS",),
+    lambda given: given.call(_sparse, given),
+    short="task top ranking n_permutations seed",
+    readers=(_sparse,),
+    details="""\
+Tasks: probing, classes from few codes; splitting, the codes among which a class is divided; absorption, codes that take
+rows from those of a class. With --decoder and --activations, absorption has its published form.
+""",
+    examples="""\
+demele probe sparse codes.npz factors.csv --code-names names.txt --permutations 20
+demele probe sparse codes.npz factors.csv --task absorption --decoder decoder.npy --activations activations.npy
+""",
+)
+UDR = Command(
+    {"": udr},
+    ("CODES CODES...",),
+    _udr,
+    short="similarity codes_std threshold",
+    examples="demele probe udr seed0.npy seed1.npy seed2.npy\n",
+)

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from demele.core.errors import DemeleWarning, InputError, quoted, short_words
-from demele.core.extras import require
 from demele.core.kinds import Kind
+from demele.core.lazy import require
 from demele.core.outputs import expect_new, why_not_writable, write_whole
 from demele.core.reading import real_path
 from demele.core.result import MethodsFormat, Result
-from demele.files.sheets import csv_text
+from demele.files.named import csv_text
 from demele.report.document import Document
 from demele.report.renderers import paper, terminal
 from demele.report.renderers.tables import unnamed
@@ -242,7 +242,7 @@ class Output:
                 made = held()
                 write_whole(path, made if isinstance(made, str) else csv_text(made))
         elif ending in (".tsv", ".parquet", ".npz"):
-            from demele.files.column_files import write_columns
+            from demele.files.named import write_columns
 
             write_columns(_frame(result), path)
         elif ending in _PICTURES and document is not None:
@@ -324,19 +324,16 @@ def holds(condition: str, result: Any) -> bool:
 def _in_document(document: Document, say: Say, files: Sequence[str]) -> Document:
     """Return a document whose notes and assumptions name the options of the command, and whose next steps its files."""
     notes = [replace(note, text=say(note.text)) for note in document.notes]
+
+    def among(found: re.Match[str]) -> str:
+        """Return the files that stand for LABELS, the last one, or for several such words, all; or the words."""
+        return shlex.join(files if " " in found[0] else files[-1:]) or found[0]
+
     steps = [
-        (
-            step,
-            command if any(file in command for file in files) else _FILES.sub(lambda it: _among(files, it[0]), command),
-        )
+        (step, command if any(file in command for file in files) else _FILES.sub(among, command))
         for step, command in document.next
     ]
     return replace(document, notes=notes, assumptions=list(map(say, document.assumptions)), next=steps)
-
-
-def _among(files: Sequence[str], placeholders: str) -> str:
-    """Return the files that stand for LABELS, the last one, or for several such words, all; without files the words."""
-    return shlex.join(files if " " in placeholders else files[-1:]) or placeholders
 
 
 def _in_words(content: Any, say: Say) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demele.core.checked_numbers import checked_share
+from demele.core.kinds import checked_share
 
 #: Errors are shares of counts: a tolerance of 1% holds 1% itself, whatever its last bit.
 SLACK = 1e-9

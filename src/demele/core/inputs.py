@@ -7,24 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core import given_data
-from demele.core.checked_numbers import checked_flag
-from demele.core.columns import (
-    CHUNK,
-    Codes,
-    Factor,
-    Factors,
-    Kind,
-    Missing,
-    are_classes,
-    cyclic,
-    is_cyclic,
-    refuse_cyclic,
-    unique_class_doubt,
-    whole_number_doubt,
-)
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.given_arrays import levels_of_floats
-from demele.core.sentences import plural
+from demele.core.columns import CHUNK, are_classes, cyclic, is_cyclic, unique_class_doubt, whole_number_doubt
+from demele.core.columns import Codes as Codes
+from demele.core.columns import Factor as Factor
+from demele.core.columns import Factors as Factors
+from demele.core.columns import Kind as Kind
+from demele.core.columns import Missing as Missing
+from demele.core.columns import refuse_cyclic as refuse_cyclic
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.kinds import checked_flag
 from demele.core.table_columns import (
     as_float,
     check_lengths,
@@ -32,6 +23,7 @@ from demele.core.table_columns import (
     check_texts,
     circle_period,
     is_missing,
+    levels_of_floats,
     other_lengths,
     real_column,
     real_matrix,
@@ -48,7 +40,8 @@ def non_finite_codes(values: NDArray[Any], names: tuple[str, ...], argument: str
     wrong = np.flatnonzero(bad.any(axis=0))
     rows = np.flatnonzero(bad[:, wrong[0]])
     more = plural(len(wrong) - 1, "other column", "other columns")
-    others = "" if len(wrong) == 1 else f" (and {more}: {_listed(names, wrong[1:])})"
+    listed = ", ".join(quoted(names[index]) for index in wrong[1:6]) + ", ..." * (len(wrong) > 6)
+    others = "" if len(wrong) == 1 else f" (and {more}: {listed})"
     of_both = "drop those rows of both, or impute: `missing='omit'` is for factors"
     remedy = of_both if missing == "omit" else "drop or impute them"
     return InputError(
@@ -56,11 +49,6 @@ def non_finite_codes(values: NDArray[Any], names: tuple[str, ...], argument: str
         f"{plural(len(rows), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
         f"{quoted(names[wrong[0]])}{others}, first at row {rows[0]}; {remedy}",
     )
-
-
-def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
-    shown = ", ".join(quoted(names[index]) for index in indices[:5])
-    return shown + (", ..." if len(indices) > 5 else "")
 
 
 def missing_annotations(columns: tuple[Factor, ...]) -> InputError:
@@ -86,27 +74,6 @@ def infinite_values(column: NDArray[Any], name: str, how_many: int) -> InputErro
         f"{plural(how_many, 'infinite value', 'infinite values')} in column {quoted(name)}, first at row {row}; "
         "drop or mark them missing",
     )
-
-
-#: The door, and the types that it hands out.
-__all__ = [
-    "Codes",
-    "Factor",
-    "Factors",
-    "Kind",
-    "Missing",
-    "ambiguity_of",
-    "as_numbers",
-    "check_pair",
-    "given_kinds",
-    "is_text",
-    "read_codes",
-    "read_factor",
-    "read_factors",
-    "read_given",
-    "read_pair",
-    "refuse_cyclic",
-]
 
 
 def read_pair(

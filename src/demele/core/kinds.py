@@ -6,29 +6,265 @@ them. What a type does not say stands in the annotation: ``noise: Annotated[floa
 ...)]``. A parameter whose annotation has no kind, such as ``object``, is no option of a command.
 """
 
+import difflib
 import functools
 import inspect
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
-
-from demele.core.checked_numbers import (
-    checked_confidence,
-    checked_count,
-    checked_flag,
-    checked_jobs,
-    checked_level,
-    checked_rate,
-    checked_seed,
-    checked_share,
-    checked_size,
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NoReturn,
+    ParamSpec,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
 )
-from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.names import NEW_ARGUMENTS, checked_name, refuse_old
+
+import numpy as np
+
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.labelled import plain_text
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+# Names that were not found: what the writer may have meant; and names that changed ------------------------------------
+
+#: Values of options that have a new name: an old one is refused with the new one.
+NEW_NAMES = {
+    # comparison methods
+    "classic": "overlap",
+    "bounded": "worst-case",
+    "prudent-v1": "worst-case-overlap",
+    "prudent-v2": "hard-rows",
+    "audited": "audit",
+    "label-free": "agreement",
+    "reference": "true-labels",
+    # verdicts and inferences
+    "established": "baseline",
+    "undecided": "inconclusive",
+    "sample": "test_set",
+    "doubt": "disagreement",
+}
+
+#: Arguments of many functions that have a new name.
+NEW_ARGUMENTS = {
+    "bootstrap": "n_bootstrap",
+    "chance": "n_permutations",
+    "repeats": "n_repeats",
+    "progress": "with demele.progress():",
+}
+#: Arguments of scores that :class:`demele.Codes` and :class:`demele.Factors` hold.
+MOVED_ARGUMENTS = {
+    "codes_std": "demele.Codes(codes, std=...)",
+    "code_groups": "demele.Codes(codes, groups=...)",
+    "reduce_groups": "demele.Codes(codes, groups=..., reduce='pca1')",
+    "aligned": "demele.Codes(codes, align='rotation')",
+    "whiten": "demele.Codes(codes, align='whitening')",
+    "sample": "demele.Codes(codes, sample=...)",
+    "name": "demele.Codes(codes, name=...)",
+    "kinds": "demele.Factors(factors, kinds=...)",
+    "missing": "demele.Factors(factors, missing=...)",
+    "reg_dim": "demele.Factors(factors, reg_dim=...)",
+    "factor_noise": "demele.Factors(factors, noise=...)",
+    "factor_noise_method": "demele.Factors(factors, noise_method=...)",
+    "blocks": "demele.Factors(factors, blocks=...)",
+    "ignore_index": "demele.Factors(factors, ignore_index=True)",
+}
+
+
+def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Refuse old names of keyword arguments with an error that gives the new ones.
+
+    Parameters
+    ----------
+    **names
+        New names by old names.
+
+    Examples
+    --------
+    >>> @renamed(size="n_rows")
+    ... def drawn(n_rows):
+    ...     return n_rows
+    >>> drawn(size=3)
+    Traceback (most recent call last):
+    ...
+    demele.core.errors.InputTypeError: size: this argument was replaced; use `n_rows`
+    """
+
+    def refusing(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **options: P.kwargs) -> R:
+            for old in options.keys() & names.keys():
+                refuse_old(names[old], options[old], old)
+            return function(*args, **options)
+
+        return call
+
+    return refusing
+
+
+def refuse_old(new: str, value: object, old: str) -> NoReturn:
+    """Refuse an old name of an argument with the new one.
+
+    Raises
+    ------
+    InputTypeError
+    """
+    raise InputTypeError(old, "this argument was replaced", f"use `{new}`")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean ...?" with the nearest names, or the list of all."""
+    known = list(known)
+    lowered = {item.lower(): item for item in known}
+    begins = [item for item in known if len(name) > 2 and item.lower().startswith(f"{name.lower()}_")]
+    near = begins[:3] or difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)
+    if near:
+        return "; did you mean " + " or ".join(repr(lowered[item.lower()]) for item in near) + "?"
+    return "; known are " + ", ".join(known)
+
+
+def checked_name(value: Any, argument: str, known: Iterable[str]) -> Any:
+    """Return one of the names that an option can have.
+
+    Raises
+    ------
+    UnknownNameError
+        For anything else.
+
+    Examples
+    --------
+    >>> checked_name("omit", "missing", ["raise", "omit"])
+    'omit'
+    """
+    names = list(known)
+    if not isinstance(value, str) or value not in names:
+        wanted = " or ".join(map(repr, names)) if len(names) <= 2 else "one of " + ", ".join(names)
+        near = suggestion(value, names) if isinstance(value, str) else ""
+        new = NEW_NAMES.get(value) if isinstance(value, str) else None
+        hint = f"; its new name is {new!r}" if new in names else near if near.startswith("; did") else ""
+        raise UnknownNameError(argument, f"expected {wanted}, got {quoted(value)}{hint}")
+    return value
+
+
+# Numbers that a user gave as options: read, or refused with what was expected and what came ---------------------------
+
+#: Whole numbers of more bits are beyond the largest float.
+LARGEST_EXPONENT = 1023
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, of Python or of NumPy; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a real number that a float can be, of Python or of NumPy; True and False are none."""
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return real and not (isinstance(value, int) and value.bit_length() > LARGEST_EXPONENT)
+
+
+def checked_whole(value: Any, argument: str, expected: str, *, inside: Callable[[int], bool]) -> int:
+    """Return a whole number, or say what was ``expected``.
+
+    Examples
+    --------
+    >>> checked_whole(np.int64(3), "n", "a number of rows, 1 or more", inside=lambda n: n >= 1)
+    3
+    """
+    if not is_whole(value) or not inside(value):
+        kind = InputError if is_whole(value) else InputTypeError
+        raise kind(argument, f"expected {expected}, got {plain_text(value)}")
+    return int(value)
+
+
+def checked_number(value: Any, argument: str, expected: str, *, inside: Callable[[float], bool]) -> float:
+    """Return a number, or say what was ``expected``."""
+    if not is_number(value) or not inside(value):
+        kind = InputError if is_number(value) else InputTypeError
+        raise kind(argument, f"expected {expected}, got {plain_text(value)}")
+    return float(value)
+
+
+def checked_flag(value: Any, argument: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(argument, f"expected True or False, got {quoted(value)}")
+    return bool(value)
+
+
+def checked_count(value: Any, argument: str, least: int) -> int:
+    """Return a whole number of at least ``least``."""
+    return checked_whole(value, argument, f"a whole number >= {least}", inside=lambda count: least <= count < 1 << 63)
+
+
+def checked_share(value: Any, argument: str, low: float, high: float, ends: str = "(]") -> float:
+    """Return a number between two; ``ends`` says with brackets which of these it can be."""
+
+    def inside(share: float) -> bool:
+        return low <= share <= high and (ends[0] == "[" or share > low) and (ends[1] == "]" or share < high)
+
+    return checked_number(value, argument, f"a number in {ends[0]}{low:g}, {high:g}{ends[1]}", inside=inside)
+
+
+def checked_size(value: Any, argument: str, *, zero: bool = False) -> float:
+    """Return a finite number above 0, or with ``zero`` also 0."""
+    expected = "a finite number >= 0" if zero else "a finite number above 0"
+    return checked_number(value, argument, expected, inside=lambda size: 0 <= size < np.inf and (zero or size > 0))
+
+
+def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
+    """Return a share in [0, 1]; a percentage is refused with the share that it is."""
+    if not is_number(value) or not 0 <= value <= 1:
+        percent = f"; for {value:g}% write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
+        kind = InputError if is_number(value) else InputTypeError
+        raise kind(argument, f"expected a share of {of} in [0, 1], got {plain_text(value)}{percent}")
+    return float(value)
+
+
+def checked_pair(value: Any, argument: str, expected: str, *, inside: Callable[[float], bool]) -> tuple[float, float]:
+    """Return two numbers, or say what each was ``expected`` to be."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise InputTypeError(argument, f"expected two numbers, got {plain_text(value)}")
+    first, second = (checked_number(one, argument, expected, inside=inside) for one in value)
+    return first, second
+
+
+def checked_seed(value: Any, argument: str = "seed") -> int:
+    """Return a random seed: a whole number >= 0, however large."""
+    return checked_whole(value, argument, "a whole number >= 0", inside=lambda seed: seed >= 0)
+
+
+def checked_jobs(value: Any, argument: str = "n_jobs") -> int:
+    """Return a number of processes, -1 for all processors."""
+    expected = "a number of processes, -1 for all processors"
+    return checked_whole(value, argument, expected, inside=lambda n: n == -1 or n > 0)
+
+
+def checked_level(value: Any, argument: str = "level") -> float:
+    """Return a nominal level, strictly between 0 and 1."""
+    return checked_number(value, argument, "a number between 0 and 1, such as 0.95", inside=lambda one: 0 < one < 1)
+
+
+def checked_confidence(value: Any, argument: str = "level") -> float:
+    """Return the level of a verdict or an assessment: one below 0.5 is the error that was meant."""
+    level = checked_level(value, argument)
+    if level < 0.5:
+        expected = "a confidence from 0.5 to below 1, such as 0.95"
+        raise InputError(argument, f"expected {expected}, got {value}; did you mean {1 - level:g}?")
+    return level
+
 
 #: One name, perhaps between double quotes, and an item of a list: what begins with such a name, or has no commas.
 NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'
@@ -335,9 +571,6 @@ def _none_or(check: Callable[[Any, str], Any], value: Any, argument: str) -> Any
 
 
 # Python --------------------------------------------------------------------------------------------------------------
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def annotation_of(function: Callable[..., Any], name: str) -> Any:

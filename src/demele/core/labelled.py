@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.given_arrays import holds_truths, items_of, refuse_large_floats
-from demele.core.sentences import plural
-from demele.core.table_columns import as_column, check_rows, check_same_rows, check_texts, split_columns
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.table_columns import (
+    as_column,
+    check_rows,
+    check_same_rows,
+    check_texts,
+    holds_truths,
+    items_of,
+    refuse_large_floats,
+    split_columns,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

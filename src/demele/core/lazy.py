@@ -1,34 +1,45 @@
-"""Modules whose names are imported when they are first used."""
+"""What is imported or computed when it is first used: names, optional packages, parts of results, the engine."""
 
 import importlib
+import re
 import sys
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
+
+from demele.core.errors import MissingExtraError
+
+#: A name that a module imports for type checkers only, under its own name: ``from demele.bins import Edges as Edges``.
+_NAMED = re.compile(r"^    from ([\w.]+) import (\w+) as \2$", re.MULTILINE)
 
 
 def lazily(
-    module: str, homes: Mapping[str, str], new_names: Mapping[str, str] | None = None
+    module: str, new_names: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a module whose names live elsewhere.
+
+    What it imports under ``if TYPE_CHECKING:`` as ``from home import name as name`` are its names.
 
     Parameters
     ----------
     module : str
         Its name.
-    homes : mapping of str to str
-        Names, separated by spaces, by the module that defines them; or the name of a module below, by itself.
     new_names : mapping of str to str, optional
         New names by old ones, which are refused.
     """
-    home_of = {name: home for home, names in homes.items() for name in names.split()}
+    source = vars(sys.modules[module])["__loader__"].get_source(module)
+    if source is None:
+        raise ImportError(f"{module} was installed without its source, which says where its names live", name=module)
+    home_of = {name: home for home, name in _NAMED.findall(source)}
 
     def found(name: str) -> Any:
         if name in (new_names or {}):
             raise AttributeError(f"{module}.{name} has a new name: {module}.{(new_names or {})[name]}", name=name)
         if name not in home_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module])
-        home = importlib.import_module(home_of[name])
-        value = home if home.__name__ == f"{module}.{name}" else getattr(home, name)
+        home = home_of[name]
+        below = home == module  # a module of this package
+        value = importlib.import_module(f"{home}.{name}") if below else getattr(importlib.import_module(home), name)
         setattr(sys.modules[module], name, value)
         return value
 
@@ -70,3 +81,69 @@ class Later:
 
 def _known(parts: dict[str, Any]) -> Later:
     return Later(**parts)
+
+
+# Optional dependencies, imported only where they are used -------------------------------------------------------------
+
+_EXTRA_OF = {
+    "pyarrow": "parquet",
+    "zstandard": "logs",
+    "cleanlab": "cleaning",
+    "matplotlib": "pictures",
+    "keras": "keras",
+    "torch": "torch",
+    "captum": "explain",
+    "torchmetrics": "torch",
+    "lightning": "lightning",
+    "pytorch_lightning": "lightning",
+    "dask": "dask",
+    "distributed": "dask",
+    "h5py": "images",
+    "PIL": "images",
+    "openpyxl": "sheets",
+    "shtab": "completion",
+}
+
+
+def require(module: str, *, purpose: str) -> ModuleType:
+    """Import an optional dependency, or say which extra brings it.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name, such as ``"matplotlib.figure"``.
+    purpose : str
+        What needs it, as the subject of the sentence, such as ``"a picture for print"``.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
+    root = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != root:
+            hint = "; KERAS_BACKEND=torch, set before, chooses another backend" * (root == "keras")
+            raise MissingExtraError(f"{purpose} needs {root}, which needs {error.name}: install it{hint}") from error
+        extra = _EXTRA_OF[root]
+        raise MissingExtraError(f"{purpose} needs {root}: install it with  pip install 'demele[{extra}]'") from error
+
+
+# The two ways up, by name ---------------------------------------------------------------------------------------------
+#
+# Both stand on the metrics. Nothing else in demele reaches a module above its own: a test says so.
+
+#: Rows that metrics which cannot be counted are computed on, unless told otherwise.
+SAMPLE = 100_000
+#: What scores one metric: its function ``scored``.
+ENGINE = "demele.metrics.run"
+#: What scores data that are read a piece at a time.
+IN_PIECES = "demele.scoring.pieces:scores_in_pieces"
+
+
+def in_pieces(*arguments: Any, **options: Any) -> Any:
+    """Return the scores of data that are read a piece at a time, or None for data in memory."""
+    module, _, function = IN_PIECES.partition(":")
+    return getattr(importlib.import_module(module), function)(*arguments, **options)

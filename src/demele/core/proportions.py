@@ -1,14 +1,14 @@
-"""Proportions and their intervals."""
+"""Proportions and their intervals; and several claims at once, with one error shared by all."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
-from demele.core.given_arrays import real_numbers
+from demele.core.kinds import checked_level
+from demele.core.table_columns import real_numbers
 
 
 def proportion(part: Any, whole: Any) -> Floats:
@@ -134,3 +134,40 @@ def exact_high(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
     with np.errstate(invalid="ignore"):
         high = np.where(hits >= n, 1.0, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail))
     return np.where(n > 0, high, np.nan)
+
+
+# Several claims at once, with one error shared by all -----------------------------------------------------------------
+
+
+def adjusted(p_values: NDArray[np.float64], method: Literal["holm", "bh"] = "holm") -> NDArray[np.float64]:
+    """Return p-values adjusted for their number: a claim is rejected where its own is at most the error.
+
+    ``"holm"`` keeps the probability of any wrong rejection (Holm 1979), ``"bh"`` the expected share of wrong ones
+    (Benjamini and Hochberg 1995). NaN is never rejected, but counted.
+
+    Examples
+    --------
+    >>> adjusted(np.array([0.001, 0.012, 0.03, 0.2, 0.045]))
+    array([0.005, 0.048, 0.09 , 0.2  , 0.09 ])
+    """
+    p = np.where(np.isnan(p_values), 1.0, p_values)
+    if method == "bh":
+        from scipy.stats import false_discovery_control
+
+        return np.asarray(false_discovery_control(p))
+    order = np.argsort(p)
+    found = np.empty(p.size)
+    found[order] = np.minimum(np.maximum.accumulate(p[order] * (p.size - np.arange(p.size))), 1.0)
+    return found
+
+
+def holm(p_values: NDArray[np.float64], error: float) -> NDArray[np.bool_]:
+    """Reject hypotheses such that any true one is rejected with probability ``error`` at most (Holm 1979).
+
+    Examples
+    --------
+    >>> holm(np.array([0.04, 0.01, 0.03, 0.015]), 0.05).tolist()
+    [False, True, False, True]
+    """
+    # The hair's breadth lets a p-value that was computed from the level count as equal to it.
+    return np.asarray(adjusted(p_values) <= error * (1 + 1e-9))

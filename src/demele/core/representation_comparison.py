@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from demele.core.errors import UnknownNameError
+from demele.core.errors import UnknownNameError, short_words
 from demele.core.lazy import Later
 from demele.core.result import Result, page_of
 from demele.core.results import Evaluation, Interval
@@ -20,7 +20,6 @@ from demele.core.score_documents import (
     property_of,
     title_of,
 )
-from demele.core.sentences import short_words
 from demele.core.verdict import STATUS, verdict_strips
 from demele.report.document import Block, Cell, Choice, Document, Notice, Pill, Section, Table
 from demele.report.listing import Column, drawn, listed
@@ -272,9 +271,6 @@ def _methods(result: "RepresentationComparison") -> list[str]:
         else "The representations are compared on the same rows, by the differences of their scores.",
         *(tested if ways else ["No difference has an interval, so none was tested."]),
     ]
-
-
-__all__ = ["ModelScore", "RepresentationComparison", "ScoreDifference"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_o
 import numpy as np
 
 from demele.core.bibliography import bibliography, software
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of
 from demele.core.signature import Signature

@@ -1,30 +1,184 @@
 """What the public functions return: values with their details, frozen, never rounded."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.alignment import Alignment
-from demele.core.chance import AboveChance, Chance, table_above_chance
-from demele.core.checked_numbers import checked_count
-from demele.core.errors import NotEnoughData, UnknownNameError
+from demele.core.errors import InputTypeError, NotEnoughData, UnknownNameError, quoted, short_words
+from demele.core.kinds import checked_count, is_number, suggestion
 from demele.core.lazy import Later
 from demele.core.result import Result, TableResult, page_of, plain
 from demele.core.score_documents import evaluation_document, score_document
-from demele.core.sentences import short_words
 from demele.core.signature import Signature
-from demele.core.uncertainty import Interval, Note, Severity, Spread
+from demele.core.uncertainty import AboveChance, table_above_chance
+from demele.core.uncertainty import Chance as Chance
+from demele.core.uncertainty import Interval as Interval
+from demele.core.uncertainty import Note as Note
+from demele.core.uncertainty import Severity as Severity
+from demele.core.uncertainty import Spread as Spread
 from demele.core.verdict import RepresentationVerdict
-from demele.report.document import Rows
-from demele.report.words import ends, name, written
+from demele.report.document import Document, Line, Lines, Rows
+from demele.report.words import count, ends, joined, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What an evaluation says of axes --------------------------------------------------------------------------------------
+
+Reading = Literal[
+    "off the axes", "partly off the axes", "on the axes", "entangled", "absent", "partly", "unknown", "any axes"
+]
+#: A gap that is not above this is small, whatever the score: noise has gaps of up to half of it.
+NOTABLE = 0.02
+#: A gap that is at least this share of the aligned score is large; from the second on, a part of it is off the axes.
+SHARE, PART = 0.25, 0.1
+#: An aligned score below this is low.
+LOW = 0.15
+#: A score of explicitness from the first on says that the factors can be read, one below the second that they cannot.
+READ, UNREAD = 0.5, 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignedHalf:
+    """One half of the rows, scored with axes that were found on the other half.
+
+    Attributes
+    ----------
+    candidate : str
+        How the codes were turned: "identity" (not at all), "readout", "class means" or "joint diagonalisation"; after
+        "whitened, ", of whitened codes.
+    raw, aligned : float
+        Scores of these rows, of the codes as they are and turned.
+    """
+
+    candidate: str
+    raw: float
+    aligned: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Alignment(TableResult):
+    """Change of a score when the codes are rotated towards the factors.
+
+    Attributes
+    ----------
+    raw, aligned, gap : float
+        Means over two halves of the rows. Axes are found, and one way to turn is chosen, on the other half. ``raw`` is
+        of half as many rows as the score's own value, which stays as it is. ``gap`` is ``aligned - raw``, a low
+        estimate that grows with the rows.
+    halves : tuple of AlignedHalf
+    interval : Interval or None
+        Interval of the gap, if resamples were asked for.
+    chance : Chance or None
+        Gaps of the whole procedure on permuted rows of the factors, if permutations were asked for.
+    whitened : bool
+        Whether codes might be made uncorrelated, of equal variance, before they were turned.
+    reading : str
+        ``"off the axes"``: the gap is large. ``"partly off the axes"``: it is a smaller share of a score that is not
+        low. ``"on the axes"``: it is small, the score is not low. Small and low:
+        ``"entangled"``, ``"absent"``, ``"partly"`` or ``"unknown"``, by the largest score of explicitness.
+        ``"any axes"``: a score of explicitness alone, for which axes do not matter.
+    explicitness : tuple of (str, float), or None
+        The score of explicitness behind the reading.
+    """
+
+    _kind = "alignment"
+
+    raw: float
+    aligned: float
+    gap: float = field(init=False)
+    halves: tuple[AlignedHalf, ...]
+    interval: Interval | None = None
+    chance: Chance | None = None
+    whitened: bool = False
+    reading: Reading = "unknown"
+    explicitness: tuple[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Compute the gap."""
+        for part in ("raw", "aligned"):
+            if not is_number(getattr(self, part)):
+                raise InputTypeError(part, f"expected a number, got {type(getattr(self, part)).__name__}")
+        object.__setattr__(self, "gap", self.aligned - self.raw)
+
+    def headline(self) -> str:
+        """Return the reading of the gap."""
+        return said(self.reading, self.explicitness, whitened=self.whitened)
+
+    def row(self) -> dict[str, object]:
+        """Return the columns that tables and CSV files add to the score, in a fixed order."""
+        return {
+            "raw": self.raw,
+            "aligned": self.aligned,
+            "gap": self.gap,
+            "gap_low": None if self.interval is None else self.interval.low,
+            "gap_high": None if self.interval is None else self.interval.high,
+        }
+
+
+def reading_of(
+    raw: float,
+    aligned: float,
+    *,
+    interval: Interval | None = None,
+    chance: Chance | None = None,
+    explicitness: float | None = None,
+    floor: bool = False,
+) -> Reading:
+    """Return what raw and aligned scores say together.
+
+    Parameters
+    ----------
+    raw, aligned : float
+    interval, chance : optional
+        Of the gap, which counts only above 0 by the one, and above all that chance gives by the other.
+    explicitness : float, optional
+        The largest score of explicitness.
+    floor : bool
+        Whether the metric rates codes of noise far above 0, so that only explicitness tells that nothing is there.
+
+    Examples
+    --------
+    >>> reading_of(0.1, 0.9), reading_of(0.9, 0.91), reading_of(0.03, 0.04, explicitness=0.8)
+    ('off the axes', 'on the axes', 'entangled')
+    """
+    gap = aligned - raw
+    shown = interval is None or interval.low > 0
+    above_chance = chance is None or gap > max(chance.values)
+    notable = gap > NOTABLE and shown and above_chance
+    if notable and gap >= SHARE * aligned:
+        return "off the axes"
+    low = max(raw, aligned) < LOW
+    if explicitness is not None and explicitness < UNREAD and (low or floor):
+        return "absent"
+    if not low:
+        return "partly off the axes" if notable and gap >= PART * aligned else "on the axes"
+    if explicitness is None:
+        return "unknown"
+    return "entangled" if explicitness >= READ else "partly"
+
+
+def said(reading: Reading, explicitness: tuple[str, float] | None = None, *, whitened: bool = False) -> str:
+    """Return a reading as a sentence."""
+    by = "" if explicitness is None else f" ({explicitness[0]} {explicitness[1]:z.2f})"
+    no_map = "Neither a rotation nor whitening" if whitened else "No rotation"
+    sentences: Mapping[Reading, str] = {
+        "off the axes": "The codes carry the information, but not on the axes.",
+        "partly off the axes": "The codes carry a part of the information, but not on the axes.",
+        "on the axes": "The information is on these axes about as much as on any others.",
+        "entangled": f"{no_map} separates the factors: all codes together encode them{by}, single codes do not.",
+        "absent": f"The information is missing: no axes help, and all codes together encode almost nothing{by}.",
+        "partly": f"{no_map} helps, and all codes together encode only a part of the factors{by}.",
+        "unknown": f"{no_map} helps. A score of explicitness would show whether the codes carry the information.",
+        "any axes": "This score uses all codes together: turning them changes it only by the scaling of its predictor.",
+    }
+    return sentences[reading]
 
 
 # Some rows of an evaluation, for pictures -----------------------------------------------------------------------------
@@ -130,22 +284,6 @@ class CorrectedScore(TableResult):
             "corrected_high": None if self.interval is None else self.interval.high,
             "correction": self.method,
         }
-
-
-__all__ = [
-    "DCI",
-    "Chance",
-    "Dependency",
-    "Evaluation",
-    "FactorSummary",
-    "Interval",
-    "LeftOut",
-    "Note",
-    "Score",
-    "ScoresByName",
-    "Severity",
-    "Spread",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -466,7 +604,7 @@ class Evaluation(Result, ScoresByName):
         return found
 
     @property
-    def rows(self) -> RowSample | None:
+    def rows(self) -> "RowSample | None":
         """Some rows for pictures."""
         found: RowSample | None = self.later["rows"]
         return found
@@ -507,3 +645,125 @@ class Evaluation(Result, ScoresByName):
         kept = self.rows if rows is None or self.rows is None else self.rows.first(rows)
         shown = replace(self, later=Later(verdict=self.verdict, rows=kept))
         return page_of(shown, path)
+
+
+# Scores of one model at several moments of its training: a table, and a picture ---------------------------------------
+
+
+# Evaluations compare by identity, and so do curves of them.
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class ScoreCurve(TableResult):
+    """The evaluations of a model in training, in order.
+
+    The callbacks of Lightning and Keras have one; from a loop of your own, make it of what you collected.
+
+    Parameters
+    ----------
+    evaluations : iterable of (int, Evaluation)
+        The moment of each, such as the number of its epoch or step.
+    unit : str, default "epoch"
+        What the moments count.
+
+    Raises
+    ------
+    InputTypeError
+        For anything but pairs of a number and an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> factors = rng.random((500, 2))
+    >>> noise = rng.normal(size=(500, 2))
+    >>> curve = ScoreCurve(
+    ...     (epoch, demele.evaluate(factors + scale * noise, factors, ["mig", "sap"]))
+    ...     for epoch, scale in enumerate([1.0, 0.1])
+    ... )
+    >>> curve.to_frame()["sap"].round(1).tolist()
+    [0.1, 0.9]
+    >>> curve.best("mig")
+    1
+    """
+
+    _kind = "score curve"
+
+    points: tuple[tuple[int, Evaluation], ...]
+    unit: str
+
+    def __init__(self, evaluations: Iterable[tuple[int, Evaluation]], *, unit: str = "epoch") -> None:
+        points = tuple(evaluations)
+        for point in points:
+            pair = tuple(point) if isinstance(point, tuple | list) else ()
+            moment = isinstance(pair[0], int | np.integer) if len(pair) == 2 else False
+            if not moment or isinstance(pair[0], bool) or not isinstance(pair[1], Evaluation):
+                raise InputTypeError(
+                    "evaluations", f"expected pairs of a number and an Evaluation, got {quoted(point)}"
+                )
+        object.__setattr__(self, "points", tuple((int(moment), evaluation) for moment, evaluation in points))
+        object.__setattr__(self, "unit", str(unit))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def headline(self) -> str:
+        """Return when each metric is largest."""
+        frame = self.to_frame().dropna(axis=1, how="all")
+        best = [
+            f"{one} is largest at {self.unit} {self.best(one):,} ({written(frame[one].max())})"
+            for one in map(str, frame)
+        ]
+        return f"{joined(best, most=3)}." if best else "No metric has a score."
+
+    def document(self) -> Document:
+        """Return the document: the scores at each moment."""
+        lines = []
+        for metric in self.metrics:
+            found = [(float(at), score) for at, each in self.points for score in each if score.metric == metric]
+            ends = [one.interval for _, one in found if one.interval is not None]
+            low, high = ([getattr(one, end) for one in ends] for end in ("low", "high"))
+            band = (low, high) if len(ends) == len(found) else (None, None)
+            lines.append(Line(metric, [at for at, _ in found], [one.value for _, one in found], *band))
+        return replace(
+            super(ScoreCurve, self).document(),
+            figure=Lines("Scores in training", lines, (self.unit, "count"), ("score", "number")),
+            scope=[count(len(self), "evaluation"), joined(self.metrics)],
+        )
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics that have a score somewhere, in their order."""
+        return tuple(dict.fromkeys(score.metric for _, evaluation in self.points for score in evaluation))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table: a row for each moment, a column for each metric; NaN where it has no score."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [{score.metric: score.value for score in evaluation} for _, evaluation in self.points],
+            index=pd.Index([moment for moment, _ in self.points], name=self.unit),
+            columns=pd.Index(self.metrics, name="metric"),
+            dtype=float,
+        )
+
+    def best(self, metric: str) -> int:
+        """Return the moment of the largest score.
+
+        Parameters
+        ----------
+        metric : str
+
+        Returns
+        -------
+        int
+            The first, if several are as large.
+
+        Raises
+        ------
+        UnknownNameError
+            If the metric has no score in this curve.
+        """
+        defined = self.to_frame().dropna(axis=1, how="all")
+        if metric not in defined:
+            hint = suggestion(str(metric), list(map(str, defined)))
+            raise UnknownNameError("metric", f"{quoted(metric)} has no score in this curve{hint}")
+        return self.points[int(np.nanargmax(defined[metric].to_numpy()))][0]

@@ -31,18 +31,6 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
-    {
-        "demele.data.array_images": "ArrayImages",
-        "demele.data.own_files": "ImageSetFacts describe image_set_names open_images save_images",
-        "demele.data.examples": "FACTOR_UNITS digit_factors example_names load_example CrowdSet LabelSet",
-        "demele.data.images": "ImageSet resampling_matrix",
-        "demele.data.loaders.loading": "load",
-        "demele.data.procedural.clutter": "clutter clutter_labels",
-        "demele.data.procedural.room": "room",
-        "demele.data.procedural.sprites": "sprites squares",
-        "demele.data.sample": "Sample",
-        "demele.data.space": "FactorSpace Symmetry",
-    },
     dict.fromkeys(("demo", "label_set", "crowd_set"), "load_example")
     | dict.fromkeys(("demo_names", "label_set_names", "crowd_set_names"), "example_names"),
 )

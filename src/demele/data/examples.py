@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, UnknownNameError, quoted
-from demele.core.given_arrays import real_numbers, whole_array
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name
+from demele.core.table_columns import real_numbers, whole_array
 from demele.data.sample import Sample
 from demele.data.space import refuse_outside
 

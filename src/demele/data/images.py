@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.given_arrays import plain_array, whole_array
-from demele.core.kinds import CountOrNone, Seed, checked
-from demele.core.names import checked_name
+from demele.core.kinds import CountOrNone, Seed, checked, checked_count, checked_name, checked_whole, is_whole
 from demele.core.seeds import rng_for
+from demele.core.table_columns import plain_array, whole_array
 from demele.data.space import FactorSpace, refuse_outside
 
 if TYPE_CHECKING:

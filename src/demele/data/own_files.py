@@ -17,9 +17,7 @@ from numpy.lib import format as npy
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
-from demele.core.errors import AmbiguousKindWarning, DemeleWarning, FormatError, InputError, listed, quoted, warn_user
-from demele.core.names import checked_name, renamed, suggestion
-from demele.core.npy_files import (
+from demele.core.array_files import (
     ArrayHeader,
     mapped_array,
     members_of,
@@ -28,6 +26,8 @@ from demele.core.npy_files import (
     read_header,
     read_member,
 )
+from demele.core.errors import AmbiguousKindWarning, DemeleWarning, FormatError, InputError, listed, quoted, warn_user
+from demele.core.kinds import checked_name, renamed, suggestion
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.core.result import Result

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, InputTypeError, listed, quoted
-from demele.core.extras import require
-from demele.core.npy_files import ArrayHeader, place_of_member
+from demele.core.array_files import ArrayHeader, place_of_member
+from demele.core.errors import FormatError, InputError, InputTypeError, listed, plural, quoted
+from demele.core.lazy import require
 from demele.core.reading import parsing, regular_file
-from demele.core.sentences import plural
 
 # Arrays that lie in files and are read where they are looked at; other processes are sent the place, not the array ----
 

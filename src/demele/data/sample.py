@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, plural
 from demele.core.outputs import write_whole
 from demele.core.result import Result, about
-from demele.core.sentences import plural
 from demele.data.space import FactorSpace
 from demele.report.document import Document
 from demele.report.listing import table_of_frame

@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, InputTypeError, listed, quoted
-from demele.core.given_arrays import whole_array
 from demele.core.inputs import given_kinds
 from demele.core.reading import HALVES
 from demele.core.result import TableResult
-from demele.core.table_columns import as_column
+from demele.core.table_columns import as_column, whole_array
 from demele.report.words import count
 from demele.report.words import name as isolated
 

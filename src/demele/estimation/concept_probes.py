@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
-from demele.core.sparse_inputs import SparseCodes
+from demele.core.columns import SparseCodes
 from demele.estimation.logistic import one_vs_rest_logistic, scaled_codes
 from demele.estimation.one_code_classifiers import fit_as_far
 

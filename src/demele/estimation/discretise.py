@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
-from demele.core.given_arrays import real_numbers
+from demele.core.table_columns import real_numbers
 
 #: Values within this share of the column's range below an edge count as on it, so that rounding in the unit of a
 #: column cannot move them to another bin.

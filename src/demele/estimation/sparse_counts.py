@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.columns import Factor, Factors
+from demele.core.columns import Factor, Factors, SparseCodes
 from demele.core.errors import InputError
-from demele.core.sparse_inputs import SparseCodes
 from demele.estimation.counts import JointCounts, bin_factor, factor_bins
 from demele.estimation.discretise import Binning, ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned

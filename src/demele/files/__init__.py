@@ -12,10 +12,4 @@ if TYPE_CHECKING:
     from demele.files.score_files import read_human as read_human
     from demele.files.score_files import read_scores as read_scores
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "demele.files.prediction_sets": "PredictionSet read_predictions",
-        "demele.files.score_files": "HumanScores ScoreSet read_human read_scores",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from demele.core.errors import FormatError, InputError
+from demele.core.errors import FormatError, InputError, plural
 from demele.core.kinds import ColumnName, Kind
 from demele.core.labelled import read_labels
 from demele.core.reading import real_path
-from demele.core.sentences import plural
 from demele.files.label_files import class_text, classes_named, column, in_file, in_one_vocabulary
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, picking
@@ -90,7 +89,14 @@ def read_answers(
         columns = in_one_vocabulary({**table, **labels})
         answers: dict[str, Any] = {name: np.asarray(columns[name]) for name in table}
         like = next(iter(answers.values()), np.empty(0))
-        how: dict[str, Any] = {"no_answer": _missing(no_answer, like), "classes": _classes(classes, like)}
+        missing: Any = no_answer
+        if no_answer is not None and np.asarray(like).dtype.kind in "biuf":
+            try:
+                missing = int(no_answer)
+            except ValueError:
+                problem = f"the answers are numbers, so expected a number, got {no_answer!r}"
+                raise InputError("no_answer", problem) from None
+        how: dict[str, Any] = {"no_answer": missing, "classes": _classes(classes, like)}
         with in_file(text, items="column of items"):
             found = Annotations.from_matrix(answers, items=items, **how)
     elif no_answer is not None:
@@ -98,7 +104,13 @@ def read_answers(
     else:
         long = _long(text, warn, {"items": item, "annotators": annotator, "answers": answer})
         columns = in_one_vocabulary({"answers": long["answers"], **labels})
-        every = None if named is None else _all_items(long["items"], named)
+        every = None
+        if named is not None:  # those that have features but no answer get a label too
+            own = read_labels(long["items"], "items")
+            more: list[Any] = [name for name in named if name not in {class_text(name) for name in own.tolist()}]
+            if own.dtype.kind != "O":
+                more = [int(name) for name in more if name.lstrip("-").isdigit()]
+            every = [*sorted(set(own.tolist())), *more]
         with in_file(text, **{role: f"column {long[role].name}" for role in _ROLES}):
             known = _classes(classes, columns["answers"])
             found = Annotations(long["items"], long["annotators"], columns["answers"], classes=known, all_items=every)
@@ -171,22 +183,17 @@ def _wide(
     named = [item] if item is not None else [name for name in columns if name.casefold() in COLUMN_NAMES["items"]]
     if len(named) > 1:
         raise InputError(f"{text}: several columns may be the items ({', '.join(named)}); name one with `item`")
-    if not named:
-        named = _identifying(columns)[:1]
+    if not named:  # a column with another value in each row, where all other columns have half as many values
+        values = {name: set(held.dropna()) for name, held in columns.items()}
+        named = [
+            name
+            for name, held in columns.items()
+            if len(values[name]) == len(held) >= _LEAST_NAMES
+            and 2 * len(set().union(*(values[other] for other in values if other != name))) <= len(held)
+        ][:1]
         if named:
             warn(f"{path}: column {named[0]} holds the names of the items: each row has another value")
     return columns, columns.pop(named[0]) if named else None
-
-
-def _identifying(columns: "Mapping[str, pd.Series[Any]]") -> list[str]:
-    """Columns with another value in each row, where all other columns have half as many values."""
-    values = {name: set(held.dropna()) for name, held in columns.items()}
-    return [
-        name
-        for name, held in columns.items()
-        if len(values[name]) == len(held) >= _LEAST_NAMES
-        and 2 * len(set().union(*(values[other] for other in values if other != name))) <= len(held)
-    ]
 
 
 def _by_item(text: str, warn: Warn) -> tuple[list[str] | None, Any]:
@@ -226,25 +233,6 @@ def _each_once(text: str, items: "pd.Series[Any]") -> list[str]:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{text}: expected each item once, got {twice!r} more than once")
     return names
-
-
-def _all_items(items: Any, named: list[str]) -> list[Any]:
-    """Return all items: those that have features but no answer get a label too."""
-    own = read_labels(items, "items")
-    known = {class_text(name) for name in own.tolist()}
-    more: list[Any] = [name for name in named if name not in known]
-    if own.dtype.kind != "O":
-        more = [int(name) for name in more if name.lstrip("-").isdigit()]
-    return [*sorted(set(own.tolist())), *more]
-
-
-def _missing(no_answer: str | None, like: Any) -> Any:
-    if no_answer is None or np.asarray(like).dtype.kind not in "biuf":
-        return no_answer
-    try:
-        return int(no_answer)
-    except ValueError as error:
-        raise InputError("no_answer", f"the answers are numbers, so expected a number, got {no_answer!r}") from error
 
 
 def _classes(classes: str | None, answers: Any) -> list[int | str] | None:

@@ -1,27 +1,30 @@
-"""Files of rows for experts: written for them to fill in, read back in the order in which they were drawn."""
+"""Rows that experts answered, in the order in which they were drawn; and what is known of wrong annotations."""
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, quoted
-from demele.core.sentences import plural
-from demele.files.label_files import class_text, classes_like, in_file
-from demele.files.named import read_table, split_name
-from demele.files.sheets import escaped, is_empty
-from demele.files.table_files import Warn, listed
+from demele.core.errors import FormatError, InputError, plural, quoted
+from demele.core.inputs import Factors
+from demele.core.kinds import joined, share_or_file, unquoted
+from demele.files.label_files import class_text, classes_like, in_file, read_transition
+from demele.files.named import escaped, is_empty, read_table, split_name
+from demele.files.table_files import Warn, json_of, listed
+from demele.labels import TransitionCounts, TransitionMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.files.sheets import Cells
+    from demele.files.named import Cells
     from demele.noise.audit import Audit
     from demele.noise.factor_noise import FactorAudit
+
 
 #: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
 #: says, how rows were drawn, and how likely this one was.
@@ -108,7 +111,15 @@ def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown |
     if DRAW in table:
         table = table.iloc[np.argsort(_order(text, table))]
     rows = whole_numbers(text, table, ROW)
-    _check_given(text, table, rows, given)
+    if GIVEN in table and ((rows >= 0) & (rows < given.size)).all():
+        held = [class_text(value) for value in table[GIVEN]]
+        other = [i for i, row in enumerate(rows) if held[i] != class_text(given[row])]
+        if other:
+            row = int(rows[other[0]])
+            raise InputError(
+                f"{text}: column {GIVEN} is not what LABELS holds in {len(other)} of {len(held)} rows, first row "
+                f"{row} ({held[other[0]]}, LABELS has {class_text(given[row])}); was it made for other labels?"
+            )
     unclear = np.array([is_unclear(value, given) for value in table[TRUE].to_list()], dtype=bool)
     said = [
         None if odd or is_empty(value) or value != value else class_text(value)
@@ -152,20 +163,6 @@ def _order(text: str, table: "pd.DataFrame") -> NDArray[np.int64]:
             f"first {first}; rows that were taken out are not missing at random: put them back"
         )
     return order
-
-
-def _check_given(text: str, table: "pd.DataFrame", rows: NDArray[Any], given: NDArray[Any]) -> None:
-    """Refuse a file that was made for other labels."""
-    if GIVEN not in table or not ((rows >= 0) & (rows < given.size)).all():
-        return
-    held = [class_text(value) for value in table[GIVEN]]
-    other = [i for i, row in enumerate(rows) if held[i] != class_text(given[row])]
-    if other:
-        row = int(rows[other[0]])
-        raise InputError(
-            f"{text}: column {GIVEN} is not what LABELS holds in {len(other)} of {len(held)} rows, first row "
-            f"{row} ({held[other[0]]}, LABELS has {class_text(given[row])}); was it made for other labels?"
-        )
 
 
 def single(text: str, table: "pd.DataFrame", name: str) -> str | None:
@@ -408,3 +405,83 @@ def refuse_weighted(text: str, option: str) -> None:
             f"{option}: the rows of {path} were drawn {odd[0]}, not uniformly, so that counts of them mislead; demele "
             "assess --audit weighs them"
         )
+
+
+# What is known of wrong annotations of factors, in words and files ----------------------------------------------------
+
+
+def read_factor_noise(items: Iterable[str], columns: Factors, *, design: str | None, warn: Warn) -> dict[str, Any]:
+    """Return what is known of noisy factors, as the library takes it.
+
+    Parameters
+    ----------
+    items : iterable of str
+        FACTOR=RATE; FACTOR=FILE, a transition or an audit; a JSON file that says so of several; or a file of audits,
+        with columns row and one called as each audited factor.
+    columns : Factors
+        As they were read, to know their names and classes.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
+    found = [_known(item, columns, design, warn) for item in items]
+    with in_file("--factor-noise"):
+        known: dict[str, Any] = joined({}, *found)
+    return known
+
+
+def _known(item: str, columns: Factors, design: str | None, warn: Warn) -> dict[str, Any]:
+    name, mark, said = item.rpartition("=")
+    name, said = unquoted(name), said.strip()
+    if not mark or (name not in columns.names and split_name(item)[0].exists()):
+        if Path(item).suffix.lower() == ".json":
+            content, _ = json_of(Path(item))
+            if not isinstance(content, dict):
+                raise FormatError(f'{item}: expected an object of factors, such as {{"shape": 0.05}}')
+            return {str(name): _of_entry(f"{item}: {name}", said) for name, said in content.items()}
+        return dict(read_factor_audits(item, columns.names, design, warn))
+    if name not in columns.names:
+        raise InputError(f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, columns.names))}")
+    with in_file(f"--factor-noise: {name}"):
+        value = share_or_file(said)
+    return {name: _of_file(name, value, columns, design, warn) if isinstance(value, str) else value}
+
+
+def _of_file(name: str, file: str, columns: Factors, design: str | None, warn: Warn) -> Any:
+    """Read an audit, which has a column of rows, or a transition."""
+    table = read_table(file, warn=lambda _: None, row_names=True)  # warnings come when its values are read
+    column = columns.columns[columns.names.index(name)]
+    if isinstance(table, np.ndarray) or ROW not in table:
+        return read_transition(file, _classes(column), warn)
+    if name in table and TRUE not in table:
+        return read_factor_audits(file, [name], design, warn)[name]
+    if not column.categorical:
+        raise InputError(
+            f"--factor-noise: factor {quoted(name)} is continuous; give its true values in a file with columns row and "
+            f"{name}"
+        )
+    return audit_of(read_answers(file, _classes(column), warn), design, warn)
+
+
+def _classes(column: Any) -> NDArray[Any]:
+    """Return the values of a factor as files name its classes: whole numbers if all are."""
+    if not column.categorical:
+        return np.arange(2)
+    levels = list(column.levels)
+    whole = all(level.lstrip("-").isdecimal() for level in levels)
+    classes = np.array([int(level) for level in levels]) if whole else np.array(levels, dtype=object)
+    values = np.asarray(column.values, dtype=np.intp)
+    found: NDArray[Any] = classes[np.where(values >= 0, values, 0)]
+    return found
+
+
+def _of_entry(where: str, said: Any) -> object:
+    if isinstance(said, int | float) and not isinstance(said, bool):
+        return float(said)
+    ways: dict[str, Callable[..., object]] = {"transition": TransitionMatrix, "counts": TransitionCounts}
+    given = [way for way in ways if isinstance(said, dict) and way in said]
+    if len(given) != 1:
+        raise FormatError(f"{where}: expected a rate, or an object with one of {', '.join(ways)}")
+    with in_file(where, probabilities="transition", counts="counts"):
+        return ways[given[0]](said[given[0]], said.get("classes"))

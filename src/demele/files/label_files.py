@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleError, FormatError, InputError, quoted, shortened
-from demele.core.given_arrays import refuse_large_floats
+from demele.core.errors import DemeleError, FormatError, InputError, plural, quoted, shortened
 from demele.core.kinds import listed_items, unquoted
 from demele.core.reading import real_path
-from demele.core.sentences import plural
+from demele.core.table_columns import refuse_large_floats
 from demele.files.named import read_table, split_name
-from demele.files.table_files import Warn, picking
+from demele.files.table_files import Warn, listed, picking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +41,18 @@ def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
     if table.ndim > 2:
         raise InputError(f"{text}: expected one class per row, got an array of shape {table.shape}")
     if table.shape[1] > 1:
-        raise InputError(f"{text}: {_too_many(text, table)}")
+        values = table if isinstance(table, np.ndarray) else table.to_numpy()
+        names = [] if isinstance(table, np.ndarray) else list(map(str, table))
+        if values.dtype.kind == "f" and _fractions(values):
+            held = f"expected one column of classes, got {table.shape[1]} columns of numbers; {_PROBABILITIES}"
+        elif not names:
+            pick = f"pick one, such as {text}::1" if Path(text).suffix.lower() in (".csv", ".tsv", ".txt") else ""
+            pick = pick or "write one column to a file of its own"
+            held = f"expected one class per row, got shape {table.shape}; {pick}"
+        else:
+            pick = picking(split_name(text)[0], names[0])
+            held = f"holds {len(names)} columns ({listed(names, 6)}); pick one, such as {pick}"
+        raise InputError(f"{text}: {held}")
     if table.shape[1] == 0:
         raise InputError(f"{text}: expected one class per row, got no column")
     if isinstance(table, np.ndarray):
@@ -143,18 +153,6 @@ def name_of(text: str) -> str:
     return names[0] if len(names) == 1 else path.stem
 
 
-def _too_many(text: str, table: Any) -> str:
-    values = table if isinstance(table, np.ndarray) else table.to_numpy()
-    if values.dtype.kind == "f" and _fractions(values):
-        return f"expected one column of classes, got {table.shape[1]} columns of numbers; {_PROBABILITIES}"
-    if isinstance(table, np.ndarray):
-        pick = f"; pick one, such as {text}::1" if Path(text).suffix.lower() in (".csv", ".tsv", ".txt") else ""
-        return f"expected one class per row, got shape {table.shape}{pick or '; write one column to a file of its own'}"
-    names = [str(name) for name in table]
-    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"holds {len(names)} columns ({listed}); pick one, such as {picking(split_name(text)[0], names[0])}"
-
-
 def _fractions(values: NDArray[Any]) -> bool:
     known = values[np.isfinite(values)]
     return bool((known != np.floor(known)).any())
@@ -199,27 +197,47 @@ def class_texts(values: Iterable[object]) -> list[str]:
     return sorted({class_text(value) for value in values})
 
 
+def numbers_of(text: str, warn: Warn, *, labels: str | None = None, others: Sequence[str] = ()) -> Any:
+    """Read features or probabilities: a table of numbers. ``labels``: where the labels are, which are none of them.
+
+    ``others``: further columns, given as ``FILE::name``, that are left out if they are in the same table.
+    """
+    table = read_table(text, warn=warn)
+    if isinstance(table, np.ndarray):
+        return table
+    for other in (labels, *others):
+        own = given_elsewhere(text, other, list(map(str, table)), warn, of="features", called=f"given as {other}")
+        table = table if own is None else table.drop(columns=own)
+    words = [str(name) for name in table if table[name].dtype.kind not in "biuf"]
+    if words:
+        raise InputError(
+            f"{text}: expected columns of numbers, got words in {', '.join(words[:6])}; pick columns, such as "
+            f"{split_name(text)[0]}::a,b"
+        )
+    return table
+
+
 @contextmanager
 def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
     """Let the message about a value that is no class spell out the option that would make it one."""
+
+    def by_value(value: object) -> tuple[bool, int | float, str]:
+        number = value if isinstance(value, int | float) else None
+        return (number is None, number or 0, shortened(str(value)))
+
     try:
         yield
     except InputError as error:
         held = [value for values in columns for value in np.asarray(values).tolist()]
         lists = any(isinstance(value, list | dict) for value in held)  # of JSON: no classes
         asked = error.argument != "classes" and "`classes=[...]`" in str(error)
-        found = sorted(set(held), key=_by_value) if asked and not lists else []
+        found = sorted(set(held), key=by_value) if asked and not lists else []
         missing = any(value is None or value != value for value in found)
         if not 0 < len(found) <= _MOST_SUGGESTED or missing or any("," in str(value) for value in found):
             raise
         listed = f"`classes={list(map(class_text, found))}`"
         parts = [text and text.replace("`classes=[...]`", listed) for text in (error.problem, error.remedy)]
         raise type(error)(error.argument, *parts) from error
-
-
-def _by_value(value: object) -> tuple[bool, int | float, str]:
-    number = isinstance(value, int | float)
-    return (not number, value if isinstance(value, int | float) else 0, shortened(str(value)))
 
 
 @contextmanager

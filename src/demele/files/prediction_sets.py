@@ -10,23 +10,118 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
-from demele.core.given_arrays import items_of
+from demele.core.errors import FormatError, InputError, UnknownNameError, plural, quoted
+from demele.core.kinds import checked_name
 from demele.core.labelled import shown
-from demele.core.names import checked_name
 from demele.core.reading import path_of, real_path
-from demele.core.sentences import plural
+from demele.core.table_columns import items_of
 from demele.files.audit_files import AsKnown
-from demele.files.column_files import read_frame
 from demele.files.label_files import class_text, classes_like, in_file, in_one_vocabulary, label_column, models, name_of
 from demele.files.label_files import column as one_column
-from demele.files.log_sets import as_classes, is_log, runs_of
-from demele.files.model_logs import ModelLog, chosen, flat_fields, id_order, known_answer
-from demele.files.named import read_table, split_name
+from demele.files.model_logs import (
+    NO_ANSWER,
+    OTHER_ANSWER,
+    LoggedAnswer,
+    ModelLog,
+    chosen,
+    flat_fields,
+    have_texts,
+    id_order,
+    is_harness_log,
+    is_inspect_log,
+    plain,
+    read_harness_log,
+    read_inspect_log,
+    texts_of,
+)
+from demele.files.named import read_frame, read_table, split_name
 from demele.files.table_files import Warn, check_known, listed, quoted_name
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Logs of several models: found in folders, gathered by model, and read as classes -------------------------------------
+
+#: What stands for an answer that a log calls right, or wrong, where it does not say which it is.
+RIGHT, WRONG = "right", "wrong"
+
+
+def is_log(text: str) -> bool:
+    """Whether ``FILE`` or ``FILE::name`` is a log of a language model, with labels of its own, or a folder of logs."""
+    return bool(_log_files(split_name(text)[0]))
+
+
+def _log_files(path: Path) -> list[Path]:
+    """Return a log, or the logs of a folder."""
+    held = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [one for one in held if is_harness_log(one) or is_inspect_log(one)]
+
+
+def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[ModelLog]]:
+    """Return the logs of each model; two logs of one model and the same questions are two runs of it."""
+    runs: list[list[ModelLog]] = []
+    names = dict.fromkeys(shared)
+    for text in texts:
+        path, picked = split_name(text)
+        names |= dict.fromkeys(picked)
+        own: dict[str, list[ModelLog]] = {}
+        for file in _log_files(path):
+            log = (read_harness_log if is_harness_log(file) else read_inspect_log)(file, [*picked, *shared])
+            same = next((other for other in own.setdefault(log.name, []) if _same_task(log, other)), None)
+            if same is not None:
+                raise InputError(
+                    f"{text}: holds two runs of {log.task} by {log.name}: {same.path} and {file}; name the files to "
+                    "compare, or take one of them out of the folder"
+                )
+            own[log.name].append(log)
+        for name, logs in own.items():
+            same_model = [run for run in runs if run[0].name == name]
+            joins = [run for run in same_model if not any(_same_task(a, b) for a in run for b in logs)]
+            if joins:
+                joins[0] += logs
+            else:
+                runs.append(logs)
+    check_known(list(names), [name for run in runs for log in run for name in log.held], Path(texts[0]), "measure")
+    return [sorted(run, key=lambda log: log.task) for run in runs]
+
+
+def _same_task(one: ModelLog, other: ModelLog) -> bool:
+    return one.task == other.task or {(answer.id, answer.question) for answer in one.answers} == {
+        (answer.id, answer.question) for answer in other.answers
+    }
+
+
+def as_classes(
+    answers: Mapping[str, Sequence[LoggedAnswer]],
+) -> tuple[dict[str, NDArray[Any]], NDArray[Any], tuple[int | str, ...], Literal["choices", "open", "graded"]]:
+    """Return answers as the choices that were taken, or else as texts, or else as right and wrong; and which it is."""
+    first = next(iter(answers.values()))
+    every = [one for held in answers.values() for one in held]
+    if all(one.target is not None and (one.predicted == one.target) == one.right for one in every):
+        made = {name: _plain(np.array([one.predicted for one in held])) for name, held in answers.items()}
+        labels = _plain(np.array([one.target for one in first]))
+        most = max(answer.n_choices for answer in every)
+        if labels.dtype.kind != "O":
+            return made, labels, tuple(range(most)), "choices"
+        silent = [NO_ANSWER] if any(answer.predicted == NO_ANSWER for answer in every) else []
+        return made, labels, (*(chr(ord("A") + place) for place in range(most)), *silent), "choices"
+    if all(map(have_texts, answers.values())):
+        made = {name: _objects([texts_of(one)[0] for one in held]) for name, held in answers.items()}
+        labels = _objects([texts_of(one)[1] for one in first])
+        said = dict.fromkeys(text for held in (labels, *made.values()) for text in held.tolist())
+        return made, labels, (*said, OTHER_ANSWER), "open"
+    made = {name: _objects([RIGHT if one.right else WRONG for one in held]) for name, held in answers.items()}
+    return made, _objects([RIGHT] * len(first)), (RIGHT, WRONG), "graded"
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(object) if values.dtype.kind == "U" else values
+
+
+def _objects(names: Sequence[str]) -> NDArray[np.object_]:
+    return np.array(names, dtype=object)
+
 
 _TABLES = (".csv", ".tsv", ".parquet")
 
@@ -53,19 +148,14 @@ def refuse_other_order(texts: Sequence[str]) -> None:
         path, first = tables[0]
         shared = [name for name in first if name in table and name not in picked]
         for name in shared:
-            if len(first) == len(table) and _reordered(first[name], table[name]):
+            own, other = first[name], table[name]
+            named = own.dtype.kind != "f" and other.dtype.kind != "f" and own.is_unique and other.is_unique
+            if named and own.tolist() != other.tolist() and set(own) == set(other):
                 raise InputError(
                     f"{path} and {text}: column {quoted(str(name))} has the same values in another order, but rows are "
                     f"paired by position; to join them by it, give --id {shlex.quote(str(name))}; if it does not "
                     "identify rows, remove it from the files"
                 )
-
-
-def _reordered(one: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
-    if one.dtype.kind == "f" or other.dtype.kind == "f" or not (one.is_unique and other.is_unique):
-        return False
-    values, others = one.tolist(), other.tolist()
-    return values != others and set(values) == set(others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +347,7 @@ class PredictionSet:
         """What reads an expert's answer to a question of logs: as one that a model or a log gave, or as a choice."""
         classes = self.classes or ()
         if self.open:
-            return lambda text: known_answer(text, classes)
+            return lambda text: next((one for one in (text, plain(text)) if one in classes), OTHER_ANSWER)
         return (lambda text: chosen(text, classes)) if self.fields and classes else None
 
     def values_of(self, name: str) -> list[Any]:

@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from demele.core.errors import FormatError, InputError, UnknownNameError, in_backticks, quoted, shortened
-from demele.core.names import suggestion
+from demele.core.kinds import suggestion
 from demele.core.reading import parsing, read_whole, real_path
 
 #: Returns the names in a module that an option may mean.

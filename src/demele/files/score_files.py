@@ -12,18 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, quoted
-from demele.core.given_arrays import items_of
 from demele.core.kinds import Kind, checked, number, pairs_in
 from demele.core.labelled import shown
 from demele.core.reading import parsing, path_of
-from demele.files.harness_logs import is_harness_log, read_harness_scores
-from demele.files.inspect_logs import is_inspect_log, read_inspect_scores
-from demele.files.judge_logs import Reader, judge_log_of
+from demele.core.table_columns import items_of
 from demele.files.label_files import name_of
+from demele.files.model_logs import ScoredRow, is_harness_log, is_inspect_log, read_harness_scores, read_inspect_scores
 from demele.files.named import split_name
 from demele.files.prediction_sets import distinct
-from demele.files.score_tables import HUMAN, cell_text, column_of, of_systems, read_records, read_score_table
-from demele.files.scored_rows import ScoredRow
+from demele.files.score_tables import (
+    HUMAN,
+    Reader,
+    cell_text,
+    column_of,
+    judge_log_of,
+    of_systems,
+    read_records,
+    read_score_table,
+)
 from demele.files.table_files import check_known, listed
 
 #: The least share of the items that all systems must have, and the share without a score above which a note warns.

@@ -1,18 +1,19 @@
-"""Tables of scores, a row for each item or for each score: CSV, TSV, XLSX, JSON, JSONL and Parquet."""
+"""Scores of judges and people: tables, and results of promptfoo, DeepEval, Langfuse and Label Studio."""
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import FormatError, InputError, quoted
-from demele.files.column_files import read_frame
+from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.files.label_files import class_text, name_of
-from demele.files.named import split_name
-from demele.files.scored_rows import ScoredRow, score_of
-from demele.files.sheets import is_sheet_name, read_sheet_rows
-from demele.files.table_files import check_known, listed
+from demele.files.model_logs import ScoredRow, flat_fields, picked_one, score_of
+from demele.files.named import is_sheet_name, read_frame, read_sheet_rows, split_name
+from demele.files.table_files import check_known, first_row, json_of, listed
 
 #: By what columns are found that no option names.
 ID = ("id", "item", "item_id", "prompt_id", "question_id", "example_id", "doc_id", "row_id", "testidx", "traceid")
@@ -182,3 +183,221 @@ def column_of(path: Path, names: Sequence[str], known: Sequence[str], given: str
 def cell_text(cell: object) -> str:
     """Return an identifier as text, the same for 7 and 7.0; nothing for an empty cell."""
     return "" if cell is None or cell != cell else class_text(cell)
+
+
+# Results of promptfoo, DeepEval, Langfuse and Label Studio ------------------------------------------------------------
+
+#: Rows, notes, and the names of all scores that a log holds.
+Read = tuple[list[ScoredRow], list[str], list[str]]
+#: Takes names of scores, the column of identifiers, and what words count.
+Reader = Callable[[Sequence[str], str | None, Mapping[str, float] | None], Read]
+#: What promptfoo writes of a row that failed, which is no verdict.
+_FAILED = 2
+_OF_LANGFUSE = {"traceId", "name", "value"}
+_OF_DEEPEVAL = ("testCases", "conversationalTestCases", "test_results")
+
+
+def judge_log_of(path: Path) -> tuple[str, Reader] | None:
+    """Return which program wrote a file, and what reads it; None if it is none of these.
+
+    Raises
+    ------
+    FormatError, OSError
+        If it is no JSON, or no text.
+    """
+    suffix = path.suffix.lower()
+    if not path.is_file() or suffix not in (".csv", ".tsv", ".json"):
+        return None
+    if suffix != ".json":
+        return ("Langfuse", partial(_langfuse, path, None)) if {*first_row(path)[1]} >= _OF_LANGFUSE else None
+    data, _ = json_of(path)
+    held = _part(data, "results", dict).get("results")
+    if isinstance(held, list):
+        return "promptfoo", partial(_promptfoo, path, _objects(path, held))
+    if any(
+        isinstance(_part(data, name, list), list) and name in data for name in _OF_DEEPEVAL if isinstance(data, dict)
+    ):
+        return "DeepEval", partial(_deepeval, path, data)
+    rows = data.get("data") if isinstance(data, dict) else data
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        return None
+    if all("data" in row and ("annotations" in row or "predictions" in row) for row in rows):
+        return "Label Studio", partial(_label_studio, path, rows)
+    return ("Langfuse", partial(_langfuse, path, rows)) if rows[0].keys() >= _OF_LANGFUSE else None
+
+
+def _objects(path: Path, held: Sequence[Any]) -> Sequence[dict[str, Any]]:
+    if not held or not all(isinstance(row, dict) for row in held):
+        raise FormatError(f"{path}: holds no results")
+    return held
+
+
+def _part(held: Any, name: str, kind: type) -> Any:
+    """Return a part of an object, or an empty one where there is none of this type."""
+    part = held.get(name) if isinstance(held, dict) else None
+    return part if isinstance(part, kind) else kind()
+
+
+def _id(place: str, fields: Mapping[str, Any], own: str | None, default: object) -> str:
+    name = cell_text(fields.get(own) if own else default)
+    if not name:
+        what = f" {own}" if own else ""
+        raise InputError(f"{place}: has no identifier{what} among {listed(list(fields))}; name one with `id`")
+    return name
+
+
+def _promptfoo(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read:
+    """Read results: verdicts and scores of judges, also where people overwrote them; a failure is no verdict."""
+    several = Counter(name for name, _ in {(_provider(row), row.get("promptIdx")) for row in rows})
+    scores = [_promptfoo_scores(row, f"{path}: result {place}") for place, row in enumerate(rows)]
+    names = list(dict.fromkeys(name for one, _ in scores for name in one))
+    name = picked_one(path, names, picked, "scores", ("success",), by="score")
+    repeats: Counter[tuple[str, str]] = Counter()
+    found = []
+    for place, (row, (held, human)) in enumerate(zip(rows, scores, strict=True)):
+        where, system, case = f"{path}: result {place}", _provider(row), _part(row, "testCase", dict)
+        system += f" #{row.get('promptIdx')}" if several[system] > 1 else ""
+        fields = flat_fields({"vars": row.get("vars", case.get("vars")), "metadata": case.get("metadata")})
+        item = _id(where, fields, own, row.get("testIdx"))
+        repeats[system, item] += 1
+        failed = row.get("failureReason") == _FAILED
+        about: dict[str, Any] = {"epoch": str(repeats[system, item]), "human": human, "error": failed, "fields": fields}
+        given = None if failed else score_of(held.get(name), f"{where}: {name}", words)
+        question = json.dumps(fields, sort_keys=True, default=str)
+        found.append(ScoredRow(system, item, given, where, question=question, **about))
+    return found, [], names
+
+
+def _provider(row: Mapping[str, Any]) -> str:
+    held = row.get("provider")
+    return str((held.get("label") or held.get("id")) if isinstance(held, dict) else held)
+
+
+def _promptfoo_scores(row: Mapping[str, Any], place: str) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """Return the scores of a row as its judges gave them, and people's, which overwrite the verdict of the row."""
+    whole: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    inner = 0
+    for one in _part(_part(row, "gradingResult", dict), "componentResults", list):
+        if inner:  # a set of assertions is followed by its members, which are in it
+            inner -= 1
+            continue
+        inner = _part(_part(_part(one, "metadata", dict), "assertionSet", dict), "assertionCount", int)
+        whole.append((one, _part(one, "assertion", dict)))
+    human = [one for one, about in whole if about.get("type") == "human"]
+    judged = [(one, about) for one, about in whole if about.get("type") != "human"]
+    found = {"success": row.get("success"), "score": row.get("score"), **_part(row, "namedScores", dict)}
+    if human:
+        counted = [(one, about.get("weight", 1)) for one, about in judged if not about.get("metricOnly")]
+        total = sum(weight for _, weight in counted)
+        mean = sum(one["score"] * weight for one, weight in counted) / total if total else None
+        least = _part(row, "testCase", dict).get("threshold")
+        passed = all(one["pass"] for one, _ in counted) if least is None else (mean or 0) >= least
+        found |= {"success": passed if counted else None, "score": mean}
+    found |= {str(about.get("metric", about.get("type"))): one.get("score") for one, about in judged if about}
+    said = [score_of(one.get("score", one.get("pass")), place) for one in human]
+    return found, tuple(score for score in said if score is not None)
+
+
+def _deepeval(path: Path, data: Any, picked: Any, own: Any, words: Any) -> Read:
+    """Read cases of one system: scores and verdicts of metrics, and the verdict of the case without flaky ones."""
+    cases = _objects(path, [case for kind in _OF_DEEPEVAL for case in _part(data, kind, list)])
+    system, found, held = str(_part(data, "hyperparameters", dict).get("model") or ""), [], []
+    for case in cases:
+        metrics = _part(case, "metricsData", list) or _part(case, "metrics_data", list)
+        failed = {str(one.get("name")): None for one in metrics if one.get("error") is not None}
+        scores = {str(one.get("name")): one.get("score") for one in metrics} | failed
+        verdicts = {f"{one.get('name')}.success": None if one.get("error") else one.get("success") for one in metrics}
+        held.append(({**scores, **verdicts, "success": case.get("success")}, failed, scores))
+    usual = list(dict.fromkeys(name for _, _, scores in held for name in scores))
+    names = list(dict.fromkeys([*usual, *(name for one, _, _ in held for name in one)]))
+    name = picked_one(path, names, picked, "scores", usual if len(usual) == 1 else (), by="score")
+    for place, (case, (values, failed, _)) in enumerate(zip(cases, held, strict=True)):
+        where = f"{path}: case {place}"
+        fields = flat_fields({"name": case.get("name"), "order": case.get("order"), "metadata": case.get("metadata")})
+        item = _id(where, fields, own, case.get("name") or case.get("order"))
+        given, error = score_of(values.get(name), f"{where}: {name}", words), name.removesuffix(".success") in failed
+        asked = str(case.get("input") or case.get("scenario") or "")
+        found.append(ScoredRow(system, item, given, where, error=error, question=asked, fields=fields))
+    return found, [], names
+
+
+def _langfuse(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read:
+    """Read scores of traces: the last of a name by the judge, and by people, who annotate."""
+    records = read_records(path)[1] if rows is None else [(f"{path}: score {n}", row) for n, row in enumerate(rows)]
+    kept = [(place, row) for place, row in records if cell_text(row.get("traceId"))]
+    people, judges, asked = (
+        list(dict.fromkeys(str(row["name"]) for _, row in kept if str(row.get("source")) in kinds))
+        for kinds in (("ANNOTATION",), ("EVAL",), ("API", "None"))
+    )
+    if not judges and asked and not set(picked) & {*asked, *people}:
+        raise InputError(
+            f"{path}: scores of source API may be a judge's or people's; name the judge's, such as `score` {asked[0]}"
+        )
+    given = [*judges, *asked]
+    given = people if not given or (set(picked) & set(people) and not set(picked) & set(given)) else given
+    name = picked_one(path, given, picked, "scores", judges if len(judges) == 1 else (), by="score")
+    human = name if name in people or not people else picked_one(path, people, picked, "scores by people", by="score")
+    last: dict[tuple[str, bool], tuple[str, Mapping[str, Any]]] = {}
+    several = 0
+    for place, row in kept:
+        by_people, part = row.get("source") == "ANNOTATION", cell_text(row.get("observationId"))
+        if row["name"] != (human if by_people else name):
+            continue
+        key = _id(place, row, own, f"{row['traceId']}/{part}" if part else row["traceId"]), by_people
+        several += key in last
+        if key not in last or str(row.get("timestamp")) >= str(last[key][1].get("timestamp")):
+            last[key] = place, row
+    scores = {
+        key: score_of(row["stringValue" if row.get("dataType") == "CATEGORICAL" else "value"], place, words)
+        for key, (place, row) in last.items()
+    }
+    found = []
+    for item in dict.fromkeys(item for item, _ in last):
+        place, row = last.get((item, False)) or last[item, True]
+        said = scores.get((item, True))
+        human_scores = () if said is None else (said,)
+        found.append(ScoredRow("", item, scores.get((item, False)), place, human=human_scores, fields=row))
+    notes = (
+        [f"{path}: {plural(several, 'score was', 'scores were')} given again later; the last counts"] if several else []
+    )
+    return found, notes, [*people, *judges, *asked]
+
+
+def _label_studio(path: Path, tasks: Any, picked: Any, own: Any, words: Any) -> Read:
+    """Read tasks: what people answered, each of them, and what a judge predicted."""
+    kinds = ("predictions", "annotations")
+    read = [[list(_answers(path, task, kind)) for kind in kinds] for task in tasks]
+    names = list(dict.fromkeys(name for one in read for answers in one for name, _ in answers))
+    if not names:
+        raise FormatError(f"{path}: holds no choice, rating or number")
+    name = picked_one(path, names, picked, "questions", by="score")
+    found = []
+    for place, (task, one) in enumerate(zip(tasks, read, strict=True)):
+        where, fields = f"{path}: task {place}", flat_fields(_part(task, "data", dict))
+        item = _id(where, fields, own or column_of(path, list(fields), ID), None)
+        given, said = (
+            [
+                score
+                for asked, value in answers
+                if asked == name and (score := score_of(value, where, words)) is not None
+            ]
+            for answers in one
+        )
+        if len(given) > 1:
+            raise InputError(f"{where}: holds {len(given)} predictions of {name}; keep those of one judge")
+        system = cell_text(fields.get("system") or fields.get("model"))
+        found.append(ScoredRow(system, item, given[0] if given else None, where, human=tuple(said), fields=fields))
+    return found, [], names
+
+
+def _answers(path: Path, task: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
+    """Yield what was asked, and the one answer: a choice, a rating or a number."""
+    for one in _part(task, kind, list):
+        for result in () if _part(one, "was_cancelled", bool) else _part(one, "result", list):
+            value, asked = _part(result, "value", dict), str(_part(result, "from_name", str))
+            choices = _part(value, "choices", list)
+            if len(choices) > 1:
+                raise InputError(f"{path}: task {task.get('id')}: {asked}: expected one choice, got {len(choices)}")
+            answer = choices[0] if choices else value.get("rating", value.get("number"))
+            if answer is not None:
+                yield asked, answer

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, UnknownNameError, quoted, shortened
-from demele.core.parquet_files import check_columns, facts_of, parsing_parquet
+from demele.core.array_files import check_columns, facts_of, parsing_parquet
+from demele.core.errors import FormatError, UnknownNameError, plural, quoted, shortened
 from demele.core.reading import BYTES_PER_COLUMN, check_nesting, check_unpacked, opened, parsing, read_whole
-from demele.core.sentences import plural
 from demele.core.written_numbers import thousands
 
 if TYPE_CHECKING:
@@ -439,7 +438,7 @@ def unescaped(value: Any) -> Any:
 
     Examples
     --------
-    >>> from demele.files.sheets import escaped
+    >>> from demele.files.named import escaped
     >>> unescaped("'=1+1"), unescaped("'tis"), unescaped(escaped("'-a"))
     ('=1+1', "'tis", "'-a")
     """

@@ -58,27 +58,6 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
-        "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
-        "demele.labels.cleaned.filters": "clean",
-        "demele.labels.cleaned.harm": "Harm cleaning_harm",
-        "demele.labels.joined.aggregate": "AggregatedLabels aggregate",
-        "demele.labels.joined.agreement_coefficients": "Agreement annotator_agreement",
-        "demele.labels.joined.annotations": "Annotations",
-        "demele.labels.joined.asking": (
-            "AskingSavings NextAnswers next_answers simulated_asking split_annotators ErrorStructure error_structure"
-        ),
-        "demele.labels.joined.voting": "Consensus majority_vote",
-        "demele.labels.joined.generative": "bayesian_consensus",
-        "demele.labels.joined.item_response": "consensus dawid_skene one_coin",
-        "demele.labels.made.add_noise": "add_noise",
-        "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
-        "demele.labels.made.noise": ("NoisyLabels asymmetric_transition symmetric_transition "),
-        "demele.noise.audit": "Audit AuditPlan CodedAudit disagreement draw_audit join_audits",
-        "demele.noise.budget": "NoiseBudget noise_budget",
-        "demele.noise.factor_noise": "FactorAudit matrix_of_annotators transition_from_agreement",
-        "demele.noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
-    },
-    {
         "corrupt": "add_noise",
         **{f"add_{kind}_noise": f"add_noise(kind='{kind}')" for kind in ("uniform", "class", "feature", "model")},
     },

@@ -65,34 +65,4 @@ if TYPE_CHECKING:
     from demele.metrics.standalone.subspaces import SubspaceScores as SubspaceScores
     from demele.metrics.standalone.subspaces import subspace_scores as subspace_scores
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "demele.core.results": "DCI",
-        "demele.metrics.catalogue": "describe",
-        "demele.metrics.importances": "dci_compactness dci_modularity",
-        "demele.metrics.information.entropies": (
-            "dcimig jemmig minimality modularity modularity_from_information sufficiency "
-        ),
-        "demele.metrics.information.gaps": "dlig dmig mig mig_from_information mig_sup xmig rmig",
-        "demele.metrics.information.information_shares": "infoc infom infoe",
-        "demele.metrics.information.med": "med_compactness med_modularity",
-        "demele.metrics.information.snc": "snc nk",
-        "demele.metrics.information.unique_information": "unique_information",
-        "demele.metrics.intervention.factor_vae": "z_diff z_max_variance z_min_variance",
-        "demele.metrics.intervention.irs": (
-            "irs domain_shift_robustness interventional_disentanglement interventional_robustness "
-        ),
-        "demele.metrics.intervention.omes": "omes",
-        "demele.metrics.metric": "Guards Metric MetricSpec Native",
-        "demele.metrics.predictor.capacity_explicitness": "capacity_explicitness",
-        "demele.metrics.predictor.correlations": "mcc mcc_rank mcc_weak r2_affine",
-        "demele.metrics.predictor.dci": "dci",
-        "demele.metrics.predictor.explicitness": "explicitness",
-        "demele.metrics.predictor.sap": "sap",
-        "demele.metrics.predictor.tmex": "tmex",
-        "demele.metrics.standalone.interpolatability": "Interpolatability interpolatability",
-        "demele.metrics.standalone.stochastic": "StochasticScores stochastic_scores",
-        "demele.metrics.standalone.subspaces": "SubspaceScores subspace_scores",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -5,7 +5,7 @@ import importlib.metadata
 from collections.abc import Iterator, Mapping
 
 from demele.core.errors import DemeleWarning, InputError, UnknownNameError, quoted, shortened, warn_user
-from demele.core.names import suggestion
+from demele.core.kinds import suggestion
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.other_names import elsewhere
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.code_groups import CodeGroups, read_code_groups
 from demele.core.errors import InputError, NotEnoughData
+from demele.core.given_data import CodeGroups, read_code_groups
 from demele.core.inputs import Codes
 from demele.core.results import Note, Severity
 from demele.core.seeds import rng_for

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.code_groups import CodeGroups
-from demele.core.columns import CHUNK
+from demele.core.columns import CHUNK, RowBlocks
 from demele.core.errors import NotEnoughData
+from demele.core.given_data import CodeGroups
 from demele.core.inputs import Codes, Factor, Factors
-from demele.core.row_blocks import RowBlocks
 from demele.core.seeds import rng_for
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from demele.core.arrays import Floats
 from demele.core.errors import InputError
-from demele.core.given_arrays import real_numbers
+from demele.core.table_columns import real_numbers
 
 
 def concentration(shares: Floats, axis: int) -> Floats:

@@ -15,9 +15,9 @@ import numpy as np
 from demele.core.arrays import Floats
 from demele.core.bibliography import bibtex_of, referenced
 from demele.core.errors import InputTypeError, quoted
-from demele.core.fingerprint import fingerprint
-from demele.core.pieces import ENGINE
+from demele.core.lazy import ENGINE
 from demele.core.results import Note, Score
+from demele.core.signature import fingerprint
 from demele.estimation.information import InformationTable, mean_of_defined
 from demele.metrics.options import RANDOM, Option, options_of, public_signature
 

@@ -10,13 +10,23 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_args, g
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.given_arrays import items_of
-from demele.core.kinds import Count, CountOrNone, Jobs, Kind, Level, Seed, checked, kind_of
-from demele.core.names import MOVED_ARGUMENTS, NEW_ARGUMENTS
+from demele.core.kinds import (
+    MOVED_ARGUMENTS,
+    NEW_ARGUMENTS,
+    Count,
+    CountOrNone,
+    Jobs,
+    Kind,
+    Level,
+    Seed,
+    checked,
+    checked_count,
+    kind_of,
+)
 from demele.core.results import Note, Score
 from demele.core.signature import OptionText
+from demele.core.table_columns import items_of
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
 from demele.estimation.information import Correction
 

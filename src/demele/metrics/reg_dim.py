@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
-from demele.core.names import suggestion
+from demele.core.kinds import suggestion
 from demele.core.results import Note
 from demele.estimation.information import InformationTable
 from demele.metrics.options import OfColumns, ReadOption

@@ -10,8 +10,6 @@ import numpy as np
 
 from demele.core.arrays import Floats
 from demele.core.bibliography import referenced
-from demele.core.chance import MOST_UNDEFINED
-from demele.core.code_groups import slots_as_groups
 from demele.core.errors import (
     DemeleError,
     DemeleWarning,
@@ -20,15 +18,15 @@ from demele.core.errors import (
     InputTypeError,
     NotEnoughData,
     in_backticks,
+    plural,
     warn_user,
 )
-from demele.core.given_data import Codes, Factors
+from demele.core.given_data import Codes, Factors, slots_as_groups
 from demele.core.inputs import read_given
-from demele.core.lazy import Later
-from demele.core.pieces import in_pieces
+from demele.core.lazy import Later, in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
-from demele.core.sentences import plural
 from demele.core.signature import Signature
+from demele.core.uncertainty import MOST_UNDEFINED
 from demele.metrics.data import TableSettings
 from demele.metrics.guards import (
     FRAGILE,

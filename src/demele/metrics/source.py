@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.columns import CHUNK
+from demele.core.columns import CHUNK, read_blocks
 from demele.core.errors import (
     AmbiguousKindWarning,
     InputError,
@@ -19,7 +19,6 @@ from demele.core.errors import (
 )
 from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.results import Evaluation, FactorSummary, Note, Score
-from demele.core.row_blocks import read_blocks
 from demele.core.seeds import rng_for
 from demele.core.version import __version__
 from demele.estimation.counts import (

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
+from demele.core.columns import SparseCodes
 from demele.core.inputs import Factor, Factors
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
-from demele.core.sparse_inputs import SparseCodes
 from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding, dependence
 from demele.estimation.information import Correction, InformationTable, entropy, mean_of_defined, top_two

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import is_number
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted, short_words
-from demele.core.given_arrays import whole_array
-from demele.core.kinds import Count, checked
-from demele.core.names import checked_name
+from demele.core.kinds import Count, checked, checked_name, is_number
+from demele.core.table_columns import whole_array
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.runtime.progress import reporting

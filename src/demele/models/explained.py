@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_count, checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError
-from demele.core.extras import require
-from demele.core.kinds import Count, checked
-from demele.core.names import checked_name
+from demele.core.kinds import Count, checked, checked_count, checked_name, checked_number, checked_whole
+from demele.core.lazy import require
 from demele.models.encode import LAYOUTS, checked_range, telling_of_shapes
 from demele.models.fabric.model import Fabric
 from demele.runtime.progress import reporting

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, NotConvergedWarning, quoted, shortened, warn_user
-from demele.core.extras import require
+from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, regular_file
 from demele.core.store import locked
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.models.specs import Plain, refuse_other
-from demele.runtime.interrupts import held_interrupts
 from demele.runtime.progress import Report, reporting
+from demele.runtime.work import held_interrupts
 
 if TYPE_CHECKING:
     import torch

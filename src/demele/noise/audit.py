@@ -8,15 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.given_arrays import items_of
-from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked, renamed
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
-from demele.core.names import renamed
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import plural
-from demele.core.table_columns import as_column, number_column
+from demele.core.table_columns import as_column, items_of, number_column
 from demele.noise.transition import digest, set_fields
 
 if TYPE_CHECKING:

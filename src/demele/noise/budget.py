@@ -6,11 +6,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from demele.core.arrays import Counts, Floats
-from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
-from demele.core.given_arrays import whole_array
-from demele.core.kinds import Count, between, checked
+from demele.core.kinds import Count, between, checked, is_number
 from demele.core.labelled import ALL_CORRECT, Indices, plain_text
+from demele.core.table_columns import whole_array
 from demele.noise.transition import TransitionCounts, TransitionMatrix, hypergeometric_limit, proportion_limits
 
 #: Rounds of narrowing the class proportions; stopping early leaves limits that are wider, and hold.

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Rows
-from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.given_arrays import items_of
-from demele.core.table_columns import as_column
+from demele.core.kinds import checked_count, checked_number
+from demele.core.table_columns import as_column, items_of
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionMatrix, digest, set_fields
 

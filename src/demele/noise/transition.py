@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.arrays import Counts, Floats, Rows
-from demele.core.checked_numbers import checked_level
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.given_arrays import real_numbers
-from demele.core.kinds import Classes, Level, checked
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.kinds import Classes, Level, checked, checked_level
 from demele.core.labelled import Vocabulary, common_vocabulary, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.result import Result, about, plain
 from demele.core.results import Interval, Note
-from demele.core.sentences import plural
 from demele.core.signature import OptionText
-from demele.core.table_columns import check_rows
+from demele.core.table_columns import check_rows, real_numbers
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import MISSING, count, ends, name, rate, written

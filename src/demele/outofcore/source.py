@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, in_backticks
+from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, in_backticks, plural
 from demele.core.given_data import Codes, Factors
 from demele.core.inputs import check_pair, given_kinds, read_pair
 from demele.core.lazy import Later
 from demele.core.results import Evaluation, LeftOut, Note, Score
-from demele.core.sentences import plural
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.metrics.guards import unprobed_notes
 from demele.metrics.metric import SUMMED, Guards, Metric

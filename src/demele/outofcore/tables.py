@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.array_files import decoded, facts_of, parsing_parquet, text_columns
 from demele.core.errors import (
     FormatError,
     InputError,
@@ -19,11 +20,9 @@ from demele.core.errors import (
     quoted,
     shortened,
 )
-from demele.core.extras import require
-from demele.core.given_arrays import items_of
-from demele.core.parquet_files import decoded, facts_of, parsing_parquet, text_columns
+from demele.core.lazy import require
 from demele.core.reading import path_of
-from demele.core.table_columns import split_columns
+from demele.core.table_columns import items_of, split_columns
 
 #: Rows of one piece of work, unless files are cut otherwise.
 ROWS_PER_SPAN = 1 << 21

@@ -6,13 +6,11 @@ from typing import Literal, get_args
 from demele.classifiers.comparison.methods import METHODS
 from demele.core.bibliography import Entry, bibliography, referenced, software
 from demele.core.errors import UnknownNameError
-from demele.core.names import checked_name, suggestion
+from demele.core.kinds import checked_name, suggestion
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.other_names import elsewhere
 from demele.metrics.protocols import PROTOCOLS
 from demele.metrics.standalone import WORKS
-
-__all__ = ["CitationFormat", "citable_names", "cite", "entries_of"]
 
 CitationFormat = Literal["bibtex", "text"]
 #: The name, and the key, under which demele itself is cited.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from demele.core.errors import InputError, InputTypeError
-from demele.core.extras import require
+from demele.core.lazy import require
 from demele.runtime.work import Watched, lost_workers_told
 
 Result = TypeVar("Result")

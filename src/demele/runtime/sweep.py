@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputTypeError
+from demele.core.kinds import checked_whole
 from demele.core.reading import path_of
 from demele.core.store import Key, Store
 from demele.runtime.progress import Report, reporting

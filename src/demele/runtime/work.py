@@ -4,6 +4,7 @@ import importlib
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -13,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
 from itertools import islice
+from types import FrameType
 from typing import Any, TypeVar
 
 from demele.core.errors import InputTypeError, WorkerError
@@ -294,3 +296,43 @@ def _pools(n_modules: int) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+# Ctrl-C at a moment when nothing is half done -------------------------------------------------------------------------
+
+
+@contextmanager
+def held_interrupts() -> Iterator[Callable[[], bool]]:
+    """Hold back the first Ctrl-C within, so that work can end where it is whole; a second one acts at once.
+
+    Yields
+    ------
+    callable() -> bool
+        Whether there was one. A caller that gets True ends the work and raises ``KeyboardInterrupt``; one that nobody
+        asked for is raised at the end.
+
+    Examples
+    --------
+    >>> with held_interrupts() as interrupted:
+    ...     interrupted()
+    False
+    """
+    # Ctrl-C reaches the main thread only, and nobody where it is ignored, as in a job of the background.
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield lambda: False
+        return
+    found = False
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        nonlocal found
+        if found:
+            raise KeyboardInterrupt
+        found = True
+
+    before = signal.signal(signal.SIGINT, hold)
+    try:
+        yield lambda: found
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if found:
+        raise KeyboardInterrupt

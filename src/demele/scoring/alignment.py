@@ -7,9 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from demele.core.alignment import AlignedHalf, Alignment, Reading, reading_of
 from demele.core.errors import DemeleWarning, NotEnoughData, warn_user
-from demele.core.results import Chance, Evaluation, Interval, Note, Score
+from demele.core.results import AlignedHalf, Alignment, Chance, Evaluation, Interval, Note, Reading, Score, reading_of
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import Binning
 from demele.estimation.rotations import Candidates, candidates

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from demele.core.columns import Missing
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import read_pair
-from demele.core.kinds import Bins, Kinds
-from demele.core.names import checked_name
+from demele.core.kinds import Bins, Kinds, checked_name
 from demele.core.result import TableResult
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning

@@ -9,15 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
-from demele.core.checked_numbers import checked_count
+from demele.core.columns import SparseCodes, read_sparse_codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
-from demele.core.kinds import FILE, Count, CountOrNone, Data, Kinds, Seed, at_least, between, checked
-from demele.core.names import renamed
+from demele.core.kinds import (
+    FILE,
+    Count,
+    CountOrNone,
+    Data,
+    Kinds,
+    Seed,
+    at_least,
+    between,
+    checked,
+    checked_count,
+    renamed,
+)
 from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.estimation.concept_probes import (
     Absorbed,
     Ranking,

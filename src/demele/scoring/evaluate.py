@@ -9,8 +9,7 @@ import numpy as np
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_data import Codes, Factors
-from demele.core.kinds import Bins
-from demele.core.names import MOVED_ARGUMENTS, NEW_ARGUMENTS, renamed
+from demele.core.kinds import MOVED_ARGUMENTS, NEW_ARGUMENTS, Bins, renamed
 from demele.core.results import Evaluation
 from demele.metrics.options import Run, as_binning, check_blocks, checked_run
 from demele.metrics.protocols import DEFAULT_PROTOCOL

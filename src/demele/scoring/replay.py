@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from demele.core.code_groups import read_code_groups, slots_as_groups
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
-from demele.core.given_data import Codes, Factors
+from demele.core.given_data import Codes, Factors, read_code_groups, slots_as_groups
 from demele.core.inputs import read_pair
-from demele.core.pieces import SAMPLE
+from demele.core.lazy import SAMPLE
 from demele.core.results import Score
 from demele.core.signature import Signature
 from demele.core.version import __version__

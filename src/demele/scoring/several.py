@@ -12,9 +12,8 @@ import numpy as np
 from demele.core.arrays import Floats
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, quoted, warn_user
 from demele.core.given_data import Codes, Factors
-from demele.core.holm import holm
-from demele.core.kinds import Bins, Runs
-from demele.core.names import MOVED_ARGUMENTS, NEW_ARGUMENTS, renamed, suggestion
+from demele.core.kinds import MOVED_ARGUMENTS, NEW_ARGUMENTS, Bins, Runs, renamed, suggestion
+from demele.core.proportions import holm
 from demele.core.representation_comparison import (
     ModelScore,
     RepresentationComparison,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import is_whole
+from demele.core.columns import SparseCodes, read_sparse_codes
 from demele.core.errors import (
     InputError,
     InputTypeError,
@@ -15,10 +15,9 @@ from demele.core.errors import (
     quoted,
 )
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
-from demele.core.kinds import FILE, Bins, Count, Kinds, Several, at_least, checked
+from demele.core.kinds import FILE, Bins, Count, Kinds, Several, at_least, checked, is_whole
 from demele.core.results import LeftOut, Note, Score
 from demele.core.signature import Signature
-from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes

@@ -21,8 +21,7 @@ from demele.core.errors import (
     shortened,
 )
 from demele.core.inputs import Missing, read_pair
-from demele.core.kinds import Seed, checked
-from demele.core.names import checked_name
+from demele.core.kinds import Seed, checked, checked_name
 from demele.core.reading import check_characters, check_nesting, parsing
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.metrics.catalogue import CATALOGUE, resolve

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData, plural
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
-from demele.core.sentences import plural
 from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.metrics.source import checked_std
 from demele.streaming.frame import OTHER_ROWS, BinEdges, Column, Rows, storage

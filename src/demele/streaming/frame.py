@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from demele.core.columns import WholeNumbers
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted, shortened
-from demele.core.given_arrays import items_of
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
 from demele.core.kinds import checked
 from demele.core.reading import parsing
-from demele.core.table_columns import as_column, check_same_rows, split_columns
+from demele.core.table_columns import as_column, check_same_rows, items_of, split_columns
 from demele.estimation.counts import check_size, column_bins
 from demele.estimation.discretise import Binning, ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned

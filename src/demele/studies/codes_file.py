@@ -12,9 +12,9 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.array_files import members_of, opened_archive, read_member
 from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_factors, read_pair
-from demele.core.npy_files import members_of, opened_archive, read_member
 from demele.core.reading import check_unpacked, regular_file
 from demele.core.results import Note
 from demele.core.seeds import rng_for

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
-from demele.core.png import Pixels, strip, within
 from demele.core.result import Result, notices
 from demele.core.results import Evaluation, Note
 from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
@@ -32,7 +31,7 @@ from demele.report.document import (
     Section,
     Table,
 )
-from demele.report.listing import table_of_frame
+from demele.report.listing import Pixels, strip, table_of_frame, within
 from demele.report.words import count, joined, name, written
 
 if TYPE_CHECKING:

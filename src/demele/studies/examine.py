@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_seed
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
-from demele.core.given_arrays import items_of
 from demele.core.given_data import Codes, Factors
 from demele.core.inputs import Missing
-from demele.core.kinds import Seed, at_least, checked
-from demele.core.names import checked_name
+from demele.core.kinds import Seed, at_least, checked, checked_count, checked_name, checked_seed
 from demele.core.reading import path_of
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import rng_for
+from demele.core.table_columns import items_of
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images

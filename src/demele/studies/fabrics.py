@@ -10,11 +10,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
-from demele.core.kinds import FILE, Kind, checked, number_or_name
+from demele.core.kinds import FILE, Kind, checked, checked_count, number_or_name, suggestion
 from demele.core.labelled import read_labels
-from demele.core.names import suggestion
 from demele.core.reading import path_of
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet, digest_of

@@ -13,11 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.rank_correlation import published_agreement
-from demele.core.checked_numbers import checked_count, checked_share, checked_size
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted
 from demele.core.given_data import Codes
-from demele.core.kinds import Count, CountOrNone, Kind, Seed, at_least, checked
-from demele.core.names import checked_name
+from demele.core.kinds import (
+    Count,
+    CountOrNone,
+    Kind,
+    Seed,
+    at_least,
+    checked,
+    checked_count,
+    checked_name,
+    checked_share,
+    checked_size,
+)
 from demele.core.result import TableResult, plain
 from demele.core.results import Evaluation
 from demele.core.seeds import rng_for

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from demele.bench.agreement import agreement
 from demele.bench.agreement_result import Agreement, title_of_metric
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.names import checked_name
+from demele.core.kinds import checked_count, checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape, parsing, read_whole
 from demele.core.result import Result, plain

@@ -15,7 +15,7 @@ from demele.classifiers.comparison.method_options import HardRows
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.rank_sets import implied, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
-from demele.core.holm import holm
+from demele.core.proportions import holm
 from demele.labels import draw_audit
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_rate_at_most

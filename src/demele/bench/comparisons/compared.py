@@ -24,10 +24,7 @@ from demele.bench.comparisons.contenders import (
 )
 from demele.bench.comparisons.result import MethodComparison, NoiseRate, tallied
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_rate, checked_share, is_number
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
-from demele.core.fingerprint import fingerprint
-from demele.core.given_arrays import items_of
 from demele.core.kinds import (
     Classes,
     Confidence,
@@ -36,14 +33,20 @@ from demele.core.kinds import (
     Seed,
     StorePath,
     checked,
+    checked_name,
+    checked_rate,
+    checked_share,
+    is_number,
     names_in,
     number,
     outside_parentheses,
+    renamed,
 )
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
-from demele.core.names import checked_name, renamed
 from demele.core.results import Note
+from demele.core.signature import fingerprint
 from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
+from demele.core.table_columns import items_of
 from demele.core.version import __version__
 from demele.labels.made.noise import add_feature_noise, add_uniform_noise
 from demele.noise.transition import digest

@@ -14,10 +14,9 @@ from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.question import Question
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.given_arrays import items_of
-from demele.core.kinds import Fraction, Share, at_least, between, kind_of
+from demele.core.kinds import Fraction, Share, at_least, between, checked_name, kind_of
 from demele.core.labelled import Indices, Labelled
-from demele.core.names import checked_name
+from demele.core.table_columns import items_of
 from demele.noise.transition import TransitionCounts
 
 MeasureName = Literal["accuracy", "precision", "recall", "f1"]

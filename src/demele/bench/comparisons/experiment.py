@@ -25,12 +25,10 @@ from demele.bench.comparisons.compared import (
 from demele.bench.comparisons.contenders import Reference, chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.core.arrays import Floats, Rows
-from demele.core.checked_numbers import checked_pair
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
-from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked
+from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked, checked_pair, renamed
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labels, vocabulary
-from demele.core.names import renamed
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes

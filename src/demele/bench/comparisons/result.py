@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from demele.bench.comparisons.contenders import CLEANINGS, CORRECTIONS, REFERENCES, Decided, ordered_pairs
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import UnknownNameError
+from demele.core.kinds import checked_name
 from demele.core.labelled import shown
-from demele.core.names import checked_name
-from demele.core.png import png
 from demele.core.result import Result, about
 from demele.core.results import Note
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Mark, Section, Strip, Strips, Table
-from demele.report.listing import Column, drawn, listed
+from demele.report.listing import Column, drawn, listed, png
 from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:

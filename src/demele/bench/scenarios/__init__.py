@@ -8,8 +8,8 @@ from typing import Any
 from demele.bench.scenario import Scenario, expectation_of
 from demele.bench.scenarios.draws import DECLINES, DRAWS
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.given_arrays import items_of
-from demele.core.names import suggestion
+from demele.core.kinds import suggestion
+from demele.core.table_columns import items_of
 
 
 def _scenario(entry: dict[str, Any]) -> Scenario:

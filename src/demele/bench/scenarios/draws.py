@@ -10,9 +10,8 @@ import numpy as np
 
 from demele.bench.scenario import Array, Candidate, Draw, Holds, Representation, Scenario, own_settings, varies_bins
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_count, checked_share
 from demele.core.errors import InputError
-from demele.core.kinds import Count, Seed, checked
+from demele.core.kinds import Count, Seed, checked, checked_count, checked_share
 from demele.core.seeds import rng_for
 from demele.metrics.catalogue import CATALOGUE
 from demele.noise.transition import TransitionMatrix

@@ -24,14 +24,23 @@ from demele.classifiers.question import Outcomes, Question, classes_of
 from demele.classifiers.results import Measure
 from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Counts, Floats, Rows
-from demele.core.checked_numbers import checked_number, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.given_arrays import items_of
-from demele.core.kinds import Classes, Confidence, Data, OneClass, Seed, Several, checked
+from demele.core.kinds import (
+    Classes,
+    Confidence,
+    Data,
+    OneClass,
+    Seed,
+    Several,
+    checked,
+    checked_number,
+    is_whole,
+    renamed,
+)
 from demele.core.labelled import Indices, plain_text, read_labelled, read_models
-from demele.core.names import renamed
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.table_columns import items_of
 from demele.core.version import __version__
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
 from demele.noise.transition import digest

@@ -17,9 +17,8 @@ from demele.classifiers.row_groups import read_groups, refuse_whole_groups
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.kinds import Classes, Confidence, Data, OneClass, checked
+from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name, renamed
 from demele.core.labelled import Labelled, read_labelled, shown
-from demele.core.names import checked_name, renamed
 from demele.core.table_columns import check_same_order
 from demele.noise.audit import Audit, AuditData
 from demele.noise.transition import TransitionCounts, TransitionMatrix

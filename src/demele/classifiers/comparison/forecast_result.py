@@ -10,9 +10,8 @@ import numpy as np
 from demele.classifiers.documents import measure_of
 from demele.core.arrays import Counts, Floats, Rows
 from demele.core.errors import UnknownNameError, quoted
-from demele.core.kinds import Fraction, checked
+from demele.core.kinds import Fraction, checked, checked_name
 from demele.core.labelled import Indices, Labelled
-from demele.core.names import checked_name
 from demele.core.result import Result, about
 from demele.core.results import Note
 from demele.core.signature import Signature

@@ -22,7 +22,7 @@ from demele.classifiers.question import Inference, Outcomes, Question
 from demele.classifiers.table_measures import TABLE_MEASURES
 from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name
 
 Need = Literal["", "noise", "audit"]
 

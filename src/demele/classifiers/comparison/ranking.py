@@ -28,10 +28,9 @@ from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tier
 from demele.classifiers.results import Estimate, Measure
 from demele.core.arrays import Flags
 from demele.core.errors import InputError, quoted
-from demele.core.holm import holm
-from demele.core.kinds import Classes, Data, OneClass, checked
+from demele.core.kinds import Classes, Data, OneClass, checked, checked_name, renamed
 from demele.core.labelled import read_models
-from demele.core.names import checked_name, renamed
+from demele.core.proportions import holm
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature

@@ -10,10 +10,9 @@ import numpy as np
 from demele.classifiers.comparison.documents import how_compared
 from demele.classifiers.documents import estimate_columns, estimate_strips, measure_of, rests_on
 from demele.classifiers.rank_sets import MOST_MODELS, rank_text
-from demele.core.png import png
 from demele.core.result import about
 from demele.report.document import NOTHING, Document, Images, Mark, Matrix, Pill, Section, Strip, Strips, Table
-from demele.report.listing import Column, listed, table_of_frame
+from demele.report.listing import Column, listed, png, table_of_frame
 from demele.report.words import at_most, count, is_missing, joined, name, rate, title_of
 
 if TYPE_CHECKING:

@@ -29,9 +29,8 @@ from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores, stacked
 from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError
-from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked
+from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked, renamed
 from demele.core.labelled import read_labelled, read_labels
-from demele.core.names import renamed
 from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for

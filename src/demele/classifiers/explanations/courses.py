@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import is_number
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.kinds import is_number, suggestion
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
-from demele.core.names import suggestion
 from demele.core.seeds import rng_for
 
 Images = NDArray[Any]

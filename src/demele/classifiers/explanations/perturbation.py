@@ -38,11 +38,9 @@ from demele.classifiers.measures.correction import correct_bounds, worst_case_in
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_whole, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.kinds import Confidence, Count, CountOrNone, Seed, checked
+from demele.core.kinds import Confidence, Count, CountOrNone, Seed, checked, checked_name, checked_whole, is_whole
 from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
-from demele.core.names import checked_name
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature

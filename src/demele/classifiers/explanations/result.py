@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
 from demele.core.errors import UnknownNameError, quoted
-from demele.core.names import suggestion
-from demele.core.png import strip, within
+from demele.core.kinds import suggestion
 from demele.core.result import Result, about
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Table, Tone
-from demele.report.listing import Column, drawn, listed
+from demele.report.listing import Column, drawn, listed, strip, within
 from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:

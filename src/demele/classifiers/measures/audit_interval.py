@@ -10,11 +10,9 @@ from demele.classifiers.audited_cells import Cells, crossing, gathered
 from demele.classifiers.pooled_strata import TINY, PooledStrata
 from demele.classifiers.row_groups import Groups
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.errors import InputError
-from demele.core.kinds import Level, checked
+from demele.core.kinds import Level, checked, checked_count, checked_whole, renamed
 from demele.core.labelled import Indices, Labelled
-from demele.core.names import renamed
 from demele.core.proportions import exact_high, exact_low, score_interval
 from demele.core.results import Interval, Note
 from demele.noise.audit import CodedAudit

@@ -8,14 +8,12 @@ import numpy as np
 
 from demele.classifiers.measures.documents import confusion_document
 from demele.core.arrays import Counts, Floats
-from demele.core.errors import InputError, InputTypeError
-from demele.core.given_arrays import plain_array
-from demele.core.kinds import checked
+from demele.core.errors import InputError, InputTypeError, plural
+from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, vocabulary
-from demele.core.names import checked_name
 from demele.core.proportions import proportion
 from demele.core.result import Result
-from demele.core.sentences import plural
+from demele.core.table_columns import plain_array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,8 @@ import numpy as np
 from demele.classifiers.measures.confusion import class_measure
 from demele.classifiers.question import as_value
 from demele.core.arrays import Counts, Flags, Floats
-from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, OutOfDomainWarning, quoted, warn_user
-from demele.core.kinds import Level, checked
+from demele.core.kinds import Level, checked, checked_number, checked_whole
 from demele.core.proportions import proportion, score_interval
 from demele.core.results import Interval, Note
 from demele.noise.budget import NoiseBudget

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, listed, quoted
-from demele.core.extras import require
+from demele.core.lazy import require
 from demele.core.reading import opened, parsing, read_whole, regular_file
 from demele.data.loaders.published import (
     Factor,

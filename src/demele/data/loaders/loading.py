@@ -19,8 +19,7 @@ from demele.core.errors import (
     quoted,
     warn_user,
 )
-from demele.core.kinds import Kind, pairs_in
-from demele.core.names import checked_name
+from demele.core.kinds import Kind, checked_name, pairs_in
 from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
 from demele.data.images import ImageSet, Resample, checked_resample, digest_of

@@ -23,15 +23,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, quoted
-from demele.core.extras import require
-from demele.core.npy_files import (
+from demele.core.array_files import (
     ArrayHeader,
     members_of,
     opened_archive,
     opened_member,
     read_member,
 )
+from demele.core.errors import FormatError, quoted
+from demele.core.lazy import require
 from demele.core.reading import check_unpacked, parsing, regular_file, size_text
 from demele.data.loaders.published import Request
 from demele.data.loaders.stored_images import BLOCK, Images, Pixels, Shape, read_rows

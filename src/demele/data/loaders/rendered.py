@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from demele.core.array_files import mapped_array
 from demele.core.errors import FormatError, InputError, listed
-from demele.core.npy_files import mapped_array
 from demele.data.loaders.published import Factor, PublishedSet, Read, Request, one_grid, ranks_of
 from demele.data.loaders.stored_images import Images, joined
 from demele.data.pixels import PictureArray, looked_at

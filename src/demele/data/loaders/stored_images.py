@@ -17,8 +17,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from demele.core.array_files import read_header
 from demele.core.errors import FormatError, InputError, quoted
-from demele.core.npy_files import read_header
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_nesting, parsing, regular_file
 from demele.core.version import __version__

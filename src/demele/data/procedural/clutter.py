@@ -8,9 +8,8 @@ from typing import Annotated, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.kinds import Count, CountOrNone, Seed, between, checked
+from demele.core.kinds import Count, CountOrNone, Seed, between, checked, checked_whole
 from demele.data.images import ImageSet, digest_of
 from demele.data.procedural.sprites import LICENCE
 from demele.data.space import FactorSpace

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_number, checked_whole, is_whole
 from demele.core.errors import InputError, quoted
-from demele.core.given_arrays import items_of
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name, checked_number, checked_whole, is_whole
+from demele.core.table_columns import items_of
 from demele.data.images import ImageSet, digest_of
 from demele.data.space import FactorSpace
 

@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.given_arrays import plain_array
-from demele.core.kinds import FILE, Rate, Seed, checked
+from demele.core.kinds import FILE, Rate, Seed, checked, checked_count
 from demele.core.labelled import common_vocabulary, read_labels, shown
 from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.table_columns import as_column, check_rows, number_column
+from demele.core.table_columns import as_column, check_rows, number_column, plain_array
 from demele.labels.documents import cleaning_document
 from demele.noise.transition import digest, set_fields
 

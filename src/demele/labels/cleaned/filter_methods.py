@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
-from demele.core.extras import require
 from demele.core.labelled import Indices
+from demele.core.lazy import require
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.labels.joined.voting import earliest_voter, plurality

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from demele.core.arrays import Flags, Floats
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.extras import require
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Fraction, Jobs, Seed, Several, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.lazy import require
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.holm import holm
 from demele.core.kinds import Classes, Data, Level, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
-from demele.core.proportions import proportion, score_interval
+from demele.core.proportions import holm, proportion, score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.table_columns import check_rows

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
-from demele.core.kinds import Classes, Data
+from demele.core.kinds import Classes, Data, checked_level
 from demele.core.labelled import read_labels
 from demele.core.proportions import score_interval
 from demele.core.result import Result, notices, plain

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from demele.core.arrays import Counts, Floats
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.kinds import Level, checked
+from demele.core.kinds import Level, checked, checked_count
 from demele.core.labelled import plain_text, shown
 from demele.core.result import Result
 from demele.core.results import Interval, Note

@@ -6,11 +6,20 @@ from typing import Annotated, Any
 import numpy as np
 
 from demele.core.arrays import Flags, Floats
-from demele.core.checked_numbers import checked_size
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
-from demele.core.kinds import Count, CountOrNone, Jobs, Level, Positive, Seed, at_least, checked
+from demele.core.kinds import (
+    Count,
+    CountOrNone,
+    Jobs,
+    Level,
+    Positive,
+    Seed,
+    at_least,
+    checked,
+    checked_name,
+    checked_size,
+)
 from demele.core.labelled import shown
-from demele.core.names import checked_name
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Floats
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData, plural
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
-from demele.core.sentences import plural
 from demele.labels.joined.annotations import Annotations, Responses
 from demele.noise.transition import digest
 

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.errors import InputError, NotConvergedWarning, UnknownNameError, warn_user
+from demele.core.errors import InputError, NotConvergedWarning, UnknownNameError, plural, warn_user
 from demele.core.kinds import Seed, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
 from demele.core.version import __version__

@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats
-from demele.core.checked_numbers import checked_rate, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.given_arrays import items_of
-from demele.core.kinds import Rate, Seed, checked
+from demele.core.kinds import Rate, Seed, checked, checked_rate, checked_whole
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.result import Result
 from demele.core.seeds import rng_for
-from demele.core.table_columns import check_same_order, number_column
+from demele.core.table_columns import check_same_order, items_of, number_column
 from demele.labels.documents import noisy_document
 from demele.labels.joined.voting import earliest_voter, plurality
 from demele.noise.transition import TransitionCounts, TransitionMatrix

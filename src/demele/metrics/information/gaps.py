@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.given_arrays import real_numbers
 from demele.core.results import Score
+from demele.core.table_columns import real_numbers
 from demele.estimation.information import TIE, InformationTable, best_other, ratio, top_two
 from demele.metrics.importances import checked_table
 from demele.metrics.information import InformationMetric

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.errors import NotEnoughData
+from demele.core.errors import NotEnoughData, plural
 from demele.core.kinds import Count, Fraction, Positive
 from demele.core.results import Note
-from demele.core.sentences import plural
 from demele.estimation.information import InformationTable, beyond_chance, entropy, mean_of_defined, ratio
 from demele.metrics.data import Data
 from demele.metrics.information import InformationMetric

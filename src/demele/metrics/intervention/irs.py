@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_given
-from demele.core.kinds import Fraction
-from demele.core.names import MOVED_ARGUMENTS, NEW_ARGUMENTS, checked_name, renamed
+from demele.core.kinds import MOVED_ARGUMENTS, NEW_ARGUMENTS, Fraction, checked_name, renamed
 from demele.core.results import Dependency, Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.discretise import Binning

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.code_groups import CodeGroups
+from demele.core.given_data import CodeGroups
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Positive
 from demele.core.results import Note

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.given_arrays import real_numbers
-from demele.core.holm import holm
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Fraction
+from demele.core.proportions import holm
 from demele.core.results import Note
+from demele.core.table_columns import real_numbers
 from demele.estimation.correlations import matched
 from demele.metrics.data import Data
 from demele.metrics.metric import Guards, Metric, Native, Streams

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair, refuse_cyclic
-from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked
+from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked, checked_count
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for

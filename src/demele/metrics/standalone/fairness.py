@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from demele.core.arrays import Floats, Rows
+from demele.core.errors import plural
 from demele.core.inputs import Factor, Missing
 from demele.core.kinds import Bins, CountOrNone, Kinds, Positive, Seed, Several, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut

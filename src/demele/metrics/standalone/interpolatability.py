@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import is_number
-from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.given_arrays import items_of, real_numbers
+from demele.core.errors import InputError, NotEnoughData, plural, quoted
+from demele.core.kinds import is_number
 from demele.core.result import TableResult
 from demele.core.results import Note
-from demele.core.sentences import plural
+from demele.core.table_columns import items_of, real_numbers
 from demele.estimation.information import mean_of_defined
 from demele.report.words import count, written
 

@@ -14,14 +14,13 @@ import numpy as np
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData, quoted
-from demele.core.given_arrays import items_of
 from demele.core.inputs import Factors, read_pair
 from demele.core.kinds import Fraction, Seed, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.table_columns import reads_as_number
+from demele.core.table_columns import items_of, reads_as_number
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning

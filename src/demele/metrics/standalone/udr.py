@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.given_arrays import real_numbers
 from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.kinds import FILES, Amount, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
 from demele.core.signature import Signature
+from demele.core.table_columns import real_numbers
 from demele.estimation.correlations import mid_ranks
 from demele.metrics.data import Data
 from demele.report.document import Document, Heat, Section

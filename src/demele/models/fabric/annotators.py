@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_count, checked_whole, is_number
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.extras import require
-from demele.core.kinds import Count, Jobs, Seed, between, checked
+from demele.core.kinds import Count, Jobs, Seed, between, checked, checked_count, checked_name, checked_whole, is_number
 from demele.core.labelled import Indices, read_labels, vocabulary
-from demele.core.names import checked_name
+from demele.core.lazy import require
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature

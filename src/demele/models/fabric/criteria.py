@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.core.arrays import Flags, Floats
-from demele.core.extras import require
+from demele.core.lazy import require
 from demele.models.fabric.lattice import Link
 from demele.models.fabric.network import FabricNetwork, LinkLayer, NodeLayer, folded
 from demele.models.training import in_eval_mode

@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_level, checked_whole
 from demele.core.errors import InputError, InputTypeError
-from demele.core.extras import require
-from demele.core.given_arrays import items_of, real_numbers, whole_array
-from demele.core.kinds import Count, Positive, Seed, Several, between, checked
-from demele.core.names import checked_name
+from demele.core.kinds import (
+    Count,
+    Positive,
+    Seed,
+    Several,
+    between,
+    checked,
+    checked_count,
+    checked_level,
+    checked_name,
+    checked_whole,
+)
+from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, path_of
 from demele.core.result import plain
 from demele.core.seeds import rng_for
+from demele.core.table_columns import items_of, real_numbers, whole_array
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of
 from demele.models.fabric.lattice import (
@@ -385,13 +394,13 @@ class Fabric:
         NotConvergedWarning
             If the training diverged.
         """
-        from demele.models.fabric.network import FabricFitting, Feed, checked_images, checked_labels
+        from demele.models.fabric.network import FabricFitting, Feed, checked_images, checked_labels, digest_of_network
         from demele.models.training import checked_device
 
         given = checked_images(images, self.spec)
         n, known = len(given), checked_labels(labels, len(given), self.spec.classes)
         most = f"images from 2 to {n}, all there are"
-        spec = self._continued(
+        asked = dict[str, Any](
             images=given.name,
             digest=given.digest,
             labels=digest_of("labels", known),
@@ -405,10 +414,15 @@ class Fabric:
             flip=flip,
             seed=seed,
         )
+        before = self._past["training"]
+        now = {"begins": digest_of_network(self._network), "epoch": self._past["epoch"]}
+        same = before is not None and all(before[name] == value for name, value in asked.items())
+        if same and now["begins"] == self._digest:  # nobody has changed the weights since: it goes on
+            now = {name: before[name] for name in now}
         where = checked_device(device)
         content = FabricFitting(
             {**self._state(), "status": "running", "problem": ""},
-            spec,
+            TrainingSpec(fabric=self.spec.to_dict(), **now, **asked),
             Feed(given, known, where),
             checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
             device=where,
@@ -416,17 +430,6 @@ class Fabric:
         ).run(epochs, on_row=on_epoch)
         self._take(content, where)
         return self.run
-
-    def _continued(self, **given: Any) -> TrainingSpec:
-        """Return what a training is; one that goes on began where the one before did."""
-        from demele.models.fabric.network import digest_of_network
-
-        before = self._past["training"]
-        now = {"begins": digest_of_network(self._network), "epoch": self._past["epoch"]}
-        same = before is not None and all(before[name] == value for name, value in given.items())
-        if same and now["begins"] == self._digest:  # nobody has changed the weights since
-            now = {name: before[name] for name in now}
-        return TrainingSpec(fabric=self.spec.to_dict(), **now, **given)
 
     def _take(self, content: Mapping[str, Any], device: str, what: str = "checkpoint") -> None:
         """Become what a file holds, or would hold."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import is_number
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
-from demele.core.extras import require
+from demele.core.kinds import is_number
 from demele.core.labelled import plain_text, read_labels
+from demele.core.lazy import require
 from demele.core.reading import parsing
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet

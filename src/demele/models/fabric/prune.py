@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.checked_numbers import checked_count, checked_seed, checked_share
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.extras import require
-from demele.core.names import checked_name
+from demele.core.kinds import checked_count, checked_name, checked_seed, checked_share
+from demele.core.lazy import require
 from demele.core.seeds import rng_for
 from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, Batch, Criterion, Scores, norms
 from demele.models.fabric.lattice import Link, Node, Pruning, links_to_keep, plan_channels, plan_links, plan_weights

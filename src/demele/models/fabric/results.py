@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from demele.core.checked_numbers import checked_rate
 from demele.core.errors import InputError, InputTypeError
-from demele.core.kinds import Count, checked
+from demele.core.kinds import Count, checked, checked_rate
 from demele.core.result import Result, about
 from demele.core.uncertainty import Interval
 from demele.models.fabric.lattice import FabricCounts, Lattice, Link, Node

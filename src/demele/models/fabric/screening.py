@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.core.kinds import Count, CountOrNone, Level, Seed, Several, between, checked
+from demele.core.kinds import Count, CountOrNone, Level, Seed, Several, between, checked, checked_count
 from demele.core.reading import path_of
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for

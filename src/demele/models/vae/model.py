@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.checked_numbers import checked_count, checked_number, checked_seed, checked_size
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.extras import require
-from demele.core.given_arrays import real_numbers, whole_array
-from demele.core.kinds import Count, Seed, checked
+from demele.core.kinds import Count, Seed, checked, checked_count, checked_number, checked_seed, checked_size
+from demele.core.lazy import require
 from demele.core.reading import parsing, path_of
 from demele.core.seeds import rng_for
+from demele.core.table_columns import real_numbers, whole_array
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.models.encode import check_images

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.core.checked_numbers import checked_size
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.extras import require
-from demele.core.names import checked_name, suggestion
+from demele.core.kinds import checked_name, checked_size, suggestion
+from demele.core.lazy import require
 from demele.core.seeds import rng_for
 from demele.models.training import initialised
 from demele.models.vae.objectives import Objective, Posterior, objective_of

@@ -28,10 +28,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get
 
 import numpy as np
 
-from demele.core.checked_numbers import checked_count, checked_flag, checked_size
 from demele.core.errors import InputError, InputTypeError
-from demele.core.extras import require
-from demele.core.names import checked_name, suggestion
+from demele.core.kinds import checked_count, checked_flag, checked_name, checked_size, suggestion
+from demele.core.lazy import require
 
 if TYPE_CHECKING:
     import torch

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
-from demele.core.extras import require
+from demele.core.lazy import require
 from demele.core.reading import parsing
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet

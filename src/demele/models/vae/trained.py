@@ -9,10 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError
-from demele.core.kinds import Kind, number
-from demele.core.names import checked_name
+from demele.core.kinds import Kind, checked_count, checked_name, number
 from demele.core.reading import path_of
 from demele.data import room, sprites
 from demele.data.images import ImageSet

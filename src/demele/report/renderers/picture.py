@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, OutputError, quoted
-from demele.core.extras import require
+from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Strips
-from demele.report.renderers.elements import slug
+from demele.report.renderers.html import slug
 from demele.report.renderers.tables import depths_of, figures_of
 from demele.report.words import cut, is_missing, plain, range_of, ticks, written
 

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
-from demele.core.checked_numbers import is_number
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.inputs import Factor, Factors, read_factor, refuse_cyclic
+from demele.core.kinds import is_number
 from demele.core.labelled import shown
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
-from demele.core.sentences import plural
 from demele.core.signature import Signature
 from demele.metrics.options import Run
 from demele.metrics.request import Request

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from demele.core.errors import InputError, quoted
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name
 from demele.core.results import CorrectedScore, Evaluation, Note
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved

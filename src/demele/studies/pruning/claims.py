@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.holm import holm
+from demele.core.proportions import holm
 from demele.estimation.differences import student
 
 Floats = NDArray[np.float64]

@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_share
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name, checked_share
 from demele.core.seeds import rng_for
 from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet

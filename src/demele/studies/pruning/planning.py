@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.method_options import HardRows
 from demele.classifiers.comparison.ranking import rank
-from demele.core.checked_numbers import checked_count
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted, warn_user
-from demele.core.names import checked_name
+from demele.core.kinds import checked_count, checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import read_whole
 from demele.core.result import plain

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from demele.core.errors import InputError, quoted
-from demele.core.names import checked_name
+from demele.core.kinds import checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape, parsing
 from demele.core.result import Result, about

@@ -1,4 +1,4 @@
-"""A test set as every command on classifiers reads it: predictions, labels, and what options hold of the same rows."""
+"""``demele compare`` and ``assess``; and a test set as every command on classifiers reads it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.cli.engine import Given, flag_of
-from demele.core.errors import InputError
+from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.ranking import rank
+from demele.classifiers.measures.assess import assess
+from demele.cli.engine import Call, Command, Given, flag_of
+from demele.core.errors import InputError, plural, shortened
 from demele.core.labelled import read_labels
-from demele.core.sentences import plural
 from demele.files.audit_files import TRUE
 from demele.files.expert_sheets import read_any_audit
 from demele.files.label_files import (
@@ -23,12 +25,12 @@ from demele.files.label_files import (
     read_transition,
     suggesting_classes,
 )
-from demele.files.log_sets import is_log
 from demele.files.named import split_name
-from demele.files.prediction_sets import PredictionSet, read_predictions
+from demele.files.prediction_sets import PredictionSet, is_log, read_predictions
 
 if TYPE_CHECKING:
     from demele.noise.audit import Audit
+
 
 #: What arguments and parts of them are called on the command line, if they are no options.
 CALLED = {
@@ -75,7 +77,9 @@ def read_test_set(
         raise InputError(f"expected PREDICTIONS LABELS, got {files[0]} alone; only logs bring their labels")
     models: Any = files if logs else files[:-1]
     if single and not logs and not joined:
-        models = dict(zip(_names(models), models, strict=True))
+        called = (list(map(name_of, models)), [split_name(text)[0].stem for text in models])
+        alone = next((one for one in called if len(set(one)) == len(models)), ("baseline", "candidate"))
+        models = dict(zip(alone, models, strict=True))
     found: PredictionSet = given.call(read_predictions, models, None if logs else files[-1])
     for note in found.notes:
         given.warn(note)
@@ -89,25 +93,32 @@ def read_test_set(
     columns = in_one_vocabulary({**columns, "labels": found.labels, **classes})
     predictions = {name: columns["model", name] for name in found.predictions}
     found = replace(found, predictions=predictions, labels=columns["labels"])
-    known = _known(given, found) | {name: columns[name] for name in classes}
+    labels, warn = read_labels(found.labels, "labels"), given.warn
+    known: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
+    known |= given.read(
+        noise=lambda word: read_transition(word, labels, warn) if isinstance(word, str) else word,
+        groups=lambda word: _groups(word, found, warn),
+        classes=lambda word: classes_named(word, labels),
+        difficulty=lambda word: column(word, warn, numbers=True),
+        cleaning=lambda word: read_cleaning(word, labels, warn),
+        of=lambda word: classes_named(word, labels)[0] if "," not in word else word,
+    )
+    known |= {name: columns[name] for name in classes}
     if "audit" in given.options:
         texts = given.take("audit")
-        labels = read_labels(found.labels, "labels")
         asked: dict[str, Any] = {"design": audit_design, "key": audit_key, "classes": known.get("classes")}
         audits = [read_any_audit(text, labels, given.warn, as_known=found.as_known, **asked) for text in texts]
         known["audit"] = audits[0] if len(audits) == 1 else _joined(audits, texts, found)
     elif audit_design is not None or audit_key is not None:
         raise InputError("--audit-design and --audit-key: are for --audit, which is not given")
     if unseen_positives is not None:
-        known["audit"] = _assuming(known.get("audit"), unseen_positives)
+        audit = known.get("audit")
+        if audit is None or audit.within is None:
+            raise InputError("--unseen-positives: expected an --audit that demele audit draw --positive drew")
+        kept: dict[str, Any] = {"design": audit.design, "unclear": audit.unclear, "within": audit.within}
+        known["audit"] = type(audit)(audit.rows, audit.labels, unseen_positives=unseen_positives, **kept)
     given.within.enter_context(suggesting_classes([*found.predictions.values(), found.labels]))
     return found, known
-
-
-def _names(files: Sequence[str]) -> Sequence[str]:
-    """Return what to call one classifier, or two."""
-    called = (list(map(name_of, files)), [split_name(text)[0].stem for text in files])
-    return next((names for names in called if len(set(names)) == len(files)), ("baseline", "candidate"))
 
 
 def _check_rows(given: Given, found: PredictionSet) -> None:
@@ -122,21 +133,6 @@ def _check_rows(given: Given, found: PredictionSet) -> None:
     classes = [name for name in held if name not in ("difficulty", "groups")]
     if found.graded and classes:
         raise InputError(f"{flag_of(classes[0])}: holds classes, but the logs say only whether an answer was right")
-
-
-def _known(given: Given, found: PredictionSet) -> dict[str, Any]:
-    """Return what files and names of classes say, but for audits."""
-    labels, warn = read_labels(found.labels, "labels"), given.warn
-    known: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
-
-    return known | given.read(
-        noise=lambda word: read_transition(word, labels, warn) if isinstance(word, str) else word,
-        groups=lambda word: _groups(word, found, warn),
-        classes=lambda word: classes_named(word, labels),
-        difficulty=lambda word: column(word, warn, numbers=True),
-        cleaning=lambda word: read_cleaning(word, labels, warn),
-        of=lambda word: classes_named(word, labels)[0] if "," not in word else word,
-    )
 
 
 def _groups(text: str, found: PredictionSet, warn: Callable[[str], None]) -> Any:
@@ -154,14 +150,6 @@ def _groups(text: str, found: PredictionSet, warn: Callable[[str], None]) -> Any
 # Audits --------------------------------------------------------------------------------------------------------------
 
 
-def _assuming(audit: "Audit | None", most: float) -> "Audit":
-    """Return an audit in strata with an assumption on the rows outside the first."""
-    if audit is None or audit.within is None:
-        raise InputError("--unseen-positives: expected an --audit that demele audit draw --positive drew")
-    kept: dict[str, Any] = {"design": audit.design, "unclear": audit.unclear, "within": audit.within}
-    return type(audit)(audit.rows, audit.labels, unseen_positives=most, **kept)
-
-
 def _joined(audits: "Sequence[Audit]", texts: Sequence[str], found: PredictionSet) -> "Audit":
     """Join an audit of all rows and one of the rows on which classifiers disagree, or contradict the labels."""
     from demele.labels import join_audits
@@ -177,3 +165,94 @@ def _joined(audits: "Sequence[Audit]", texts: Sequence[str], found: PredictionSe
         raise InputError(f"--audit {texts[1]}: there are no rows on which {what}; leave it out")
     with in_file("--audit", first=texts[0], second=texts[1], within=f"rows on which {what}"):
         return join_audits(*audits, within=np.flatnonzero(apart))
+
+
+# ``demele compare``: two classifiers, or a ranking of several, on labels that may be wrong ----------------------------
+
+
+def two_of(found: PredictionSet) -> dict[str, Any]:
+    """Return two classifiers and the labels as the library calls them."""
+    import pandas as pd
+
+    if len(found.predictions) != 2:
+        named = ", ".join(map(shortened, found.predictions))
+        raise InputError(f"expected one column of predictions in each file, got {named}")
+    (first, baseline), (second, candidate) = found.predictions.items()
+    series = pd.Series(baseline, name=first), pd.Series(candidate, name=second)
+    return {"baseline": series[0], "candidate": series[1], "labels": found.labels}
+
+
+def _compare(given: Given) -> Call:
+    files = given.files
+    found, known = given.call(read_test_set, given, files, single=len(files) == 3)
+    several = len(found.predictions) != 2 if found.fields else len(files) != 3
+    if not several:
+        return given.bind(compare, **two_of(found), **known)
+    if len(found.predictions) < 2:
+        raise InputError(
+            f"{files[0]}: expected the predictions of at least 2 models, one column each, got 1; "
+            "to compare two files, give BASELINE CANDIDATE LABELS"
+        )
+    return given.bind(rank, found.predictions, found.labels, **known)
+
+
+COMPARE = Command(
+    {"two classifiers": compare, "several models": rank},
+    ("BASELINE CANDIDATE LABELS", "PREDICTIONS... LABELS", "LOG..."),
+    _compare,
+    short="noise audit method measure of groups classes id level seed",
+    readers=(read_predictions, read_test_set),
+    without="single",
+    called=CALLED,
+    details="""\
+Prefers the baseline unless the candidate is significantly better, and reports how many wrong labels could reverse the
+result. Files have the same rows with one class in each; see demele help files.
+
+methods:
+  worst-case           exact paired worst case (default for accuracy); without --noise it is McNemar's exact test,
+                       which takes every label as correct
+  overlap              overlap of the two intervals; takes every label as correct (default for other measures)
+  worst-case-overlap   overlap after the worst bias of both; needs --noise
+  audit                expert labels of a random sample (default with --audit)
+  sequential           expert labels one at a time; see demele audit next
+  hard-rows            overlap, with the hardest rows given to the baseline; needs --difficulty
+  cleaned              overlap after a cleaning; needs --cleaning
+  agreement            agreement with a third classifier; needs --reference and independent errors
+  true-labels          overlap on the true labels; needs --true-labels
+""",
+    examples="""\
+demele compare data.csv::old data.csv::new data.csv::label
+demele compare models.csv labels.npy --noise 0.03 -o report.html
+demele compare old/samples_mmlu.jsonl new/samples_mmlu.jsonl --noise 0.03 --fail-unless candidate
+""",
+)
+
+
+# ``demele assess``: one classifier, and labels that may be wrong ------------------------------------------------------
+
+
+def _assess(given: Given) -> Call:
+    found, known = given.call(read_test_set, given, given.files, single=len(given.files) == 2)
+    if len(found.predictions) != 1:
+        named = ", ".join(map(shortened, found.predictions))
+        raise InputError(f"expected one model, got {named}; demele compare ranks several")
+    (predictions,) = found.predictions.values()
+    if found.open:  # measures of single texts
+        known |= {"per_class": False, "average": ()}
+    return given.bind(assess, predictions, found.labels, **known)
+
+
+ASSESS = Command(
+    {"": assess},
+    ("PREDICTIONS LABELS", "LOG"),
+    _assess,
+    short="noise audit level groups classes id",
+    readers=(read_predictions, read_test_set),
+    without="single",
+    called=CALLED,
+    examples="""\
+demele assess data.csv::predicted data.csv::label
+demele assess predicted.npy labels.npy --noise 0.03 -o report.html
+demele assess data.csv::predicted data.csv::label --audit audit.csv
+""",
+)

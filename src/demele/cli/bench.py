@@ -1,29 +1,34 @@
-"""``demele bench methods``: the methods that compare classifiers on noisy labels are measured, yours among them."""
+"""``demele bench``: methods that compare classifiers, and metrics, are measured, yours among them."""
 
 from collections.abc import Callable
+from functools import wraps
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from demele.bench.agreement import agreement
+from demele.bench.check_metrics import check_metrics
 from demele.bench.comparisons.compared import check_methods
 from demele.bench.comparisons.experiment import FIRST_LOOK, noise_experiment
+from demele.bench.metric_documents import Characterisation, load, reference
+from demele.bench.run import QUICK_ROWS, QUICK_SEEDS, chosen_candidates
 from demele.cli.engine import Call, Command, Given
-from demele.cli.functions import chosen_methods
+from demele.cli.representations import chosen_methods, chosen_metrics, chosen_scenarios
 from demele.core.errors import InputError
-from demele.core.kinds import Data
+from demele.core.kinds import Data, checked_name
 from demele.core.labelled import read_labels
-from demele.core.names import checked_name
 from demele.data.examples import LABEL_SETS, label_example
-from demele.files.column_files import numbers_of
 from demele.files.label_files import (
     classes_like,
     classes_named,
     column,
     in_one_vocabulary,
     models,
+    numbers_of,
     suggesting_classes,
 )
+from demele.files.named import read_frame
 from demele.files.python_files import PythonFiles
 
 
@@ -106,5 +111,107 @@ continues where it stopped.
 demele bench methods --quick -o quick.html
 demele bench methods --label-set geirhos_16class_rotation --noise 0.05 --methods overlap,worst-case
 demele bench methods labels.npy --predictions models.csv --methods overlap,mine.py::my_method --store rows.jsonl
+""",
+)
+
+
+# ``demele bench metrics`` and ``show``: metrics where the truth is known ----------------------------------------------
+
+
+@wraps(check_metrics)
+def _with_published(*data: Any, **options: Any) -> Any:
+    return check_metrics(*data, **options).with_published()
+
+
+def _measured(given: Given, *, quick: bool = False, alone: bool = False) -> Call:
+    """Read metrics and scenarios.
+
+    Parameters
+    ----------
+    quick : bool
+        A first look: few seeds and rows, no slow metrics. About 870 calls of your metric.
+    alone : bool
+        Do not show the published metrics under your own.
+    """
+    files = PythonFiles()
+    more = given.read(
+        metrics=lambda names: chosen_metrics(names, files), scenarios=lambda names: chosen_scenarios(names, files)
+    )
+    if quick and "metrics" not in more:
+        more["metrics"] = [item.name for item in chosen_candidates(None) if not item.slow]
+    if quick:
+        seeds = given.take("seeds", {})
+        more["seeds"] = {**QUICK_SEEDS, **seeds} if isinstance(seeds, dict) else seeds
+        more["n_rows"] = given.take("n_rows", QUICK_ROWS)
+    return given.bind(check_metrics if alone else _with_published, **more)
+
+
+def show(path: object = None, *, alone: bool = False) -> Characterisation:
+    """Show a characterisation that was saved, or the stored one of the published metrics.
+
+    Parameters
+    ----------
+    alone : bool
+        Do not show the published metrics under your own.
+    """
+    found = reference() if path is None else load(path)  # type: ignore[arg-type]
+    return found if alone else found.with_published()
+
+
+METRICS = Command(
+    {"": check_metrics},
+    run=lambda given: given.call(_measured, given),
+    short="metrics scenarios seeds n_rows quick alone store n_jobs",
+    readers=(_measured,),
+    details="""\
+Metrics are those of demele and functions (codes, factors) -> float of a Python file: FILE.py::name. They get arrays
+(n_samples, n_codes) and (n_samples, n_factors). --scenarios source,settings are those of the ten criteria of the
+review; a scenario of your own is a demele.bench.Scenario, FILE.py::name. With --store, the same command continues
+where it stopped; metrics of a file that was changed are measured again.
+
+NAME.json.gz holds every value, for demele bench show; NAME.values.csv and NAME.curves.csv hold a row per value, and
+per point of each curve.
+""",
+    examples="""\
+demele bench metrics --metrics mine.py::best_correlation --quick -o mine.html
+demele bench metrics --metrics mig,sap,mine.py::best_correlation --seeds 20 --store rows.jsonl
+demele bench metrics --seeds source=100,added=20 --jobs 2 --store rows.jsonl -o all.json.gz
+""",
+)
+SHOW = Command(
+    {"": show},
+    ("[FILE]",),
+    short="alone",
+    called={"path": "FILE"},
+    examples="""\
+demele bench show all.json.gz -o all.html
+demele bench show --format csv
+""",
+)
+
+
+# ``demele bench agreement``: agreement of metrics on models that you scored -------------------------------------------
+
+
+def _agreement(given: Given) -> Call:
+    def table(text: str) -> Any:
+        return read_frame(text, given.warn)
+
+    more = given.read(null=table, halves=lambda texts: list(map(table, texts)))
+    return given.bind(agreement, table(given.files[0]), **more)
+
+
+AGREEMENT = Command(
+    {"": agreement},
+    ("SCORES",),
+    _agreement,
+    short="metrics configuration collapsed within lower_is_better null halves level seed",
+    details="""\
+SCORES is a table with a row for each model and a column for each metric. Kendall's tau-b between the scores of every
+two metrics, with intervals, a verdict that counts all pairs, and the published matrices of 17 metrics.
+""",
+    examples="""\
+demele bench agreement scores.csv -o agreement.html
+demele bench agreement scores.csv --configuration name --collapsed flag --within latents --null permuted.csv
 """,
 )

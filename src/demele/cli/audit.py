@@ -1,4 +1,4 @@
-"""``demele audit next``: rows that an expert labels next, until a comparison is decided."""
+"""``demele audit``: rows that an expert labels, planned, drawn, and asked for one at a time."""
 
 import math
 from collections.abc import Sequence
@@ -8,25 +8,120 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.comparison.audit_forecast import plan_audit
 from demele.classifiers.comparison.decision import Decision
 from demele.classifiers.comparison.sequential import SequentialComparison
-from demele.cli.compare import two_of
+from demele.cli.classifiers import CALLED, read_test_set, two_of
 from demele.cli.engine import Call, Command, Given
 from demele.cli.results import Warned, check_writable
-from demele.cli.sheets import check_sheet
-from demele.cli.test_set import CALLED, read_test_set
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.core.outputs import write_whole
 from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answers_text, read_answers
-from demele.files.expert_sheets import ANSWER, kept_columns, new_key, read_sheet, write_sheet
-from demele.files.label_files import class_texts, in_file
-from demele.files.named import split_name
-from demele.files.prediction_sets import read_predictions
+from demele.files.expert_sheets import ANSWER, draw_rows, kept_columns, key_path, new_key, read_sheet, write_sheet
+from demele.files.label_files import class_texts, column, in_file, in_one_vocabulary, models
+from demele.files.named import check_sheet_name, split_name
+from demele.files.prediction_sets import is_log, read_predictions
 from demele.files.table_files import first_row, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def _plan(given: Given) -> Call:
+    if {"audit", "wrong"} <= given.options.keys():
+        raise InputError("--wrong: has no part with --audit, which says how many labels are wrong; leave it out")
+    found, known = given.call(read_test_set, given, given.files)
+    return given.bind(plan_audit, found.predictions, found.labels, **known)
+
+
+PLAN = Command(
+    {"": plan_audit},
+    ("PREDICTIONS... LABELS", "LOG..."),
+    _plan,
+    short="sizes wrong audit measure of groups level seed",
+    readers=(read_predictions, read_test_set),
+    without="single unseen_positives",
+    called=CALLED,
+    details="""\
+Audits of each size and design are simulated, for wrong labels anywhere and for ones that favour the model that leads,
+and read by the methods of demele compare. With --audit: how many more rows would settle it, or that none would.
+""",
+    examples="""\
+demele audit plan data.csv::a,b data.csv::label -o plan.html
+demele audit plan data.csv::a,b data.csv::label --sizes 100,300 --wrong 0.02,0.1
+demele audit plan data.csv::a,b data.csv::label --audit audit.csv
+""",
+)
+
+
+# The sheet that ``--blind`` writes ------------------------------------------------------------------------------------
+
+
+def check_sheet(path: Path | None, option: str, *, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Refuse a sheet that could not be written, or whose key could not be.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+    """
+    if path is None:
+        raise InputError(
+            f"{option}: --blind writes a sheet and a key next to it; name the sheet, such as {option} sheet.csv"
+        )
+    check_sheet_name(path, option)
+    check_writable(key_path(path), force=force, inputs=inputs)
+
+
+# ``demele audit draw`` ------------------------------------------------------------------------------------------------
+
+
+def _draw(given: Given) -> Call:
+    files, word, blind = given.files, given.take("disagreement"), given.options.get("blind", False)
+    logs = None
+    if any(map(is_log, files)):
+        logs = given.call(read_predictions, list(dict.fromkeys([*files, *([word] if word else [])])))
+        if logs.graded:
+            raise InputError(f"{files[0]}: says only whether answers were right: there is no label to audit")
+        labels, predicted = read_labels(logs.labels, "labels"), logs.predictions if word else {}
+    else:
+        if len(files) > 1:
+            raise InputError(f"expected LABELS, got {len(files)} files; only logs may be several")
+        labels = read_labels(column(files[0], given.warn), "labels")
+        predicted = {} if word is None else models(word, given.warn, labels=files[0])
+    more: dict[str, Any] = {"disagreement": in_one_vocabulary(predicted)} if predicted else {}
+    if blind:
+        for path in given.written() or (None,):
+            check_sheet(path, "-o", force=given.options.get("force", False), inputs=[split_name(files[0])[0]])
+        more["offered"] = () if logs is None else None if logs.open else logs.classes or ()
+    elif "positive" in given.options:
+        raise InputError("--positive: give --blind as well; the key next to the expert's sheet holds the strata")
+    kept = given.call(kept_columns, blind, files[0], labels.size, given.warn, (*files, word), logs)
+    return given.bind(draw_rows, labels, kept=kept, **more)
+
+
+DRAW = Command(
+    {"": draw_rows},
+    ("LABELS --size N", "LOG... --size N"),
+    _draw,
+    short="size disagreement keep blind positive seed",
+    readers=(read_predictions, kept_columns),
+    without="id scores",
+    details="""\
+The expert fills in the column true_label, and leaves out no row because it is hard; demele assess and compare read the
+file with --audit. --blind writes a sheet without labels and predictions (.csv, .tsv, .xlsx): a random key per row, the
+columns to --keep, and an empty column answer. What leads back to the rows is next to it, in NAME.key.json. An expert
+who cannot tell writes unclear. About 200 rows say within a few percent how many labels are wrong.
+""",
+    examples="""\
+demele audit draw data.csv::label --size 200 -o audit.csv
+demele audit draw data.csv::label --size 200 --disagreement data.csv::a,b,c -o audit.csv
+demele audit draw data.csv::label --size 200 --blind --keep id,text -o sheet.xlsx
+""",
+)
+
+
+# ``demele audit next``: rows that an expert labels next, until a comparison is decided --------------------------------
 
 
 def next_rows(
@@ -126,7 +221,7 @@ def _add_rows(path: Path, rows: NDArray[np.intp], given: NDArray[Any], *, first:
     write_whole(path, held + more, replace=bool(held))
 
 
-def _run(given: Given) -> Call:
+def _next(given: Given) -> Call:
     files, blind = given.files, given.options.get("blind", False)
     path = Path(given.take("answers"))
     if blind:
@@ -154,7 +249,7 @@ def _run(given: Given) -> Call:
 NEXT = Command(
     {"": next_rows},
     ("BASELINE CANDIDATE LABELS --answers FILE", "LOG... --answers FILE"),
-    _run,
+    _next,
     short="answers batch blind keep level classes groups expert_error seed",
     readers=(SequentialComparison, read_predictions, read_test_set, kept_columns),
     without="single unseen_positives audit_design audit_key disagreement gate",
