@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.table_measures import TABLE_MEASURES, row_effects
 from demele.core.arrays import Counts, Floats, Rows
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
@@ -211,26 +210,6 @@ def student_share(degrees: int, *, level: float) -> float:
 
     probability = (1 + level) / 2
     return (normal_quantile(probability) / float(stdtrit(degrees, probability))) ** 2
-
-
-def effective_rows(data: "Labelled", measure: str, of: int | None, pair: tuple[int, int], groups: Groups) -> float:
-    """Return how many rows apart would say as much of the difference of two models, by the given labels.
-
-    The number of rows over the design effect of what each row adds to the difference, linearised; NaN where nothing
-    differs.
-    """
-    effect = np.zeros(data.n)
-    for sign, model in zip((-1, 1), pair, strict=True):
-        if measure in TABLE_MEASURES:
-            effect += sign * row_effects(data, measure, model)
-            continue
-        hits, trials = row_counts(data, measure, of, model)
-        total = float(np.sum(trials))
-        if total:
-            effect += sign * (hits - float(np.sum(hits)) / total * trials) / total
-    apart = float(effect @ effect)
-    between = groups.spread() * float((groups.sums(effect) ** 2).sum())
-    return data.n / max(between / apart, 1.0) if apart > 0 else float("nan")
 
 
 def row_counts(data: "Labelled", measure: str, of: int | None, model: int) -> tuple[NDArray[Any], NDArray[Any]]:

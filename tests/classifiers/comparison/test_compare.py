@@ -107,8 +107,8 @@ def test_predictions_of_a_class_that_no_label_has_count_as_wrong() -> None:
     assert "class-not-labelled" not in codes(others.decision("old", "newer"))
 
 
-def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an audit would show, and how many wrong labels a verdict holds up to, are computed when they are read."""
+def test_a_decision_counts_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many wrong labels a verdict holds up to is computed when it is read."""
     from demele.classifiers.comparison import decision
     from demele.core import labelled
 
@@ -121,16 +121,14 @@ def test_a_decision_counts_and_foresees_when_it_is_asked(monkeypatch: pytest.Mon
 
         return run
 
-    for name in ("prospect", "breakdown"):
-        monkeypatch.setattr(decision, name, noted(name, getattr(decision, name)))
+    monkeypatch.setattr(decision, "breakdown", noted("breakdown", decision.breakdown))
     counted = labelled.Labelled.__dict__["disagreements"]
     monkeypatch.setattr(counted, "func", noted("counts", counted.func))
     found = decide()
     assert made == ["counts"]
-    assert found.details["prospect"]
     assert found.breakdown is not None
     found.to_dict()
-    assert sorted(made) == ["breakdown", "counts", "prospect"]
+    assert sorted(made) == ["breakdown", "counts"]
 
 
 SICK = np.array(["ill", "well"])

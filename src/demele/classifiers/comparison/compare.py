@@ -41,7 +41,6 @@ def ask(
     models: Mapping[str, object],
     labels: object,
     pairs: Sequence[tuple[int, int]] | Rows,
-    *,
     method: Method,
     measure: str,
     of: object,
@@ -301,21 +300,14 @@ def compare(
     >>> compare(RowScores([4, 2, 3, 4] * 20, 1, 5), RowScores([4, 5, 3, 5] * 20, 1, 5)).verdict
     'candidate'
     """
-    options: dict[str, Any] = {
-        "method": method,
-        "noise": noise,
-        "audit": audit,
-        "level": level,
-        "inference": inference,
-        "classes": classes,
-        "groups": groups,
-    }
     several = not isinstance(measure, str) and np.iterable(measure)
-    decided: list[Decision] = []
+    models, decided = named(baseline, candidate), list[Decision]()
     measures: tuple[Any, ...] = tuple(measure) if several else (measure,)
     for one in measures:
         asked = of if not several or asked_as(one) in CLASS_MEASURES else None  # each takes the class that it is of
-        spec, question = ask(named(baseline, candidate), labels, [(0, 1)], measure=one, of=asked, **options)
+        spec, question = ask(
+            models, labels, [(0, 1)], method, one, asked, noise, audit, level, inference, classes, groups
+        )
         decided.append(decision(spec, question, spec(question), measure=one))
     if not decided:
         raise InputError("measure", "expected a measure or several, got none")

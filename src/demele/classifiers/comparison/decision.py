@@ -1,7 +1,7 @@
 """What a comparison of two classifiers returns."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_notes
-from demele.classifiers.audited_cells import Cells
 from demele.classifiers.comparison.documents import decision_document
 from demele.classifiers.comparison.grouped import GroupedPairs, group_counts, grouped_breakdown
 from demele.classifiers.comparison.methods import MethodSpec
@@ -21,15 +20,14 @@ from demele.classifiers.measures.audit_interval import unseen_notes
 from demele.classifiers.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
 from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.results import Estimate, Verdict
-from demele.classifiers.row_groups import effective_rows, group_notes
-from demele.classifiers.table_measures import lowest_value, table_value
-from demele.core.arrays import Counts
+from demele.classifiers.row_groups import Groups, group_notes, row_counts
+from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_effects, table_value
+from demele.core.arrays import Counts, Floats
 from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.noise.budget import noise_budget
 from demele.noise.transition import digest
 
 if TYPE_CHECKING:
@@ -174,31 +172,33 @@ class Decision(Result):
 
     @cached_property
     def details(self) -> Mapping[str, Any]:
-        """Disagreements by class, the comparison that an audit would allow, and quantities of the method."""
+        """Disagreements by class, and quantities of the method."""
         spec, question, data = self.asked.spec, self.asked.question, self.asked.question.data
         details = {
             name: values[0] if isinstance(values, np.ndarray) and values.shape[:1] == (1,) else values
             for name, values in self.asked.outcomes.details.items()
             if name != "expert_breakdown"
         }
-        pair = int(question.baseline[0]), int(question.candidate[0])
         if question.measure == "accuracy":
-            counts = question.counts()
+            first, second = data.predictions[question.baseline[0]], data.predictions[question.candidate[0]]
+            apart = np.flatnonzero(first != second)
+            labels = data.labels[apart]
+            kinds = np.select([second[apart] == labels, first[apart] == labels], [1, 0], 2)
+            table = np.bincount(3 * labels + kinds, minlength=3 * data.k).reshape(-1, 3)
+            said, by_class = table.sum(axis=0).tolist(), zip(data.vocabulary.classes, table.tolist(), strict=True)
             details = {
-                "label_says_baseline": int(counts.lost[0]),
-                "label_says_candidate": int(counts.won[0]),
-                "label_says_neither": int(counts.neither[0]),
-                "by_class": _by_class(question),
+                **{f"label_says_{who}": n for who, n in zip(("baseline", "candidate", "neither"), said, strict=True)},
+                "by_class": tuple(
+                    {"class": k, "lost": lost, "won": won, "neither": neither}
+                    for k, (lost, won, neither) in by_class
+                    if lost + won + neither
+                ),
                 **details,
             }
             if question.audit is not None and spec.needs == "audit" and question.audit.design != "selective":
                 details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
-            # Others judge by other labels, so that an audit of the given ones changes nothing, or have an audit.
-            others = (question.true_labels, question.suspects, question.reference, question.clusters)
-            if spec.needs != "audit" and all(one is None for one in others):
-                details["prospect"] = prospect(question)
         if question.clusters is not None:
-            worth = effective_rows(data, question.measure, question.of, pair, question.clusters)
+            worth = effective_rows(question, question.clusters)
             details |= {"groups": question.clusters.count, "effective_rows": worth}
         return details
 
@@ -216,27 +216,7 @@ class Decision(Result):
         """Return one row for each measure."""
         import pandas as pd
 
-        rows = [
-            {
-                "baseline": one.names[0],
-                "candidate": one.names[1],
-                "measure": one.measure,
-                "of": one.of,
-                "verdict": one.verdict,
-                "choice": one.choice,
-                "difference": one.difference,
-                "low": one.interval.low,
-                "high": one.interval.high,
-                "inference": one.inference,
-                "level": one.level,
-                "p_value": one.p_value,
-                "breakdown_rate": math.nan if one.breakdown is None else one.breakdown.rate,
-                "method": one.method,
-                "n": one.n,
-            }
-            for one in (self, *self.others)
-        ]
-        return pd.DataFrame(rows)
+        return pd.concat([pair_frame(one.asked, one.measure) for one in (self, *self.others)], ignore_index=True)
 
     document = decision_document
 
@@ -244,50 +224,54 @@ class Decision(Result):
 def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measure: str) -> Decision:
     """Return the decision on a question about one pair."""
     verdict: Verdict = "candidate" if outcomes.candidate[0] else "baseline" if outcomes.baseline[0] else "inconclusive"
-    models, data = (int(question.baseline[0]), int(question.candidate[0])), question.data
-    widest = 1.0 - lowest_value(measure)
-    low, high = max(float(outcomes.low[0]), -widest), min(float(outcomes.high[0]), widest)
+    data, roles = question.data, (int(question.baseline[0]), int(question.candidate[0]))
+    low, high = (float(end[0]) for end in difference_ends(outcomes, measure))
     difference = float(outcomes.difference[0])
-    if measure == "error":
-        difference, low, high = -difference, -high, -low
+    baseline, candidate = (
+        estimate(
+            question,
+            model,
+            measure,
+            corrected(outcomes, question, measure, None if ends is None else (float(ends[0][0]), float(ends[1][0]))),
+        )
+        for model, ends in zip(roles, (outcomes.baseline_interval, outcomes.candidate_interval), strict=True)
+    )
+    notes, audit = outcomes.notes + comparison_notes(spec, question), question.audit
+    uniform = spec.name == "audit" and audit is not None and audit.design == "uniform" and audit.k < audit.n
+    if verdict == "inconclusive" and question.measure == "accuracy" and uniform and audit is not None:
+        counts, allowed = question.counts(), allowed_rows(question, question.counts().disagreements)
+        least = 2 * (1 - question.tail ** (1 / audit.k))
+        message = (
+            f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, "
+            f"the difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many "
+            "rows leaves less open: draw rows more often where classifiers disagree (`draw_audit(disagreement=)`)"
+        )
+        # Not where no audit shows what the expert may have wrong.
+        if (
+            question.expert_errors == "random"
+            or not question.expert_error
+            or abs(int(counts.won[0] - counts.lost[0])) > allowed[0]
+        ):
+            notes += (Note(code="weighted-audit", message=message),)
     interval = Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
     return Decision(
         verdict=verdict,
-        difference=difference,
+        difference=-difference if measure == "error" else difference,
         interval=interval,
-        baseline=estimate(question, models[0], outcomes.baseline_interval, 0, outcomes, measure),
-        candidate=estimate(question, models[1], outcomes.candidate_interval, 0, outcomes, measure),
+        baseline=baseline,
+        candidate=candidate,
         method=spec.name,
         measure=measure,
         of=question.class_of(measure),
         inference=question.inference,
         level=question.level,
         n=data.n,
-        names=(data.names[models[0]], data.names[models[1]]),
+        names=(data.names[roles[0]], data.names[roles[1]]),
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[0]),
-        notes=(
-            *outcomes.notes,
-            *comparison_notes(spec, question),
-            *(weighted_audit_note(spec, question) if verdict == "inconclusive" else ()),
-        ),
+        notes=notes,
         signature=signature(spec, question, measure),
         asked=AskedPairs(spec, question, outcomes),
-    )
-
-
-def _by_class(question: Question) -> tuple[dict[str, Any], ...]:
-    """Count the disagreements by given label; classes without one are left out."""
-    data = question.data
-    first, second = data.predictions[question.baseline[0]], data.predictions[question.candidate[0]]
-    apart = np.flatnonzero(first != second)
-    labels = data.labels[apart]
-    kinds = np.select([second[apart] == labels, first[apart] == labels], [1, 0], 2)
-    table = np.bincount(3 * labels + kinds, minlength=3 * data.k).reshape(-1, 3)
-    return tuple(
-        {"class": data.vocabulary.classes[k], "lost": int(lost), "won": int(won), "neither": int(neither)}
-        for k, (lost, won, neither) in enumerate(table)
-        if lost + won + neither
     )
 
 
@@ -312,7 +296,13 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         if question.measure in ("recall", "f1") and spec.name == "audit":
             inference: Any = "test_set" if question.inference == "test_set" else "population"
             notes += unseen_notes(data, audit, int(question.of or 0), question.level, inference)
-    notes += _group_notes(question)
+    groups = question.clusters
+    if groups is None:
+        notes += group_notes(question.groups, used=False)
+    else:  # with the number of independent rows that they are worth, for a single pair
+        worth = effective_rows(question, groups) if question.n_pairs == 1 else None
+        largest = float(GroupedPairs.asked(question, groups).largest.max())
+        notes += group_notes(groups, used=True, apart=worth, largest=largest)
     compared = sorted({*question.baseline.tolist(), *question.candidate.tolist()})
     if len(compared) < len(data.names):
         names = tuple(data.names[model] for model in compared)
@@ -321,7 +311,7 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         notes += table_notes(replace(question, data=data))
     # Where a third classifier stands for the labels, agreement with it is compared, not accuracy.
     elif question.measure == "accuracy" and spec.name != "agreement":
-        notes += largest_class_notes(data, level=question.level, groups=question.clusters)
+        notes += largest_class_notes(data, level=question.level, groups=groups)
     if spec.name != "agreement":
         notes += (*class_notes(data), *unpredicted_notes(data))
     selective = spec.name == "audit" and audit is not None and audit.design == "selective"
@@ -337,39 +327,25 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     return notes
 
 
-def _group_notes(question: Question) -> tuple[Note, ...]:
-    """Return notes on the groups, and the number of independent rows that they are worth for a single pair."""
-    groups = question.clusters
-    if groups is None:
-        return group_notes(question.groups, used=False)
-    worth = None
-    if question.n_pairs == 1:
-        pair = int(question.baseline[0]), int(question.candidate[0])
-        worth = effective_rows(question.data, question.measure, question.of, pair, groups)
-    largest = float(GroupedPairs.asked(question, groups).largest.max())
-    return group_notes(groups, used=True, apart=worth, largest=largest)
+def effective_rows(question: Question, groups: Groups) -> float:
+    """Return how many rows apart would say as much of the difference of the first pair, by the given labels.
 
-
-def weighted_audit_note(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
-    """Say of an inconclusive verdict what a uniform audit cannot show, and what a weighted one can."""
-    audit = question.audit
-    if spec.name != "audit" or question.measure != "accuracy" or audit is None:
-        return ()
-    if audit.design != "uniform" or audit.k >= audit.n:
-        return ()
-    if question.expert_error and question.expert_errors == "adversarial":
-        counts = question.counts()
-        leads = np.abs(counts.won[0] - counts.lost[0])
-        if leads <= allowed_rows(question, counts.disagreements)[0]:  # no audit shows what the expert may have wrong
-            return ()
-    least = 2 * (1 - question.tail ** (1 / audit.k))
-    message = (
-        f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
-        f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
-        "leaves less open: draw rows more often where classifiers disagree "
-        "(`draw_audit(disagreement=)`)"
-    )
-    return (Note(code="weighted-audit", message=message),)
+    The number of rows over the design effect of what each row adds to the difference, linearised; NaN where nothing
+    differs.
+    """
+    data, measure = question.data, question.measure
+    effect = np.zeros(data.n)
+    for sign, model in ((-1, int(question.baseline[0])), (1, int(question.candidate[0]))):
+        if measure in TABLE_MEASURES:
+            effect += sign * row_effects(data, measure, model)
+            continue
+        hits, trials = row_counts(data, measure, question.of, model)
+        total = float(np.sum(trials))
+        if total:
+            effect += sign * (hits - float(np.sum(hits)) / total * trials) / total
+    apart = float(effect @ effect)
+    between = groups.spread() * float((groups.sums(effect) ** 2).sum())
+    return data.n / max(between / apart, 1.0) if apart > 0 else float("nan")
 
 
 def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
@@ -402,29 +378,32 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     return Signature("compare", arguments, {**context, "demele": __version__})
 
 
-def estimate(
-    question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes, measure: str
-) -> Estimate:
-    """Return the measure of one classifier: observed, and as a method corrects it."""
-    level, interval, corrected = question.level, None, None
-    if ends is not None and (math.isfinite(ends[0][pair]) or not question.of_table):
-        low, high = float(ends[0][pair]), float(ends[1][pair])
-        if measure == "error":
-            low, high = 1 - high, 1 - low
-        if not question.of_table:
-            low, high = max(low, 0.0), min(high, 1.0)
-        corrected = Interval(low=low, high=high, level=level, method=outcomes.method, kind=outcomes.kind)
+def corrected(
+    outcomes: Outcomes, question: Question, measure: str, ends: tuple[float, float] | None
+) -> Interval | None:
+    """Return the interval of one classifier on true labels, as a method makes it; None where it is not defined."""
+    if ends is None or math.isnan(ends[0]):
+        return None
+    low, high = (1 - ends[1], 1 - ends[0]) if measure == "error" else ends
+    if not question.of_table:
+        low, high = max(low, 0.0), min(high, 1.0)
+    return Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
+
+
+def estimate(question: Question, model: int, measure: str, true: Interval | None) -> Estimate:
+    """Return the measure of one classifier: observed, and on true labels."""
     if question.of_table:  # intervals are left out where the measure is not defined
-        low, high = own_ends(question, model)
-        if math.isfinite(low):
-            method = "linearised" if question.clusters is None else "linearised, of groups"
-            interval = Interval(low=low, high=high, level=level, method=method)
-        value = float(table_value(question.data, measure)[model])
-        return Estimate(measure=measure, of=None, value=value, interval=interval, corrected=corrected)
-    every = question.proportions
-    parts = (every.proportion, *question.score_ends)
-    value, low, high = (float(as_value(part[model], question.measure)) for part in parts)
-    hits = float(every.successes[model])
+        value, (low, high) = float(table_value(question.data, measure)[model]), own_ends(question, model)
+        method, hits, trials = (
+            "linearised" if question.clusters is None else "linearised, of groups",
+            math.nan,
+            math.nan,
+        )
+    else:
+        every = question.proportions
+        parts = (every.proportion, *question.score_ends)
+        value, low, high = (float(as_value(part[model], question.measure)) for part in parts)
+        method, hits, trials = "score", float(every.successes[model]), float(every.trials[model])
     if measure == "error":
         value, hits, low, high = 1 - value, question.data.n - hits, 1 - high, 1 - low
     return Estimate(
@@ -432,10 +411,53 @@ def estimate(
         of=question.class_of(measure),
         value=value,
         successes=hits,
-        trials=float(every.trials[model]),
-        interval=Interval(low=low, high=high, level=level, method="score"),
-        corrected=corrected,
+        trials=trials,
+        interval=None if math.isnan(low) else Interval(low=low, high=high, level=question.level, method=method),
+        corrected=true,
     )
+
+
+def pair_frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
+    """Return a row for each pair: its verdict, its difference, and what the labels of the disagreements say."""
+    import pandas as pd
+
+    question, outcomes, data = asked.question, asked.outcomes, asked.question.data
+    names = np.array(data.names, dtype=object)
+    verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.baseline, "baseline", "inconclusive"))
+    low, high = difference_ends(outcomes, measure)
+    counts, holds = question.counts(), np.full(question.n_pairs, math.nan)
+    if question.measure == "accuracy":
+        labels = np.asarray(breakdown(question, asked.spec, outcomes=outcomes), dtype=np.float64)
+        holds = np.where((verdict == "inconclusive") | (labels < 0), math.nan, labels / data.n)
+    return pd.DataFrame(
+        {
+            "baseline": names[question.baseline],
+            "candidate": names[question.candidate],
+            "measure": measure,
+            "of": question.class_of(measure),
+            "verdict": verdict.astype(object),
+            "choice": np.where(outcomes.candidate, "candidate", "baseline").astype(object),
+            "difference": -outcomes.difference if measure == "error" else outcomes.difference,
+            "low": low,
+            "high": high,
+            "inference": question.inference,
+            "level": question.level,
+            "p_value": math.nan if outcomes.p_value is None else outcomes.p_value,
+            "breakdown_rate": holds,
+            "method": asked.spec.name,
+            "n": data.n,
+            "lost": counts.lost,
+            "won": counts.won,
+            "neither": counts.neither,
+        }
+    )
+
+
+def difference_ends(outcomes: Outcomes, measure: str) -> tuple[Floats, Floats]:
+    """Return the interval of each difference, within what the measure allows; of the error with the other sign."""
+    widest = 1.0 - lowest_value(measure)
+    low, high = np.maximum(outcomes.low, -widest), np.minimum(outcomes.high, widest)
+    return (-high, -low) if measure == "error" else (low, high)
 
 
 # The breakdown point of a verdict on accuracy: the number of wrong labels that it holds up to in the worst case -------
@@ -513,92 +535,3 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
         least = np.where(mcnemar_p(size - least + 1, least - 1) <= question.tail, least - 1, least)
         found = np.asarray(np.maximum(counts.won - least, -1), dtype=np.int64)
     return found if outcomes is None else np.where(outcomes.candidate | outcomes.baseline, found, -1)
-
-
-# What an audit would buy: the comparison that expert labels of so many rows would allow, before they are asked for ----
-
-
-def prospect(
-    question: Question, pair: int = 0, sizes: Sequence[int] = (50, 100, 200, 500, 1000)
-) -> tuple[dict[str, Any], ...]:
-    """Say what a uniform audit would make of the comparison of two accuracies.
-
-    Parameters
-    ----------
-    question : Question
-        On accuracy; for other measures nothing is returned.
-    pair : int
-        Which of its pairs.
-    sizes : sequence of int
-        Numbers of audited rows; those above the number of rows are left out.
-
-    Returns
-    -------
-    tuple of dict
-        Per size: ``labels``; ``half_width`` of the interval of the difference if every audited label is confirmed;
-        ``certified_if_clean``: whether a claim would then be made; ``certified_if_rate``: whether one would be made if
-        the audit finds the errors to be expected at the noise supplied, None if none was.
-
-    Notes
-    -----
-    The interval of an audit that meets errors as often as they occur, in whole rows. At a rate of noise, wrong labels
-    are assumed to be equally likely on all rows, with any other class as the true one. A matrix or counts give the
-    largest rate that they allow.
-    """
-    if question.measure != "accuracy":
-        return ()
-    data, tail = question.data, question.tail
-    n, k = data.n, data.k
-    counts = question.counts()
-    lost, won, neither = (float(values[pair]) for values in (counts.lost, counts.won, counts.neither))
-    if lost > won:  # the claim that is near
-        lost, won = won, lost
-    sides = question.sides()
-    # A wrong label is truly of one certain other class with this probability.
-    other = 1 / max(k - 1, 1)
-    rates = [0.0] if (rate := _rate(question)) is None else [0.0, rate]
-    rows = []
-    for size in sizes:
-        if size > n:
-            continue
-        found = []
-        for share in rates:
-            # By what the label says, -1, 0 or 1: how likely each of these is truly.
-            truly = np.array(
-                [
-                    [1 - share, share * (1 - other), share * other],
-                    [share * other, 1 - 2 * share * other, share * other],
-                    [share * other, share * (1 - other), 1 - share],
-                ]
-            )
-            rows_of = np.array([lost, neither, won])
-            counts = np.rint(rows_of[:, None] * size / n * truly)
-            cells = Cells(rows_of, np.stack([counts, counts, counts]), np.arange(3), n, size)
-            fit = cells.fit(np.tile(np.arange(-1.0, 2.0), (3, 1)), population=question.inference == "population")
-            fit = replace(fit, step=1 / n if question.inference == "population" else 0.0)
-            distance = float(fit.distance(tail, below=True))
-            needed = 0.0
-            if question.inference == "overlap":
-                ends = [score_interval(s.successes[pair], s.trials[pair], level=question.level) for s in sides]
-                needed = sum(float(high - low) / 2 for low, high in ends)
-            found.append((distance, float(fit.value) - distance > needed))
-        rows.append(
-            {
-                "labels": int(size),
-                "certified_if_clean": found[0][1],
-                "half_width": found[0][0],
-                "certified_if_rate": found[1][1] if len(found) > 1 else None,
-            }
-        )
-    return tuple(rows)
-
-
-def _rate(question: Question) -> float | None:
-    """Return the share of wrong labels supplied, or the largest that what was supplied allows."""
-    if question.noise is None:
-        return None
-    if isinstance(question.noise, float | int):
-        return float(question.noise)
-
-    budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=question.tail)
-    return budget.wrong / question.data.n

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from demele.classifiers.comparison.methods import MethodSpec
 from demele.classifiers.documents import estimate_strips, measure_of, rests_on, true_labels_title
@@ -62,7 +62,7 @@ def decision_document(result: "Decision") -> Document:
             f"method {result.method} ({spec.title})",
         ],
         next=_next(result),
-        sections=[_each(result), _by_class(result), _label_errors(result), _audit_plan(result)],
+        sections=[_each(result), _by_class(result), _label_errors(result)],
         methods=_methods(result),
         **about(result),
     )
@@ -152,21 +152,12 @@ def _labels_say(result: "Decision") -> str:
 
 
 def _next(result: "Decision") -> list[tuple[str, str]]:
-    """Say how many expert labels would settle an inconclusive comparison; nothing if that was not computed."""
-    rows = result.details.get("prospect") or ()
-    if result.verdict != "inconclusive" or not rows or sum(_disagreements(result) or (1,)) == 0:
+    """Name the audit that could settle an inconclusive comparison, where the given labels matter and may be wrong."""
+    found, asked = _disagreements(result), result.asked.question.measure
+    needless = result.method in (*AUDITED, *OTHER_LABELS) or (found is not None and not sum(found))
+    if result.verdict != "inconclusive" or needless or asked != "accuracy":
         return []
-    clean = next((row["labels"] for row in rows if row.get("certified_if_clean")), None)
-    noisy = next((row["labels"] for row in rows if row.get("certified_if_rate")), None)
-    if clean is None:
-        most = count(rows[-1]["labels"], "expert label")
-        step = f"Plan an audit: {most} would not settle it if they only confirm the given labels."
-        return [(step, "demele audit plan BASELINE CANDIDATE LABELS")]
-    size = noisy or clean
-    if size > result.n // 2:  # a uniform draw of most rows: other designs need fewer
-        return [("Plan an audit: a weighted draw needs fewer rows.", "demele audit plan BASELINE CANDIDATE LABELS")]
-    enough = "" if noisy else "; they settle it if all confirm the given labels"
-    return [(f"Relabel {size:,} random rows{enough}.", f"demele audit draw LABELS --size {size} --output audit.csv")]
+    return [("Plan an audit: expert labels of some rows may settle it.", "demele audit plan BASELINE CANDIDATE LABELS")]
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------
@@ -284,18 +275,6 @@ def _least(won: int, lost: int, neither: int, wrong: int) -> int:
     """
     turned = min(wrong, won)
     return won - lost - 2 * turned - min(wrong - turned, neither)
-
-
-def _audit_plan(result: "Decision") -> Section:
-    settled = {True: Pill("settled", "good", 1), False: Pill("open", "open"), None: None}
-    columns: list[Column[Any]] = [
-        ("Expert labels", "count", "labels"),
-        ("Interval (± pp)", "text", lambda row: written(row["half_width"], "points.2").lstrip("+")),
-        ("If all confirm", "text", lambda row: settled[row["certified_if_clean"]]),
-        ("At the rate supplied", "text", lambda row: settled[row["certified_if_rate"]]),
-    ]
-    says = "An audit lets experts label rows drawn at random. Their answers replace the assumption about the noise."
-    return Section("Audit plan", [says, listed("Audits by size", result.details.get("prospect") or (), columns)])
 
 
 # Methods --------------------------------------------------------------------------------------------------------------

@@ -13,10 +13,11 @@ from demele.classifiers.comparison.compare import REPLACED, ask
 from demele.classifiers.comparison.decision import (
     AskedPairs,
     Decision,
-    breakdown,
     comparison_notes,
+    corrected,
     decision,
     estimate,
+    pair_frame,
     signature,
 )
 from demele.classifiers.comparison.method_options import Method
@@ -32,7 +33,7 @@ from demele.core.kinds import Classes, Data, OneClass, checked, checked_name, re
 from demele.core.labelled import read_models
 from demele.core.proportions import holm
 from demele.core.result import Result, plain
-from demele.core.results import Interval, Note
+from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.noise.audit import AuditData
@@ -74,8 +75,8 @@ class Ranking(Result):
         The true rank of a model lies between them, for all models together with probability ``level`` at least, as
         far as the assumptions hold. Rank 1 is best; rank = 1 + number of models that are truly better.
     pairs : DataFrame
-        One row per ordered pair, with the columns of :meth:`demele.classifiers.Decision.row` and how many labels of the
-        disagreements say ``lost`` (baseline), ``won`` (candidate) or ``neither``. ``level`` is that of each pair,
+        One row per ordered pair, with the columns of ``Decision.to_frame()``, such as how many labels of
+        the disagreements say ``lost`` (baseline), ``won`` (candidate) or ``neither``. ``level`` is that of each pair,
         made strict enough for all verdicts to hold together; ``p_value`` is not adjusted.
     reference : DataFrame or None
         The same pairs decided on true labels.
@@ -109,12 +110,12 @@ class Ranking(Result):
     @cached_property
     def pairs(self) -> "pd.DataFrame":
         """One row for each ordered pair."""
-        return _frame(self.asked, self.measure)
+        return pair_frame(self.asked, self.measure)
 
     @cached_property
     def reference(self) -> "pd.DataFrame | None":
         """The same pairs on true labels."""
-        return None if self.on_true_labels is None else _frame(self.on_true_labels, self.measure)
+        return None if self.on_true_labels is None else pair_frame(self.on_true_labels, self.measure)
 
     def decision(self, baseline: str, candidate: str) -> Decision:
         """Return the whole decision on one ordered pair, at the level of each pair.
@@ -189,43 +190,6 @@ class Ranking(Result):
         return self.to_dict() if len(self.names) <= MOST_MODELS else super().to_dict()
 
     document = ranking_document
-
-
-def _frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
-    """Every ordered pair, with the columns of a decision's row."""
-    import pandas as pd
-
-    question, outcomes, data = asked.question, asked.outcomes, asked.question.data
-    names = np.array(data.names, dtype=object)
-    verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.baseline, "baseline", "inconclusive"))
-    sign = -1.0 if measure == "error" else 1.0
-    ends = np.stack([sign * outcomes.low, sign * outcomes.high])
-    counts = question.counts()
-    holds = np.full(question.n_pairs, math.nan)
-    if question.measure == "accuracy":
-        labels = np.asarray(breakdown(question, asked.spec, outcomes=outcomes), dtype=np.float64)
-        holds = np.where((verdict == "inconclusive") | (labels < 0), math.nan, labels / data.n)
-    return pd.DataFrame(
-        {
-            "baseline": names[question.baseline],
-            "candidate": names[question.candidate],
-            "measure": measure,
-            "of": question.class_of(measure),
-            "verdict": verdict.astype(object),
-            "choice": np.where(outcomes.candidate, "candidate", "baseline").astype(object),
-            "difference": sign * outcomes.difference,
-            "low": ends.min(axis=0),
-            "high": ends.max(axis=0),
-            "level": question.level,
-            "p_value": math.nan if outcomes.p_value is None else outcomes.p_value,
-            "breakdown_rate": holds,
-            "method": asked.spec.name,
-            "n": data.n,
-            "lost": counts.lost,
-            "won": counts.won,
-            "neither": counts.neither,
-        }
-    )
 
 
 def square(values: NDArray[Any], m: int) -> NDArray[Any]:
@@ -326,20 +290,7 @@ def rank(
     models = read_models(predictions)
     # All (baseline, candidate), row by row of the square of models, without its diagonal.
     pairs = np.argwhere(~np.eye(len(models), dtype=np.bool_))
-    spec, question = ask(
-        models,
-        labels,
-        pairs,
-        method=method,
-        measure=measure,
-        of=of,
-        noise=noise,
-        audit=audit,
-        level=level,
-        inference=inference,
-        classes=classes,
-        groups=groups,
-    )
+    spec, question = ask(models, labels, pairs, method, measure, of, noise, audit, level, inference, classes, groups)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
     wins = square(asked.outcomes.candidate, m).astype(np.bool_)
@@ -351,9 +302,21 @@ def rank(
     # By these, then by the labels alone, then as they came. Rounding must not order models that are as good.
     order = np.lexsort((np.arange(m), -observed, -np.round(leads, 12), ~np.isfinite(observed)))
     leads = leads / (m - 1)
-    notes = (
-        asked.outcomes.notes + comparison_notes(spec, question) + _correction_notes(spec, correction, asked.correction)
-    )
+    notes = asked.outcomes.notes + comparison_notes(spec, question)
+    if correction == "none":
+        message = (
+            "each pair has its error for itself: of many verdicts some may be wrong, and the ranks are not guaranteed"
+        )
+        notes += (Note(code="no-correction", message=message, severity="warning"),)
+    elif correction != asked.correction:
+        message = f"method {spec.name!r} gives no p-values here: the pairs share the error by Bonferroni's inequality"
+        notes += (Note(code="bonferroni", message=message),)
+    truth = None
+    if true_labels is not None:
+        coded, paired = coded_like(true_labels, data, "true_labels"), spec.p_values and question.measure == "accuracy"
+        noise = 0.0 if paired else None
+        clean = replace(question, data=data.relabelled(coded), true_labels=coded, noise=noise, audit=None)
+        truth = _answered(METHODS["worst-case" if paired else "true-labels"], clean, correction)
     made = signature(spec, question, measure)
     names = tuple(data.names[model] for model in order)
     return Ranking(
@@ -372,7 +335,7 @@ def rank(
         assumptions=asked.outcomes.assumptions,
         notes=notes,
         signature=Signature("rank", {**made.arguments, "correction": asked.correction}, made.context),
-        on_true_labels=_on_true_labels(spec, question, true_labels, correction),
+        on_true_labels=truth,
         title=title,
         asked=asked,
     )
@@ -383,7 +346,7 @@ def _answered(spec: MethodSpec, question: Question, correction: Correction) -> A
     error, claims = 1 - question.level, question.n_pairs
     if correction == "none":
         return AskedPairs(spec, question, spec(question), correction)
-    strict = _at_tail(question, error / claims)
+    strict = replace(question, level=1 - 2 * error / claims)
     outcomes = spec(strict)
     # "overlap" is defined by intervals at the level itself, so it has no p-value to adjust.
     if correction == "bonferroni" or not spec.p_values or outcomes.p_value is None or question.inference == "overlap":
@@ -398,60 +361,20 @@ def _answered(spec: MethodSpec, question: Question, correction: Correction) -> A
         # One tail for the intervals of all, that gives these verdicts: the k-th rejected p-value is at most
         # error / (claims - k + 1), so all are, and the first that is not rejected exceeds error / (claims - k). Where a
         # method spends a share of its tail on estimating the noise, an interval may touch 0 despite a verdict.
-        strict = _at_tail(question, error / (claims - max(int(shown_better.sum()), 1) + 1))
+        tail = error / (claims - max(int(shown_better.sum()), 1) + 1)
+        strict = replace(question, level=1 - 2 * tail)
         outcomes = replace(spec(strict), p_value=outcomes.p_value)
     return AskedPairs(spec, strict, replace(outcomes, **verdicts), "holm")  # type: ignore[arg-type]
 
 
-def _at_tail(question: Question, tail: float) -> Question:
-    return replace(question, level=1 - 2 * tail)
-
-
 def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) -> Estimate:
-    """One model by itself. Corrected as in both roles, if the method makes the same correction in all its pairs."""
-    own = estimate(question, model, None, 0, asked.outcomes, measure)
-    outcomes, pairs = asked.outcomes, asked.question
-    ends: list[tuple[float, float]] = []
-    for interval, role in (
-        (outcomes.baseline_interval, pairs.baseline),
-        (outcomes.candidate_interval, pairs.candidate),
-    ):
-        if interval is None:
-            return own
-        lows, highs = (end[role == model] for end in interval)
-        if not (np.ptp(lows) == 0 and np.ptp(highs) == 0):  # NaN is not either
-            return own
-        ends.append((float(lows[0]), float(highs[0])))
-    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
-    if measure == "error":
-        low, high = 1 - high, 1 - low
-    if np.isnan(low):
-        return own
-    corrected = Interval(
-        low=low, high=high, level=asked.question.level, method=asked.outcomes.method, kind=asked.outcomes.kind
-    )
-    return replace(own, corrected=corrected)
+    """Return the measure of one model: its own interval, and the interval that the method gives it in every pair.
 
-
-def _on_true_labels(
-    spec: MethodSpec, question: Question, true_labels: object, correction: Correction
-) -> AskedPairs | None:
-    """Decide the same pairs on true labels: by the paired test if the method is one, else by overlap."""
-    if true_labels is None:
-        return None
-    data, truth = question.data, coded_like(true_labels, question.data, "true_labels")
-    paired = spec.p_values and question.measure == "accuracy"
-    clean = replace(question, data=data.relabelled(truth), true_labels=truth, noise=0.0 if paired else None, audit=None)
-    return _answered(METHODS["worst-case" if paired else "true-labels"], clean, correction)
-
-
-def _correction_notes(spec: MethodSpec, wanted: Correction, used: Correction) -> tuple[Note, ...]:
-    if wanted == "none":
-        message = (
-            "each pair has its error for itself: of many verdicts some may be wrong, and the ranks are not guaranteed"
-        )
-        return (Note(code="no-correction", message=message, severity="warning"),)
-    if wanted != used:
-        message = f"method {spec.name!r} gives no p-values here: the pairs share the error by Bonferroni's inequality"
-        return (Note(code="bonferroni", message=message),)
-    return ()
+    As a baseline it may be corrected for one bias, as a candidate for another: the union of both holds in either case.
+    """
+    outcomes, pairs, true = asked.outcomes, asked.question, None
+    roles = ((outcomes.baseline_interval, pairs.baseline), (outcomes.candidate_interval, pairs.candidate))
+    ends = np.array([[end[role == model] for end in interval] for interval, role in roles if interval is not None])
+    if len(ends) == 2 and (np.ptp(ends, axis=2) == 0).all():  # NaN is not either
+        true = corrected(outcomes, pairs, measure, (float(ends[:, 0].min()), float(ends[:, 1].max())))
+    return estimate(question, model, measure, true)
