@@ -11,10 +11,11 @@ from scipy.stats import t
 
 from demele.classifiers import assess
 from demele.classifiers.explanations.courses import Course
-from demele.classifiers.explanations.perturbation import KnownNoise, area_payoffs, bounded_mean, predicted_shares
+from demele.classifiers.explanations.perturbation import KnownNoise, area_payoffs, bounded_mean
 from demele.core.errors import InputError, InputTypeError
 from demele.explain import perturbation_test
 from demele.labels import Audit, TransitionMatrix
+from demele.noise.budget import noise_budget
 from tests.tolerances import ROUNDING, assert_at_most, assert_close
 
 Floats = NDArray[np.float64]
@@ -53,9 +54,9 @@ def test_payoffs_are_areas_for_every_label() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_are_those_of_every_way_to_be_wrong(seed: int) -> None:
     run, labels = course_of(seed)
-    payoffs = predicted_shares(run, K) - predicted_shares(course_of(seed + 10)[0], K)
-    known = KnownNoise.of(2 / 6, labels, K, 0.9)
-    (lowest, highest), (low, high) = bounded_mean(payoffs, known)
+    payoffs = area_payoffs(run, K) - area_payoffs(course_of(seed + 10)[0], K)
+    known = KnownNoise(labels, K, noise_budget(2 / 6, labels, K, tail=0.05))
+    (lowest, highest), (low, high) = bounded_mean(payoffs, known, 0.9)
     means, ends = [], []
     for other in itertools.product(range(K), repeat=6):
         if (np.array(other) != labels).sum() <= 2:

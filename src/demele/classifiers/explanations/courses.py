@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.kinds import is_number, suggestion
+from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.seeds import rng_for
 
@@ -92,28 +91,6 @@ def destruction_order(importance: Floats, order: Order, seed: int, repeat: int) 
     return np.lexsort((chance, -importance if order == "most" else importance), axis=1)
 
 
-def checked_filling(destroy: Any) -> Filling | float:
-    """Return what is put in the place of a region: a name, or one value for every pixel.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-    """
-    if is_number(destroy):
-        if not np.isfinite(destroy):
-            raise InputError("destroy", f"expected a finite value, got {quoted(destroy)}")
-        return float(destroy)
-    if not isinstance(destroy, str) or destroy not in FILLINGS:
-        hint = suggestion(destroy, FILLINGS) if isinstance(destroy, str) else ""
-        raise UnknownNameError("destroy", f"expected {', '.join(FILLINGS)} or a number, got {quoted(destroy)}{hint}")
-    return destroy
-
-
-def is_drawn(filling: Filling | float) -> bool:
-    """Whether what is put in the place of a region differs between repeats."""
-    return filling == "uniform"
-
-
 def fillings(
     images: Images, rows: Places, filling: Filling | float, ends: tuple[float, float], seed: int, repeat: int
 ) -> Images:
@@ -136,8 +113,11 @@ def fillings(
     """
     whole = images.dtype.kind in "ui"
     if filling == "uniform":
-        drawn = [_drawn(images[i], ends, rng_for(seed, "filling", repeat, int(row))) for i, row in enumerate(rows)]
-        return np.stack(drawn)
+        streams = [rng_for(seed, "filling", repeat, int(row)) for row in rows]
+        if whole:
+            low, high = int(ends[0]), int(ends[1]) + 1
+            return np.stack([rng.integers(low, high, images.shape[1:], dtype=images.dtype) for rng in streams])
+        return np.stack([rng.uniform(*ends, images.shape[1:]).astype(images.dtype) for rng in streams])
     if filling == "mean":
         found = np.broadcast_to(images.mean(axis=(1, 2), keepdims=True), images.shape)
     elif filling == "blur":
@@ -148,12 +128,6 @@ def fillings(
     else:
         found = np.full(images.shape, filling)
     return (np.rint(found) if whole else found).astype(images.dtype)
-
-
-def _drawn(image: Images, ends: tuple[float, float], rng: np.random.Generator) -> Images:
-    if image.dtype.kind in "ui":
-        return rng.integers(int(ends[0]), int(ends[1]) + 1, image.shape, dtype=image.dtype)
-    return rng.uniform(*ends, image.shape).astype(image.dtype)
 
 
 def destroyed(images: Images, filled: Images, order: Places, where: Places, steps: int) -> Iterator[Images]:
@@ -186,14 +160,6 @@ class Answers:
 
     classes: Indices
     outputs: Floats | None
-
-    @property
-    def are_probabilities(self) -> bool:
-        """Whether outputs are shares of 1."""
-        outputs = self.outputs
-        if outputs is None:
-            return False
-        return bool((outputs >= 0).all()) and bool((np.abs(outputs.sum(axis=1) - 1) < 1e-3).all())
 
 
 class Classifier:
@@ -244,8 +210,25 @@ class Classifier:
         self._closed = closed or words is not None
         first = self._called(images)
         self._shape = first.shape[1:]
-        self._check_repeated(images[:_TRIED])
-        self.words = _words_of(first, labels) if words is None else words
+        once, again = (self._called(images[:_TRIED]) for _ in range(2))
+        near = once == again if once.ndim == 1 else np.abs(once - again) <= _REPEATED * np.abs(once).max()
+        if not near.all():
+            raise InputError(
+                "predict",
+                "two calls on the same images give different answers: something is drawn; with PyTorch, call eval() on "
+                "the network first",
+            )
+        if words is None and first.ndim == 1:  # what is predicted of whole images or given as label
+            read = read_labels(first, "predict")
+            alike = labels is not None and labels.dtype.kind == read.dtype.kind
+            words = vocabulary(np.concatenate([read, labels]) if alike and labels is not None else read)
+        elif words is None and labels is not None and labels.dtype.kind != "i":
+            raise InputError(
+                "classes",
+                f"`predict` gives {first.shape[1]} columns and `labels` are names; say which class each column is, "
+                "in order, with `classes=[...]`",
+            )
+        self.words = Vocabulary(tuple(range(first.shape[1]))) if words is None else words
         if first.ndim == 2 and first.shape[1] != len(self.words):
             raise InputError("predict", f"expected {len(self.words)} columns, one per class, got {first.shape[1]}")
         self.whole = self._read(first)
@@ -263,19 +246,6 @@ class Classifier:
             return Answers(self.words.encode(read, "predict"), None)
         return Answers(given.argmax(axis=1).astype(np.int32), given)
 
-    def _check_repeated(self, images: Images) -> None:
-        once, again = (self._called(images) for _ in range(2))
-        if once.ndim == 1:
-            same = bool((once == again).all())
-        else:
-            same = bool((np.abs(once - again) <= _REPEATED * np.abs(once).max()).all())
-        if not same:
-            raise InputError(
-                "predict",
-                "two calls on the same images give different answers: something is drawn; with PyTorch, call eval() on "
-                "the network first",
-            )
-
     def _called(self, images: Images) -> NDArray[Any]:
         """Ask batch by batch; what is asked gets arrays of its own."""
         parts = [images[start : start + self._batch] for start in range(0, len(images), self._batch)]
@@ -287,22 +257,6 @@ class Classifier:
                     "predict", f"expected answers of shape {shape} per image as before, got {one.shape[1:]}"
                 )
         return np.concatenate(found)
-
-
-def _words_of(answers: NDArray[Any], labels: NDArray[Any] | None) -> Vocabulary:
-    """Return the classes: of columns their numbers, else what is predicted of whole images or given as label."""
-    if answers.ndim == 1:
-        read = read_labels(answers, "predict")
-        alike = labels is not None and labels.dtype.kind == read.dtype.kind
-        return vocabulary(np.concatenate([read, labels]) if alike and labels is not None else read)
-    columns = answers.shape[1]
-    if labels is not None and labels.dtype.kind != "i":
-        raise InputError(
-            "classes",
-            f"`predict` gives {columns} columns and `labels` are names; say which class each column is, "
-            "in order, with `classes=[...]`",
-        )
-    return Vocabulary(tuple(range(columns)))
 
 
 def _checked(given: Any, n: int) -> NDArray[Any]:
@@ -326,12 +280,17 @@ def _checked(given: Any, n: int) -> NDArray[Any]:
     if found.dtype.kind not in "fiub":
         raise InputTypeError("predict", f"expected numbers, got values of type {found.dtype}")
     outputs = found.astype(np.float64)
-    wrong = np.flatnonzero(~np.isfinite(outputs).all(axis=1))
+    refuse_infinite(outputs, "predict", "rows")
+    return outputs
+
+
+def refuse_infinite(values: NDArray[Any], argument: str, what: str) -> None:
+    """Refuse rows of an array that hold values that are not finite."""
+    wrong = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
     if wrong.size:
         raise InputError(
-            "predict", f"{wrong.size} of {n} rows hold values that are not finite, first at row {wrong[0]}"
+            argument, f"{wrong.size} of {len(values)} {what} hold values that are not finite, first at row {wrong[0]}"
         )
-    return outputs
 
 
 # What a classifier says of every image while its regions go, in one order, as often as something is drawn -------------
@@ -374,14 +333,13 @@ class Setting:
 
     def runs(self, order: Order) -> int:
         """Return how often an order is gone through: once, if nothing in it is drawn."""
-        return self.n_repeats if order == "random" or is_drawn(self.filling) else 1
+        return self.n_repeats if order == "random" or self.filling == "uniform" else 1
 
     def values(self, answers: Answers, rows: Any) -> Floats:
         """Return what is measured of some images."""
-        if self.measured == "accuracy" and self.labels is not None:
-            return np.asarray(answers.classes == self.labels[rows], dtype=np.float64)
-        if answers.outputs is None:
-            return np.asarray(answers.classes == self.targets[rows], dtype=np.float64)
+        followed = self.labels if self.measured == "accuracy" and self.labels is not None else self.targets
+        if self.measured == "accuracy" or answers.outputs is None:
+            return np.asarray(answers.classes == followed[rows], dtype=np.float64)
         return np.asarray(answers.outputs[np.arange(len(answers.classes)), self.targets[rows]])
 
 

@@ -4,12 +4,13 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.classifiers.explanations.courses import (
+    FILLINGS,
     ORDERS,
     Classifier,
     Course,
@@ -18,8 +19,8 @@ from demele.classifiers.explanations.courses import (
     Measured,
     Order,
     Setting,
-    checked_filling,
     course,
+    refuse_infinite,
     region_importance,
     regions,
     state_after,
@@ -38,8 +39,20 @@ from demele.classifiers.measures.correction import correct_bounds, worst_case_in
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.kinds import Confidence, Count, CountOrNone, Seed, checked, checked_name, checked_whole, is_whole
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.kinds import (
+    Confidence,
+    Count,
+    CountOrNone,
+    Seed,
+    checked,
+    checked_name,
+    checked_number,
+    checked_whole,
+    is_number,
+    is_whole,
+    suggestion,
+)
 from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
@@ -49,10 +62,6 @@ from demele.noise.audit import Audit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from demele.runtime.progress import reporting
-
-if TYPE_CHECKING:
-    pass
-
 
 #: By default an image has at most so many regions along its longer side, and so many of all are destroyed.
 MOST_ACROSS, MOST_STEPS = 16, 100
@@ -74,12 +83,7 @@ def _read_images(images: Any) -> tuple[Images, tuple[float, float]]:
     if len(found) < 2:
         raise NotEnoughData("images", "expected at least 2 images, for an interval, got 1")
     if found.dtype.kind == "f":
-        wrong = np.flatnonzero(~np.isfinite(found).all(axis=(1, 2, 3)))
-        if wrong.size:
-            raise InputError(
-                "images",
-                f"{wrong.size} of {len(found)} images hold values that are not finite, first at row {wrong[0]}",
-            )
+        refuse_infinite(found, "images", "images")
         return found, (float(found.min()), float(found.max()))
     if found.min() < 0 or found.max() > 255:
         raise InputError(
@@ -102,37 +106,8 @@ def _read_map(given: Any, name: str, shape: tuple[int, ...]) -> Floats:
             + ("; channels come last" if found.ndim == 4 and found.shape[2:] == shape[1:3] else ""),
         )
     whole = found.astype(np.float64)
-    wrong = np.flatnonzero(~np.isfinite(whole.reshape(len(whole), -1)).all(axis=1))
-    if wrong.size:
-        raise InputError(
-            argument, f"{wrong.size} of {len(whole)} maps hold values that are not finite, first at row {wrong[0]}"
-        )
+    refuse_infinite(whole, argument, "maps")
     return whole.sum(axis=3) if whole.ndim == 4 else whole
-
-
-def _read_noise(noise: Any) -> Any:
-    if isinstance(noise, Audit):
-        raise InputTypeError(
-            "noise",
-            "an audit cannot be used: confirmed labels do not check predictions on destroyed images; give a limit "
-            "of the share of wrong labels, or a noise transition matrix",
-        )
-    return read_noise(noise)
-
-
-def _read_measure(measure: Any, labels: object, noise: Any) -> Measured:
-    if measure is not None:
-        checked_name(measure, "measure", get_args(Measured))
-    found: Measured = measure or ("score" if labels is None else "accuracy")
-    if found == "accuracy" and labels is None:
-        raise InputError("labels", "the accuracy is measured against labels: give them, or pass `measure='score'`")
-    if noise is not None and found == "score":
-        raise InputError(
-            "noise",
-            "outputs for a class do not depend on labels, so their noise does not matter; leave out `noise`, "
-            "or give `labels` and `measure='accuracy'`",
-        )
-    return found
 
 
 def checked_region(region: Any, shape: tuple[int, ...]) -> tuple[int, int]:
@@ -148,62 +123,20 @@ def checked_region(region: Any, shape: tuple[int, ...]) -> tuple[int, int]:
     return int(sides[0]), int(sides[1])
 
 
-def checked_steps(steps: Any, count: int) -> int:
-    """Return how many regions are destroyed."""
-    if steps is None:
-        return min(count, MOST_STEPS)
-    expected = f"a whole number from 1 to {count}, the number of regions"
-    return checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= count)
-
-
-def checked_targets(targets: Any, n: int, columns: int) -> Indices:
-    """Return the column that is followed of each image."""
-    found = np.asarray(targets)
-    if found.shape != (n,) or found.dtype.kind not in "iu":
-        raise InputError("targets", f"expected a column number for each of {n} images, got {quoted(targets)}")
-    if found.min() < 0 or found.max() >= columns:
-        raise InputError("targets", f"expected columns from 0 to {columns - 1}, got {found.min()} to {found.max()}")
-    return found.astype(np.int32)
-
-
-# Means of areas and of curves over images, with their intervals -----------------------------------------------------
-
-#: Both ends of an interval, or of many.
 Ends = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNoise:
-    """What is known of wrong labels.
-
-    Attributes
-    ----------
-    labels : array of int32 of shape (n,)
-        Given classes.
-    k : int
-        Number of classes.
-    budget : NoiseBudget
-        How many may be wrong.
-    inner : float
-        Level of the sampling intervals: what the budget's own confidence leaves.
-    """
+    """What is known of wrong labels: given classes of shape (n,), of k, and how many may be wrong."""
 
     labels: Indices
     k: int
     budget: NoiseBudget
-    inner: float
 
-    @classmethod
-    def of(cls, noise: Any, labels: Indices, k: int, level: float) -> "KnownNoise":
-        """Bound the wrong labels; half the error is spent on that, where they are bounded with some confidence only."""
-        tail = (1 - level) / 2
-        budget = noise_budget(noise, labels, k, tail=tail)
-        return cls(labels, k, budget, level if budget.level is None else 1 - tail)
-
-    def at(self, level: float) -> "KnownNoise":
-        """Return the same for intervals at another level, such as that of several which hold together."""
-        share = 1 - level
-        return KnownNoise(self.labels, self.k, self.budget, 1 - share if self.budget.level is None else 1 - share / 2)
+    def inner(self, level: float) -> float:
+        """Return the level of sampling intervals: half the error goes to limits that hold with some confidence only."""
+        return level if self.budget.level is None else 1 - (1 - level) / 2
 
 
 def t_factor(n: int, level: float) -> float:
@@ -222,13 +155,9 @@ def mean_interval(values: Floats, level: float) -> tuple[Floats, Ends]:
     >>> float(mean), round(float(low), 3), round(float(high), 3)
     (1.0, -1.484, 3.484)
     """
-    n = len(values)
     mean = values.mean(axis=0)
-    half = t_factor(n, level) * values.std(axis=0, ddof=1) / math.sqrt(n)
+    half = t_factor(len(values), level) * values.std(axis=0, ddof=1) / math.sqrt(len(values))
     return mean, (mean - half, mean + half)
-
-
-# On labels that may be wrong -----------------------------------------------------------------------------------------
 
 
 def area_payoffs(run: Course, k: int) -> Floats:
@@ -236,19 +165,13 @@ def area_payoffs(run: Course, k: int) -> Floats:
 
     With label y, it is 1 if y is predicted of the whole image, minus the share of steps at which y is predicted.
     """
-    classes = run.predicted[0, :, 0]
-    return np.asarray(classes[:, None] == np.arange(k), dtype=np.float64) - predicted_shares(run, k)
-
-
-def predicted_shares(run: Course, k: int) -> Floats:
-    """Return how often each class is predicted of each image, over steps and runs: shape (n, k)."""
     runs, n, steps = run.predicted.shape
     places = np.arange(n)[:, None] * k + run.predicted.transpose(1, 0, 2).reshape(n, -1)
-    shares: Floats = np.bincount(places.ravel(), minlength=n * k).reshape(n, k) / (runs * steps)
-    return shares
+    shares = np.bincount(places.ravel(), minlength=n * k).reshape(n, k) / (runs * steps)
+    return np.asarray((run.predicted[0, :, 0][:, None] == np.arange(k)) - shares, dtype=np.float64)
 
 
-def bounded_mean(payoffs: Floats, known: KnownNoise) -> tuple[tuple[float, float], tuple[float, float]]:
+def bounded_mean(payoffs: Floats, known: KnownNoise, level: float) -> tuple[tuple[float, float], tuple[float, float]]:
     """Bound the mean of what depends on the label of each image, where so many labels may be wrong.
 
     Parameters
@@ -256,6 +179,7 @@ def bounded_mean(payoffs: Floats, known: KnownNoise) -> tuple[tuple[float, float
     payoffs : array of shape (n, k)
         The value of each image, for every label that it could have.
     known : KnownNoise
+    level : float
 
     Returns
     -------
@@ -274,47 +198,23 @@ def bounded_mean(payoffs: Floats, known: KnownNoise) -> tuple[tuple[float, float
 
     lowest = centre - farthest(given - payoffs.min(axis=1)) / n
     highest = centre + farthest(payoffs.max(axis=1) - given) / n
-    squares = (payoffs - centre) ** 2
-    own = (given - centre) ** 2
+    own, squares = (given - centre) ** 2, (payoffs - centre) ** 2
     deviation = math.sqrt((own.sum() + farthest(squares.max(axis=1) - own)) / (n - 1))
-    half = t_factor(n, known.inner) * deviation / math.sqrt(n)
+    half = t_factor(n, known.inner(level)) * deviation / math.sqrt(n)
     return (lowest, highest), (lowest - half, highest + half)
 
 
-def accuracy_curve(run: Course, labels: Indices, level: float) -> Ends:
-    """Return score intervals of the accuracy after each step; those of several runs are averaged."""
-    hits = (run.predicted == labels[:, None]).sum(axis=1)
-    low, high = score_interval(hits, np.full(hits.shape, len(labels)), level=level)
-    return low.mean(axis=0), high.mean(axis=0)
-
-
-def corrected_curve(run: Course, known: KnownNoise) -> Ends:
-    """Return the interval of the correct accuracy after each step, as :func:`demele.classifiers.assess` makes it."""
-    runs, _, points = run.predicted.shape
-    ends = [
-        [_corrected_accuracy(run.predicted[number, :, point], known) for point in range(points)]
-        for number in range(runs)
-    ]
-    low, high = np.moveaxis(np.asarray(ends), 2, 0)
-    return low.mean(axis=0), high.mean(axis=0)
-
-
-def _corrected_accuracy(predicted: Indices, known: KnownNoise) -> tuple[float, float]:
-    table = confusion_counts(known.labels, predicted, known.k)
-    right, n = float(np.trace(table)), len(predicted)
+def corrected_accuracy(predicted: Indices, known: KnownNoise, level: float) -> tuple[float, float]:
+    """Return the interval of the correct accuracy as :func:`demele.classifiers.assess` makes it."""
+    table, n, inner = confusion_counts(known.labels, predicted, known.k), len(predicted), known.inner(level)
+    right = float(np.trace(table))
     lowest, highest = correct_bounds("accuracy", table, known.budget)
     # The score interval moved by every bias that is possible, joined with those on all true labels that are.
-    low, high = score_interval(right, n, level=known.inner)
-    worst = worst_case_interval("accuracy", table, known.budget, level=known.inner)
+    low, high = score_interval(right, n, level=inner)
+    worst = worst_case_interval("accuracy", table, known.budget, level=inner)
     low, high = min(low - (right / n - lowest), worst[0]), max(high - (right / n - highest), worst[1])
     return max(float(low), 0.0), min(float(high), 1.0)
 
-
-# From what a classifier said while regions went to what each map is worth ---------------------------------------------
-
-
-#: Courses by the name of the map and the order; random orders are the same for all maps.
-Courses = Mapping[tuple[str, Order], Course]
 
 #: A map that says the same of so large a share of its regions leaves much of their order to chance.
 TIED = 0.5
@@ -322,21 +222,10 @@ TIED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What all courses of a test amount to.
+    """What a classifier said of all images while regions went, in every order of every map.
 
-    Parameters
-    ----------
-    images : array of shape (n, height, width, channels)
-    maps : mapping of name to array of shape (n, height, width)
-    labels : array of shape (n,) or None
-    level : float
-    classifier : Classifier
-    setting : Setting
-    courses : mapping
-    importance : mapping of name to array of shape (n, n_regions)
-    known : KnownNoise or None
-    kept : int
-        Worst cases of each map.
+    ``courses`` are by the name of the map and the order; random orders are the same for all maps. ``importance`` is
+    that of regions; ``kept`` is the number of worst images.
     """
 
     images: Images
@@ -345,64 +234,59 @@ class Judged:
     level: float
     classifier: Classifier
     setting: Setting
-    courses: Courses
+    courses: Mapping[tuple[str, Order], Course]
     importance: Mapping[str, Floats]
     known: KnownNoise | None
     kept: int
 
-    @property
-    def measured(self) -> str:
-        """What falls, in a word."""
-        if self.setting.measured == "accuracy":
-            return "accuracy"
-        if self.classifier.whole.outputs is None:
-            return "prediction kept"
-        return "probability" if self.classifier.whole.are_probabilities else "output"
-
-    # One map ----------------------------------------------------------------------------------------------------------
-
     def map_results(self) -> tuple[MapResult, ...]:
-        """Return what each map is worth; random order is the same for all."""
-        chance = self.courses[next(iter(self.importance)), "random"]
-        alike = self._area(chance, "random"), self._curve(chance, "random")
-        return tuple(self._map_result(name, *alike) for name in self.importance)
-
-    def _map_result(self, name: str, area: Estimate, curve: PerturbationCurve) -> MapResult:
+        """Return what each map is worth; random orders are estimated once."""
         import pandas as pd
 
-        own = {order: self.courses[name, order] for order in ORDERS}
-        difference = self._difference(own["most"], own["random"], name, len(self.importance))
-        areas = {order: run.areas for order, run in own.items()}
-        names = np.asarray(self.classifier.words.classes, dtype=object)
-        means = {f"area_{order}": found.mean(axis=0) for order, found in areas.items()}
-        columns: dict[str, Any] = {
-            **means,
-            "difference": means["area_most"] - means["area_random"],
-            "beats": (areas["most"] > areas["random"]).sum(axis=0),
-            "predicted": names[self.classifier.whole.classes],
-            "label": self.labels,
-        }
-        images = pd.DataFrame(columns, index=pd.RangeIndex(len(self.images), name="image"))
-        lowest = np.argsort(images["difference"].to_numpy(), kind="stable")[: self.kept]
-        return MapResult(
-            name=name,
-            verdict=_verdict(decisive(difference)),
-            difference=difference,
-            areas={order: area if order == "random" else self._area(own[order], order) for order in ORDERS},
-            curves={order: curve if order == "random" else self._curve(own[order], order) for order in ORDERS},
-            images=images,
-            worst=tuple(self._worst(name, own, int(row)) for row in lowest),
-        )
+        names, first = np.asarray(self.classifier.words.classes, dtype=object), next(iter(self.importance))
+        shared = self._area(first, "random"), self._curve(first, "random")
+        found = []
+        for name in self.importance:
+            own = {order: self.courses[name, order] for order in ORDERS}
+            difference = self._difference(own["most"], own["random"], name, len(self.importance))
+            areas = {order: run.areas for order, run in own.items()}
+            means = {f"area_{order}": area.mean(axis=0) for order, area in areas.items()}
+            columns: dict[str, Any] = {
+                **means,
+                "difference": means["area_most"] - means["area_random"],
+                "beats": (areas["most"] > areas["random"]).sum(axis=0),
+                "predicted": names[self.classifier.whole.classes],
+                "label": self.labels,
+            }
+            images = pd.DataFrame(columns, index=pd.RangeIndex(len(self.images), name="image"))
+            lowest = np.argsort(images["difference"].to_numpy(), kind="stable")[: self.kept]
+            both = {
+                order: shared if order == "random" else (self._area(name, order), self._curve(name, order))
+                for order in ORDERS
+            }
+            found.append(
+                MapResult(
+                    name=name,
+                    verdict=_verdict(decisive(difference)),
+                    difference=difference,
+                    areas={order: area for order, (area, _) in both.items()},
+                    curves={order: curve for order, (_, curve) in both.items()},
+                    images=images,
+                    worst=tuple(self._worst(name, own, int(row)) for row in lowest),
+                )
+            )
+        return tuple(found)
 
-    def _area(self, run: Course, order: Order) -> Estimate:
+    def _area(self, name: str, order: Order) -> Estimate:
+        run = self.courses[name, order]
         payoffs = None if self.known is None else area_payoffs(run, self.known.k)
         return self._estimate(run.areas.mean(axis=0), payoffs, order, 1)
 
     def _difference(self, first: Course, second: Course, name: str, shared: int) -> Estimate:
-        """Return the mean difference of two areas, at a level that is shared by several of its kind."""
+        """Estimate the difference of two areas, at a level shared with so many others."""
         payoffs = None
-        if self.known is not None:  # what is predicted of the whole image is in both areas
-            payoffs = predicted_shares(second, self.known.k) - predicted_shares(first, self.known.k)
+        if self.known is not None:
+            payoffs = area_payoffs(first, self.known.k) - area_payoffs(second, self.known.k)
         return self._estimate(first.areas.mean(axis=0) - second.areas.mean(axis=0), payoffs, name, shared)
 
     def _estimate(self, values: Floats, payoffs: Floats | None, of: str, shared: int) -> Estimate:
@@ -410,7 +294,7 @@ class Judged:
         mean, (low, high) = mean_interval(values, level)
         bias, corrected = None, None
         if payoffs is not None and self.known is not None:
-            bounds, ends = bounded_mean(payoffs, self.known.at(level))
+            bounds, ends = bounded_mean(payoffs, self.known, level)
             bias = float(mean) - bounds[1], float(mean) - bounds[0]
             corrected = Interval(low=ends[0], high=ends[1], level=level, method="t", kind="bias-union")
         return Estimate(
@@ -423,12 +307,19 @@ class Judged:
             corrected=corrected,
         )
 
-    def _curve(self, run: Course, order: Order) -> PerturbationCurve:
+    def _curve(self, name: str, order: Order) -> PerturbationCurve:
+        run, labels = self.courses[name, order], self.setting.labels
         mean, ends = mean_interval(run.values.mean(axis=0), self.level)
         corrected: Ends | None = None
-        if self.setting.measured == "accuracy" and self.setting.labels is not None:
-            ends = accuracy_curve(run, self.setting.labels, self.level)
-            corrected = None if self.known is None else corrected_curve(run, self.known)
+        if self.setting.measured == "accuracy" and labels is not None:  # those of several runs are averaged
+            hits = (run.predicted == labels[:, None]).sum(axis=1)
+            low, high = score_interval(hits, np.full(hits.shape, len(labels)), level=self.level)
+            ends = low.mean(axis=0), high.mean(axis=0)
+            if self.known is not None:
+                columns = run.predicted.transpose(0, 2, 1).reshape(-1, len(labels))
+                found = np.array([corrected_accuracy(column, self.known, self.level) for column in columns])
+                low, high = found.reshape(*hits.shape, 2).mean(axis=0).T
+                corrected = low, high
         return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
 
     def _worst(self, name: str, own: Mapping[Order, Course], row: int) -> WorstCase:
@@ -442,39 +333,31 @@ class Judged:
             random=own["random"].values[:, row].mean(axis=0),
         )
 
-    # Beside each other, and what to know ------------------------------------------------------------------------------
-
     def pairs(self) -> tuple[MapDifference, ...]:
-        """Compare every two maps."""
-        names = list(itertools.combinations(self.importance, 2))
-        found = []
+        """Return every two maps, image by image; the level is shared by all of them."""
+        names, found = list(itertools.combinations(self.importance, 2)), []
         for first, second in names:
             runs = [self.courses[name, "most"] for name in (first, second)]
             estimate = self._difference(runs[0], runs[1], f"{first} - {second}", len(names))
-            verdict = _verdict(decisive(estimate))
-            better = {"holds": first, "misleads": second, "inconclusive": None}[verdict]
+            better = {"holds": first, "misleads": second, "inconclusive": None}[_verdict(decisive(estimate))]
             found.append(MapDifference(first=first, second=second, estimate=estimate, better=better))
         return tuple(found)
 
-    def assumptions(self) -> tuple[str, ...]:
-        """Say what must hold."""
-        texts = [
-            "The images are a random sample of those that the maps are for.",
-            "There are enough images for a mean over them to be nearly normal.",
-        ]
-        if self.measured == "accuracy" and self.known is None:
-            texts.append(ALL_CORRECT)
-        if self.known is not None:
-            texts += [f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.known.budget.assumptions]
-        return tuple(texts)
-
-    def notes(self) -> tuple[Note, ...]:
-        """Return the notes for a reader."""
-        found = [note for name, one in self.importance.items() if (note := _tied(name, one)) is not None]
+    def notes(self, measured: str) -> tuple[Note, ...]:
+        """Return notes on maps with many equal regions, on wrong labels, and on outputs."""
+        found = []
+        for name, one in self.importance.items():
+            regions, distinct = one.shape[1], 1 + (np.diff(np.sort(one, axis=1), axis=1) != 0).sum(axis=1).mean()
+            if 1 - distinct / regions >= TIED:
+                message = (
+                    f"{name!r} has equal values in many regions: on average {distinct:.1f} different values for "
+                    f"{regions} regions; equal regions have a random order"
+                )
+                found.append(Note(code="tied-regions", message=message, subject=(name,)))
         if self.known is not None:
             message = f"at most {self.known.budget.wrong} of {len(self.images)} labels are assumed to be wrong"
             found.append(Note(code="wrong-labels", message=message))
-        if self.measured == "output":
+        if measured == "output":
             message = "outputs are not probabilities: drops are in their unit; images with large outputs weigh more"
             found.append(Note(code="outputs", message=message))
         return tuple(found)
@@ -484,20 +367,6 @@ def _verdict(interval: Interval) -> MapVerdict:
     if interval.low > 0:
         return "holds"
     return "misleads" if interval.high < 0 else "inconclusive"
-
-
-def _tied(name: str, importance: Floats) -> Note | None:
-    """Return a note if a map has many equal regions."""
-    ranked = np.sort(importance, axis=1)
-    distinct = 1 + (np.diff(ranked, axis=1) != 0).sum(axis=1)
-    share = float(1 - distinct.mean() / importance.shape[1])
-    if share < TIED:
-        return None
-    message = (
-        f"{name!r} has equal values in many regions: on average {distinct.mean():.1f} different values for "
-        f"{importance.shape[1]} regions; equal regions have a random order"
-    )
-    return Note(code="tied-regions", message=message, subject=(name,))
 
 
 # The perturbation test of importance maps: what they call important is destroyed, and predictions watched -------------
@@ -624,7 +493,22 @@ def perturbation_test(
     'right'
     """
     shown, ends = _read_images(images)
-    supplied, measured = _read_noise(noise), _read_measure(measure, labels, noise)
+    if isinstance(noise, Audit):
+        raise InputTypeError(
+            "noise",
+            "an audit cannot be used: confirmed labels do not check predictions on destroyed images; give a limit "
+            "of the share of wrong labels, or a noise transition matrix",
+        )
+    supplied, measured = read_noise(noise), measure or ("score" if labels is None else "accuracy")
+    checked_name(measured, "measure", get_args(Measured))
+    if measured == "accuracy" and labels is None:
+        raise InputError("labels", "the accuracy is measured against labels: give them, or pass `measure='score'`")
+    if noise is not None and measured == "score":
+        raise InputError(
+            "noise",
+            "outputs for a class do not depend on labels, so their noise does not matter; leave out `noise`, "
+            "or give `labels` and `measure='accuracy'`",
+        )
     names = classes_of(supplied, None, classes)
     read, n = None if labels is None else read_labels(labels, "labels"), len(shown)
     if read is not None and len(read) != n:
@@ -637,25 +521,38 @@ def perturbation_test(
     sides = checked_region(region, shown.shape[1:3])
     where = regions(shown.shape[1], shown.shape[2], sides)
     count = int(where.max()) + 1
-    filling, length = checked_filling(destroy), checked_steps(steps, count)
+    expected = f"a whole number from 1 to {count}, the number of regions"
+    length = min(count, MOST_STEPS)
+    if steps is not None:
+        length = checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= count)
+    if is_number(destroy):
+        destroy = checked_number(destroy, "destroy", "a finite value", inside=np.isfinite)
+    elif not isinstance(destroy, str) or destroy not in FILLINGS:
+        hint = suggestion(destroy, FILLINGS) if isinstance(destroy, str) else ""
+        raise UnknownNameError("destroy", f"expected {', '.join(FILLINGS)} or a number, got {quoted(destroy)}{hint}")
     classifier = Classifier(predict, shown, read, words, batch, closed=supplied is not None)
+    whole, k = classifier.whole, len(classifier.words)
     coded = None if read is None else classifier.words.encode(read, "labels")
-    own_targets = None if targets is None else checked_targets(targets, n, len(classifier.words))
+    columns = whole.classes if targets is None else np.asarray(targets)
+    if columns.shape != (n,) or columns.dtype.kind not in "iu":
+        raise InputError("targets", f"expected a column number for each of {n} images, got {quoted(targets)}")
+    if columns.min() < 0 or columns.max() >= k:
+        raise InputError("targets", f"expected columns from 0 to {k - 1}, got {columns.min()} to {columns.max()}")
     followed = Setting(
         where=where,
         steps=length,
-        filling=filling,
+        filling=destroy,
         ends=ends,
         n_repeats=n_repeats,
         seed=seed,
         measured=measured,
-        targets=classifier.whole.classes if own_targets is None else own_targets,
+        targets=columns.astype(np.int32),
         labels=coded,
     )
     known = None
     if supplied is not None and coded is not None:
         own = supplied if isinstance(supplied, float) else supplied.ordered(classifier.words.classes)
-        known = KnownNoise.of(own, coded, len(classifier.words), level)
+        known = KnownNoise(coded, k, noise_budget(own, coded, k, tail=(1 - level) / 2))
     importance = {name: region_importance(one, where) for name, one in named.items()}
     # The regions of all images are destroyed in every order; random orders serve all maps.
     orders: list[tuple[str, Order]] = [(name, order) for name in importance for order in ("most", "least")]
@@ -678,8 +575,20 @@ def perturbation_test(
             courses[name, order] = goes(name, order)
             courses[name, "random"] = chance
     judged = Judged(shown, named, read, level, classifier, followed, courses, importance, known, worst)
+    falls = "accuracy" if measured == "accuracy" else "prediction kept"
+    if measured == "score" and whole.outputs is not None:
+        shares = (whole.outputs >= 0).all() and (np.abs(whole.outputs.sum(axis=1) - 1) < 1e-3).all()
+        falls = "probability" if shares else "output"
+    assumptions = [
+        "The images are a random sample of those that the maps are for.",
+        "There are enough images for a mean over them to be nearly normal.",
+    ]
+    if known is not None:
+        assumptions += [f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in known.budget.assumptions]
+    elif falls == "accuracy":
+        assumptions.append(ALL_CORRECT)
     arguments: dict[str, object] = {"measure": measured, "region": sides, "steps": length}
-    arguments |= {"destroy": filling, "n_repeats": n_repeats}
+    arguments |= {"destroy": destroy, "n_repeats": n_repeats}
     if supplied is not None:
         arguments["noise"] = supplied
     context = {"n": str(n), "maps": str(len(named)), "demele": __version__}
@@ -693,11 +602,11 @@ def perturbation_test(
         region=sides,
         steps=length,
         n_repeats=n_repeats,
-        measured=judged.measured,
-        destroy=filling,
+        measured=falls,
+        destroy=destroy,
         level=level,
         ends=ends,
-        assumptions=judged.assumptions(),
-        notes=judged.notes(),
+        assumptions=tuple(assumptions),
+        notes=judged.notes(falls),
         signature=Signature("perturbation_test", arguments | {"level": level, "seed": seed}, context),
     )

@@ -60,7 +60,7 @@ def perturbation_document(result: "PerturbationTest") -> Document:
         title="Does the explanation hold?" if len(result.maps) == 1 else "Which explanations hold?",
         headline=_headline(result),
         tone="good" if holds == len(result.maps) else "bad" if not holds else "open",
-        sentences=[_best(result), _labels(result)],
+        sentences=[_labels(result)],
         figure=drawn(table, "Difference", interval=interval, axis="Area", sides=sides, zero=0.0, caption=_DIFFERENCE),
         table=table,
         scope=[
@@ -104,13 +104,6 @@ def _headline(result: "PerturbationTest") -> str:
         return f"Inconclusive: {_gap(found)} does not differ significantly from random order."
     better = "better" if found.verdict == "holds" else "worse"
     return f"{_gap(found)} is significantly {better} than random order."
-
-
-def _best(result: "PerturbationTest") -> str:
-    names, wins = [found.name for found in result.maps], [pair.better for pair in result.pairs]
-    best = [name(one) for one in names if wins.count(one) == len(names) - 1]
-    other = "every other" if len(names) > 2 else "the other"
-    return f"{best[0] if best else 'No map'} is significantly better than {other}." if wins else ""
 
 
 def _labels(result: "PerturbationTest") -> str:
