@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, share
-from demele.classifiers.audited_cells import Cells
 from demele.classifiers.measures.audit_interval import ratio_ends
+from demele.classifiers.pooled_strata import Cells
 from demele.core.seeds import rng_for
 
 Floats = NDArray[np.float64]

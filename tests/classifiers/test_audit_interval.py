@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom, hypergeom, norm, t
 
 from benchmarks.audit_measures import World, measured
-from demele.classifiers.audited_cells import Cells
 from demele.classifiers.measures.audit_interval import (
     accuracy_cells,
     audit_interval,
     class_cells,
     ratio_ends,
 )
-from demele.classifiers.pooled_strata import pooled_strata
+from demele.classifiers.pooled_strata import Cells, pooled_strata
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.proportions import score_interval

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 
 from demele.classifiers import auc
-from demele.classifiers.roc import audited_areas, contaminations, delong, worst_areas
+from demele.classifiers.probabilities import audited_areas, contaminations, delong, worst_areas
 from demele.core.labelled import Vocabulary
 from demele.errors import InputError, NotEnoughData
 from demele.labels import Audit, TransitionMatrix

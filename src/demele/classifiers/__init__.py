@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from demele.classifiers.learned_annotators import annotator_effect as annotator_effect
     from demele.classifiers.measures.assess import Assessment as Assessment
     from demele.classifiers.measures.assess import assess as assess
+    from demele.classifiers.probabilities import auc as auc
     from demele.classifiers.probabilities import calibration_error as calibration_error
     from demele.classifiers.probabilities import probability_loss as probability_loss
     from demele.classifiers.results import Estimate as Estimate
     from demele.classifiers.results import NamedEstimate as NamedEstimate
     from demele.classifiers.results import NamedEstimates as NamedEstimates
-    from demele.classifiers.roc import auc as auc
     from demele.classifiers.row_scores import RowScores as RowScores
     from demele.classifiers.row_scores import ScoreAudit as ScoreAudit
     from demele.classifiers.score_kinds import label_set_scores as label_set_scores

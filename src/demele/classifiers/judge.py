@@ -16,12 +16,11 @@ import numpy as np
 from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
-from demele.classifiers.mean_scores import MeanScore, Stratum, breakdown
+from demele.classifiers.mean_scores import Knowledge, MeanScore, Stratum, breakdown
 from demele.classifiers.pooled_strata import TINY
 from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
 from demele.classifiers.results import NamedEstimates, Verdict
 from demele.classifiers.row_scores import RowScores, ScoreAudit
-from demele.classifiers.score_knowledge import Knowledge
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import checked_confidence, checked_name, checked_rate

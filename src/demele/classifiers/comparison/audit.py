@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from demele.classifiers.audited_cells import Cells, gathered
 from demele.classifiers.betting import FRACTIONS, enough, unseen_losses
 from demele.classifiers.comparison.grouped import GroupedPairs
 from demele.classifiers.comparison.sequential_plan import terms
@@ -19,7 +18,7 @@ from demele.classifiers.comparison.worst_case import worst_case
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_reach
 from demele.classifiers.measures.audit_interval import PREDICTED, audited_ends, class_cells, ratio_parts
-from demele.classifiers.pooled_strata import TINY, smallest_tail
+from demele.classifiers.pooled_strata import TINY, Cells, gathered, smallest_tail
 from demele.classifiers.question import Outcomes, Question
 from demele.classifiers.table_measures import lowest_value
 from demele.core.arrays import Counts, Floats

@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from demele.classifiers.audited_cells import Cells, crossing, gathered
-from demele.classifiers.pooled_strata import TINY, PooledStrata
+from demele.classifiers.pooled_strata import TINY, Cells, PooledStrata, crossing, gathered
 from demele.classifiers.row_groups import Groups
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError
