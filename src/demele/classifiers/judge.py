@@ -356,14 +356,23 @@ def judge(
     first = next(iter(held.values()))
     away = {} if gate is None else {name: int(breakdown(one, gate=gate)) for name, one in held.items()}
     pairs = _Pairs.of(held, known, level) if len(held) > 1 else None
-    ranks = {} if pairs is None else _ranks([means[name].value for name in held], pairs.better())
+    ranks: dict[str, list[int]] = {}
+    if pairs is not None:  # ranks that remain possible, and tiers in the order of the estimates
+        better = pairs.better()
+        best, worst = rank_ranges(better)
+        order = np.argsort([-means[name].value for name in held], kind="stable")
+        parts = enumerate(tiers(tuple(order.tolist()), better[np.ix_(order, order)]), start=1)
+        tier = {place: number for number, part in parts for place in part}
+        ranks = {"best_rank": best.tolist(), "worst_rank": worst.tolist(), "tier": [tier[i] for i in range(len(held))]}
     systems = []
     for place, name in enumerate(held):
         more: dict[str, Any] = {key: column[place] for key, column in ranks.items()}
         if audit is not None:
             more["quality"] = judge_quality(held[name], audit.of(name), level=level)
-        verdict, wrong = _against(means[name], gate), away.get(name, 0)
-        systems.append(_judged(name, means[name], verdict, wrong, known=known is not None, **more))
+        one = means[name]
+        sign = 0 if gate is None else int(one.low > gate + TINY) - int(one.high < gate - TINY)
+        verdict = "" if gate is None else _VERDICTS[sign]
+        systems.append(_judged(name, one, verdict, away.get(name, 0), known=known is not None, **more))
     audited = 0 if audit is None else audit.k
     notes = [(name, note) for name in held for note in means[name].notes]
     sliced = {}
@@ -386,6 +395,15 @@ def judge(
             what = f"only {fewest} of {audited} rows with human scores are scored for both systems"
             message = f"{what}, and the difference comes from these alone; score the same rows for all systems"
             notes.append((f"{j} - {i}", Note(code="human-scores-apart", message=message, severity="warning")))
+    assumptions: tuple[str, ...] = ("Nothing is known of the judge's errors.",)
+    if rate is not None:
+        assumptions = (f"At most a share of {rate:g} of the scores is wrong." if rate else "All scores are right.",)
+    if audit is not None:
+        drawn = "uniformly at random" if audit.inclusion is None else "at random, with the probabilities supplied"
+        right = "The human scores are right."
+        if share:
+            right = f"At most a share of {share:g} of the human scores is wrong."
+        assumptions = f"The rows with human scores were drawn {drawn}.", right
     return Judgement(
         systems=tuple(systems),
         n=first.n,
@@ -396,7 +414,7 @@ def judge(
         level=level,
         next_labels=labels,
         slices=sliced,
-        assumptions=_assumptions(audit, share, rate),
+        assumptions=assumptions,
         notes=_notes(notes, systems),
         signature=Signature.of(
             "judge",
@@ -410,12 +428,6 @@ def judge(
         ),
         pairs=pairs,
     )
-
-
-def _against(mean: MeanScore, gate: float | None) -> Against:
-    if gate is None:
-        return ""
-    return "above" if mean.low > gate + TINY else "below" if mean.high < gate - TINY else "inconclusive"
 
 
 def _judged(name: str, mean: MeanScore, verdict: Against, away: int, *, known: bool, **more: Any) -> Judged:
@@ -434,15 +446,6 @@ def _judged(name: str, mean: MeanScore, verdict: Against, away: int, *, known: b
         strata=mean.strata,
         **more,
     )
-
-
-def _ranks(values: list[float], better: Flags) -> dict[str, list[int]]:
-    """Return the ranks that remain possible, and tiers in the order of the estimates."""
-    best, worst = rank_ranges(better)
-    order = np.argsort(-np.array(values), kind="stable")
-    parts = tiers(tuple(order.tolist()), better[np.ix_(order, order)])
-    tier = {place: number for number, part in enumerate(parts, start=1) for place in part}
-    return {"best_rank": best.tolist(), "worst_rank": worst.tolist(), "tier": [tier[i] for i in range(len(values))]}
 
 
 # The judge ------------------------------------------------------------------------------------------------------------
@@ -558,51 +561,6 @@ def weighted_kappa(first: Floats, second: Floats) -> tuple[float, float]:
     return kappa, math.sqrt(max(spread, 0.0) / first.size) / (1 - chance)
 
 
-def rogan_gladen(
-    mean: float, n: int, *, sensitivity: tuple[int, int], specificity: tuple[int, int], level: float = 0.95
-) -> tuple[float, float, float, float]:
-    """Correct a share of passes by a judge's sensitivity and specificity: the estimate, its error and both ends.
-
-    For comparison only: it needs both errors of this judge on this system, and is wide, or undefined, where they are
-    measured on few rows.
-
-    Parameters
-    ----------
-    mean : float
-        Share of the ``n`` rows that the judge passes.
-    n : int
-    sensitivity, specificity : (int, int)
-        Audited rows that the judge has right, of true passes and of true failures, and how many these are.
-    level : float
-
-    Raises
-    ------
-    InputError
-        If the judge is no better than chance, or no pass or no failure was audited.
-
-    Notes
-    -----
-    Source: Rogan and Gladen 1978: (mean + specificity - 1) / J, with the variances of all three.
-
-    Examples
-    --------
-    >>> [round(one, 6) for one in rogan_gladen(0.915, 2000, sensitivity=(84, 88), specificity=(6, 12))]
-    [0.913, 0.054227, 0.806716, 1.0]
-    """
-    if not sensitivity[1] or not specificity[1]:
-        raise InputError("sensitivity", "expected audited passes and failures; one of them has no row")
-    (se, se_n), (sp, sp_n) = ((hits / trials, trials) for hits, trials in (sensitivity, specificity))
-    j = se + sp - 1
-    if j <= 0:
-        raise InputError("sensitivity", f"the judge is no better than chance (J = {j:.3g}), so nothing follows")
-    value = (mean + sp - 1) / j
-    variance = mean * (1 - mean) / n + value**2 * se * (1 - se) / se_n + (1 - value) ** 2 * sp * (1 - sp) / sp_n
-    error = math.sqrt(variance) / j
-    reach = normal_quantile((1 + level) / 2) * error
-    low, high, value = (min(max(one, 0.0), 1.0) for one in (value - reach, value + reach, value))
-    return value, error, low, high
-
-
 # What else to say -----------------------------------------------------------------------------------------------------
 
 
@@ -615,18 +573,6 @@ def _next_labels(means: MeanScore, undecided: Any, gate: float, audited: Any, n:
         needed = 1 / (left + (away / reach) ** 2 * (1 / np.asarray(audited) - left))
     more = undecided & (audited < np.minimum(needed, n))
     return math.ceil(min(float(np.where(more, needed, 0.0).max()), n + 1))
-
-
-def _assumptions(audit: ScoreAudit | None, expert_error: float, rate: float | None) -> tuple[str, ...]:
-    if audit is None and rate is not None:
-        return (f"At most a share of {rate:g} of the scores is wrong." if rate else "All scores are right.",)
-    if audit is None:
-        return ("Nothing is known of the judge's errors.",)
-    drawn = "uniformly at random" if audit.inclusion is None else "at random, with the probabilities supplied"
-    right = "The human scores are right."
-    if expert_error:
-        right = f"At most a share of {expert_error:g} of the human scores is wrong."
-    return (f"The rows with human scores were drawn {drawn}.", right)
 
 
 def _notes(own: list[tuple[str, Note]], systems: list[Judged]) -> tuple[Note, ...]:

@@ -248,8 +248,18 @@ def _sampled(scores: RowScores, values: Floats, pairs: tuple[Rows, Rows] | None 
 
     Of tasks, weighted rows and groups.
     """
-    parts = []
-    for terms, count in sampling_terms(scores, values):
+    parts, shares = [], scores.shares()
+    for rows in [np.arange(scores.n)] if scores.task is None else _parts(scores.task):
+        own, held, count = shares[rows], values[..., rows], rows.size
+        # What each row, or group, adds to the mean.
+        terms = own * (held - (held @ own / own.sum())[..., None])
+        if scores.group is not None:
+            codes = np.unique(scores.group[rows], return_inverse=True)[1]
+            count = int(codes.max()) + 1
+            sums = [np.bincount(codes, row) for row in terms.reshape(-1, rows.size)]
+            terms = np.reshape(sums, (*terms.shape[:-1], count))
+        if count < 2:
+            raise NotEnoughData("scores", "expected at least 2 rows or groups in each task, got 1")
         if pairs is None:
             squares = np.einsum("...i,...i->...", terms, terms)
         else:
@@ -264,28 +274,8 @@ def _sampled(scores: RowScores, values: Floats, pairs: tuple[Rows, Rows] | None 
     degrees: Any = float(parts[-1][1])
     if len(parts) > 1:
         degrees = np.where(squares > 0, variance**2 / np.where(squares > 0, squares, 1.0), degrees)[()]
-    means = values @ scores.shares()
+    means = values @ shares
     return means if pairs is None else means[pairs[1]] - means[pairs[0]], variance, degrees
-
-
-def sampling_terms(scores: RowScores, values: Floats) -> Iterator[tuple[Floats, int]]:
-    """Yield for each task what each row, or group, adds to the mean of values of shape (..., n), and their number.
-
-    With T terms, the variance of the mean is the sum over tasks of T / (T - 1) times the sum of their squares.
-    """
-    shares = scores.shares()
-    for rows in [np.arange(scores.n)] if scores.task is None else _parts(scores.task):
-        own, held = shares[rows], values[..., rows]
-        terms = own * (held - (held @ own / own.sum())[..., None])
-        count = rows.size
-        if scores.group is not None:
-            codes = np.unique(scores.group[rows], return_inverse=True)[1]
-            count = int(codes.max()) + 1
-            sums = [np.bincount(codes, row) for row in terms.reshape(-1, rows.size)]
-            terms = np.reshape(sums, (*terms.shape[:-1], count))
-        if count < 2:
-            raise NotEnoughData("scores", "expected at least 2 rows or groups in each task, got 1")
-        yield terms, count
 
 
 def _parts(codes: Rows) -> list[Rows]:
@@ -464,8 +454,32 @@ def audited_mean(
             f"some task has fewer than {FEW_AUDITED} audited rows, so rows of all tasks are pooled by their scores"
         )
         notes += (Note(code="few-per-task", message=message),)
-    strata = _strata(fits, held, rows) if len(fits) == 1 else ()
-    return replace(found, strata=strata, notes=notes + _audited_notes(fits, held, rows, true, inclusion))
+    strata: tuple[Stratum, ...] = ()
+    if len(fits) == 1:
+        parts = [held.given[own] for own in _parts(strata_of(_on_unit(held.given, held), rows.size))]
+        strata = tuple(
+            Stratum(float(own.min()), float(own.max()), own.size, int(k), held.low + held.width * float(mean))
+            for own, k, mean in sorted(
+                zip(parts, fits[0].sums.audited, fits[0].sums.mean, strict=True), key=lambda one: one[0].min()
+            )
+        )
+    if held.given.min() == held.given.max():
+        message = "all given scores are the same, so only the audited rows tell anything"
+        notes += (Note(code="judge-constant", message=message),)
+    empty = sum(float(fit.sums.share[fit.sums.audited == 0].sum()) for fit in fits) / len(fits)
+    if empty > 0:
+        message = f"no row was audited in strata with {empty:.1%} of the rows; their given scores stand for them"
+        notes += (Note(code="stratum-unaudited", message=message, severity="warning"),)
+    if inclusion is not None and sum(float(fit.sums.effective.sum()) for fit in fits) < UNEVEN * rows.size:
+        message = (
+            "weights of the audited rows differ much, so the interval may cover less; use `exact` on a uniform draw"
+        )
+        notes += (Note(code="weights-uneven", message=message, severity="warning"),)
+    if np.array_equal(true, held.given[rows]) and inclusion is None:
+        rest = 1 - 0.025 ** (1 / rows.size)
+        message = f"no audited score is wrong; {rows.size} rows leave {rest:.1%} of wrong scores open, to either side"
+        notes += (Note(code="judge-nearly-perfect", message=message),)
+    return replace(found, strata=strata, notes=notes)
 
 
 def audited_means(
@@ -494,7 +508,13 @@ def audited_means(
             found = replace(found, low=low, high=high, statistic=sure)
         return replace(found, method="all rows audited", kind="design", given=held.given @ held.shares()), []
     unit, answers = (_on_unit(values, held) for values in (held.given, true))
-    fits, weights = _fits(held, audit, population=population)
+    task, weighted, own = held.task, held.weight is not None, [np.arange(held.n)]
+    weights = np.ones(1)
+    if task is not None and np.bincount(task[rows], minlength=task.max() + 1).min() >= FEW_AUDITED:
+        own, weights = _parts(task), np.bincount(task, held.shares()).astype(np.float64)
+    else:  # all rows together
+        weighted = weighted or task is not None
+    fits = [fitted(held, part, audit, weighted=weighted, population=population) for part in own]
     value = np.sum([a * fit.value for a, fit in zip(weights, fits, strict=True)], axis=0)
 
     def reach(error: Any, *, below: bool) -> Floats:
@@ -563,16 +583,6 @@ def _on_unit(values: Any, scores: RowScores) -> Any:
     return (values - scores.low) / scores.width
 
 
-def _fits(held: RowScores, audit: AuditedRows, *, population: bool) -> tuple[list[PooledStrata], Floats]:
-    """Fit each task with enough audited rows, else all rows together; and what each fit counts."""
-    task, rows, weighted = held.task, audit[0], held.weight is not None
-    if task is None or np.bincount(task[rows], minlength=task.max() + 1).min() < FEW_AUDITED:
-        weighted = weighted or task is not None
-        return [fitted(held, np.arange(held.n), audit, weighted=weighted, population=population)], np.ones(1)
-    fits = [fitted(held, own, audit, weighted=weighted, population=population) for own in _parts(task)]
-    return fits, np.bincount(task, held.shares()).astype(np.float64)
-
-
 def fitted(held: RowScores, own: Rows, audit: AuditedRows, *, weighted: bool, population: bool = True) -> PooledStrata:
     """Fit strata to some rows on the scale [0, 1], with the true scores and probabilities of those audited."""
     rows, true, inclusion = audit
@@ -585,15 +595,6 @@ def fitted(held: RowScores, own: Rows, audit: AuditedRows, *, weighted: bool, po
         weight=held.shares()[own] if weighted else None,
         population=population,
         groups=None if held.group is None or not population else np.unique(held.group[own], return_inverse=True)[1],
-    )
-
-
-def _strata(fits: list[PooledStrata], held: RowScores, rows: Rows) -> tuple[Stratum, ...]:
-    codes, sums = strata_of(_on_unit(held.given, held), rows.size), fits[0].sums
-    parts = [held.given[own] for own in _parts(codes)]
-    return tuple(
-        Stratum(float(own.min()), float(own.max()), own.size, int(k), held.low + held.width * float(mean))
-        for own, k, mean in sorted(zip(parts, sums.audited, sums.mean, strict=True), key=lambda one: one[0].min())
     )
 
 
@@ -662,29 +663,6 @@ def _group_notes(scores: RowScores) -> tuple[Note, ...]:
     if sizes.max() > MOST * scores.n:
         message = f"one group holds {sizes.max()} of {scores.n} rows"
         notes.append(Note(code="one-group", message=message, severity="warning"))
-    return tuple(notes)
-
-
-def _audited_notes(
-    fits: list[PooledStrata], held: RowScores, rows: Rows, true: Floats, inclusion: Floats | None
-) -> tuple[Note, ...]:
-    notes = []
-    if held.given.min() == held.given.max():
-        message = "all given scores are the same, so only the audited rows tell anything"
-        notes.append(Note(code="judge-constant", message=message))
-    empty = sum(float(fit.sums.share[fit.sums.audited == 0].sum()) for fit in fits) / len(fits)
-    if empty > 0:
-        message = f"no row was audited in strata with {empty:.1%} of the rows; their given scores stand for them"
-        notes.append(Note(code="stratum-unaudited", message=message, severity="warning"))
-    if inclusion is not None and sum(float(fit.sums.effective.sum()) for fit in fits) < UNEVEN * rows.size:
-        message = (
-            "weights of the audited rows differ much, so the interval may cover less; use `exact` on a uniform draw"
-        )
-        notes.append(Note(code="weights-uneven", message=message, severity="warning"))
-    if np.array_equal(true, held.given[rows]) and inclusion is None:
-        rest = 1 - 0.025 ** (1 / rows.size)
-        message = f"no audited score is wrong; {rows.size} rows leave {rest:.1%} of wrong scores open, to either side"
-        notes.append(Note(code="judge-nearly-perfect", message=message))
     return tuple(notes)
 
 
