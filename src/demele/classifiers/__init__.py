@@ -14,12 +14,12 @@ from demele.core.lazy import lazily
 if TYPE_CHECKING:
     from demele.classifiers import planning as planning
     from demele.classifiers import stats as stats
+    from demele.classifiers.comparison.audit_forecast import AuditForecast as AuditForecast
     from demele.classifiers.comparison.audit_forecast import plan_audit as plan_audit
     from demele.classifiers.comparison.compare import compare as compare
     from demele.classifiers.comparison.decision import Breakdown as Breakdown
     from demele.classifiers.comparison.decision import Decision as Decision
     from demele.classifiers.comparison.decision import ExpertBreakdown as ExpertBreakdown
-    from demele.classifiers.comparison.forecast_result import AuditForecast as AuditForecast
     from demele.classifiers.comparison.method_options import Agreement as Agreement
     from demele.classifiers.comparison.method_options import Audited as Audited
     from demele.classifiers.comparison.method_options import Cleaned as Cleaned

@@ -1,116 +1,497 @@
 """Forecasts of audits: simulated answers for each size, and the comparisons that they allow."""
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import cast, get_args
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
 from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.compare import LEAST_AUDITED, asked_as, class_asked
-from demele.classifiers.comparison.forecast_result import (
-    AuditForecast,
-    AuditProspect,
-    ForecastDesign,
-    PairOutlook,
-    Truths,
-    World,
-    assumed_worlds,
-)
 from demele.classifiers.comparison.sequential_plan import sequential_many
+from demele.classifiers.documents import measure_of
 from demele.classifiers.measures.audit_interval import AuditInference
-from demele.classifiers.question import Outcomes, Question, classes_of
+from demele.classifiers.question import Question, classes_of
 from demele.classifiers.results import Measure
 from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Counts, Floats, Rows
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import (
     Classes,
     Confidence,
     Data,
+    Fraction,
     OneClass,
     Seed,
     Several,
     checked,
+    checked_name,
     checked_number,
     is_whole,
     renamed,
 )
-from demele.core.labelled import Indices, plain_text, read_labelled, read_models
+from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_models
+from demele.core.result import Result, about
+from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of
 from demele.core.version import __version__
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
 from demele.noise.transition import digest
+from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table
+from demele.report.listing import Column, listed
+from demele.report.words import count, joined, name, rate, sentence_of, written
 from demele.runtime.progress import reporting
 
-#: Of each pair: 1 the candidate is better, -1 the other, 0 neither; and the half width of the interval.
-Shown = tuple[Counts, Floats]
+ForecastDesign = Literal["uniform", "weighted", "sequential"]
 
-
-def uniform_audit(question: Question, truth: Indices, size: int, rng: np.random.Generator, begun: Rows) -> Shown:
-    """Return what a simple random audit shows that begins with the rows ``begun``."""
-    n = question.data.n
-    if begun.size:
-        rest = np.setdiff1d(np.arange(n), begun, assume_unique=True)
-        rows = np.concatenate([begun, rng.permutation(rest)[: size - begun.size]])
-    else:
-        rows = rng.permutation(n)[:size]
-    return _shown(question, CodedAudit(rows, truth[rows], np.full(size, size / n), "uniform", n))
-
-
-def weighted_audit(question: Question, truth: Indices, size: int, disagreement: Floats, seed: int) -> Shown:
-    """Return what an audit shows in which rows with disagreement are drawn more often."""
-    plan = draw_audit(question.data.n, size, disagreement=disagreement, seed=seed)
-    chances = cast("Floats", plan.probabilities)  # a weighted plan has them
-    drawn = CodedAudit(plan.rows, truth[plan.rows], chances, "weighted", plan.n, plan.least_probability)
-    return _shown(question, drawn)
-
-
-def _shown(question: Question, audit: CodedAudit) -> Shown:
-    found: Outcomes = by_audit(replace(question, audit=audit))
-    verdict = found.candidate.astype(np.int64) - found.baseline.astype(np.int64)
-    return verdict, (found.high - found.low) / 2
-
-
-def labels_to_verdict(question: Question, truth: Indices, *, cap: int, seed: int) -> tuple[Floats, Counts]:
-    """Return how many labels a sequential comparison asks of each pair until a verdict, and which verdict it is.
-
-    Returns
-    -------
-    labels : array of shape (n_pairs,)
-        Infinite where ``cap`` labels give no verdict.
-    verdict : array of shape (n_pairs,)
-        1 the candidate is better, -1 the baseline, 0 neither.
-    """
-    both = np.column_stack([question.baseline, question.candidate])
-    found, used = sequential_many(
-        question.data.labels,
-        question.data.predictions,
-        np.concatenate([both, both[:, ::-1]]),
-        truth,
-        alpha=question.tail,
-        inference=question.inference,
-        level=question.level,
-        cap=cap,
-        seed=seed,
-    )
-    labels = np.where(found, used.astype(np.float64), np.inf).reshape(2, -1)
-    first = labels.min(axis=0)
-    verdict = np.where(np.isinf(first), 0, np.where(labels[0] <= labels[1], 1, -1))
-    return first, verdict
-
-
-# Forecasts of audits: simulated answers for each size, and the comparisons that they allow ----------------------------
-
-
+#: A size settles a comparison if this share of the simulated audits do.
+ENOUGH = 0.8
+#: Where fewer audits of all rows than this share would settle it, the difference is within what no audit decides.
+HOPELESS = 0.05
+#: A range of further rows goes from where so many of the simulated audits settle a comparison to where so many do.
+_RANGE = (0.5, 0.9)
 #: Sizes that are looked at before an audit, and what is added to an audit that there is.
 _SIZES = (50, 100, 200, 500, 1000)
 _MORE = (50, 100, 200, 400, 800, 1600)
 #: Most models: each audit is read for every pair of them.
 _MOST_MODELS = 40
+_DESIGNS: dict[ForecastDesign, str] = {
+    "weighted": "weighted audit", "uniform": "uniform audit", "sequential": "one label at a time",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditProspect:
+    """What audits of one design and size would show of one pair, under one assumption.
+
+    Attributes
+    ----------
+    baseline, candidate : str
+        The candidate is the one that the given labels put ahead.
+    world : str
+        Name of the assumption.
+    design : {"uniform", "weighted", "sequential"}
+    rows : int
+        Labels of the expert.
+    settled : float
+        Share of the simulated audits that show one of the two to be better.
+    for_candidate : float
+        Share that show the candidate to be better.
+    error : float
+        Standard error of ``settled``, by (settled draws + 1) / (draws + 2).
+    half_width : float
+        Mean half width of the interval of the difference; NaN for a sequential one, which stops at the verdict.
+    """
+
+    baseline: str
+    candidate: str
+    world: str
+    design: ForecastDesign
+    rows: int
+    settled: float
+    for_candidate: float
+    error: float
+    half_width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOutlook:
+    """What can be settled of one pair at all, under one assumption.
+
+    Attributes
+    ----------
+    baseline, candidate, world : str
+    settled_by_all : float
+        Share of the draws in which labels of all rows would settle it.
+    for_candidate_by_all : float
+        Share in which they would show the candidate to be better.
+    labels_half, labels_most : float
+        Labels by which half and 80% of the sequential comparisons have a verdict; infinite if they never do, NaN if
+        these were not simulated.
+    """
+
+    baseline: str
+    candidate: str
+    world: str
+    settled_by_all: float
+    for_candidate_by_all: float
+    labels_half: float
+    labels_most: float
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether not even labels of all rows would settle it."""
+        return self.settled_by_all < HOPELESS
+
+    @property
+    def winner(self) -> str:
+        """Whom labels of all rows would show to be better, where they settle it; empty where now one, now the other."""
+        share = self.for_candidate_by_all / self.settled_by_all if self.settled_by_all else 0.5
+        return self.candidate if share >= ENOUGH else self.baseline if share <= 1 - ENOUGH else ""
+
+
+# True classes that may stand behind given labels: what an audit is planned for, before an expert has seen a row -------
+
+
+#: Where wrong labels are: on any row alike, or half of them where they speak for the model that leads.
+
+
+Side = Literal["anywhere", "leader", "audit"]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One assumption on the wrong labels.
+
+    Attributes
+    ----------
+    name : str
+        In words, such as ``"5% wrong, anywhere"``.
+    rate : float
+        Share of wrong labels; for ``"audit"``, as the audit estimates it.
+    side : {"anywhere", "leader", "audit"}
+        ``"anywhere"``: on all rows equally often, with any other class as the true one. ``"leader"``: half of them so,
+        the other half on rows whose label repeats the leading model, with a contradicting model correct. ``"audit"``:
+        at the rates of an audit, by stratum, with their uncertainty.
+    """
+
+    name: str
+    rate: float
+    side: Side
+
+
+def assumed(wrong: float) -> Iterator[World]:
+    """Yield the assumptions about a share of wrong labels: anywhere, and half of them in favour of the leader."""
+    if wrong == 0:
+        yield World("no label wrong", 0.0, "anywhere")
+        return
+    yield World(f"{100 * wrong:g}% wrong, anywhere", wrong, "anywhere")
+    yield World(f"{100 * wrong:g}% wrong, half for the leader", wrong, "leader")
+
+
+def drawn_truth(data: Labelled, world: World, audit: CodedAudit | None, rng: np.random.Generator) -> Indices:
+    """Draw true classes of all rows under an assumption.
+
+    Notes
+    -----
+    Without an audit: a share of the labels is wrong, anywhere, or half of it where the leader agrees with the label and
+    another model contradicts it; the true class is any other, or what a model predicts instead. After an audit, its
+    rows are known; the share of wrong labels among rows that all, some with the leader, some without it, or none of the
+    models say has a Beta posterior, whose prior is worth half a wrong label at the rate of the whole audit, and so has
+    the share of true classes that a model predicts.
+    """
+    right = data.predictions == data.labels
+    leader, agree, truth = int(np.argmax(right.sum(axis=1))), right.sum(axis=0), data.labels.copy()
+
+    def other_class(rows: Rows) -> None:
+        """Take any class but the given one, with equal probability."""
+        truth[rows] = ((data.labels[rows] + rng.integers(1, data.k, rows.size)) % data.k).astype(np.int32)
+
+    def predicted_instead(rows: Rows) -> None:
+        """Take the prediction of a random model that contradicts the label; every row has one."""
+        said = data.predictions[:, rows]
+        chances = np.where(said != data.labels[rows], rng.random(said.shape), -1.0)
+        truth[rows] = said[chances.argmax(axis=0), np.arange(rows.size)]
+
+    if audit is None:
+        halved = world.rate / 2 if world.side == "leader" else world.rate
+        other_class(np.flatnonzero(rng.random(truth.size) < halved))
+        if world.side == "leader":
+            contradicted = np.flatnonzero(right[leader] & (agree < len(right)))
+            size = min(round(halved * truth.size), contradicted.size)
+            predicted_instead(rng.choice(contradicted, size, replace=False))
+        return truth
+    strata = np.select([agree == len(right), right[leader], agree > 0], [0, 1, 2], 3)
+    mistaken = audit.labels != data.labels[audit.rows]
+    overall = (mistaken.sum() + 0.5) / (audit.k + 1)
+    for stratum in range(4):
+        here = strata[audit.rows] == stratum
+        found = int((mistaken & here).sum())
+        share = rng.beta(0.5 + found, 0.5 / overall - 0.5 + int(here.sum()) - found)
+        members = np.flatnonzero(strata == stratum)
+        wrong = members[rng.random(members.size) < share]
+        instead = np.zeros(wrong.size, dtype=bool)
+        if stratum:  # some model contradicts the label there
+            seen = mistaken & here
+            by_models = int((data.predictions[:, audit.rows[seen]] == audit.labels[seen]).any(axis=0).sum())
+            instead = rng.random(wrong.size) < rng.beta(0.5 + by_models, 0.5 + found - by_models)
+            predicted_instead(wrong[instead])
+        other_class(wrong[~instead])
+    truth[audit.rows] = audit.labels
+    return truth
+
+
+def shown(question: Question, audit: CodedAudit) -> tuple[Counts, Floats]:
+    """Return what an audit shows of each pair.
+
+    Returns
+    -------
+    verdict : array of int
+        1 the candidate is better, -1 the baseline, 0 neither.
+    half_width : array
+        Of the interval of the difference.
+    """
+    found = by_audit(replace(question, audit=audit))
+    return found.candidate.astype(np.int64) - found.baseline.astype(np.int64), (found.high - found.low) / 2
+
+
+def forecast_document(result: "AuditForecast") -> Document:
+    """Say which audit would settle a comparison, or how many more rows would, under each assumption."""
+    several = len(result.names) > 2
+    simulated = {one.design for one in result.prospects}
+    designs = [design for design in _DESIGNS if design in simulated and not (several and design == "sequential")]
+    headline, *sentences = _several(result) if several else _after(result) if result.audited else _before(result)
+    sizes = _sizes(result)
+    asked = count(len(result.names), "model") if several else f"{name(result.names[0])} and {name(result.names[1])}"
+    on = " on new rows" if result.inference == "population" else " on these rows"
+    return Document(
+        kind="Audit plan",
+        title="How many more rows?" if result.audited else "Which audit would settle the comparison?",
+        headline=headline,
+        tone="open",
+        sentences=sentences,
+        figure=Choice("Assumption", {world.name: [_curves(result, world.name, designs)] for world in result.worlds}),
+        table=sizes,
+        scope=[
+            "" if result.measure == "accuracy" else measure_of(result.measure, result.of),
+            asked,
+            count(result.n, "row"),
+            f"{result.draws} draws for each assumption",
+        ],
+        sections=[Section("Audit plan", [sizes])],
+        methods=[
+            f"Audits of {asked} were simulated with demele [@demele]: {result.draws} draws of true labels for each of",
+            f"{count(len(result.worlds), 'assumption')} on the wrong labels, and sizes of",
+            f"{joined(written(size, 'count') for size in result.sizes)} rows.",
+            f"An audit settles a comparison if it shows which model is better{on} (level {rate(result.level)}).",
+        ],
+        **about(result),
+    )
+
+
+def _before(result: "AuditForecast") -> list[str]:
+    """Say the least size of each design that settles the comparison, and where labels of all rows would not."""
+    closed = [one for one in result.outlooks if one.settled_by_all < ENOUGH]
+    all_rows = f"labels of all {count(result.n, 'row')} settle it in {_draws(result.outlooks)}"
+    if len(closed) == len(result.outlooks):
+        which = "No" if all(one.hopeless for one in closed) else "Hardly any"
+        return [f"{which} audit would settle the comparison: {all_rows}."]
+    needs = []
+    for design in ("weighted", "uniform"):
+        sizes = [result.smallest(design, world=world.name) for world in result.worlds]
+        known = [size for size in sizes if size is not None]
+        span = f"more than {result.sizes[-1]:,}"
+        if known:
+            span = f"at least {min(known):,}" if None in sizes else _span(known)
+        needs.append(f"{span} rows")
+    return [
+        f"A weighted audit needs {needs[0]}, a uniform one needs {needs[1]}.",
+        f"Under some assumptions, {all_rows} only." if closed else "",
+    ]
+
+
+def _after(result: "AuditForecast") -> list[str]:
+    """Say how many more rows settle the comparison, as a range, and for whom; or that none do."""
+    (outlook, *_) = result.outlooks
+    all_rows = f"labels of all {count(result.n, 'row')} settle it in {_draws([outlook])}"
+    design: ForecastDesign = result.design or "uniform"
+    least, most = (result.smallest(design, share=share) for share in _RANGE)
+    if least == most == result.audited:
+        return [f"The {result.audited:,} audited rows settle the comparison already."]
+    if outlook.settled_by_all < _RANGE[0]:
+        return [f"No audit will probably settle the comparison: {all_rows}.", "Collect new rows."]
+    fewest = max((least or 0) - result.audited, 0)
+    if least is None:
+        last = max((one for one in result.prospects if one.design == design), key=lambda one: one.rows)
+        more = f"{last.rows - result.audited:,} more rows settle it in {rate(round(last.settled, 2))} of the draws"
+    elif most is None:
+        more = f"{fewest:,} more rows settle it in half of the draws, no size in nine tenths"
+    else:
+        more = f"{_span([fewest, most - result.audited])} more rows settle it (in half and nine tenths of the draws)"
+    how = "Going on with the audit" if design == "uniform" else "In a larger audit of the same kind"
+    return [f"{how}, {more}.", sentence_of(all_rows)]
+
+
+def _several(result: "AuditForecast") -> list[str]:
+    """Say how many pairs the largest audits of both designs settle, at best and at worst."""
+    pairs = len(result.outlooks) // len(result.worlds)
+    largest = [one for one in result.prospects if one.rows == result.sizes[-1]]
+    counts = {
+        design: [
+            sum(one.settled for one in largest if (one.design, one.world) == (design, world.name))
+            for world in result.worlds
+        ]
+        for design in ("weighted", "uniform")
+    }
+    never = [sum(one.hopeless for one in result.outlooks if one.world == world.name) for world in result.worlds]
+    size = written(result.sizes[-1], "count")
+    return [
+        f"A weighted audit of {size} rows settles {_span(counts['weighted'])} of {count(pairs, 'pair')}.",
+        f"A uniform audit of {size} rows settles {_span(counts['uniform'])}.",
+        f"Labels of all {count(result.n, 'row')} do not settle {_span(never)} of the pairs." if any(never) else "",
+    ]
+
+
+def _draws(outlooks: Sequence[PairOutlook]) -> str:
+    low, high = (round(100 * bound(one.settled_by_all for one in outlooks)) for bound in (min, max))
+    return f"{high}% of the draws" if low == high else f"{low}% to {high}% of the draws"
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = round(min(values)), round(max(values))
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _curves(result: "AuditForecast", world: str, designs: Sequence[ForecastDesign]) -> Lines:
+    """Return the mean share of pairs that are settled by size, with two standard errors.
+
+    The pairs of one draw share their labels and so are not independent: their errors are averaged as they are.
+    """
+    lines = []
+    for design in designs:
+        own = [one for one in result.prospects if (one.world, one.design) == (world, design)]
+        sizes = sorted({one.rows for one in own})
+        means = [[(one.settled, one.error) for one in own if one.rows == size] for size in sizes]
+        shares, errors = np.array([np.mean(here, axis=0) for here in means]).T
+        low, high = np.maximum(shares - 2 * errors, 0.0), np.minimum(shares + 2 * errors, 1.0)
+        lines.append(Line(_DESIGNS[design], sizes, shares.tolist(), low.tolist(), high.tolist()))
+    return Lines(f"Settled: {world}", lines, ("Rows labelled", "count"), ("Settled", "percent.0"), zero=0.0)
+
+
+def _sizes(result: "AuditForecast") -> Table:
+    """Return the least size of each design that settles a pair in 80% of the draws."""
+    several = len(result.names) > 2
+
+    def size(one: PairOutlook, design: ForecastDesign) -> Cell:
+        least: float | None = one.labels_most
+        if design != "sequential":
+            least = result.smallest(design, world=one.world, pair=(one.baseline, one.candidate))
+        if least is not None and math.isfinite(least):
+            return least
+        most = result.n if design == "sequential" else result.sizes[-1]
+        return "never" if one.hopeless else f"> {most:,}"
+
+    columns: list[Column[PairOutlook]] = [
+        ("Candidate", "text", lambda one: name(one.candidate) if several else ""),
+        ("Baseline", "text", lambda one: name(one.baseline) if several else ""),
+        ("Wrong labels", "text", lambda one: one.world.replace(" wrong,", ",")),
+        ("Weighted", "count", lambda one: size(one, "weighted")),
+        ("Uniform", "count", lambda one: size(one, "uniform")),
+        ("Sequential", "count", lambda one: "" if math.isnan(one.labels_most) else size(one, "sequential")),
+        ("All rows", "percent.0", "settled_by_all"),
+        ("Better", "text", lambda one: name(one.winner) if one.winner and not one.hopeless else "open"),
+    ]
+    one_by_one = any(one.design == "sequential" for one in result.prospects)
+    note = (
+        "Rows that settle the comparison in 80% of the draws; never: labels of all rows would not. "
+        f"{'Sequential: one label at a time. ' if one_by_one else ''}"
+        "All rows: share of the draws that labels of all rows settle."
+    )
+    outlooks = sorted(result.outlooks, key=lambda one: one.settled_by_all) if several else result.outlooks
+    return listed("Rows needed", outlooks, columns, note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AuditForecast(Result):
+    """Forecasts of audits by design and size; see :func:`demele.classifiers.plan_audit`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The models.
+    n : int
+        Rows of the test set.
+    worlds : tuple of World
+        The assumptions, with ``name``, ``rate`` and ``side``.
+    prospects : tuple of AuditProspect
+        For each assumption, pair, design and size.
+    outlooks : tuple of PairOutlook
+        For each assumption and pair.
+    sizes : tuple of int
+    draws : int
+        Simulated truths for each assumption.
+    level : float
+    inference : str
+    measure : str
+    of : int, str or None
+        The class that the measure is of.
+    audited : int
+        Rows that an audit has labelled already.
+    design : str or None
+        Design of that audit.
+    assumptions : tuple of str
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    _kind, _rows = "audit plan", "prospects"
+
+    names: tuple[str, ...]
+    n: int
+    worlds: tuple[World, ...]
+    prospects: tuple[AuditProspect, ...]
+    outlooks: tuple[PairOutlook, ...]
+    sizes: tuple[int, ...]
+    draws: int
+    level: float
+    inference: str
+    measure: str
+    of: int | str | None
+    audited: int
+    design: ForecastDesign | None
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    @checked
+    def smallest(
+        self,
+        design: ForecastDesign,
+        *,
+        share: Fraction = ENOUGH,
+        world: str | None = None,
+        pair: tuple[str, str] | None = None,
+    ) -> int | None:
+        """Return the smallest size at which simulated audits settle the comparison.
+
+        Parameters
+        ----------
+        design : {"uniform", "weighted", "sequential"}
+        share : float in (0, 1]
+            Of the simulated audits.
+        world : str, optional
+            Name of the assumption; every one of them by default.
+        pair : tuple of two names, optional
+            In either order; every pair by default.
+
+        Returns
+        -------
+        int or None
+            None if no size is enough.
+
+        Raises
+        ------
+        InputError, UnknownNameError
+        """
+        if world is not None:
+            checked_name(world, "world", [one.name for one in self.worlds])
+        if pair is not None and (len(set(pair)) != 2 or not set(pair) <= set(self.names)):
+            raise UnknownNameError("pair", f"expected two of the models, got {quoted(pair)}")
+        asked = [
+            one
+            for one in self.prospects
+            if one.design == design
+            and world in (None, one.world)
+            and (pair is None or set(pair) == {one.baseline, one.candidate})
+        ]
+        enough = (size for size in self.sizes if all(one.settled >= share for one in asked if one.rows == size))
+        return next(enough, None)
+
+    document = forecast_document
 
 
 @renamed(target="inference")
@@ -218,7 +599,7 @@ def plan_audit(
         rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in several]
         if not rates:
             raise InputError("wrong", "expected at least one share of wrong labels, such as 0.05, got none")
-        worlds = assumed_worlds(tuple(dict.fromkeys(sorted(rates))))
+        worlds = tuple(itertools.chain.from_iterable(map(assumed, dict.fromkeys(sorted(rates)))))
     else:
         rate = coded.wrong_labels(data.labels) / data.n
         worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
@@ -238,10 +619,12 @@ def plan_audit(
     first, second = np.triu_indices(order.size, 1)
     question = replace(question, baseline=order[first], candidate=order[second])
     one_by_one = inner == "accuracy" and question.clusters is None
+    designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)[: 3 if one_by_one else 2]
     sizes = _checked_sizes(sizes, data.n, coded, LEAST_AUDITED if question.of_table else 1)
     doubts = disagreement(list(data.predictions))
     begun = coded.rows if coded is not None and coded.design == "uniform" else np.zeros(0, np.intp)
-    truths, everything = Truths(data, coded), np.arange(data.n)
+    rest = np.setdiff1d(np.arange(data.n), begun, assume_unique=True)
+    both = np.column_stack([question.baseline, question.candidate])
     # What simulated audits showed, of shape (worlds, designs, sizes, draws, pairs); of a sequential comparison the
     # labels, and the verdict on all rows, of shape (worlds, draws, pairs).
     shape = (len(worlds), draws, question.n_pairs)
@@ -253,30 +636,68 @@ def plan_audit(
             of_truth, of_audit = (
                 rng_for(seed, "forecast_audits", what, str(place), str(draw)) for what in ("truth", "audit")
             )
-            truth, own = truths.drawn(worlds[place], of_truth), int(of_audit.integers(2**31))
+            truth, own = drawn_truth(data, worlds[place], coded, of_truth), int(of_audit.integers(2**31))
             for at, size in enumerate(sizes):
                 # The same stream for every size, so that a larger uniform audit begins with the rows of a smaller.
-                uniform = uniform_audit(question, truth, size, np.random.default_rng(own), begun)
-                weighted = weighted_audit(question, truth, size, doubts, own)
-                for design, (verdict, half_width) in enumerate((uniform, weighted)):
-                    verdicts[place, design, at, draw], half_widths[place, design, at, draw] = verdict, half_width
+                rows = np.concatenate([begun, np.random.default_rng(own).permutation(rest)[: size - begun.size]])
+                uniform = CodedAudit(rows, truth[rows], np.full(size, size / data.n), "uniform", data.n)
+                drawn = draw_audit(data.n, size, disagreement=doubts, seed=own)
+                chances = cast("Floats", drawn.probabilities)  # a weighted plan has them
+                least, rows = drawn.least_probability, drawn.rows
+                weighted = CodedAudit(rows, truth[rows], chances, "weighted", data.n, least)
+                for of_design, made in enumerate((uniform, weighted)):
+                    found = shown(question, made)
+                    verdicts[place, of_design, at, draw], half_widths[place, of_design, at, draw] = found
             if one_by_one:
-                asked[place, draw], verdict = labels_to_verdict(question, truth, cap=data.n, seed=own)
-                for at, size in enumerate(sizes):
-                    verdicts[place, 2, at, draw] = np.where(asked[place, draw] <= size, verdict, 0)
-            whole = CodedAudit(everything, truth, np.ones(data.n), "uniform", data.n)
-            at_most[place, draw] = _shown(question, whole)[0]
+                certified, used = sequential_many(
+                    data.labels,
+                    data.predictions,
+                    np.concatenate([both, both[:, ::-1]]),
+                    truth,
+                    alpha=question.tail,
+                    inference=inference,
+                    level=level,
+                    cap=data.n,
+                    seed=own,
+                )
+                labels_of = np.where(certified, used.astype(np.float64), np.inf).reshape(2, -1)
+                first = labels_of.min(axis=0)
+                decided = np.where(np.isinf(first), 0, np.where(labels_of[0] <= labels_of[1], 1, -1))
+                asked[place, draw] = first
+                verdicts[place, 2, :, draw] = np.where(first <= np.array(sizes)[:, None], decided, 0)
+            whole = CodedAudit(np.arange(data.n), truth, np.ones(data.n), "uniform", data.n)
+            at_most[place, draw] = shown(question, whole)[0]
             if report is not None:
                 report(done, len(worlds) * draws, f"audits simulated: {worlds[place].name}")
-    designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)[: 3 if one_by_one else 2]
     prospects, outlooks = [], []
     for (place, world), pair in itertools.product(enumerate(worlds), range(question.n_pairs)):
         baseline, candidate = (data.names[role[pair]] for role in (question.baseline, question.candidate))
-        named = {"baseline": baseline, "candidate": candidate, "world": world.name}
-        for (design, name), (at, size) in itertools.product(enumerate(designs), enumerate(sizes)):
-            here = place, design, at, slice(None), pair
-            prospects.append(AuditProspect.of(verdicts[here], half_widths[here], design=name, rows=size, **named))
-        outlooks.append(PairOutlook.of(at_most[place, :, pair], asked[place, :, pair], **named))
+        named: Any = {"baseline": baseline, "candidate": candidate, "world": world.name}
+        for (design, kind), (at, size) in itertools.product(enumerate(designs), enumerate(sizes)):
+            said = verdicts[place, design, at, :, pair]
+            share = (np.count_nonzero(said) + 1) / (draws + 2)
+            prospects.append(
+                AuditProspect(
+                    **named,
+                    design=kind,
+                    rows=size,
+                    settled=np.count_nonzero(said) / draws,
+                    for_candidate=int(np.count_nonzero(said > 0)) / draws,
+                    error=math.sqrt(share * (1 - share) / (draws + 2)),
+                    half_width=float(half_widths[place, design, at, :, pair].mean()),
+                )
+            )
+        said, ordered = at_most[place, :, pair], np.sort(asked[place, :, pair])
+        half, most = (float(ordered[math.ceil(share * draws) - 1]) for share in (0.5, ENOUGH))
+        outlooks.append(
+            PairOutlook(
+                **named,
+                settled_by_all=np.count_nonzero(said) / draws,
+                for_candidate_by_all=int(np.count_nonzero(said > 0)) / draws,
+                labels_half=half,
+                labels_most=most,
+            )
+        )
     arguments: dict[str, object] = {"sizes": sizes, "level": level, "inference": inference}
     if measure != "accuracy":
         arguments |= {"measure": measure, "of": question.class_of(measure)}
