@@ -8,6 +8,7 @@ of the same classifiers on the same unseen rows by their true values: its bias i
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -23,15 +24,13 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.estimation.logistic import explicitness_by_value
 from demele.labels import FactorAudit, TransitionMatrix, draw_audit
+from demele.metrics.data import split
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.metrics.splits import split
-from demele.scoring.noisy import transition
-from demele.scoring.noisy.audited import of_tables
-from demele.scoring.noisy.case import Case, FactorNoise, NotCorrected, Work
-from demele.scoring.noisy.signed_tables import FARTHEST, consistency
+from demele.scoring.noisy_case import FARTHEST, Case, FactorNoise, NotCorrected, Work, consistency
+from demele.scoring.noisy_factors import by_transition, of_tables, shared_tables
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
@@ -221,8 +220,9 @@ def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work)
     """Add one estimate; of the check, how far apart the two are."""
     if what.startswith("check"):
         settings = work.request.settings
-        tables = None if settings is None else transition.shared_tables(case, settings)
-        apart = None if tables is None or isinstance(tables, NotCorrected) else consistency(work, tables)
+        apart = None
+        with suppress(NotCorrected):
+            apart = None if settings is None else consistency(work, shared_tables(case, settings))
         row = [np.nan if apart is None else apart.distance, np.nan, np.nan]
     elif what.startswith("audited"):
         parts = of_tables(case, work)
@@ -232,11 +232,11 @@ def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work)
             [parts.audit_true, np.nan, np.nan]
         )
     else:
-        corrected = transition.correct(case, work)
-        ends = None if isinstance(corrected, NotCorrected) else corrected.interval
         row = [float("nan")] * 3
-        if not isinstance(corrected, NotCorrected) and ends is not None:
-            row = [corrected.value, ends.low, ends.high]
+        with suppress(NotCorrected):
+            corrected = by_transition(case, work)
+            if corrected.interval is not None:
+                row = [corrected.value, corrected.interval.low, corrected.interval.high]
     found.setdefault(f"{what}|{work.asked.name}", []).append([float(f"{one:.6g}") for one in row])
 
 

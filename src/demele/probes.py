@@ -14,16 +14,16 @@ from demele.core.lazy import lazily
 if TYPE_CHECKING:
     from demele.core.results import ScoreCurve as ScoreCurve
     from demele.metrics.standalone.downstream import DownstreamScores as DownstreamScores
+    from demele.metrics.standalone.downstream import ReducedDownstreamScores as ReducedDownstreamScores
     from demele.metrics.standalone.downstream import downstream as downstream
+    from demele.metrics.standalone.downstream import reduced_downstream as reduced_downstream
     from demele.metrics.standalone.fairness import FairnessScores as FairnessScores
+    from demele.metrics.standalone.fairness import StrongDownstreamScores as StrongDownstreamScores
     from demele.metrics.standalone.fairness import fairness as fairness
-    from demele.metrics.standalone.reduced_downstream import ReducedDownstreamScores as ReducedDownstreamScores
-    from demele.metrics.standalone.reduced_downstream import reduced_downstream as reduced_downstream
-    from demele.metrics.standalone.strong_downstream import StrongDownstreamScores as StrongDownstreamScores
-    from demele.metrics.standalone.strong_downstream import strong_downstream as strong_downstream
-    from demele.metrics.standalone.udr import UDR as UDR
-    from demele.metrics.standalone.udr import udr as udr
+    from demele.metrics.standalone.fairness import strong_downstream as strong_downstream
+    from demele.metrics.standalone.unsupervised import UDR as UDR
     from demele.metrics.standalone.unsupervised import UnsupervisedScores as UnsupervisedScores
+    from demele.metrics.standalone.unsupervised import udr as udr
     from demele.metrics.standalone.unsupervised import unsupervised_scores as unsupervised_scores
     from demele.scoring.breakdown import Breakdown as Breakdown
     from demele.scoring.breakdown import breakdown as breakdown

@@ -14,7 +14,7 @@ pytest.importorskip("keras")
 
 import demele
 from demele.adapters import keras as adapter
-from demele.adapters.source_names import BUNDLE_KEYS, SOURCE_NAMES, per_attribute
+from demele.adapters.latte import BUNDLE_KEYS, SOURCE_NAMES, per_attribute
 from tests.adapters.keras_rows import array, rows, tensor
 from tests.tolerances import assert_exact
 

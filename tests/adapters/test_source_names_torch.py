@@ -10,7 +10,7 @@ from torchmetrics import Metric
 
 import demele
 from demele.adapters import torchmetrics as adapter
-from demele.adapters.source_names import BUNDLE, SOURCE_NAMES
+from demele.adapters.latte import BUNDLE, SOURCE_NAMES
 from tests.adapters.rows import A, D, Z
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

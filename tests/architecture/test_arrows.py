@@ -135,7 +135,7 @@ def test_arrows_point_down() -> None:
 def test_what_is_called_late_is_the_engine_and_what_scores_in_pieces() -> None:
     assert {target for target in ARROWS[LATE] if room_of(target) != "core"} == {
         "demele.metrics.run",
-        "demele.scoring.pieces",
+        "demele.scoring.evaluate",
     }
 
 

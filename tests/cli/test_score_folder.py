@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import demele as library
-from demele.scoring import pieces
+from demele.scoring import evaluate as pieces
 from tests.cli.conftest import Program
 
 pytest.importorskip("pyarrow")

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation import forest_importance as forest_module
 from demele.estimation import importance as lasso_module
-from demele.estimation.boosting_importance import boosting_importance
-from demele.estimation.forest_importance import forest_importance
+from demele.estimation import tree_importance as forest_module
 from demele.estimation.importance import FittedImportance, in_part, lasso_importance, splits
+from demele.estimation.tree_importance import boosting_importance, forest_importance
 from demele.estimation.trees import (
     MAX_BINS,
     Bins,

@@ -6,7 +6,7 @@ from scipy.linalg import polar
 from scipy.stats import special_ortho_group
 
 from demele.core.seeds import rng_for
-from demele.estimation.rotations import (
+from demele.scoring.alignment import (
     Scatter,
     between_covariance,
     candidates,

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from demele.estimation.information import entropy, mutual_information
-from demele.estimation.known_errors import accuracy_without_errors, areas_without_errors
+from demele.estimation.known_errors import (
+    accuracy_without_errors,
+    areas_without_errors,
+    audited_transition,
+    counted_transition,
+    without_errors,
+)
 from demele.estimation.logistic import rank_auc
-from demele.estimation.signed_information import audited_transition, counted_transition, without_errors
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 
 

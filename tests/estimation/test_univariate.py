@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from demele.estimation.correlations import mid_ranks
-from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes
-from demele.estimation.one_code_classifiers import svc_lines
-from demele.estimation.univariate import linear_classifier_accuracy_matrix, squared_correlations
+from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes, mid_ranks
+from demele.estimation.univariate import linear_classifier_accuracy_matrix, squared_correlations, svc_lines
 from tests.oracles import univariate as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele.metrics.predictor.capacity_explicitness import area_explicitness, fourier_features, ridge_predictions
+from demele.metrics.predictor.explicitness import area_explicitness, fourier_features, ridge_predictions
 from tests.oracles import capacity as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 

@@ -123,7 +123,7 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
 
 def test_multiple_correlation_of_noise_has_the_level_of_one_column() -> None:
     from demele.core.inputs import read_factors
-    from demele.estimation.joint_codes import multiple_correlation
+    from demele.metrics.code_groups import multiple_correlation
 
     rng = rng_for(0, "multiple correlation")
     factors = [read_factors(rng.normal(size=60)).columns[0] for _ in range(400)]

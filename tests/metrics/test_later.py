@@ -14,7 +14,7 @@ from demele.core.inputs import read_pair
 from demele.core.lazy import Later
 from demele.core.seeds import rng_for
 from demele.estimation import counts, trees
-from demele.estimation.forest_importance import forest_importance
+from demele.estimation.tree_importance import forest_importance
 from demele.metrics import run, source
 from demele.metrics.data import Data, TableSettings
 from demele.metrics.predictor import dci as fitted_importances

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.metrics.information.med import best_codes, split_tables
+from demele.metrics.information.information_shares import best_codes, split_tables
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

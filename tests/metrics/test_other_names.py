@@ -5,7 +5,7 @@ from operator import attrgetter
 import pytest
 
 import demele
-from demele.metrics import other_names
+from demele.metrics import catalogue as other_names
 
 #: Functions, gin names, configurations and keys of results of disentanglement_lib, and functions of disent.
 SUGGESTED = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.core.seeds import rng_for
-from demele.estimation import boosting_importance, forest_importance, importance
+from demele.estimation import importance, tree_importance
 from demele.estimation.importance import N_SHUFFLES, Fit, Shuffles, cross_fit, deviations_above_chance
 from demele.metrics import dci_compactness, dci_modularity
 from demele.metrics.predictor import dci as fitted_importances
@@ -19,8 +19,8 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, 
 Floats = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 MODELS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "forest": (forest_importance, {"n_trees": 4}, "impurity"),
-    "boosting": (boosting_importance, {"n_trees": 10}, "impurity"),
+    "forest": (tree_importance, {"n_trees": 4}, "impurity"),
+    "boosting": (tree_importance, {"n_trees": 10}, "impurity"),
     "lasso": (importance, {}, "coefficients"),
 }
 #: Each code by itself.
@@ -143,7 +143,7 @@ def test_printed_values_of_permutation_are_met_by_our_forests(name: str) -> None
     groups = tuple((column,) for column in range(codes.shape[1]))
     own, lost = [], []
     for index, factor in enumerate(factors.T):
-        found = forest_importance.forest_importance(
+        found = tree_importance.forest_importance(
             codes,
             factor,
             categorical=False,

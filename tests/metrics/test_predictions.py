@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.estimation.probes import ProbedCodes, held_out_score, predicted
+from demele.metrics.standalone.downstream import ProbedCodes, held_out_score, predicted
 from demele.metrics.standalone.fairness import p_value_of_any, total_variation
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.metrics.standalone.stochastic import log_densities
+from demele.metrics.standalone.unsupervised import log_densities
 from tests.oracles import posteriors as oracle
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close

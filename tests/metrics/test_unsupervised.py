@@ -10,8 +10,11 @@ import scipy.linalg
 from scipy.stats import spearmanr
 
 import demele
-from demele.metrics.standalone.udr import relative_strength
-from demele.metrics.standalone.unsupervised import gaussian_total_correlation, gaussian_wasserstein_correlation
+from demele.metrics.standalone.unsupervised import (
+    gaussian_total_correlation,
+    gaussian_wasserstein_correlation,
+    relative_strength,
+)
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 #: Two uncorrelated signs, and a mixture of them with correlation 0.6.

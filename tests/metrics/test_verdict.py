@@ -11,10 +11,9 @@ import demele
 from benchmarks.verdicts import WORLDS, judged
 from demele.core.inputs import read_pair
 from demele.core.verdict import FactorVerdict, RepresentationVerdict, factor_words
-from demele.estimation.holdings import is_echo, order_within, together
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
-from demele.metrics.verdict import verdict_of
+from demele.metrics.verdict import is_echo, order_within, together, verdict_of
 from tests.tolerances import ROUNDING, assert_close
 
 MAIN = ("identity", "permuted", "copied", "mixed", "rotated", "lost", "dead", "noise", "bent")

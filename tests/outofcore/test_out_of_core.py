@@ -12,19 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import AmbiguousKindWarning
-from demele.errors import (
-    FormatError,
-    InputError,
-    InputTypeError,
-    NotEnoughData,
-    UnknownNameError,
-)
+from demele.errors import AmbiguousKindWarning, FormatError, InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.estimation.discretise import ColumnBins, EqualWidth, cut
 from demele.outofcore import tables
 from demele.outofcore.passes import Instructions, counted
 from demele.scoring import evaluate as evaluating
-from demele.scoring import pieces as deciding
 from demele.streaming.frame import Binned, Rows
 from demele.streaming.states import CountState
 from tests.given import evaluated
@@ -208,7 +200,7 @@ def test_mapped_arrays_larger_than_the_limit(
     codes, factors = (np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("codes", "factors"))
     metrics = [*COUNTED, "sap", "irs"]
     expected = demele.evaluate(codes, factors, metrics)
-    monkeypatch.setattr(deciding, "LARGEST_MAPPED", codes.nbytes)
+    monkeypatch.setattr(evaluating, "LARGEST_MAPPED", codes.nbytes)
     monkeypatch.setattr(tables, "ROWS_PER_SPAN", 90)
     monkeypatch.setattr(tables, "ROWS_PER_READ", 40)
     found = demele.evaluate(codes, factors, metrics)

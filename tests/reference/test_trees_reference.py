@@ -18,10 +18,9 @@ from sklearn.linear_model import Lasso, LassoCV
 from sklearn.model_selection import PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from demele.estimation import boosting_importance as module
-from demele.estimation.boosting_importance import boosting_importance
-from demele.estimation.forest_importance import forest_importance
+from demele.estimation import tree_importance as module
 from demele.estimation.importance import lasso_importance, unseen_errors
+from demele.estimation.tree_importance import boosting_importance, forest_importance
 from demele.estimation.trees import Bins, descend, grow_trees, importances_by_depth, presort
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 

@@ -17,9 +17,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy.audited import of_rows, of_tables
-from demele.scoring.noisy.case import Case, FactorNoise, Parts, Work, split_rows
-from demele.scoring.noisy.signed_tables import nearer
+from demele.scoring.noisy_case import Case, FactorNoise, Parts, Work, nearer, split_rows
+from demele.scoring.noisy_factors import of_rows, of_tables
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

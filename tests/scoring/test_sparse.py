@@ -18,7 +18,8 @@ from demele.core.inputs import read_factors
 from demele.errors import AmbiguousKindWarning, InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.estimation.discretise import EqualFrequency, EqualWidth, cut
 from demele.estimation.information import information_table
-from demele.estimation.sparse_counts import (
+from demele.estimation.univariate import squared_correlations
+from demele.metrics.sparse_source import (
     Active,
     blocks,
     count_block,
@@ -26,7 +27,6 @@ from demele.estimation.sparse_counts import (
     nonzero_bins,
     squared_correlation_block,
 )
-from demele.estimation.univariate import squared_correlations
 from demele.scoring.sparse import sparse_metrics
 from tests.oracles import information as oracle
 from tests.refusals import refuses
@@ -298,9 +298,7 @@ def test_size_of_the_blocks_does_not_matter(limits: tuple[int, int]) -> None:
 
 
 def test_number_of_jobs_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "demele.estimation.sparse_counts.blocks.__kwdefaults__", {"max_cells": 2000, "max_nonzeros": 99}
-    )
+    monkeypatch.setattr("demele.metrics.sparse_source.blocks.__kwdefaults__", {"max_cells": 2000, "max_nonzeros": 99})
     codes, _ = sparse_case()
     factors = mixed_factors()
     one = demele.evaluate_sparse(sp.csc_array(codes), factors)

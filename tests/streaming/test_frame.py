@@ -17,7 +17,7 @@ import demele
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_pair
 from demele.estimation.counts import column_bins
-from demele.streaming.batches import read_batch
+from demele.streaming.sample import read_batch
 from tests.contract.cases import small
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -8,8 +8,8 @@ import pytest
 
 import demele
 from demele.core.errors import FormatError, IncompatibleState
-from demele.streaming.batches import read_batch
 from demele.streaming.frame import BinEdges
+from demele.streaming.sample import read_batch
 from demele.streaming.sums import MomentState, ProductState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.streaming.accumulator import MAGIC, checksum, state_to_bytes, with_state
-from demele.streaming.settings import plain_setting, setting_of
+from demele.streaming.frame import plain_setting, setting_of
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import IncompatibleState
-from demele.streaming.batches import read_batch
-from demele.streaming.sample import SampleState, row_keys
+from demele.streaming.sample import SampleState, read_batch, row_keys
 from demele.streaming.states import WAITING, CountState
 from tests.tolerances import assert_exact, assert_mean
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from demele.adapters.source_names import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
+from demele.adapters.latte import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.inputs import Missing
 from demele.core.kinds import checked_flag
@@ -27,8 +27,7 @@ from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.streaming.accumulator import BOUND, Accumulator
-from demele.streaming.frame import BinEdges
-from demele.streaming.settings import plain_setting, setting_of
+from demele.streaming.frame import BinEdges, plain_setting, setting_of
 
 # What Keras passes to a metric, as arrays: values of tensors, or why there are none -----------------------------------
 

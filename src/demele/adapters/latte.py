@@ -9,40 +9,331 @@
 [1.0, 1.0]
 """
 
-from collections.abc import Sequence
-from typing import Any
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
-from demele.adapters.source_names import (
-    BUNDLE_KEYS,
-    THRESHOLD,
-    RegDim,
-    accumulator_keywords,
-    checked_threshold,
-    code_variances,
-    modularity_per_code,
-    per_attribute,
-    per_attribute_of_bundle,
-)
 from demele.core.arrays import Floats
-from demele.core.errors import InputError, quoted
-from demele.core.kinds import checked_name, is_number
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.kinds import checked_flag, checked_name, checked_size, is_number
+from demele.core.results import Evaluation, Score
+from demele.core.table_columns import items_of
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.information.entropies import DEAD_CODE
+from demele.metrics.source import IN_ORDER, regularising_codes
 from demele.metrics.standalone.interpolatability import averaged, monotonicity_on, smoothness_on
 from demele.streaming.accumulator import Accumulator
+from demele.streaming.sums import MomentState
 
-__all__ = [
-    "dependency_aware_mutual_info_bundle",
-    "dlig",
-    "dmig",
-    "liad_interpolatability_bundle",
-    "mig",
-    "modularity",
-    "monotonicity",
-    "sap",
-    "smoothness",
-    "xmig",
-]
+# The class names of Latte (Watcharasupat et al. 2022), their arguments, and what they are called here -----------------
+#
+# Latte's classes return one value per attribute, computed from nearest-neighbour information or, for SAP, on the
+# training rows: the protocol ``"latte"``. Both adapters read this table, so that they cannot differ.
+#
+# >>> SOURCE_NAMES["DependencyAwareMutualInformationGap"].alias
+# 'DMIG'
+# >>> sorted(accumulator_keywords("mig", discrete=True).items())
+# [('kinds', 'categorical'), ('options', {}), ('protocol', 'latte'), ('reg_dim', None)]
+
+RegDim = Sequence[int] | None
+
+#: Latte's threshold for the variance of a code (SAP) and for an information (Modularity).
+THRESHOLD = DEAD_CODE
+PROTOCOL = "latte"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceName:
+    """One class of Latte.
+
+    Attributes
+    ----------
+    name, alias : str
+        Of the class, and its short form (empty for Modularity, which has none).
+    metric : str
+        Registered name here.
+    arguments : mapping of str to default
+        Of the class, in its order. Those of both frameworks follow as keywords.
+    native : {"per factor", "per code"}
+        What the metric has natively here. The class returns one value per attribute in either case: a metric per code
+        gives the value of the code that regularises each attribute.
+    """
+
+    name: str
+    alias: str
+    metric: str
+    arguments: Mapping[str, Any]
+    native: str
+
+
+def _source_name(name: str, alias: str, metric: str, **more: Any) -> SourceName:
+    arguments = MappingProxyType({"reg_dim": None, "discrete": False, **more})
+    return SourceName(name=name, alias=alias, metric=metric, arguments=arguments, native=CATALOGUE[metric].native)
+
+
+SOURCE_NAMES: Mapping[str, SourceName] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            _source_name("MutualInformationGap", "MIG", "mig", fill_reg_dim=False),
+            _source_name("DependencyAwareMutualInformationGap", "DMIG", "dmig"),
+            _source_name("DependencyAwareLatentInformationGap", "DLIG", "dlig"),
+            _source_name("DependencyBlindMutualInformationGap", "XMIG", "xmig"),
+            _source_name("SeparateAttributePredictability", "SAP", "sap", l2_reg=1.0, thresh=THRESHOLD),
+            _source_name("Modularity", "", "modularity", thresh=THRESHOLD),
+        )
+    }
+)
+#: The bundle: four metrics from one information table, each attribute with its own code in all of them.
+BUNDLE = "DependencyAwareMutualInformationBundle"
+BUNDLE_KEYS: Mapping[str, str] = MappingProxyType({"MIG": "mig", "DMIG": "dmig", "XMIG": "xmig", "DLIG": "dlig"})
+
+
+def accumulator_keywords(
+    metric: str | Sequence[str],
+    *,
+    reg_dim: RegDim = None,
+    discrete: bool = False,
+    fill_reg_dim: bool = False,
+    l2_reg: float = 1.0,
+) -> dict[str, Any]:
+    """Return the keywords of :class:`demele.Accumulator` that Latte's arguments mean.
+
+    Parameters
+    ----------
+    metric : str or sequence of str
+        Registered name, or names for the bundle.
+    reg_dim : sequence of int, optional
+        The code of each attribute. Without it: the most informative code (MIG, SAP), or code i for attribute i
+        (DMIG, XMIG, DLIG, Modularity).
+    discrete : bool
+        Attributes are classes rather than numbers: ``kinds``.
+    fill_reg_dim : bool
+        MIG takes code i for attribute i too. The bundle always does.
+    l2_reg : float
+        The penalty C of SAP's classifier, above 0; not looked at for attributes that are numbers.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    for name, value in (("discrete", discrete), ("fill_reg_dim", fill_reg_dim)):
+        checked_flag(value, name)
+    given = None if reg_dim is None else _indices(reg_dim)
+    options: dict[str, dict[str, Any]] = {}
+    if given is None and (fill_reg_dim or not isinstance(metric, str)):
+        options["mig"] = {"reg_dim": IN_ORDER}
+    if metric == "sap":
+        options["sap"] = {"penalty": l2_reg}
+    kinds = "categorical" if discrete else "continuous"
+    return {"protocol": PROTOCOL, "kinds": kinds, "reg_dim": given, "options": options}
+
+
+def per_attribute(
+    score: Score,
+    *,
+    reg_dim: RegDim = None,
+    discrete: bool = False,
+    thresh: float = THRESHOLD,
+    variances: Floats | None = None,
+) -> Floats:
+    """Return one value per attribute, as Latte's classes do.
+
+    Parameters
+    ----------
+    score : Score
+        Of one of the six metrics.
+    reg_dim : sequence of int, optional
+        The code of each attribute. SAP then takes its score first, whatever its rank, so that the gap may be negative;
+        Modularity gives the values of these codes (Latte does not look at the argument there).
+    discrete : bool
+    thresh : float, at least 0
+        SAP of numbers: codes with a smaller variance score 0; ``variances`` has to be given. Modularity: informations
+        (nats) below it count as 0. Other metrics do not look at it.
+    variances : array of shape (n_codes,), optional
+        Of the codes, see :func:`code_variances`.
+
+    Returns
+    -------
+    array of shape (n_attributes,)
+
+    Raises
+    ------
+    InputError, NotEnoughData
+        If there is not one valid code for each attribute.
+    """
+    if score.metric == "modularity":
+        codes = regularising_codes(reg_dim, score.code_names, score.factor_names)
+        return modularity_per_code(score, thresh)[codes]
+    if score.metric == "sap":
+        return _sap(score, reg_dim, 0.0 if discrete else thresh, variances)
+    if score.per_factor is None:
+        raise InputError("score", f"expected a metric with a value per factor, got {score.metric}")
+    return score.per_factor.copy()
+
+
+def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Floats]:
+    """Return the values per attribute of the bundle's four metrics by their short names.
+
+    A metric that does not apply, as XMIG where every code regularises an attribute, is NaN for all; the reason is in
+    ``evaluation.left_out``.
+    """
+    undefined = np.full(len(evaluation.factors), np.nan)
+    found = {score.metric: per_attribute(score) for score in evaluation}
+    return {key: found.get(metric, undefined) for key, metric in BUNDLE_KEYS.items()}
+
+
+def code_variances(accumulator: Accumulator) -> Floats | None:
+    """Return the variances of the codes over the rows that an accumulator sums or keeps; None where it does neither."""
+    sums = accumulator._held.states.get(("moments", None))
+    if isinstance(sums, MomentState) and sums.n:
+        return sums.code_variances()
+    kept = accumulator._held.sample
+    if kept is None or kept.n == 0 or accumulator._held.columns is None:
+        return None
+    columns = kept.rows()[: len(accumulator._held.columns[0])]
+    return np.array([np.var(np.asarray(column, dtype=np.float64)) for column in columns])
+
+
+def checked_threshold(thresh: object) -> float:
+    """Validate ``thresh``: a finite number of at least 0."""
+    return checked_size(thresh, "thresh", zero=True)
+
+
+def _indices(reg_dim: object) -> tuple[int, ...]:
+    """Return the codes as whole numbers; whether they exist is known with the first batch."""
+    found: list[int] = []
+    for code in items_of(reg_dim, "reg_dim", "one code (index) for each attribute"):
+        if isinstance(code, bool) or not isinstance(code, int | np.integer):
+            raise InputTypeError("reg_dim", f"expected a code's index for attribute {len(found)}, got {quoted(code)}")
+        found.append(int(code))
+    return tuple(found)
+
+
+def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Floats | None) -> Floats:
+    if score.matrix_values is None or score.per_factor is None:
+        raise InputError("score", f"expected the result of SAP, with a matrix, got {quoted(score)}")
+    flat = np.zeros(len(score.code_names), dtype=bool) if variances is None else variances < thresh
+    if reg_dim is None and not flat.any():
+        return score.per_factor.copy()
+    own = score.matrix_values.copy()
+    own[flat] = np.where(np.isnan(own[flat]), np.nan, 0.0)
+    d, m = own.shape
+    if reg_dim is None:
+        first, codes = own.max(axis=0), own.argmax(axis=0)
+    else:
+        codes = regularising_codes(reg_dim, score.code_names, score.factor_names)
+        first = own[codes, np.arange(m)]
+    if d == 1:  # the guess without a code is its partner
+        majority = score.details.get("majority", {})
+        alone = np.asarray(first - np.array([majority.get(name, 0.0) for name in score.factor_names]))
+        return alone if reg_dim is not None else np.maximum(alone, 0.0)
+    own[codes, np.arange(m)] = np.where(np.isnan(first), np.nan, -np.inf)
+    gaps: Floats = first - own.max(axis=0)
+    return gaps
+
+
+def modularity_per_code(score: Score, thresh: float) -> Floats:
+    """Return the values of all codes, informations below ``thresh`` being 0."""
+    if score.matrix_values is None or score.per_code is None:
+        raise InputError("score", f"expected the result of Modularity, with a matrix, got {quoted(score)}")
+    if thresh <= DEAD_CODE:
+        return score.per_code.copy()
+    information = score.matrix_values
+    information = information[:, ~np.isnan(information).all(axis=0)]  # factors that vary
+    information = np.where(information < thresh, 0.0, information)
+    largest = information.max(axis=1)
+    relative = information / np.where(largest > 0, largest, 1.0)[:, None]
+    others = np.maximum((relative**2).sum(axis=1) - 1.0, 0.0)
+    found: Floats = np.where(largest > 0, 1.0 - others / (information.shape[1] - 1), 0.0)
+    return found
+
+
+#: What is said of the arguments of Latte.
+_ARGUMENTS = {
+    "reg_dim": "sequence of int, optional\n    The code of each attribute.",
+    "discrete": "bool, default False\n    Attributes are classes.",
+    "fill_reg_dim": "bool, default False\n    Without ``reg_dim``, code i is that of attribute i.",
+    "l2_reg": "float, default 1.0\n    Penalty C of the linear classifier of classes.",
+    "thresh": "float, default 1e-12\n    Below it a variance (SAP) or an information (Modularity) scores 0.",
+}
+
+
+class LatteMetric:
+    """The part that metrics under Latte's names share, in any framework.
+
+    Attributes
+    ----------
+    metric : str, or tuple of str
+        The metric, or those of the bundle.
+    defaults : mapping
+        Its arguments.
+    accumulator : Accumulator
+        Of the framework's metric.
+    """
+
+    metric: ClassVar[str | tuple[str, ...]]
+    defaults: ClassVar[Mapping[str, Any]]
+    accumulator: Accumulator
+    _own: Mapping[str, Any]
+
+    @classmethod
+    def arguments(
+        cls, given: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Return the arguments of Latte, those of an accumulator that they stand for, and others."""
+        bound = inspect.signature(cls).bind(*given, **keywords)
+        more: dict[str, Any] = bound.arguments.pop("keywords", {})
+        own = {**cls.defaults, **bound.arguments}
+        checked_threshold(own.get("thresh", THRESHOLD))
+        meant = {name: value for name, value in own.items() if name != "thresh"}
+        return own, accumulator_keywords(cls.metric, **meant), more
+
+    def per_attribute(self, score: Any) -> Any:
+        """Return the value of each attribute; of the bundle, by the name of each metric."""
+        if isinstance(self.metric, tuple):
+            return per_attribute_of_bundle(score)
+        own = {name: self._own[name] for name in ("reg_dim", "discrete", "thresh") if name in self._own}
+        return per_attribute(score, variances=code_variances(self.accumulator) if self.metric == "sap" else None, **own)
+
+
+def latte_classes(base: type, module: str, framework: str, others: str) -> dict[str, Any]:
+    """Return the classes of Latte by name, made of a metric of a framework; ``others`` are some of its arguments."""
+    bundle = "MIG, DMIG, XMIG and DLIG of each attribute from one state: a dict of them by these names."
+    asked: dict[str, tuple[Any, Mapping[str, Any], str]] = {
+        name: (
+            one.metric,
+            one.arguments,
+            f"{CATALOGUE[one.metric].title} of each attribute: {CATALOGUE[one.metric].definition}.",
+        )
+        for name, one in SOURCE_NAMES.items()
+    }
+    asked[BUNDLE] = tuple(BUNDLE_KEYS.values()), {"reg_dim": None, "discrete": False}, bundle
+    made = {}
+    for name, (metric, defaults, says) in asked.items():
+        plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        named = [inspect.Parameter(key, plain, default=value) for key, value in defaults.items()]
+        arguments = "".join(f"{key} : {_ARGUMENTS[key]}\n" for key in defaults)
+        body = {
+            "__doc__": f"{says}\n\nThe class ``{name}`` of Latte (Watcharasupat et al. 2022), with its protocol: "
+            "nearest-neighbour information;\nSAP is scored on the training rows. One value per attribute."
+            f"\n\nParameters\n----------\n{arguments}**keywords\n    Others of :class:`{framework}`: {others}, "
+            "``seed``, ...\n",
+            "__module__": module,
+            "__signature__": inspect.Signature([*named, inspect.Parameter("keywords", inspect.Parameter.VAR_KEYWORD)]),
+            "metric": metric,
+            "defaults": defaults,
+        }
+        made[name] = type(name, (base,), body)
+    return made
 
 
 def _scored(

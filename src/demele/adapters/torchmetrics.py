@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from demele.adapters.source_names import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
+from demele.adapters.latte import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import Missing
 from demele.core.kinds import checked_flag

@@ -24,16 +24,12 @@ from demele.files.label_files import column
 from demele.files.named import holds_sparse, names_of_codes, read_sparse, read_table, split_name, without_row_numbers
 from demele.files.python_files import PythonFiles
 from demele.files.table_files import Warn
-from demele.metrics.standalone.downstream import downstream
-from demele.metrics.standalone.fairness import fairness
-from demele.metrics.standalone.reduced_downstream import reduced_downstream
-from demele.metrics.standalone.strong_downstream import strong_downstream
-from demele.metrics.standalone.udr import udr
-from demele.metrics.standalone.unsupervised import unsupervised_scores
-from demele.scoring import pieces
+from demele.metrics.standalone.downstream import downstream, reduced_downstream
+from demele.metrics.standalone.fairness import fairness, strong_downstream
+from demele.metrics.standalone.unsupervised import udr, unsupervised_scores
 from demele.scoring.breakdown import breakdown
 from demele.scoring.concepts import absorption, sparse_probing, splitting
-from demele.scoring.evaluate import evaluate
+from demele.scoring.evaluate import LARGEST_MAPPED, evaluate, read_in_pieces
 from demele.scoring.replay import replay as replay_score
 from demele.scoring.several import compare_representations
 from demele.scoring.sparse import evaluate_sparse
@@ -72,7 +68,7 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
         from demele.outofcore.tables import scan_parquet
 
         scanned = scan_parquet(path, names or None)
-        if path.is_dir() or scanned.n * len(scanned.names) * 8 > pieces.LARGEST_MAPPED:
+        if path.is_dir() or scanned.n * len(scanned.names) * 8 > LARGEST_MAPPED:
             return scanned
     table = read_table(text, warn=warn)
     return table if names or isinstance(table, np.ndarray) else without_row_numbers(table, path, warn)
@@ -393,7 +389,7 @@ def read_scored(
     ]
     if "noise" in given.options:
         items, kinds = given.take("noise"), given.options.get("kinds")
-        if pieces.read_in_pieces(values, values):
+        if read_in_pieces(values, values):
             raise InputError(
                 "--factor-noise: needs rows in memory, and FACTORS are read a piece at a time; give a sample"
             )

@@ -140,7 +140,7 @@ SAMPLE = 100_000
 #: What scores one metric: its function ``scored``.
 ENGINE = "demele.metrics.run"
 #: What scores data that are read a piece at a time.
-IN_PIECES = "demele.scoring.pieces:scores_in_pieces"
+IN_PIECES = "demele.scoring.evaluate:scores_in_pieces"
 
 
 def in_pieces(*arguments: Any, **options: Any) -> Any:

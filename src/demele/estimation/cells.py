@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers, Rows
 from demele.estimation.discretise import ColumnBins
-from demele.estimation.moments import CodeMoments, ValueOrder, chunks, code_rows, smallest_unsigned
+from demele.estimation.linear_recovery import CodeMoments, ValueOrder, chunks, code_rows
 
 #: A table with one slot for every possible cell is used up to this many slots whatever the number of rows.
 _SMALL_TABLE = 1 << 12
@@ -102,7 +102,7 @@ class FactorCells:
     @classmethod
     def empty(cls, n_codes: int, sizes: Sequence[int]) -> Self:
         """Return the summary of no rows, the identity of :meth:`merge`."""
-        levels = np.zeros((len(sizes), 0), dtype=smallest_unsigned(max(sizes, default=1) - 1))
+        levels = np.zeros((len(sizes), 0), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
         return cls(
             tuple(map(int, sizes)), levels, np.zeros(0, np.int64), np.zeros((n_codes, 0)), CodeMoments.empty(n_codes)
         )
@@ -174,7 +174,7 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[Integers], sizes: Seq
         decoded = np.unravel_index(observed, sizes) if sizes else ()
     else:
         decoded = (column[cells.example] for column in columns)
-    levels = np.empty((len(sizes), len(count)), dtype=smallest_unsigned(max(sizes, default=1) - 1))
+    levels = np.empty((len(sizes), len(count)), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
     for line, level in zip(levels, decoded, strict=True):
         line[:] = level
     return FactorCells(sizes, levels, count, total, moments)
@@ -210,13 +210,13 @@ class CellMoments:
     @classmethod
     def empty(cls, n_codes: int, sizes: Sequence[int]) -> Self:
         """Return the moments of no rows, the identity of :meth:`merge`."""
-        levels = np.zeros((len(sizes), 0), dtype=smallest_unsigned(max(sizes, default=1) - 1))
+        levels = np.zeros((len(sizes), 0), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
         return cls(tuple(map(int, sizes)), levels, np.zeros(0, np.int64), *(np.zeros((n_codes, 0)) for _ in range(2)))
 
     @classmethod
     def of_rows(cls, codes: Floats, columns: Sequence[Integers], sizes: Sequence[int]) -> Self:
         """Return the moments of codes (n_samples, n_codes) at factor levels, each (n_samples,): integers from 0."""
-        levels = np.array(columns, dtype=smallest_unsigned(max(sizes, default=1) - 1))
+        levels = np.array(columns, dtype=np.min_scalar_type(max([1, *sizes]) - 1))
         of_each = cls(tuple(map(int, sizes)), levels, np.ones(len(codes), np.int64), codes.T, np.zeros(codes.T.shape))
         return of_each.over(range(len(sizes)))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats, Rows
 from demele.core.columns import SparseCodes
 from demele.estimation.logistic import one_vs_rest_logistic, scaled_codes
-from demele.estimation.one_code_classifiers import fit_as_far
+from demele.estimation.univariate import fit_as_far
 
 Ranking = Literal["standardised", "raw"]
 #: Non-zeros whose sums are taken at a time.

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from demele.core.columns import CHUNK, Codes, Factor, Factors
 from demele.core.errors import InputError
 from demele.estimation.discretise import Binning, ColumnBins, cut
-from demele.estimation.moments import smallest_unsigned
 
 #: Cells of one packed table: small enough to stay in a core's cache.
 MAX_CELLS = 1 << 17
@@ -258,7 +257,7 @@ def packed_columns(sizes: NDArray[np.intp], budget: int) -> list[list[int]]:
 
 def _pack(columns: NDArray[np.intp], sizes: NDArray[np.intp], group: list[int]) -> _Pack:
     shape = tuple(int(sizes[column]) for column in group)
-    kind = smallest_unsigned(prod(shape))  # narrow numbers are read and multiplied faster
+    kind = np.min_scalar_type(prod(shape))  # narrow numbers are read and multiplied faster
     index = columns[group[0]].astype(kind)
     for column in group[1:]:
         index *= kind.type(sizes[column])
@@ -270,7 +269,7 @@ def _pair_tables(
     first: _Pack, second: _Pack, weights: NDArray[np.float64] | None
 ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
     """Count two packs against each other and yield the table of each pair of their columns."""
-    kind = smallest_unsigned(first.size * second.size)
+    kind = np.min_scalar_type(first.size * second.size)
     index = first.index.astype(kind)
     index *= kind.type(second.size)
     index += second.index

@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 from demele.core.arrays import Flags, Floats, Integers
 from demele.core.errors import NotEnoughData
 from demele.estimation.cells import FactorCells, Partition, summarise_cells
-from demele.estimation.moments import ROUNDING, CodeMoments, ValueOrder, chunks, code_rows, divide, largest_distance
+from demele.estimation.linear_recovery import (
+    ROUNDING,
+    CodeMoments,
+    ValueOrder,
+    chunks,
+    code_rows,
+    divide,
+    largest_distance,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers
 from demele.core.errors import NotEnoughData
-from demele.estimation.one_code_classifiers import compact
+from demele.estimation.univariate import compact
 
 # Distances to nearest neighbours on a line and in a plane, and how many points lie within them ------------------------
 

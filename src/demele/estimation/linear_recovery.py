@@ -1,13 +1,15 @@
-"""What a linear map of all codes together knows of factors: explained shares and canonical correlations."""
+"""Linear maps: correlations of codes with factors, moments that add up, explained shares, canonical correlations."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Flags, Floats, Integers, Rows
+from demele.core.inputs import Factor
 from demele.estimation.univariate import unit_vectors, variance_shares
 
 #: Least share of the largest squared length from which lengths are read off the columns' products, as exact as need be.
@@ -255,3 +257,339 @@ def _whitening(correlations: Floats) -> Floats:
     squares, vectors = np.linalg.eigh(correlations)
     kept = squares > LEAST * squares.max(initial=0.0)
     return np.asarray(vectors[:, kept] / np.sqrt(squares[kept]))
+
+
+# What the forms of interventional robustness share --------------------------------------------------------------------
+
+#: Rows handled at a time: their codes stay in the processor's cache, and a file larger than the memory can be read.
+CHUNK = 1 << 13
+#: Cell means that differ by less than this many standard deviations differ by rounding only.
+ROUNDING = 1e-10
+
+
+def chunks(n_rows: int) -> Iterator[slice]:
+    """Yield slices that together are all rows."""
+    for start in range(0, n_rows, CHUNK):
+        yield slice(start, min(start + CHUNK, n_rows))
+
+
+def code_rows(codes: NDArray[Any], rows: slice) -> Floats:
+    """Return rows of codes with one contiguous line per code, shape (n_codes, n)."""
+    return np.ascontiguousarray(codes[rows].T, dtype=np.float64)
+
+
+def divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the quotient, NaN, without a warning, where the denominator is 0."""
+    out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=out, where=denominator != 0)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMoments:
+    """Sums and extremes of each code over all rows of a summary; all arrays have shape (n_codes,).
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    reference : ndarray
+        The value about which sums are taken; fixed by the first rows, any value inside the data will do.
+    total, squares : ndarray
+        Sums of z - reference and of its square.
+    low, high : ndarray
+        Smallest and largest z - reference; inf and -inf if there are no rows.
+    """
+
+    n: int
+    reference: Floats
+    total: Floats
+    squares: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def empty(cls, n_codes: int) -> Self:
+        """Return the summary of no rows, the identity of :meth:`merge`."""
+        zeros = np.zeros(n_codes)
+        return cls(0, zeros, zeros, zeros, np.full(n_codes, np.inf), np.full(n_codes, -np.inf))
+
+    @classmethod
+    def of_rows(cls, rows: Floats, reference: Floats) -> tuple[Self, Floats]:
+        """Summarise rows (n_codes, n); also return them centred on the reference."""
+        centred = rows - reference[:, np.newaxis]
+        squares = np.einsum("ij,ij->i", centred, centred)
+        extremes = centred.min(axis=1), centred.max(axis=1)
+        return cls(rows.shape[1], reference, centred.sum(axis=1), squares, *extremes), centred
+
+    def rebased(self, reference: Floats) -> Self:
+        """Return the same summary with sums about another reference."""
+        shift = self.reference - reference
+        squares = self.squares + shift * (2.0 * self.total + self.n * shift)
+        total = self.total + self.n * shift
+        return type(self)(self.n, reference, total, squares, self.low + shift, self.high + shift)
+
+    def merge(self, other: Self) -> Self:
+        """Return the summary of the rows of both."""
+        if not self.n or not other.n:
+            return self if self.n else other
+        other = other.rebased(self.reference)
+        return type(self)(
+            self.n + other.n,
+            self.reference,
+            self.total + other.total,
+            self.squares + other.squares,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+    @property
+    def constant(self) -> Flags:
+        """Codes with a single value."""
+        return ~(self.low < self.high)
+
+    @property
+    def deviation(self) -> Floats:
+        """Standard deviation (divisor n) of each code; exactly 0 for a constant one, NaN if there are no rows."""
+        if not self.n:
+            return np.full(len(self.total), np.nan)
+        variance = self.squares / self.n - (self.total / self.n) ** 2
+        return np.where(self.constant, 0.0, np.sqrt(np.maximum(variance, 0.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class ValueOrder:
+    """Rows put together by value: the values that occur, their rows, and the order that puts equal values side by side.
+
+    Rows without a value (-1) are left out of ``order``.
+    """
+
+    present: NDArray[np.intp]
+    count: NDArray[np.intp]
+    order: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, bins: Integers, size: int) -> Self:
+        """Sort the rows by value, in linear time."""
+        # Small unsigned integers are sorted by radix, in linear time; -1 becomes 0 and comes first.
+        keys = (bins + 1).astype(np.min_scalar_type(size))
+        count = np.bincount(keys, minlength=size + 1)
+        order = np.argsort(keys, kind="stable")[count[0] :]
+        present = np.flatnonzero(count[1:])
+        return cls(present, count[1:][present], order)
+
+    @property
+    def starts(self) -> NDArray[np.intp]:
+        """Where each present value begins in ``order``."""
+        return np.cumsum(self.count) - self.count
+
+    def reduce(self, operation: np.ufunc, ordered: Floats) -> Floats:
+        """Reduce the last axis of values that stand in ``order`` to one number per present value."""
+        return operation.reduceat(ordered, self.starts, axis=-1)
+
+    def parts(self, ordered: Floats) -> Iterator[Floats]:
+        """Yield the stretch of the last axis that belongs to each present value."""
+        for start, n in zip(self.starts, self.count, strict=True):
+            yield ordered[..., start : start + n]
+
+
+def largest_distance(total: Floats, count: Any, low: Floats, high: Floats) -> Floats:
+    """Distance from the mean to the farther extreme; exactly 0 where the extremes are equal."""
+    mean = np.clip(total / count, low, high)  # rounding may put a mean outside its own extremes
+    return np.asarray(np.maximum(high - mean, mean - low))
+
+
+# Correlations of single codes with factors, of values or of ranks, and the best one-to-one pairs of the two -----------
+
+#: Variables of a variance below this share of their mean square are constant, to rounding.
+CONSTANT = 1e-24
+
+
+def mid_ranks(columns: NDArray[Any]) -> Floats:
+    """Return the rank of each value in its column, from 1; tied values have the mean of their ranks.
+
+    Parameters
+    ----------
+    columns : array of shape (n_samples, n_columns)
+
+    Returns
+    -------
+    array of the same shape
+
+    Examples
+    --------
+    >>> mid_ranks(np.array([[30.0], [10.0], [10.0]]))[:, 0].tolist()
+    [3.0, 1.5, 1.5]
+    """
+    n, d = columns.shape
+    ranks = np.empty((d, n))
+    counting = np.arange(1.0, n + 1.0)
+    for own, column in zip(ranks, columns.T, strict=True):
+        order, ordered = _sorted(column)
+        new = ordered[1:] != ordered[:-1]
+        if new.all():
+            own[order] = counting
+        else:
+            starts = np.flatnonzero(np.concatenate([[True], new]))
+            sizes = np.diff(np.append(starts, n))
+            own[order] = np.repeat(starts + (sizes + 1) / 2, sizes)
+    return ranks.T
+
+
+def _sorted(column: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
+    """Return an order of the rows in which the values of a column do not fall, of equal values any, and these values.
+
+    The bits of floats, read as integers, are in the order of the floats. Their last bits, which hardly ever decide,
+    make room for the number of the row: whole numbers are then sorted, several times as fast as rows by their value.
+    """
+    if column.dtype == np.float64:
+        column = np.ascontiguousarray(column)
+        bits = column.view(np.int64)
+        rows_in = (1 << max(len(column) - 1, 0).bit_length()) - 1
+        keys = bits >> 63
+        keys &= np.iinfo(np.int64).max  # larger magnitudes of negative numbers come first
+        keys ^= bits
+        keys &= ~rows_in
+        keys |= np.arange(len(column))
+        keys.sort()
+        keys &= rows_in
+        ordered = column[keys]
+        if (ordered[1:] >= ordered[:-1]).all():
+            return keys, ordered
+    order = np.argsort(column)
+    return order, column[order]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCodes:
+    """Codes as vectors of mean 0 and length 1; those of a constant code are 0."""
+
+    vectors: Floats
+    n: int
+
+    @classmethod
+    def of(cls, codes: Floats, *, ranks: bool = False) -> "UnitCodes":
+        """Bring codes (n_samples, n_codes), or their mid-ranks, to mean 0 and length 1."""
+        vectors, _ = unit_vectors(mid_ranks(codes) if ranks else codes, CONSTANT)
+        return cls(vectors, len(codes))
+
+    def with_values(self, values: Floats, *, ranks: bool = False) -> Floats:
+        """Return the correlations with columns of numbers (n_samples, n_columns): (n_codes, n_columns), signed."""
+        columns, _ = unit_vectors(mid_ranks(values) if ranks else values, CONSTANT)
+        return np.clip(self.vectors.T @ columns, -1.0, 1.0)
+
+    def class_means(self, labels: Rows, n_classes: int) -> tuple[Floats, Floats]:
+        """Return the means of the vectors in each class, (n_codes, n_classes), and the rows of each class."""
+        rows = np.bincount(labels, minlength=n_classes).astype(np.float64)
+        sums = np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in self.vectors.T])
+        return sums / np.maximum(rows, 1.0), rows
+
+    def with_classes(self, labels: Rows, n_classes: int) -> Floats:
+        r"""Return the correlation ratios of all codes with classes 0 ... ``n_classes`` - 1, (n_codes,).
+
+        .. math:: \eta_j = \sqrt{\sum_k n_k (\bar z_{jk} - \bar z_j)^2 / \sum (z_j - \bar z_j)^2}
+
+        It is the largest absolute correlation over all ways to give the classes numbers.
+
+        Examples
+        --------
+        >>> codes = UnitCodes.of(np.array([[0.0], [2.0], [2.0], [4.0]]))
+        >>> codes.with_classes(np.array([0, 0, 1, 1]), 2).round(6).tolist()
+        [0.707107]
+        """
+        means, rows = self.class_means(labels, n_classes)
+        return np.sqrt(np.minimum((means**2 @ rows), 1.0))
+
+
+def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False) -> Floats:
+    """Return how each code goes with each factor, (n_codes, n_factors).
+
+    The correlation with a continuous factor, signed, the correlation ratio with a categorical one, and the multiple
+    correlation with the cosine and the sine of a cyclic one (Mardia 1976; not of their ranks), each on the
+    rows where the factor is annotated; 0 for a code or a factor that is constant there.
+
+    Parameters
+    ----------
+    codes : array of shape (n_samples, n_codes)
+    factors : sequence of Factor
+    ranks : bool
+        Whether mid-ranks are used instead of the values.
+    """
+    matrix = np.zeros((codes.shape[1], len(factors)))
+    whole = UnitCodes.of(codes, ranks=ranks) if any(factor.annotated().all() for factor in factors) else None
+    numbers = [index for index, one in enumerate(factors) if one.kind == "continuous" and one.annotated().all()]
+    if whole is not None and numbers:
+        values = np.column_stack([np.asarray(factors[index].values, dtype=np.float64) for index in numbers])
+        matrix[:, numbers] = whole.with_values(values, ranks=ranks)
+    for index, factor in enumerate(factors):
+        if index in numbers:
+            continue
+        known = factor.annotated()
+        if known.sum() < 2:
+            continue
+        own = whole if whole is not None and known.all() else UnitCodes.of(codes[known], ranks=ranks)
+        values = factor.values[known]
+        if factor.categorical:
+            matrix[:, index] = own.with_classes(values.astype(np.intp), len(factor.levels))
+        elif factor.cyclic:
+            basis = Basis.of(factor.coordinates[known])
+            matrix[:, index] = np.minimum(np.linalg.norm(basis.with_columns(own.vectors), axis=0), 1.0)
+        else:
+            matrix[:, index] = own.with_values(np.asarray(values, dtype=np.float64)[:, None], ranks=ranks)[:, 0]
+    return matrix
+
+
+def matched(association_of: Floats) -> NDArray[np.intp]:
+    """Return the code of each factor in the one-to-one pairs of the largest sum, -1 for a factor without a code.
+
+    Parameters
+    ----------
+    association_of : array of shape (n_codes, n_factors), >= 0
+
+    Examples
+    --------
+    >>> matched(np.array([[0.9, 0.8], [0.7, 0.1]])).tolist()
+    [1, 0]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    codes, factors = linear_sum_assignment(association_of, maximize=True)
+    found = np.full(association_of.shape[1], -1, dtype=np.intp)
+    found[factors] = codes
+    return found
+
+
+def carried_over(
+    train: Floats, test: Floats, factor_train: Factor, factor_test: Factor, sign: float, *, ranks: bool = False
+) -> float:
+    """Return the signed correlation on test rows of one code with a factor, as the training rows relate the two.
+
+    A continuous factor keeps the sign of its correlation in training; classes are numbered by the means of the code in
+    training, and cosine and sine of a cyclic factor are weighted as they fit it best there. 0 where the test rows
+    leave one of the two constant.
+
+    Parameters
+    ----------
+    train, test : arrays of shape (n_train, 1) and (n_test, 1)
+        The code.
+    factor_train, factor_test : Factor
+        On the same rows.
+    sign : float
+        Sign of the correlation in training.
+    ranks : bool
+    """
+    known, here = factor_train.annotated(), factor_test.annotated()
+    if known.sum() < 2 or here.sum() < 2:
+        return 0.0
+    own = UnitCodes.of(test[here], ranks=ranks)
+    if factor_test.cyclic:
+        basis = Basis.of(factor_train.coordinates[known])
+        fitted = basis.directions @ basis.with_columns(UnitCodes.of(train[known], ranks=ranks).vectors)
+        return float(own.with_values(factor_test.coordinates[here] @ fitted)[0, 0])
+    if not factor_test.categorical:
+        values = np.asarray(factor_test.values[here], dtype=np.float64)[:, None]
+        return float(np.sign(sign) * own.with_values(values, ranks=ranks)[0, 0])
+    means, _ = UnitCodes.of(train[known], ranks=ranks).class_means(
+        factor_train.values[known].astype(np.intp), len(factor_train.levels)
+    )
+    return float(own.with_values(means[0][factor_test.values[here].astype(np.intp)][:, None])[0, 0])

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from demele.metrics.information.gaps import mig_from_information as mig_from_information
     from demele.metrics.information.gaps import mig_sup as mig_sup
     from demele.metrics.information.gaps import rmig as rmig
+    from demele.metrics.information.gaps import unique_information as unique_information
     from demele.metrics.information.gaps import xmig as xmig
     from demele.metrics.information.information_shares import infoc as infoc
     from demele.metrics.information.information_shares import infoe as infoe
     from demele.metrics.information.information_shares import infom as infom
-    from demele.metrics.information.med import med_compactness as med_compactness
-    from demele.metrics.information.med import med_modularity as med_modularity
+    from demele.metrics.information.information_shares import med_compactness as med_compactness
+    from demele.metrics.information.information_shares import med_modularity as med_modularity
     from demele.metrics.information.snc import nk as nk
     from demele.metrics.information.snc import snc as snc
-    from demele.metrics.information.unique_information import unique_information as unique_information
     from demele.metrics.intervention.factor_vae import z_diff as z_diff
     from demele.metrics.intervention.factor_vae import z_max_variance as z_max_variance
     from demele.metrics.intervention.factor_vae import z_min_variance as z_min_variance
@@ -49,20 +49,20 @@ if TYPE_CHECKING:
     from demele.metrics.metric import Metric as Metric
     from demele.metrics.metric import MetricSpec as MetricSpec
     from demele.metrics.metric import Native as Native
-    from demele.metrics.predictor.capacity_explicitness import capacity_explicitness as capacity_explicitness
     from demele.metrics.predictor.correlations import mcc as mcc
     from demele.metrics.predictor.correlations import mcc_rank as mcc_rank
     from demele.metrics.predictor.correlations import mcc_weak as mcc_weak
     from demele.metrics.predictor.correlations import r2_affine as r2_affine
+    from demele.metrics.predictor.correlations import sap as sap
     from demele.metrics.predictor.dci import dci as dci
+    from demele.metrics.predictor.explicitness import capacity_explicitness as capacity_explicitness
     from demele.metrics.predictor.explicitness import explicitness as explicitness
-    from demele.metrics.predictor.sap import sap as sap
     from demele.metrics.predictor.tmex import tmex as tmex
     from demele.metrics.standalone.interpolatability import Interpolatability as Interpolatability
     from demele.metrics.standalone.interpolatability import interpolatability as interpolatability
-    from demele.metrics.standalone.stochastic import StochasticScores as StochasticScores
-    from demele.metrics.standalone.stochastic import stochastic_scores as stochastic_scores
     from demele.metrics.standalone.subspaces import SubspaceScores as SubspaceScores
     from demele.metrics.standalone.subspaces import subspace_scores as subspace_scores
+    from demele.metrics.standalone.unsupervised import StochasticScores as StochasticScores
+    from demele.metrics.standalone.unsupervised import stochastic_scores as stochastic_scores
 
 __getattr__, __dir__, __all__ = lazily(__name__)

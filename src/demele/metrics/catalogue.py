@@ -7,48 +7,120 @@ from collections.abc import Iterator, Mapping
 from demele.core.errors import DemeleWarning, InputError, UnknownNameError, quoted, shortened, warn_user
 from demele.core.kinds import suggestion
 from demele.metrics.metric import Metric, as_metric
-from demele.metrics.other_names import elsewhere
+
+# Names that other libraries have for what is called otherwise here ----------------------------------------------------
+#
+# Our aliases are names that mean one metric here, and are taken. What stands here is only suggested: it means several
+# metrics, or another function, or something that a metric is only near to.
+
+
+def _by_other_name(*rows: tuple[str, str]) -> Mapping[str, str]:
+    return {name: meant for meant, names in rows for name in names.split()}
+
+
+_DCI = "'dci_boosting_{0}' (as in disentanglement_lib) or 'dci_forest_{0}'"
+#: What is meant here, by the plain forms of the names there (:func:`_plain`).
+_MEANT = _by_other_name(
+    ("'z_diff'", "beta_vae betavae z_diff"),
+    ("'z_min_variance'", "factor_vae factorvae z_min z_min_var"),
+    ("'z_max_variance'", "rf_vae rfvae z_max z_max_var"),
+    *((f"{name!r}", name) for name in ("mig", "sap", "irs", "modularity", "explicitness")),
+    (_DCI.format("modularity"), "dci disentanglement dci_disentanglement"),
+    (_DCI.format("compactness"), "completeness dci_completeness compactness"),
+    (_DCI.format("explicitness"), "informativeness dci_informativeness"),
+    ("'modularity' and 'explicitness'", "modularity_explicitness"),
+    ("'mig', 'sap', 'modularity' and those of 'dci_boosting'", "unified_scores"),
+)
+#: What is no metric of factors and one array of codes, and the function here that computes it.
+_FUNCTIONS = _by_other_name(
+    (
+        "probes.unsupervised_scores(codes)",
+        "unsupervised unsupervised_metrics gaussian_total_correlation gaussian_wasserstein_correlation "
+        "gaussian_wasserstein_correlation_norm mutual_info",
+    ),
+    ("probes.downstream(codes, factors)", "downstream downstream_task downstream_task_boosted_trees"),
+    ("probes.downstream(codes, factors, probe='logistic')", "downstream_task_logistic_regression"),
+    ("probes.reduced_downstream(codes, factors)", "reduced_downstream reduced_downstream_task"),
+    ("probes.strong_downstream(codes, factors)", "strong_downstream strong_downstream_task"),
+    ("probes.fairness(codes, factors)", "fairness"),
+    ("metrics.stochastic_scores(codes, codes_std)", "wsepin windin"),
+    ("metrics.subspace_scores(codes, factors, cyclic=[...])", "d_lsbd"),
+    ("metrics.subspace_scores(codes, factors)", "factorisation factorization"),
+    ("probes.udr([codes_a, codes_b, ...])", "udr"),
+    ("metrics.interpolatability(codes, attributes)", "smoothness monotonicity liad_interpolatability_bundle"),
+)
+#: The same on the command line, by the name of the function; what takes traversals is in Python alone.
+_COMMANDS = {
+    "unsupervised_scores": "demele score --unsupervised",
+    "udr": "demele probe udr",
+    "downstream": "demele probe downstream",
+    "reduced_downstream": "demele probe downstream --task without-best",
+    "strong_downstream": "demele probe downstream --task new-values",
+    "fairness": "demele probe downstream --task fairness",
+}
+_PREFIXES = ("compute_", "metric_")
+_SUFFIXES = ("_sklearn", "_validation", "_train", "_test", "_score", "_metric")
+
+
+def elsewhere(name: str) -> str:
+    """Return what to suggest for a name of another library, as the end of a message; "" for a name of none.
+
+    Parameters
+    ----------
+    name : str
+        Of a function, a gin binding, a result's key, with any case, and ``-`` for ``_``.
+
+    Examples
+    --------
+    >>> elsewhere("beta_vae_sklearn"), elsewhere("informativeness_test")[:45]
+    ("; did you mean 'z_diff'?", "; did you mean 'dci_boosting_explicitness' (a")
+    """
+    plain = _plain(name)
+    if plain in _FUNCTIONS:
+        call = _FUNCTIONS[plain]
+        command = _COMMANDS.get(call.partition("(")[0].rpartition(".")[2])
+        beside = f", and a command, {command}" if command else ""
+        return f"; it is a function of its own in Python, demele.{call}{beside}"
+    return f"; did you mean {_MEANT[plain]}?" if plain in _MEANT else ""
+
+
+def _plain(name: str) -> str:
+    """Return a name without what the libraries put around it."""
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    for prefix in _PREFIXES:
+        plain = plain.removeprefix(prefix)
+    shorter = plain
+    while shorter not in _MEANT and shorter not in _FUNCTIONS:
+        before = shorter
+        for suffix in _SUFFIXES:
+            shorter = shorter.removesuffix(suffix)
+        if shorter == before:
+            return plain
+    return shorter
+
 
 #: The file of each metric of demele, below ``demele.metrics``, in the order of the catalogue.
-FILES: Mapping[str, str] = {
-    "mig": "information.gaps",
-    "rmig": "information.gaps",
-    "mig_sup": "information.gaps",
-    "modularity": "information.entropies",
-    "dcimig": "information.entropies",
-    "jemmig": "information.entropies",
-    "dmig": "information.gaps",
-    "xmig": "information.gaps",
-    "dlig": "information.gaps",
-    **{
-        f"dci_{model}_{score}": "predictor.dci"
-        for model in ("forest", "lasso", "boosting")
-        for score in ("modularity", "compactness", "explicitness")
-    },
-    "explicitness": "predictor.explicitness",
-    "sap": "predictor.sap",
-    "z_diff": "intervention.factor_vae",
-    "z_min_variance": "intervention.factor_vae",
-    "z_max_variance": "intervention.factor_vae",
-    "irs": "intervention.irs",
-    "mcc": "predictor.correlations",
-    "mcc_rank": "predictor.correlations",
-    "mcc_weak": "predictor.correlations",
-    "r2_affine": "predictor.correlations",
-    "infom": "information.information_shares",
-    "infoc": "information.information_shares",
-    "infoe": "information.information_shares",
-    "med_modularity": "information.med",
-    "med_compactness": "information.med",
-    "minimality": "information.entropies",
-    "sufficiency": "information.entropies",
-    "snc": "information.snc",
-    "nk": "information.snc",
-    "omes": "intervention.omes",
-    "capacity_explicitness": "predictor.capacity_explicitness",
-    "unique_information": "information.unique_information",
-    "tmex": "predictor.tmex",
-}
+_NAMES = (
+    ("information.gaps", "mig rmig mig_sup"),
+    ("information.entropies", "modularity dcimig jemmig"),
+    ("information.gaps", "dmig xmig dlig"),
+    ("predictor.dci", "dci_forest_modularity dci_forest_compactness dci_forest_explicitness"),
+    ("predictor.dci", "dci_lasso_modularity dci_lasso_compactness dci_lasso_explicitness"),
+    ("predictor.dci", "dci_boosting_modularity dci_boosting_compactness dci_boosting_explicitness"),
+    ("predictor.explicitness", "explicitness"),
+    ("predictor.correlations", "sap"),
+    ("intervention.factor_vae", "z_diff z_min_variance z_max_variance"),
+    ("intervention.irs", "irs"),
+    ("predictor.correlations", "mcc mcc_rank mcc_weak r2_affine"),
+    ("information.information_shares", "infom infoc infoe med_modularity med_compactness"),
+    ("information.entropies", "minimality sufficiency"),
+    ("information.snc", "snc nk"),
+    ("intervention.omes", "omes"),
+    ("predictor.explicitness", "capacity_explicitness"),
+    ("information.gaps", "unique_information"),
+    ("predictor.tmex", "tmex"),
+)
+FILES: Mapping[str, str] = {name: file for file, names in _NAMES for name in names.split()}
 #: Entry points of packages that bring metrics: ``[project.entry-points."demele.metrics"]``.
 ENTRY_POINTS = str(__package__)
 

@@ -43,9 +43,8 @@ from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome
 from demele.metrics.options import Run, RunOptions, check_blocks, checked_run, no_such_option
 from demele.metrics.pictures import rows_for_pictures
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
-from demele.metrics.reg_dim import assumed_codes, below_zero
 from demele.metrics.request import Request, checked, resolved
-from demele.metrics.source import Draw, InMemory, Source, Subject
+from demele.metrics.source import Draw, InMemory, Source, Subject, assumed_codes, below_zero
 from demele.metrics.tasks import fitted
 from demele.metrics.verdict import MOST_ROWS, headline, rows_drawn, verdict_of
 from demele.runtime.progress import Report, reporting

@@ -1,9 +1,10 @@
 """Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
 
+import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,15 @@ from demele.core.columns import CHUNK, read_blocks
 from demele.core.errors import (
     AmbiguousKindWarning,
     InputError,
+    InputTypeError,
     NotEnoughData,
     UndefinedFactorWarning,
+    UnknownNameError,
+    quoted,
     warn_user,
 )
 from demele.core.inputs import Codes, Factor, Factors, read_codes
+from demele.core.kinds import suggestion
 from demele.core.results import Evaluation, FactorSummary, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.version import __version__
@@ -30,11 +35,12 @@ from demele.estimation.counts import (
     joint_counts,
     soft_joint_counts,
 )
-from demele.estimation.discretise import Binning
+from demele.estimation.discretise import Binning, EqualFrequency, cut
 from demele.estimation.independence import Finding, dependence
-from demele.estimation.information import Correction, InformationTable, information_table
+from demele.estimation.information import Correction, InformationTable, entropy, information_table, mutual_information
 from demele.metrics.data import Data, TableSettings
 from demele.metrics.metric import Metric
+from demele.metrics.options import OfColumns, ReadOption
 
 #: Entries of a block of resampled tables held in memory at a time (float64).
 BLOCK_ENTRIES = 500_000
@@ -323,9 +329,7 @@ class InMemory(Source):
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
         span = data.codes.high - data.codes.low
         if settings.estimator != "histogram":
-            from demele.metrics import tables
-
-            estimate = tables.nearest_neighbours if settings.estimator == "knn" else tables.robust
+            estimate = nearest_neighbours if settings.estimator == "knn" else robust
             return replace(estimate(data, settings, pairs=pairs), code_range=span)
         if data is self.data and not settings.soft:
             counts = self._counts(settings.binning, pairs=pairs)
@@ -415,3 +419,291 @@ def checked_std(deviations: object, codes: Codes, argument: str) -> Floats:
             f"{read.names[column]!r}, first at row {row}",
         )
     return read.dense()
+
+
+# Information tables from nearest neighbours ---------------------------------------------------------------------------
+
+#: Codes of which more than this share of the rows repeat another row's value are binned, not given to neighbours.
+TIES = 0.01
+#: Nearest-neighbour estimates of independent variables spread by about 0.8 / sqrt(n) nats around 0 (k = 3); what lies
+#: within nearly four times that is taken for 0, so that a code of noise informs on nothing rather than on one factor.
+NOISE_FLOOR = 3.0
+
+
+def _columns(factors: tuple[Factor, ...]) -> list[tuple[bool, Floats]]:
+    return [(factor.categorical, np.asarray(factor.values)) for factor in factors]
+
+
+def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
+    """Information as scikit-learn estimates it, factor entropies as the information of a factor with itself (Latte)."""
+    from demele.estimation.knn import knn_factor_information, knn_information_matrix
+
+    columns = data.factors.columns
+    floor = NOISE_FLOOR / np.sqrt(max(min(factor.n_annotated for factor in columns), 1))
+    k, seed = settings.n_neighbors, settings.seed % 2**32  # as far as scikit-learn's generator goes
+    drawn: dict[str, Any] = {"n_neighbors": k, "jitter_seed": seed, "one_by_one": settings.one_by_one}
+    if all(factor.complete for factor in columns):
+        information = knn_information_matrix(data.codes.dense(), _columns(columns), **drawn)
+        if not pairs:
+            alone = [knn_factor_information([one], n_neighbors=k, jitter_seed=seed) for one in _columns(columns)]
+            return InformationTable(information, np.ravel(alone), floor=floor)
+        between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)
+        return InformationTable(information, between.diagonal().copy(), None, between, floor=floor)
+    information = np.empty((data.codes.d, len(columns)))
+    between = np.empty((len(columns), len(columns)))
+    for i, factor in enumerate(columns):
+        rows = np.flatnonzero(factor.annotated())
+        own = [(factor.categorical, factor.values[rows])]
+        codes = np.asarray(data.codes.values[rows], dtype=np.float64)
+        information[:, i] = knn_information_matrix(codes, own, **drawn)[:, 0]
+        for other in range(len(columns)) if pairs else ():
+            both = np.flatnonzero(factor.annotated() & columns[other].annotated())
+            pair = [(columns[index].categorical, columns[index].values[both]) for index in (other, i)]
+            between[other, i] = knn_factor_information(pair, n_neighbors=k, jitter_seed=seed)[0, 1]
+        between[i, i] = knn_factor_information(own, n_neighbors=k, jitter_seed=seed)[0, 0]
+    return InformationTable(information, between.diagonal().copy(), None, between if pairs else None, floor=floor)
+
+
+def nearest_neighbours_of_groups(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
+    """Information of codes that are groups of columns: of a column alone as ever, of several in their space."""
+    from demele.estimation.knn import knn_vector_information
+
+    if data.groups is None:
+        return nearest_neighbours(data, settings, pairs=pairs)
+    of_columns = nearest_neighbours(data, settings, pairs=pairs)
+    joint = [data.groups.columns[place] for place in data.groups.joint]
+    information = np.empty((data.groups.n, data.factors.m))
+    information[list(data.groups.alone)] = of_columns.information[data.groups.single_columns]
+    for i, factor in enumerate(data.factors.columns):
+        rows = np.flatnonzero(factor.annotated())
+        information[list(data.groups.joint), i] = knn_vector_information(
+            np.asarray(data.codes.values[rows], dtype=np.float64),
+            joint,
+            [(factor.categorical, factor.values[rows])],
+            n_neighbors=settings.n_neighbors,
+            jitter_seed=settings.seed % 2**32,
+        )[:, 0]
+    return replace(of_columns, information=information)
+
+
+def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
+    """Dependence in [0, 1] of each code and factor, in units in which every factor's entropy is 1.
+
+    The information of two factors is in the unit of the factor of its row.
+
+    Categorical factor: I / H(v), I by Ross's exact neighbours in one dimension. Continuous factor: 1 - exp(-2 I), the
+    square of Linfoot's (1957) coefficient, which for Gaussian variables is the squared correlation, I by Kraskov's
+    neighbours on margins that are ranks mapped to normal quantiles (plain ranks would tie their distances, which
+    biases the estimate): no outlier counts, and there is no division by an entropy that does not exist.
+    Where values are tied (share above 1%), ties-respecting quantile bins with the Miller-Madow correction instead.
+    Estimates below 3 / sqrt(n) nats, which independent variables give, are 0.
+    """
+    from demele.estimation.knn import tie_fraction
+
+    codes, columns = data.codes.dense(), data.factors.columns
+    tied = np.array([tie_fraction(codes[:, index]) > TIES for index in range(data.codes.d)])
+    bins = EqualFrequency(int(np.clip(round(2 * data.n ** (1 / 3)), 10, 256)))
+    information = np.empty((data.codes.d, len(columns)))
+    for i, factor in enumerate(columns):
+        rows = factor.annotated()
+        values = factor.values[rows]
+        binned = tied.copy()
+        if not factor.categorical and tie_fraction(values) > TIES:
+            binned[:] = True
+        if (~binned).any():
+            own = codes[rows][:, ~binned]
+            information[~binned, i] = _neighbours(own, factor, values, settings.n_neighbors)
+        for code in np.flatnonzero(binned):
+            information[code, i] = _binned_information(codes[rows, code], factor, values, bins)
+        information[data.codes.constant, i] = 0.0
+        information[information[:, i] < NOISE_FLOOR / np.sqrt(factor.n_annotated), i] = 0.0
+    entropies = np.array(
+        [
+            float(entropy(np.bincount(factor.values[factor.values >= 0]).astype(float)))
+            if factor.categorical
+            else np.nan
+            for factor in columns
+        ]
+    )
+    varies = np.array([not factor.constant for factor in columns])  # in half of the rows, one may not
+    relative = np.where(
+        np.isnan(entropies),
+        1.0 - np.exp(-2.0 * np.maximum(information, 0.0)),
+        information / np.where(varies, entropies, 1.0),
+    )
+    unit = varies.astype(np.float64)
+    relative = np.clip(relative, 0.0, 1.0)
+    if not pairs:
+        return InformationTable(relative, unit)
+    between = np.diag(unit)
+    for i, a in enumerate(columns):
+        for k in range(i + 1, len(columns)):
+            both = a.annotated() & columns[k].annotated()
+            table = _crossed(*(_labels(one, one.values[both], EqualFrequency(10)) for one in (a, columns[k])))
+            shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
+            heights = [max(float(entropy(table.sum(axis=axis))), 1e-12) for axis in (1, 0)]
+            between[i, k], between[k, i] = (min(shared / height, 1.0) for height in heights)
+    return InformationTable(relative, unit, None, between)
+
+
+def _neighbours(codes: Floats, factor: Factor, values: Floats, n_neighbors: int) -> Floats:
+    from demele.estimation.knn import ksg_information, ross_information
+
+    if factor.categorical:
+        labels = values.astype(np.intp)
+        return np.maximum(ross_information(codes, labels, n_neighbors=n_neighbors, distances="direct"), 0.0)
+    target = _normal_scores(np.asarray(values, dtype=np.float64))
+    found = [ksg_information(_normal_scores(code), target, n_neighbors=n_neighbors) for code in codes.T]
+    return np.maximum(found, 0.0)
+
+
+def _normal_scores(values: Floats) -> Floats:
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    scores: Floats = ndtri(rankdata(values) / (len(values) + 1))
+    return scores
+
+
+def _labels(factor: Factor, values: Floats, binning: Binning) -> Floats:
+    if factor.categorical:
+        return values
+    values = np.asarray(values, dtype=np.float64)
+    return cut(values, binning.column_bins(values, float(values.min()), float(values.max()))).astype(np.float64)
+
+
+def _binned_information(code: Floats, factor: Factor, values: Floats, bins: Binning) -> float:
+    if code.min() == code.max():
+        return 0.0
+    own = cut(code, bins.column_bins(code, float(code.min()), float(code.max())))
+    table = _crossed(own, _labels(factor, values, bins))
+    return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
+
+
+def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Floats:
+    first, second = first.astype(np.intp), second.astype(np.intp)
+    width = int(second.max()) + 1
+    counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)
+    return counts.reshape(-1, width).astype(np.float64)
+
+
+# The option ``reg_dim`` -----------------------------------------------------------------------------------------------
+
+#: Code i is that of factor i.
+IN_ORDER = "in order"
+_ASSUMED_ORDER = Note(
+    code="assumed-reg-dim",
+    message="code i was taken to regularise factor i, in the order of the columns; name others with `reg_dim`",
+)
+
+
+def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names: Sequence[str]) -> NDArray[np.intp]:
+    """Return, for each factor, the index of the code that regularises it.
+
+    Raises
+    ------
+    InputError, NotEnoughData
+        If there is not one valid code for each factor.
+    """
+    d, m = len(code_names), len(factor_names)
+    if reg_dim is None:
+        if d < m:
+            raise NotEnoughData(
+                "reg_dim",
+                f"by default code i regularises factor i, which needs at least {m} codes, got {d}; "
+                "name the code of each factor",
+            )
+        return np.arange(m)
+    if isinstance(reg_dim, str) or not isinstance(reg_dim, Sequence | np.ndarray):
+        raise InputTypeError("reg_dim", f"expected one code (index or name) for each factor, got {quoted(reg_dim)}")
+    if len(reg_dim) != m:
+        raise InputError("reg_dim", f"expected one code for each of the {m} factors, got {len(reg_dim)}")
+    found = np.empty(m, dtype=np.intp)
+    for index, code in enumerate(reg_dim):
+        if isinstance(code, str):
+            if code not in code_names:
+                raise UnknownNameError(
+                    "reg_dim",
+                    f"unknown code {code!r} (for factor {factor_names[index]!r}){suggestion(code, code_names)}",
+                )
+            found[index] = list(code_names).index(code)
+        elif isinstance(code, bool) or not isinstance(code, numbers.Integral):
+            raise InputTypeError(
+                "reg_dim", f"expected a code's index or name for factor {factor_names[index]!r}, got {quoted(code)}"
+            )
+        elif not 0 <= int(code) < d:
+            raise InputError(
+                "reg_dim", f"expected an index from 0 to {d - 1} for factor {factor_names[index]!r}, got {code}"
+            )
+        else:
+            found[index] = int(code)
+    return found
+
+
+def column_indices(columns: object, names: Sequence[str], argument: str, default: Sequence[int]) -> list[int]:
+    """Return the places of columns that are given by name or by place, one or several; none twice.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+    """
+    if columns is None:
+        return list(default)
+    if isinstance(columns, str | numbers.Integral):
+        return column_indices([columns], names, argument, default)
+    if not isinstance(columns, Sequence | np.ndarray):
+        raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(columns)}")
+    found: list[int] = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in names:
+                raise UnknownNameError(argument, f"unknown column {column!r}{suggestion(column, names)}")
+            index = list(names).index(column)
+        elif isinstance(column, numbers.Integral) and not isinstance(column, bool):
+            if not 0 <= int(column) < len(names):
+                raise InputError(argument, f"expected an index from 0 to {len(names) - 1}, got {column}")
+            index = int(column)
+        else:
+            raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(column)}")
+        if index in found:
+            raise InputError(argument, f"column {names[index]!r} is named twice")
+        found.append(index)
+    return found
+
+
+def _read_reg_dim(given: object, subject: Subject) -> ReadOption:
+    assumed = isinstance(given, str) and given == IN_ORDER
+    full = regularising_codes(None if assumed else given, subject.codes.names, subject.factors.names)
+    shown = IN_ORDER if assumed else tuple(int(code) for code in full)
+    return ReadOption(full[list(subject.active)], shown, (_ASSUMED_ORDER,) if assumed else ())
+
+
+#: The code that is meant to hold each factor, by index or name; or that of its place in the order of the columns.
+RegDim = Annotated[
+    Sequence[int] | Sequence[str] | Literal["in order"] | None,
+    OfColumns(_read_reg_dim),
+]
+
+
+def assumed_codes(
+    notes: tuple[Note, ...], reg_dim: NDArray[np.intp] | None, table: InformationTable
+) -> tuple[Note, ...]:
+    """Where code i was taken to regularise factor i, say so, and loudly where the codes say otherwise."""
+    if not notes or reg_dim is None:
+        return notes
+    other = int((table.information.argmax(axis=0) != reg_dim).sum())
+    if not other:
+        return notes
+    text = f"{notes[0].message}; for {other} of {len(reg_dim)} factors another code informs more"
+    return tuple(replace(note, message=text, severity="warning") for note in notes)
+
+
+def below_zero(value: float, reg_dim: NDArray[np.intp], table: InformationTable) -> tuple[Note, ...]:
+    """Say why a gap is below 0, where codes were named for factors and others inform more."""
+    if not value < 0:
+        return ()
+    other = int((table.information.argmax(axis=0) != reg_dim).sum())
+    if not other:
+        return ()
+    text = f"below 0: for {other} of {len(reg_dim)} factors another code informs more than the one that is meant for it"
+    return (Note(code="below-zero", message=text, severity="warning"),)

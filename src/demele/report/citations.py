@@ -7,8 +7,7 @@ from demele.classifiers.comparison.methods import METHODS
 from demele.core.bibliography import Entry, bibliography, referenced, software
 from demele.core.errors import UnknownNameError
 from demele.core.kinds import checked_name, suggestion
-from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.other_names import elsewhere
+from demele.metrics.catalogue import CATALOGUE, elsewhere
 from demele.metrics.protocols import PROTOCOLS
 from demele.metrics.standalone import WORKS
 

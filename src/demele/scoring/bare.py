@@ -14,7 +14,7 @@ from demele.metrics.request import Request, free_name, given_options, merged_opt
 from demele.metrics.run import bare_values, computed, numbers_or_reasons
 from demele.metrics.source import InMemory
 from demele.scoring.alignment import with_alignment
-from demele.scoring.noisy.correct import checked_noise, corrected
+from demele.scoring.noisy_factors import checked_noise, corrected
 
 #: Which number of a score: its value, that with right annotations, or that of turned codes.
 Which = Literal["value", "corrected", "aligned"]

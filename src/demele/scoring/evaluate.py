@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_data import Codes, Factors
 from demele.core.kinds import MOVED_ARGUMENTS, NEW_ARGUMENTS, Bins, renamed
-from demele.core.results import Evaluation
+from demele.core.results import Evaluation, Score
 from demele.metrics.options import Run, as_binning, check_blocks, checked_run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
@@ -26,7 +26,34 @@ from demele.metrics.request import (
 )
 from demele.metrics.run import evaluation, rows_in_memory
 from demele.metrics.source import InMemory
-from demele.scoring.pieces import read_in_pieces
+from demele.runtime.dask import is_collection
+
+# Which data are read a piece at a time, and what a metric's own function gives of them --------------------------------
+
+#: Bytes of memory-mapped arrays that are still scored in memory. Fixed, so that scores do not depend on the machine.
+LARGEST_MAPPED = 1 << 32
+
+
+def read_in_pieces(*tables: object) -> bool:
+    """Return whether one of the tables is a Dask collection or names Parquet files, or mapped ones are large."""
+    if all(type(table) is np.ndarray for table in tables):
+        return False
+    mapped = [table.nbytes for table in tables if isinstance(table, np.memmap)]
+    return sum(mapped) > LARGEST_MAPPED or any(
+        is_collection(table) or type(table).__name__ == "ParquetTable" for table in tables
+    )
+
+
+def scores_in_pieces(asked: Sequence[Request], codes: Codes, factors: Factors, run: Run) -> list[Score] | None:
+    """Score metrics as their own functions do; None where the data are to be read in memory."""
+    if not read_in_pieces(codes.values, factors.values):
+        return None
+    from demele.outofcore.source import evaluation_in_pieces
+
+    evaluation = evaluation_in_pieces(asked, codes, factors, run, protocol=DEFAULT_PROTOCOL, named=True)
+    if evaluation.left_out:
+        raise NotEnoughData(evaluation.left_out[0].reason)
+    return list(evaluation)
 
 
 @renamed(**NEW_ARGUMENTS, **MOVED_ARGUMENTS)
@@ -169,7 +196,7 @@ class Call:
             if value is not None and "code_groups" in source.subject("rows").arguments:
                 raise InputError(argument, "reads columns one by one, not in groups; leave it out, or the groups")
         if factors.noise is not None:
-            from demele.scoring.noisy.correct import checked_noise
+            from demele.scoring.noisy_factors import checked_noise
 
             noise = checked_noise(factors.noise, factors.noise_method, source)
         return lambda: self._evaluation(source, codes, factors, noise)
@@ -186,7 +213,7 @@ class Call:
         )
         found = self._noted(found)
         if noise is not None:
-            from demele.scoring.noisy.correct import corrected
+            from demele.scoring.noisy_factors import corrected
 
             found = corrected(found, self.asked, source, self.run, noise, factors.noise_method)
         if codes.align is None:

@@ -15,8 +15,7 @@ from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.metric import Metric
 from demele.metrics.options import restored
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.scoring.evaluate import evaluate
-from demele.scoring.pieces import read_in_pieces
+from demele.scoring.evaluate import evaluate, read_in_pieces
 
 
 def replay(signature: str | Signature, codes: object, factors: object) -> Score:

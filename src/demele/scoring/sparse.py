@@ -138,8 +138,7 @@ def evaluate_sparse(
     >>> [(code.code, code.direction) for code in evaluation.top_codes("v1", 2)]
     [('on', '1'), ('off', '0')]
     """
-    from demele.estimation.sparse_counts import Active
-    from demele.metrics.sparse_source import SparseRows
+    from demele.metrics.sparse_source import Active, SparseRows
 
     if (is_whole(bins) or isinstance(bins, str)) and bins in (1, "1"):
         bins = Active()

@@ -31,10 +31,19 @@ from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, chosen_metrics, given_options, requests_of
 from demele.metrics.run import computed, evaluation
 from demele.metrics.source import InMemory, Subject
-from demele.streaming.batches import Names, mixed, read_batch, read_deviations, read_rows
-from demele.streaming.frame import BinEdges, Rows
-from demele.streaming.sample import SampledRows, SampleState, as_tables, of_sample, row_keys
-from demele.streaming.settings import Settings, comparable, difference, plain_setting, setting_of
+from demele.streaming.frame import BinEdges, Rows, Settings, comparable, difference, plain_setting, setting_of
+from demele.streaming.sample import (
+    Names,
+    SampledRows,
+    SampleState,
+    as_tables,
+    mixed,
+    of_sample,
+    read_batch,
+    read_deviations,
+    read_rows,
+    row_keys,
+)
 from demele.streaming.source import Counted, check_with_frame
 from demele.streaming.states import Key, State, empty_state, key_of
 

@@ -1,4 +1,4 @@
-"""A bounded sample of rows that does not depend on the order of merging, and what is said of its scores."""
+"""Batches as they are read, and a bounded sample of their rows that does not depend on the order of merging."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -8,11 +8,259 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import IncompatibleState
+from demele.core.errors import IncompatibleState, InputError, NotEnoughData, plural
+from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
 from demele.core.results import Note, Score
 from demele.core.signature import Signature
-from demele.streaming.batches import Names
-from demele.streaming.frame import BinEdges
+from demele.core.table_columns import as_column, check_same_rows, split_columns
+from demele.metrics.source import checked_std
+from demele.streaming.frame import OTHER_ROWS, BinEdges, Column, Rows, storage
+
+# Batches as they come, read -------------------------------------------------------------------------------------------
+
+#: Names of codes and of factors.
+Names = tuple[tuple[str, ...], tuple[str, ...]]
+#: Names that columns of arrays are given.
+_DEFAULTS = {"codes": "z", "factors": "v", "codes_std": "z"}
+
+
+def column_order(
+    names: tuple[str, ...], expected: tuple[str, ...], argument: str, *, named: bool, where: str
+) -> list[int] | None:
+    """Return where each expected column stands in a batch, or None if they stand in order.
+
+    Columns with names may come in any order; where one of the two sides was an array, which has no names, columns are
+    taken as they stand.
+
+    Raises
+    ------
+    InputError
+        Saying which column is missing, or is one too many; ``where`` says who expects the others.
+    """
+    if names == expected:
+        return None
+    if len(names) == len(expected):
+        if named and set(names) == set(expected):
+            return [names.index(name) for name in expected]
+        if not named or all(name == f"{_DEFAULTS[argument]}{index + 1}" for index, name in enumerate(expected)):
+            return None
+    told = [f"got {len(names)}"]
+    if named:
+        told += [f"{name!r} is missing" for name in expected if name not in names][:1]
+        told += [f"{name!r} is not among them" for name in names if name not in expected][:1]
+    listed = ", ".join(map(repr, expected[:6])) + (", ..." if len(expected) > 6 else "")
+    raise InputError(argument, f"expected the {len(expected)} columns {where}, {listed}; {', '.join(told)}")
+
+
+def n_rows(table: NDArray[Any] | list[Any]) -> int:
+    """Return the number of rows of a table that was split into columns."""
+    return len(table) if isinstance(table, np.ndarray) else len(table[0]) if table else 0
+
+
+# In the coding of a frame ---------------------------------------------------------------------------------------------
+
+
+def _read_columns(
+    codes: object, factors: object, expected: Names | None, where: str
+) -> tuple[Names, Codes | None, list[Any]]:
+    """Return names, codes and the columns of factors, in the expected order; no codes where there are no rows."""
+    table, names = split_columns(codes, "codes", default="z")
+    raw, own = split_columns(factors, "factors", default="v")
+    if expected is None and not (names and own):
+        raise NotEnoughData("codes" if not names else "factors", "expected at least 1 column, got none")
+    expected = expected or (names, own)
+    in_codes = column_order(names, expected[0], "codes", named=not isinstance(table, np.ndarray), where=where)
+    in_factors = column_order(own, expected[1], "factors", named=not isinstance(raw, np.ndarray), where=where)
+    n, rows = n_rows(table), n_rows(raw)
+    if rows != n:
+        raise InputError(OTHER_ROWS.format(n, rows))
+    if n == 0:
+        return expected, None, []
+    check_same_rows(codes, factors)
+    read = read_codes(table if isinstance(table, np.ndarray) else codes)
+    if in_codes is not None:
+        read = Codes(read.values[:, in_codes], expected[0], read.low[in_codes], read.high[in_codes])
+    places = in_factors or range(len(expected[1]))
+    return expected, read, [raw[:, at] if isinstance(raw, np.ndarray) else raw[at] for at in places]
+
+
+def read_batch(frame: BinEdges, codes: object, factors: object, outside: str = "raise") -> Rows:
+    """Return a batch in the coding of a frame.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        For other columns, values that are not finite, missing annotations (with ``missing="raise"``), levels that
+        the frame does not have, and (``outside="raise"``) values outside its ranges.
+    """
+    _, read, columns = _read_columns(codes, factors, (frame.codes, frame.factors), "of the frame")
+    if read is None:
+        return Rows(np.empty((0, len(frame.codes))), tuple(np.empty(0) for _ in frame.columns), 0)
+    values = tuple(_factor(column, about, frame.missing) for column, about in zip(columns, frame.columns, strict=True))
+    return _within(frame, read, values, clip=outside == "clip")
+
+
+def _within(frame: BinEdges, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
+    """Refuse, or clip, what lies outside the ranges of a frame."""
+    matrix, clipped = read.values, 0
+    beyond = (read.low < frame.low) | (read.high > frame.high)
+    if beyond.any():
+        off = (matrix < frame.low) | (matrix > frame.high)
+        if not clip:
+            column = int(np.flatnonzero(beyond)[0])
+            reach = float(frame.low[column]), float(frame.high[column])
+            raise _outside("codes", frame.codes[column], matrix[:, column], off[:, column], int(off.sum()), *reach)
+        clipped += int(off.sum())
+        matrix = np.clip(matrix, frame.low, frame.high)
+    inside = []
+    for values, about in zip(factors, frame.columns, strict=True):
+        if about.kind == "continuous":
+            exact = np.asarray(values, dtype=np.float64)
+            off = (exact < about.low) | (exact > about.high)
+            if off.any():
+                if not clip:
+                    raise _outside("factors", about.name, values, off, int(off.sum()), about.low, about.high)
+                clipped += int(off.sum())
+                values = np.clip(exact, about.low, about.high)
+        inside.append(values)
+    if not clipped:
+        return Rows(matrix, factors, 0)
+    return Rows(matrix, tuple(inside), clipped, Rows(read.values, factors, 0))
+
+
+def _outside(
+    argument: str, name: str, values: NDArray[Any], off: NDArray[np.bool_], count: int, low: float, high: float
+) -> InputError:
+    row = int(np.flatnonzero(off)[0])
+    return InputError(
+        argument,
+        f"{count} values of this batch lie outside the frame's ranges, first {values[row]:g} in column "
+        f"{name!r} at row {row}, outside [{low:g}, {high:g}]; make the frame wider, or pass outside='clip' to count "
+        "them in the first or last bin",
+    )
+
+
+def _factor(column: Any, about: Column, missing: str) -> NDArray[Any]:
+    """Return a factor's values: level numbers (-1: not annotated), or floats (NaN)."""
+    if about.kind == "categorical":
+        return _levels(column, about, missing)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
+        values = column if column.dtype.kind == "f" else column.astype(np.float64)
+    else:
+        values = np.asarray(read_factor(column, about.name, "continuous").values)
+    known = np.isfinite(values)
+    if not known.all():
+        infinite = np.flatnonzero(np.isinf(values))
+        if infinite.size:
+            raise InputError(
+                "factors",
+                f"{plural(infinite.size, 'infinite value', 'infinite values')} in column {about.name!r}, first at "
+                f"row {infinite[0]} of "
+                "this batch; drop or mark them missing",
+            )
+        _check_missing(~known, about.name, missing)
+    return values
+
+
+def _levels(column: Any, about: Column, missing: str) -> NDArray[Any]:
+    factor = read_factor(column, about.name, "categorical")
+    if not factor.complete:
+        _check_missing(np.asarray(factor.values) < 0, about.name, missing)
+    if factor.levels == about.levels:
+        return np.asarray(factor.values)
+    place = {level: index for index, level in enumerate(about.levels)}
+    unknown = [level for level in factor.levels if level not in place]
+    if unknown:
+        row = int(np.flatnonzero(factor.values == factor.levels.index(unknown[0]))[0])
+        raise InputError(
+            "factors",
+            f"column {about.name!r} of this batch holds {len(unknown)} classes that the frame does not "
+            f"have, first {unknown[0]!r} at row {row}; make the frame with all classes",
+        )
+    table = np.array([*(place[level] for level in factor.levels), -1], dtype=np.intp)
+    return np.asarray(table[factor.values])
+
+
+def _check_missing(unknown: NDArray[np.bool_], name: str, missing: str) -> None:
+    if missing == "raise":
+        raise InputError(
+            "factors",
+            f"{plural(int(unknown.sum()), 'missing annotation', 'missing annotations')} in column {name!r}, first "
+            f"at row {int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or make the frame with "
+            "missing='omit'",
+        )
+
+
+# Without a frame ------------------------------------------------------------------------------------------------------
+
+
+def read_rows(
+    codes: object,
+    factors: object,
+    *,
+    names: Names | None,
+    before: tuple[NDArray[Any], ...],
+    kinds: object,
+    missing: Missing,
+) -> tuple[Names, list[NDArray[Any]], int]:
+    """Read a batch without a frame: names, columns of codes and then of factors, and the number of rows.
+
+    ``names`` and ``before`` are the columns of the batches before, if there were any.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    own, read, raw = _read_columns(codes, factors, names, "of the batches before")
+    if read is None:
+        return own, [], 0
+    n, columns = read.n, [read.values[:, at] for at in range(read.d)]
+    given = given_kinds(kinds, own[1])
+    for index, (given_column, name) in enumerate(zip(raw, own[1], strict=True)):
+        column = as_column(given_column, "factors")
+        factor = read_factor(column, name, given.get(name))
+        if missing == "raise" and not factor.complete:
+            row = int(np.flatnonzero(~factor.annotated())[0])
+            raise InputError(
+                "factors",
+                f"{plural(n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column {name!r}, "
+                f"first at row {row} of "
+                "this batch; drop those rows, or pass `missing='omit'`",
+            )
+        if before and mixed(before[index], column):
+            told = ("numbers", "text") if storage(column) else ("text", "numbers")
+            raise InputError("factors", f"column {name!r} holds {told[0]} in this batch, and held {told[1]} before")
+        columns.append(column)
+    return own, columns, n
+
+
+def read_deviations(codes_std: object, names: tuple[str, ...], n: int) -> list[NDArray[Any]]:
+    """Read the standard deviations of n rows of codes, as columns in their order.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if codes_std is None:
+        raise NotEnoughData("codes_std", "rmig needs the standard deviations of the codes; pass `codes_std=`")
+    table, own = split_columns(codes_std, "codes_std", default="z")
+    if (n_rows(table), len(own)) != (n, len(names)):
+        raise InputError(
+            "codes_std", f"expected the shape of codes, ({n}, {len(names)}), got ({n_rows(table)}, {len(own)})"
+        )
+    order = column_order(own, names, "codes_std", named=not isinstance(table, np.ndarray), where="of codes")
+    read = read_codes(table if isinstance(table, np.ndarray) else codes_std, "codes_std")
+    values = checked_std(read.values, read, "codes_std")
+    return [values[:, at] for at in order or range(len(names))]
+
+
+def mixed(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether joining two columns would turn the numbers of one into text."""
+    kinds = [column.dtype.kind for column in (first, second)]
+    if all(kind in "fiub" for kind in kinds) or all(kind in "US" for kind in kinds):
+        return False
+    own = {"text" if not stored else "numbers" for stored in map(storage, (first, second)) if stored != "?"}
+    return len(own) > 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,9 +17,8 @@ from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import TableSettings
 from demele.metrics.metric import SUMMED, Metric
-from demele.metrics.reg_dim import regularising_codes
 from demele.metrics.request import merged_options
-from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note
+from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note, regularising_codes
 from demele.streaming.frame import BinEdges
 from demele.streaming.states import CountState, Key, State, key_of
 

@@ -14,7 +14,7 @@ from demele.estimation.cells import CellMoments, CellSums, standardised
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, factor_bins
 from demele.estimation.discretise import Binning, ColumnBins, cut
 from demele.estimation.irs import CellExtremes, summarise_extremes
-from demele.estimation.moments import CodeMoments
+from demele.estimation.linear_recovery import CodeMoments
 from demele.streaming.frame import BinEdges, Binned, Rows
 from demele.streaming.sums import (
     Arrays,

@@ -12,14 +12,13 @@ from demele.core.errors import NotEnoughData
 from demele.core.kinds import Count
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.estimation.correlations import matched
 from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.information import InformationTable, information_table, mean_of_defined, mutual_information
-from demele.estimation.joint_codes import joint_rows
-from demele.metrics.data import Data
+from demele.estimation.linear_recovery import matched
+from demele.metrics.code_groups import joint_rows
+from demele.metrics.data import Data, above, fewer_than_asked, folds, split
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions, as_binning
-from demele.metrics.splits import above, fewer_than_asked, folds, split
 
 Report = Literal["above-chance", "unscaled"]
 #: Times that the rows are dealt to two halves.
@@ -295,7 +294,7 @@ class _Fits:
 
     def accuracy(self, rng: np.random.Generator, without: Sequence[int] = ()) -> tuple[float, Floats]:
         """Return the share of test rows that are predicted, and the share of each column of the importance."""
-        from demele.estimation.boosting_importance import boosted_fit
+        from demele.estimation.tree_importance import boosted_fit
         from demele.estimation.trees import presort
 
         codes = self.codes

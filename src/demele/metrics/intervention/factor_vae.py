@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from demele.core.kinds import Amount, Count, Several
 from demele.core.results import Note
 from demele.estimation.groups import Units
-from demele.metrics.data import Data
+from demele.metrics.data import Data, above
 from demele.metrics.guards import pruned_notes, units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions
-from demele.metrics.splits import above
 
 Report = Literal["above-chance", "unscaled"]
 #: Half of the groups with so few rows, and the votes are noise.
@@ -94,7 +93,7 @@ def z_diff(
     True
     """
     from demele.estimation.groups import z_diff_accuracy, z_diff_points
-    from demele.estimation.one_code_classifiers import raw_logistic_accuracy
+    from demele.estimation.univariate import raw_logistic_accuracy
 
     labels, _ = data.factor_labels(bins)
 

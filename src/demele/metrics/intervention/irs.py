@@ -34,8 +34,7 @@ from demele.metrics.guards import moved_by_outliers, units_notes
 from demele.metrics.metric import Draws, Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions, as_binning, checked_run
 from demele.metrics.pictures import dependency_pictures
-from demele.metrics.reg_dim import column_indices
-from demele.metrics.source import half_of_rows
+from demele.metrics.source import column_indices, half_of_rows
 
 
 def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[Dependency, ...]:
@@ -147,7 +146,7 @@ def irs(
 
 def _of_groups(crossed: CrossedIRS, data: Data, labels: NDArray[np.intp], how: dict[str, Any]) -> CrossedIRS:
     """Return deviations of codes of several columns: distances of vectors of standardised columns from their mean."""
-    from demele.estimation.joint_codes import vector_robustness
+    from demele.metrics.code_groups import vector_robustness
 
     groups = data.groups.columns if data.groups is not None else ()
     codes, of_columns = data.standardised(), data.deviations()

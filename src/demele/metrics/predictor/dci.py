@@ -19,7 +19,7 @@ from demele.core.signature import Signature
 from demele.estimation.importance import FittedImportance, Shuffled, Shuffles
 from demele.estimation.information import mean_of_defined
 from demele.estimation.univariate import variance_shares
-from demele.metrics.data import Data
+from demele.metrics.data import Data, annotated_rows, fewer_than_asked, sizes
 from demele.metrics.guards import ASK, FRAGILE, many_codes
 from demele.metrics.importances import (
     compactness_of_factors,
@@ -30,7 +30,6 @@ from demele.metrics.importances import (
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Default, RunOptions
 from demele.metrics.run import scored
-from demele.metrics.splits import annotated_rows, fewer_than_asked, sizes
 from demele.report.words import joined
 
 # Predictors of all factors, and how important each code is to them ----------------------------------------------------
@@ -177,7 +176,7 @@ def _sorting_once(fit: Callable[..., FittedImportance]) -> Callable[..., FittedI
 
 def forest(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return the importances of random forests."""
-    from demele.estimation.forest_importance import forest_importance
+    from demele.estimation.tree_importance import forest_importance
 
     return _importances(data, streams, _sorting_once(forest_importance), **_chosen(options, "n_trees"))
 
@@ -191,7 +190,7 @@ def lasso(data: Data, streams: Streams, **options: Any) -> Importances:
 
 def boosting(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return those of gradient-boosted trees."""
-    from demele.estimation.boosting_importance import boosting_importance
+    from demele.estimation.tree_importance import boosting_importance
 
     own = _chosen(options, "n_train", "n_test", "n_trees", "max_depth", "learning_rate", "max_bins")
     return _importances(data, streams, _sorting_once(boosting_importance), **own)

@@ -13,7 +13,7 @@ from demele.core.kinds import Count, Fraction
 from demele.core.proportions import holm
 from demele.core.results import Note
 from demele.core.table_columns import real_numbers
-from demele.estimation.correlations import matched
+from demele.estimation.linear_recovery import matched
 from demele.metrics.data import Data
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import OfColumns, ReadOption, RunOptions

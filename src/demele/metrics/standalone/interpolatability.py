@@ -117,8 +117,6 @@ def monotonicity_values(codes: Floats, attributes: Floats, *, threshold: float =
     return np.asarray(signs.sum(axis=-1) / np.where(steep > 0, steep, np.nan))
 
 
-__all__ = ["Interpolatability", "averaged", "interpolatability", "monotonicity_on", "smoothness_on"]
-
 #: The axes of codes and attributes, as messages name them.
 _CUBE = "(traversals, columns, points)"
 

@@ -24,13 +24,11 @@ from demele.core.table_columns import items_of, reads_as_number
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
-from demele.metrics.reg_dim import column_indices
+from demele.metrics.source import column_indices
 from demele.report.words import count, written
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["SubspaceScores", "subspace_scores"]
 
 #: Turns for each turn of a factor that are tried, as in published code.
 FREQUENCIES = tuple(range(-10, 11))
