@@ -7,19 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.classifiers.betting import Draws, Stakes, enough, score_wealth
+from demele.classifiers.betting import Draws, enough, score_wealth
 from demele.classifiers.comparison.compare import NAMES, refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
-from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, read_rows, signs, terms, unclear_note
+from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, bet_outcomes, signs, terms
 from demele.classifiers.expert_errors import (
     ExpertErrors,
     allowed_rows,
     check_random_errors,
     expert_assumption,
-    with_expert_errors,
 )
 from demele.classifiers.judge import judge
 from demele.classifiers.mean_scores import checked_gate, sampling_error
@@ -28,12 +26,13 @@ from demele.classifiers.question import Inference, Noise, Outcomes, Question, cl
 from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores, stacked
 from demele.core.arrays import Flags, Rows
-from demele.core.errors import InputError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked, renamed
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.table_columns import as_column
 from demele.noise.audit import read_disagreement
 from demele.noise.transition import digest
 from demele.report.document import Document
@@ -219,13 +218,13 @@ class SequentialComparison(Result):
             If a row is none of those to ask, a label is no class, or a row is answered twice in different ways. Nothing
             is taken then.
         """
-        numbers = read_rows(rows)
-        if numbers.size == 0:
+        size = np.size(rows)  # type: ignore[arg-type]
+        if size == 0:
             return
         classes = read_labels([labels] if np.isscalar(labels) else labels, "labels")
-        if classes.size != numbers.size:
-            raise InputError("labels", f"expected {numbers.size}, one per row, got {classes.size}")
-        self._take(numbers, self._question.data.vocabulary.encode(classes, "labels"))
+        if classes.size != size:
+            raise InputError("labels", f"expected {size}, one per row, got {classes.size}")
+        self._take(rows, self._question.data.vocabulary.encode(classes, "labels"))
 
     def pass_over(self, rows: object) -> None:
         """Take that the expert could not label some rows: they count for neither classifier.
@@ -240,12 +239,14 @@ class SequentialComparison(Result):
         InputError, InputTypeError
             If a row is none of those to ask, or was labelled before. Nothing is taken then.
         """
-        numbers = read_rows(rows)
-        self._take(numbers, np.full(numbers.size, UNCLEAR, dtype=np.int32))
+        self._take(rows, UNCLEAR)
 
-    def _places(self, numbers: Rows) -> Rows:
-        """Return where rows stand in the order."""
-        n = self._position.size
+    def _places(self, rows: object) -> tuple[Rows, Rows]:
+        """Read the numbers of some rows, or of one; return them, and where they stand in the order."""
+        numbers = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
+        if numbers.size and (numbers.dtype.kind not in "iu" or numbers.ndim != 1):
+            raise InputTypeError("rows", f"expected row numbers, got {numbers.dtype} of shape {numbers.shape}")
+        n, numbers = self._position.size, numbers.astype(np.intp)
         outside = np.flatnonzero((numbers < 0) | (numbers >= n))
         if outside.size:
             raise InputError("rows", f"{outside.size} do not exist, first {numbers[outside[0]]}; rows are 0 to {n - 1}")
@@ -257,13 +258,13 @@ class SequentialComparison(Result):
                 f"{idle.size} of {numbers.size} are never asked, first {numbers[idle[0]]}: the two classifiers agree "
                 "there, or its label cannot hurt the claim; label the rows that ask() returns",
             )
-        return positions
+        return numbers, positions
 
-    def _take(self, numbers: Rows, codes: NDArray[np.int32]) -> None:
-        positions = self._places(numbers)
+    def _take(self, rows: object, codes: Any) -> None:
+        numbers, positions = self._places(rows)
         answers = self._answers.copy()
         named = {UNCLEAR: "unclear", **dict(enumerate(self._question.data.vocabulary.classes))}
-        for position, row, code in zip(positions, numbers, codes, strict=True):
+        for position, row, code in zip(positions, numbers, np.broadcast_to(codes, numbers.shape), strict=True):
             if answers[position] not in (UNASKED, code):
                 before, now = named[int(answers[position])], named[int(code)]
                 raise InputError(
@@ -298,10 +299,7 @@ class SequentialComparison(Result):
     @property
     def expected_labels(self) -> float:
         """How many more labels it will take, if errors go on as seen so far; infinite if that would show nothing."""
-        draws = self._draws()
-        needed = [
-            claim.expected(at_stake.threshold, self._terms.bet) for claim, at_stake in self._claims(draws).values()
-        ]
+        needed = [draws.expected(threshold, self._terms.bet) for draws, threshold in self._claims().values()]
         return min(needed, default=float("inf"))
 
     def decision(self) -> Decision:
@@ -365,90 +363,77 @@ class SequentialComparison(Result):
         return self.decision().to_frame()
 
     def _draws(self) -> Draws:
+        """Return the draws that count, by the claim "candidate better"."""
         k = self.labels_used
         first, second = (predicted[self._plan.rows[:k]] for predicted in self._question.data.predictions)
         return self._plan.draws(signs(first, second, self._answers[:k]) - self._plan.before[:k])
 
-    def _claims(self, draws: Draws) -> dict[str, tuple[Draws, Stakes]]:
-        claims = {}
-        if self._plan.forward is not None:
-            claims["candidate"] = (draws, self._plan.forward)
-        if self._plan.backward is not None:
-            claims["baseline"] = (draws.mirrored(), self._plan.backward)
-        return claims
+    def _claims(self) -> dict[str, tuple[Draws, int]]:
+        """Return what is claimed, with its draws and the threshold that it must exceed."""
+        draws, sides = self._draws(), (self._plan.forward, self._plan.backward)
+        both = zip(("candidate", "baseline"), (draws, draws.mirrored()), sides, strict=True)
+        return {claim: (one, at_stake.threshold) for claim, one, at_stake in both if at_stake is not None}
 
     def _log_wealths(self, *, against: bool = False) -> dict[str, float]:
-        """Largest so far of the bet on each claim, or of the bet against it."""
-        found = {}
-        for name, (draws, at_stake) in self._claims(self._draws()).items():
-            player, threshold = (draws.mirrored(), -at_stake.threshold) if against else (draws, at_stake.threshold)
-            found[name] = player.evidence(threshold)
-        return found
+        """Return the evidence for each claim, or against it."""
+        return {
+            claim: draws.mirrored().evidence(-threshold) if against else draws.evidence(threshold)
+            for claim, (draws, threshold) in self._claims().items()
+        }
 
     def _outcomes(self) -> Outcomes:
-        wealth, logs = self.wealth, self._log_wealths()
+        wealth, logs, claims = self.wealth, self._log_wealths(), self._claims()
         lost, won = int(self._counts.lost[0]), int(self._counts.won[0])
-        draws, bet, inference = self._draws(), self._terms.bet, self._question.inference
+        draws, bet, question = self._draws(), self._terms.bet, self._question
         low, high = won - lost + draws.exceeds(bet) + 1, won - lost - draws.mirrored().exceeds(bet) - 1
-        # What was left out can only have moved the gap one way, by 2 per label.
-        if self._plan.backward is None:
+        # The rows that are not asked can only move the difference one way.
+        if "baseline" not in claims:
             high += 2 * lost
-        if self._plan.forward is None:
+        if "candidate" not in claims:
             low -= 2 * won
-        gap, n = float(self._terms.gap[0]), self._question.data.n
-        ends = self._terms.spread(np.array([low], float), np.array([high], float), self._counts.disagreements, n)
         notes: tuple[Note, ...] = ()
-        if self._plan.forward is None or self._plan.backward is None:
-            trailing = self._question.data.names[0 if self._plan.backward is None else 1]
+        if len(claims) < 2:
+            trailing = question.data.names[0 if "candidate" in claims else 1]
             message = (
                 f"labels that agree with {trailing!r} are not asked and counted as right: their errors could only "
                 "widen the difference"
             )
             notes = (Note(code="one-sided", message=message),)
-        notes += unclear_note(self._unclear().size, int(np.count_nonzero(self._answers != UNASKED)))
-        used = self.labels_used
-        claims = [claim for claim, log in logs.items() if log >= enough(bet)]
-        outcomes = Outcomes(
-            candidate=np.array([claims == ["candidate"]]),
-            baseline=np.array([claims == ["baseline"]]),
-            difference=np.array([(won - lost + draws.estimate()) / n]),
-            low=ends[0] / n,
-            high=ends[1] / n,
-            method="betting, without replacement",
-            kind="sampling" if inference == "population" else "design",
-            p_value=np.array([min(1.0, np.exp(-logs.get("candidate", 0.0)) + self._terms.spent)]),
-            assumptions=(
-                expert_assumption(self._question, "Expert labels are right."),
+        unclear, answered = int(self._unclear().size), int(np.count_nonzero(~self._open))
+        if unclear:
+            message = f"{unclear} of {answered} rows were unclear to the expert; they count for neither classifier"
+            notes += (Note(code="audit-unclear", message=message, severity="warning"),)
+        shown, expert = [claim for claim, log in logs.items() if log >= enough(bet)], None
+        if len(shown) == 1 and not (question.expert_error and question.expert_errors == "random"):
+            one, threshold = claims[shown[0]]
+            d, allowed = int(self._counts.disagreements[0]), int(allowed_rows(question, self._counts.disagreements)[0])
+            wrong = (one.exceeds(bet) - threshold + allowed) // 2
+            expert = ExpertBreakdown(labels=min(wrong, (d - 1) // 2), disagreements=d)
+        return bet_outcomes(
+            question,
+            self._terms,
+            self._counts,
+            [np.array([logs.get(claim, 0.0)]) for claim in ("candidate", "baseline")],
+            (np.array([won - lost + draws.estimate()]), np.array([low], float), np.array([high], float)),
+            (
+                expert_assumption(question, "Expert labels are right."),
                 "The seed was chosen before any expert label was known.",
-                *((random_sample(self._question),) if inference == "population" else ()),
+                *((random_sample(question),) if question.inference == "population" else ()),
             ),
-            notes=notes,
-            details={
-                "labels_used": used,
-                "labels_answered": int(np.count_nonzero(self._answers >= 0)),
-                "labels_unclear": int(self._unclear().size),
+            notes,
+            {
+                "labels_used": self.labels_used,
+                "labels_answered": answered - unclear,
+                "labels_unclear": unclear,
                 "drawn_from": int(self._plan.rows.size),
                 "wealth": wealth.get("candidate", 1.0),
                 "wealth_of_baseline": wealth.get("baseline", 1.0),
                 "wealth_needed": 1 / bet,
                 "expected_labels": self.expected_labels,
-                "required_gap": gap,
                 "done": self.done,
-                "expert_breakdown": self._expert_breakdown(claims),
+                "expert_breakdown": expert,
             },
         )
-        return with_expert_errors(self._question, outcomes, self._counts.disagreements)
-
-    def _expert_breakdown(self, claims: list[str]) -> ExpertBreakdown | None:
-        """How many of the expert's labels may be wrong, with the same rows asked, while the one claim shown stands."""
-        at_random = self._question.expert_error and self._question.expert_errors == "random"
-        if len(claims) != 1 or at_random:
-            return None
-        draws, at_stake = self._claims(self._draws())[claims[0]]
-        spare = draws.exceeds(self._terms.bet) - at_stake.threshold
-        d = int(self._counts.disagreements[0])
-        wrong = (spare + int(allowed_rows(self._question, self._counts.disagreements)[0])) // 2
-        return ExpertBreakdown(labels=min(wrong, (d - 1) // 2), disagreements=d)
 
     def _answered(self) -> tuple[Rows, list[int | str]]:
         """Rows answered, in the order drawn, and the classes that the expert gave."""
@@ -511,7 +496,7 @@ class SequentialScores(SequentialComparison):
 
     def tell(self, rows: object, labels: object) -> None:
         """Take true scores of some rows, shape (k,) for one system and (k, 2) for two, in any order."""
-        places = self._places(read_rows(rows))
+        _, places = self._places(rows)
         columns = np.reshape(np.asarray(labels, dtype=object), (places.size, len(self._systems))).T
         found = np.array([read_scores(column, "labels", self._low, self._high) for column in columns])
         held = self._scores[:, places]

@@ -1,7 +1,8 @@
 """Sequential comparisons: what a claim must show, and which rows are asked for that, in which order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +11,12 @@ from demele.classifiers.betting import Draws, Stakes, enough, sampling_gap, stak
 from demele.classifiers.comparison.grouped import GroupedPairs
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_gap
-from demele.classifiers.question import Inference, Outcomes, Question, pair_counts
+from demele.classifiers.question import Inference, Outcomes, PairCounts, Question, pair_counts
 from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.table_columns import as_column
-from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 
 Signs = NDArray[np.int8]
@@ -198,29 +197,40 @@ def signs(first: Indices, second: Indices, labels: Indices) -> Signs:
     return found
 
 
-def unclear_note(unclear: int, answered: int) -> tuple[Note, ...]:
-    """Say how many rows the expert could not label, if there are any."""
-    if not unclear:
-        return ()
-    message = f"{unclear} of {answered} rows were unclear to the expert; they count for neither classifier"
-    return (Note(code="audit-unclear", message=message, severity="warning"),)
-
-
-def read_rows(rows: object) -> Rows:
-    """Read the numbers of some rows, or of one.
-
-    Raises
-    ------
-    InputTypeError
-        If they are no whole numbers.
-    """
-    asked = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
-    if asked.size and (asked.dtype.kind not in "iu" or asked.ndim != 1):
-        raise InputTypeError("rows", f"expected row numbers, got {asked.dtype} of shape {asked.shape}")
-    return asked.astype(np.intp)
-
-
 # Testing by betting on a fixed random audit: its labels are read in the order drawn, up to where they decide ----------
+
+
+def bet_outcomes(
+    question: Question,
+    asked: Terms,
+    counts: PairCounts,
+    log_wealths: Sequence[Floats],
+    ends: tuple[Floats, Floats, Floats],
+    assumptions: tuple[str, ...],
+    notes: tuple[Note, ...],
+    details: dict[str, Any],
+) -> Outcomes:
+    """Decide by the wealths of two bets, on "candidate better" and on "baseline better".
+
+    ``ends`` are the difference of the numbers right and the ends of its interval on these rows, in rows.
+    """
+    n = question.data.n
+    low, high = asked.spread(*ends[1:], counts.disagreements, n)
+    shown = [log >= enough(asked.bet) for log in log_wealths]
+    outcomes = Outcomes(
+        candidate=shown[0] & ~shown[1],
+        baseline=shown[1] & ~shown[0],
+        difference=ends[0] / n,
+        low=low / n,
+        high=high / n,
+        method="betting, without replacement",
+        kind="sampling" if question.inference == "population" else "design",
+        notes=notes,
+        p_value=np.minimum(1.0, np.exp(-log_wealths[0]) + asked.spent),
+        assumptions=assumptions,
+        details=details | {"required_gap": asked.gap},
+    )
+    return with_expert_errors(question, outcomes, counts.disagreements)
 
 
 def sequential(question: Question) -> Outcomes:
@@ -262,11 +272,19 @@ def sequential(question: Question) -> Outcomes:
             f"method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
             "method 'audit', or ask rows one at a time with `SequentialComparison()`",
         )
-    audit, notes = _in_order(audit, question.seed)
-    question = replace(question, audit=audit)
+    notes: tuple[Note, ...] = ()
+    if audit.k >= 10 and (np.diff(audit.rows) > 0).all():  # the order in which they were drawn is lost
+        order = rng_for(question.seed, "sequential", "order", audit.k).permutation(audit.k)
+        message = (
+            "the audited rows come sorted, so not in the order in which they were drawn; they are read in a random "
+            "order, and the size of the audit must not depend on what it showed"
+        )
+        notes = (Note(code="order-lost", message=message, severity="warning"),)
+        chances = audit.inclusion[order]
+        audit = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=chances)
+        question = replace(question, audit=audit)
     counts = question.counts()
     asked = terms(question, counts.disagreements)
-    n = question.data.n
     given, truth = question.data.labels[audit.rows], audit.labels
     predictions = question.data.predictions[:, audit.rows]
     pairs = []
@@ -297,45 +315,16 @@ def sequential(question: Question) -> Outcomes:
             }
         )
     result = {name: np.array([figures[name] for figures in pairs], dtype=np.float64) for name in pairs[0]}
-    low, high = asked.spread(result["low"], result["high"], counts.disagreements, n)
-    shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_baseline")]
+    logs = [result.pop(f"log_{name}") for name in ("wealth", "wealth_of_baseline")]
+    ends = result.pop("difference"), result.pop("low"), result.pop("high")
     with np.errstate(over="ignore"):
-        wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_baseline")}
-    outcomes = Outcomes(
-        candidate=shown[0] & ~shown[1],
-        baseline=shown[1] & ~shown[0],
-        difference=result["difference"] / n,
-        low=low / n,
-        high=high / n,
-        method="betting, without replacement",
-        kind="sampling" if question.inference == "population" else "design",
-        notes=notes,
-        p_value=np.minimum(1.0, np.exp(-result["log_wealth"]) + asked.spent),
-        assumptions=(
-            "The audit is a uniform random sample of all rows, in the order drawn.",
-            expert_assumption(question, "Expert labels are right."),
-        ),
-        details={
-            **{name: result[name].astype(np.int64) for name in ("labels_used", "stopped_at", "drawn_from")},
-            **wealths,
-            "expected_labels": result["expected_labels"],
-            "required_gap": asked.gap,
-        },
+        wealths = dict(zip(("wealth", "wealth_of_baseline"), np.exp(logs), strict=True))
+    details = {name: figures if name == "expected_labels" else figures.astype(int) for name, figures in result.items()}
+    assumptions = (
+        "The audit is a uniform random sample of all rows, in the order drawn.",
+        expert_assumption(question, "Expert labels are right."),
     )
-    return with_expert_errors(question, outcomes, counts.disagreements)
-
-
-def _in_order(audit: CodedAudit, seed: int) -> tuple[CodedAudit, tuple[Note, ...]]:
-    """Put an audit whose rows come sorted into a random order: the order in which they were drawn is lost."""
-    if audit.k < 10 or not (np.diff(audit.rows) > 0).all():
-        return audit, ()
-    order = rng_for(seed, "sequential", "order", audit.k).permutation(audit.k)
-    message = (
-        "the audited rows come sorted, so not in the order in which they were drawn; they are read in a random order, "
-        "and the size of the audit must not depend on what it showed"
-    )
-    shuffled = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=audit.inclusion[order])
-    return shuffled, (Note(code="order-lost", message=message, severity="warning"),)
+    return bet_outcomes(question, asked, counts, logs, ends, assumptions, notes, details | wealths)
 
 
 def _drawn(
@@ -423,24 +412,19 @@ def sequential_many(
     promising = counts.won - counts.lost > np.floor(gaps)
     for index in np.flatnonzero(promising | (start == "always")):
         first, second = small[pairs[index, 0]], small[pairs[index, 1]]
-        certified[index], used[index] = _simulated(
-            Plan(first, second, given, float(gaps[index]), clocks, disagreement), first, second, truth, alpha, cap
-        )
+        made = Plan(first, second, given, float(gaps[index]), clocks, disagreement)
+        if made.forward is None or not made.rows.size:
+            continue
+        rows = made.rows[:cap]
+        used[index], claim = rows.size, made.forward.threshold
+        scores = signs(first[rows], second[rows], truth[rows]) - made.before[: rows.size]
+        # Most pairs are decided early: the whole path is computed only for the others.
+        for read in sorted({min(128, rows.size), rows.size}):
+            draws = made.draws(scores[:read])
+            shown = np.flatnonzero(draws.log_wealth(claim) >= enough(alpha))
+            hopeless = np.flatnonzero(draws.mirrored().log_wealth(-claim) >= np.log(GIVE_UP))
+            if shown.size or hopeless.size:
+                ends = [int(found[0]) + 1 if found.size else read + 1 for found in (shown, hopeless)]
+                certified[index], used[index] = ends[0] <= ends[1], min(ends)
+                break
     return certified, used
-
-
-def _simulated(made: Plan, first: Indices, second: Indices, truth: Indices, alpha: float, cap: int) -> tuple[bool, int]:
-    claim = made.forward
-    if claim is None or not made.rows.size:
-        return False, 0
-    rows = made.rows[:cap]
-    scores = signs(first[rows], second[rows], truth[rows]) - made.before[: rows.size]
-    # Most pairs are decided early: the whole path is computed only for the others.
-    for read in sorted({min(128, rows.size), rows.size}):
-        draws = made.draws(scores[:read])
-        shown = np.flatnonzero(draws.log_wealth(claim.threshold) >= enough(alpha))
-        hopeless = np.flatnonzero(draws.mirrored().log_wealth(-claim.threshold) >= np.log(GIVE_UP))
-        if shown.size or hopeless.size:
-            ends = [int(found[0]) + 1 if found.size else read + 1 for found in (shown, hopeless)]
-            return ends[0] <= ends[1], min(ends)
-    return False, int(rows.size)
