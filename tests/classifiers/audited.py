@@ -7,9 +7,14 @@ import numpy as np
 from demele.classifiers.measures.audit_interval import audited_ends
 from demele.core.arrays import Floats
 from demele.core.labelled import Labelled
-from demele.noise.audit import CodedAudit
+from demele.noise.audit import Audit, CodedAudit
 
 
 def estimated(data: Labelled, audit: CodedAudit, measure: str, of: int | None = None, **known: Any) -> Floats:
     """Return the value, the lower and the upper end; of one class, by its index."""
     return np.array([np.ravel(end)[of or 0] for end in audited_ends(data, audit, measure, 0.95, **known)])
+
+
+def minus(audit: Audit, candidate: str, baseline: str) -> Audit:
+    """Return the audit of the difference of two systems."""
+    return Audit(audit.rows, {"": audit.scores_of(candidate) - audit.scores_of(baseline)}, design="uniform")

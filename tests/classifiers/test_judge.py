@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.classifiers import RowScores, ScoreAudit, assess, compare, rank, slices
+from demele.classifiers import RowScores, assess, compare, rank, slices
 from demele.classifiers.judge import jeffreys, judge, judge_quality, weighted_kappa
 from demele.classifiers.mean_scores import bounded_mean, trusted_mean
+from demele.classifiers.row_scores import human_scores
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
 from demele.core.proportions import holm
+from demele.labels import Audit
 from tests.refusals import refuses
 
 
@@ -34,14 +36,14 @@ def judged(example: Any) -> Any:
     """The corrected scores of both."""
     given, rows, true = example
     scores = {name: RowScores(one) for name, one in given.items()}
-    return judge(scores, ScoreAudit(rows, {name: one[rows] for name, one in true.items()}), gate=0.8)
+    return judge(scores, Audit(rows, {name: one[rows] for name, one in true.items()}, design="uniform"), gate=0.8)
 
 
 def test_counts_give_the_check_values() -> None:
     """Jeffreys and kappa as in statsmodels."""
     given = RowScores(np.repeat([1.0, 0], [1830, 170]))
     rows = np.r_[np.arange(90), np.arange(1830, 1840)]
-    quality = judge_quality(given, ScoreAudit(rows, np.repeat([1.0, 0, 1, 0], [84, 6, 4, 6])))
+    quality = judge_quality(given, Audit(rows, np.repeat([1.0, 0, 1, 0], [84, 6, 4, 6]), design="uniform"))
     assert (quality.sensitivity_value, quality.specificity_value) == pytest.approx((0.961712, 0.455357), abs=1e-6)
     for interval, ends in [
         (quality.sensitivity, (0.895557, 0.984465)),
@@ -107,7 +109,7 @@ def test_the_worked_example_in_words(judged: Any) -> None:
 def test_the_next_step_ends_where_nothing_is_left_to_decide(example: Any) -> None:
     given, rows, true = example
     scores = {name: RowScores(one) for name, one in given.items()}
-    human = ScoreAudit(rows, {name: one[rows] for name, one in true.items()})
+    human = Audit(rows, {name: one[rows] for name, one in true.items()}, design="uniform")
     assert judge(scores, human, gate=0.7).next_labels == 0
     assert not judge(scores, human, gate=0.7).document().next
     assert not judge(scores["A"], human.of("A")).document().next
@@ -118,7 +120,7 @@ def test_the_next_step_ends_where_nothing_is_left_to_decide(example: Any) -> Non
 
 def test_the_error_names_the_system_without_human_scores(example: Any) -> None:
     given, rows, true = example
-    human = ScoreAudit(rows, {"A": true["A"][rows], "B": np.full(120, np.nan)})
+    human = Audit(rows, {"A": true["A"][rows], "B": np.full(120, np.nan)}, design="uniform")
     with pytest.raises(InputError, match="audit: B: expected at least 2 rows with a given and a true score, got 0"):
         judge({name: RowScores(one) for name, one in given.items()}, human)
 
@@ -143,8 +145,7 @@ def test_a_difference_says_on_how_many_rows_humans_scored_both_systems(example: 
     assert none.sentence.endswith("No difference can be given: no row has human scores for both systems.")
     assert none.document().next[0][0] == "Score the same rows for all systems"
     assert [one.corrected for one in none.systems] == [
-        judge(scores[name], ScoreAudit.of_columns(scored(0)).of(name), exact=exact).systems[0].corrected
-        for name in "AB"
+        judge(scores[name], human_scores(scored(0)).of(name), exact=exact).systems[0].corrected for name in "AB"
     ]
     assert (none.verdict, none["B - A"].corrected) == ("inconclusive", None)
     assert none["B - A"].judge == pytest.approx(few["B - A"].judge)
@@ -158,7 +159,7 @@ def test_with_all_rows_scored_the_difference_of_these_rows_is_known(example: Any
     """Half an interval of these rows shrinks as the root of 1/k - 1/n."""
     given, rows, true = example
     scores = {name: RowScores(one) for name, one in given.items()}
-    human = ScoreAudit(rows, {name: one[rows] for name, one in true.items()})
+    human = Audit(rows, {name: one[rows] for name, one in true.items()}, design="uniform")
     found = judge(scores, human, inference="test_set")
     (one,) = found.differences
     assert one.verdict == "inconclusive"
@@ -175,7 +176,7 @@ def test_ratings_have_a_mean_error_and_quadratic_kappa() -> None:
     true = rng.integers(1, 6, 300)
     given = np.minimum(true + (rng.random(300) < 0.4), 5)
     rows = rng.permutation(300)[:80]
-    found = judge(RowScores(given, 1, 5), ScoreAudit(rows, true[rows]))
+    found = judge(RowScores(given, 1, 5), Audit(rows, true[rows], design="uniform"))
     text = str(found.document())
     assert "Kappa (quadratic)" in text
     assert "Mean error of the judge" in text
@@ -194,7 +195,7 @@ def test_functions_of_classes_take_scores(example: Any) -> None:
     """One engine answers; without an audit all scores are taken as right, as labels are."""
     given, rows, true = example
     a, b = (RowScores(given[name]) for name in "AB")
-    human = ScoreAudit(rows, {"baseline": true["A"][rows], "candidate": true["B"][rows]})
+    human = Audit(rows, {"baseline": true["A"][rows], "candidate": true["B"][rows]}, design="uniform")
     both = compare(a, b, audit=human, level=0.9)
     assert both.verdict == "inconclusive"
     assert both.differences == judge({"baseline": a, "candidate": b}, human, level=0.9).differences
@@ -219,7 +220,7 @@ def test_a_judge_that_tells_less_of_one_system_is_named() -> None:
         "B": RowScores(np.where(tb, ub < 0.97, ub > 0.55)),
     }
     rows = rng.permutation(n)[:400]
-    found = judge(scores, ScoreAudit(rows, {"A": ta[rows], "B": tb[rows]}))
+    found = judge(scores, Audit(rows, {"A": ta[rows], "B": tb[rows]}, design="uniform"))
     assert found.differences[0].judge > 0.05
     assert found.differences[0].value < 0
     assert "judge-differs-by-system" in {note.code for note in found.notes}
@@ -227,7 +228,7 @@ def test_a_judge_that_tells_less_of_one_system_is_named() -> None:
 
 def test_a_useless_judge_is_named() -> None:
     true = np.tile([1.0, 1, 1, 0], 100)
-    found = judge(RowScores(np.ones(400)), ScoreAudit(np.arange(1, 400, 6), true[1:400:6]))
+    found = judge(RowScores(np.ones(400)), Audit(np.arange(1, 400, 6), true[1:400:6], design="uniform"))
     assert found.systems[0].quality is not None
     assert found.systems[0].quality.j == 0
     assert {"judge-uninformative", "judge-constant"} <= {note.code for note in found.notes}
@@ -261,7 +262,7 @@ def test_scores_that_are_right_or_partly_wrong(example: Any) -> None:
     assert [one.verdict for one in bounded.systems] == ["above", "above"]
     assert bounded.differences[0].verdict == "above"
     assert judge(scores, noise=40 / 1200, inference="test_set").differences[0].verdict == "inconclusive"
-    refuses(InputError, "leave one of them out", judge, scores, ScoreAudit([0, 1], [1, 1]), noise=0.1)
+    refuses(InputError, "leave one of them out", judge, scores, Audit([0, 1], [1, 1], design="uniform"), noise=0.1)
 
 
 def test_verdicts_on_several_pairs_share_an_error() -> None:
@@ -287,8 +288,8 @@ def test_verdicts_on_several_pairs_share_an_error() -> None:
         (lambda: judge({}), "RowScores"),
         (lambda: judge([1, 0]), "RowScores"),  # type: ignore[arg-type]
         (lambda: judge({"A": [1, 7]}), "row 1 is 7, outside the scale"),
-        (lambda: judge(RowScores([1, 0, 1]), ScoreAudit([0, 1], [1, 0]), level=0.05), "level"),
-        (lambda: judge(RowScores([1, 0, 1]), ScoreAudit([0, 1], [1, 0]), expert_error=3), "expert_error"),
+        (lambda: judge(RowScores([1, 0, 1]), Audit([0, 1], [1, 0], design="uniform"), level=0.05), "level"),
+        (lambda: judge(RowScores([1, 0, 1]), Audit([0, 1], [1, 0], design="uniform"), expert_error=3), "expert_error"),
     ],
 )
 def test_bad_input_is_refused(make: Any, says: str) -> None:
@@ -363,7 +364,7 @@ def test_slices_of_each_system(tmp_path: Path, example: Any, capsys: Any) -> Non
     given, rows, true = example
     place = np.where(np.arange(1200) % 3 == 0, "third", "other")
     scores = {name: RowScores(one) for name, one in given.items()}
-    human = ScoreAudit(rows, {name: true[name][rows] for name in given})
+    human = Audit(rows, {name: true[name][rows] for name in given}, design="uniform")
     result = judge(scores, human, slices=place)
     for name in given:
         alone = slices(scores[name], human.of(name), place)

@@ -8,10 +8,11 @@ from scipy.stats import binomtest
 from statsmodels.api import OLS, WLS, add_constant
 from statsmodels.stats.multitest import multipletests
 
-from demele.classifiers import NamedEstimates, RowScores, ScoreAudit, judge_errors, position_bias
+from demele.classifiers import NamedEstimates, RowScores, judge_errors, position_bias
 from demele.classifiers.judge_bias import hc3
 from demele.core.proportions import adjusted
 from demele.errors import InputError, NotEnoughData
+from demele.labels import Audit
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
@@ -22,7 +23,11 @@ def _regressed(given: Any, true: Any, covariates: dict[str, Any], inclusion: Any
     rows = np.arange(2 * k)[::-2]  # every second row, from the last
     scores, columns = np.full(2 * k, 0.5), {name: np.repeat(values, 2)[::-1] for name, values in covariates.items()}
     scores[rows] = given
-    return judge_errors(RowScores(scores), ScoreAudit(rows, true, inclusion), columns)
+    return judge_errors(
+        RowScores(scores),
+        Audit(rows, true, design="weighted" if inclusion is not None else "uniform", probabilities=inclusion),
+        columns,
+    )
 
 
 def test_p_values_are_adjusted_as_statsmodels_does() -> None:
@@ -87,7 +92,9 @@ def test_intervals_of_unequal_errors_cover() -> None:
     for _ in range(1000):
         x = rng.standard_normal(60)
         errors = 0.2 * x + rng.standard_normal(60) * (0.2 + np.abs(x))
-        row = judge_errors(RowScores(errors, -99, 99), ScoreAudit(np.arange(60), np.zeros(60)), {"x": x})["x"]
+        row = judge_errors(RowScores(errors, -99, 99), Audit(np.arange(60), np.zeros(60), design="uniform"), {"x": x})[
+            "x"
+        ]
         assert row.interval is not None
         covered += row.interval.low <= 0.2 * x.std() <= row.interval.high
     assert covered / 1000 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 1000)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demele.classifiers import RowScores, ScoreAudit, SequentialComparison, rank
+from demele.classifiers import RowScores, SequentialComparison, rank
 from demele.classifiers.audit_plausibility import audit_alarms
 from demele.classifiers.betting import exact_mean_ends, score_wealth
 from demele.classifiers.mean_scores import (
@@ -19,6 +19,8 @@ from demele.classifiers.mean_scores import (
 from demele.classifiers.pooled_strata import pooled_strata
 from demele.classifiers.score_kinds import item_means
 from demele.core.errors import DemeleError, InputError, NotEnoughData
+from demele.labels import Audit
+from tests.classifiers.audited import minus
 from tests.classifiers.test_pooled_strata import binary, counted
 from tests.refusals import refuses
 
@@ -135,7 +137,7 @@ def test_a_preference_is_on_its_own_scale() -> None:
     true = rng.choice([-1.0, 0, 1], 1000, p=[0.25, 0.35, 0.4])
     scores = np.where(rng.random(1000) < 0.8, true, rng.choice([-1.0, 0, 1], 1000))
     rows = rng.permutation(1000)[:50]
-    mean = audited_mean(RowScores(scores, -1, 1), ScoreAudit(rows, true[rows]))
+    mean = audited_mean(RowScores(scores, -1, 1), Audit(rows, true[rows], design="uniform"))
     assert three(mean) == pytest.approx((0.103400, -0.039384, 0.253099), abs=1e-6)
     assert [stratum.least for stratum in mean.strata] == [-1, 0, 1]
     assert sum(stratum.audited for stratum in mean.strata) == 50
@@ -153,9 +155,9 @@ def test_the_scale_does_not_matter(seed: int, ends: tuple[float, float]) -> None
     def moved(values: Any) -> Any:
         return np.clip(low + (high - low) * values, low, high)
 
-    mean = audited_mean(RowScores(scores), ScoreAudit(rows, true[rows]), gate=0.3)
+    mean = audited_mean(RowScores(scores), Audit(rows, true[rows], design="uniform"), gate=0.3)
     other = audited_mean(
-        RowScores(moved(scores), low, high), ScoreAudit(rows, moved(true[rows])), gate=float(moved(0.3))
+        RowScores(moved(scores), low, high), Audit(rows, moved(true[rows]), design="uniform"), gate=float(moved(0.3))
     )
     np.testing.assert_allclose(three(other), [moved(one) for one in three(mean)], atol=1e-10)
     assert other.p_value == pytest.approx(mean.p_value, abs=1e-9)
@@ -167,12 +169,12 @@ def test_the_scale_does_not_matter(seed: int, ends: tuple[float, float]) -> None
     )
 
 
-def two_tasks() -> tuple[RowScores, ScoreAudit]:
+def two_tasks() -> tuple[RowScores, Audit]:
     """Return the first and the third counts as two tasks."""
     parts = [counted(1900, 100, 47, 0, 0, 3), counted(1800, 200, 84, 6, 4, 6)]
     scores = RowScores(np.concatenate([part[0] for part in parts]), task=np.repeat(["a", "b"], 2000))
     rows = np.concatenate([parts[0][1], parts[1][1] + 2000])
-    return scores, ScoreAudit(rows, np.concatenate([part[2] for part in parts]))
+    return scores, Audit(rows, np.concatenate([part[2] for part in parts]), design="uniform")
 
 
 def test_tasks_add_in_quadrature() -> None:
@@ -185,7 +187,7 @@ def test_tasks_add_in_quadrature() -> None:
 def test_tasks_with_few_labels_are_pooled() -> None:
     scores, audit = two_tasks()
     kept = np.r_[0:50, 50:55, 140:145]
-    mean = audited_mean(scores, ScoreAudit(audit.rows[kept], audit.true[""][kept]))
+    mean = audited_mean(scores, Audit(audit.rows[kept], audit.scores[""][kept], design="uniform"))
     assert "few-per-task" in {note.code for note in mean.notes}
     assert mean.low < mean.value < mean.high
 
@@ -196,7 +198,7 @@ def test_alike_rows_of_a_group_widen_the_interval() -> None:
     true = (rng.random(200) < 0.8).astype(float)[group]
     scores = np.where(true > 0, rng.random(2000) < 0.97, rng.random(2000) > 0.7).astype(float)
     rows = rng.permutation(2000)[:300]
-    audit = ScoreAudit(rows, true[rows])
+    audit = Audit(rows, true[rows], design="uniform")
     apart, grouped = audited_mean(RowScores(scores), audit), audited_mean(RowScores(scores, group=group), audit)
     assert grouped.value == apart.value
     assert grouped.high - grouped.low > 1.3 * (apart.high - apart.low)
@@ -206,21 +208,21 @@ def test_alike_rows_of_a_group_widen_the_interval() -> None:
 
 def test_humans_who_err() -> None:
     scores, rows, true = counted(1800, 200, 84, 6, 4, 6)
-    mean = audited_mean(RowScores(scores), ScoreAudit(rows, true), gate=0.8)
-    moved = audited_mean(RowScores(scores), ScoreAudit(rows, true), gate=0.8, expert_error=0.01)
+    mean = audited_mean(RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8)
+    moved = audited_mean(RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8, expert_error=0.01)
     assert (moved.low, moved.high) == pytest.approx((mean.low - 0.01, mean.high + 0.01))
     assert moved.p_value is not None
     assert mean.p_value is not None
     assert moved.p_value > mean.p_value
     assert mean.expert_breakdown == pytest.approx(0.014841, abs=1e-6)
-    at = audited_mean(RowScores(scores), ScoreAudit(rows, true), gate=0.8, expert_error=0.014841300)
+    at = audited_mean(RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8, expert_error=0.014841300)
     assert at.low > 0.8
     random = audited_mean(
-        RowScores(scores), ScoreAudit(rows, true), gate=0.8, expert_error=0.03, expert_errors="random"
+        RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8, expert_error=0.03, expert_errors="random"
     )
     ends = [(end - 0.03) / 0.94 for end in three(mean)]
     assert three(random) == pytest.approx([ends[0], ends[1], ends[2]])
-    same = audited_mean(RowScores(scores), ScoreAudit(rows, true), gate=0.8 * 0.94 + 0.03)
+    same = audited_mean(RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8 * 0.94 + 0.03)
     assert random.p_value == pytest.approx(same.p_value)
 
 
@@ -234,18 +236,18 @@ def test_a_difference_is_one_audit_of_both_outputs() -> None:
     sa, sb = np.where(ta, ua < 0.96, ua > 0.90), np.where(tb, ub < 0.98, ub > 0.55)
     rows = rng.permutation(n)[:120]
     a, b = RowScores(sa), RowScores(sb)
-    audit = ScoreAudit(rows, {"A": ta[rows], "B": tb[rows]})
+    audit = Audit(rows, {"A": ta[rows], "B": tb[rows]}, design="uniform")
     assert three(audited_mean(a, audit.of("A"))) == pytest.approx((0.836, 0.786, 0.880), abs=5e-4)
     assert three(audited_mean(b, audit.of("B"))) == pytest.approx((0.854, 0.795, 0.898), abs=5e-4)
-    difference = audited_mean(b.minus(a), audit.minus("B", "A"))
+    difference = audited_mean(b.minus(a), minus(audit, "B", "A"))
     assert three(difference) == pytest.approx((0.0088323, -0.0554830, 0.0683050), abs=1e-6)
     reference = difference.asymptotic
     assert reference is not None
     assert (reference.low, reference.high) == pytest.approx((-0.047, 0.064), abs=5e-4)
     assert breakdown(b.minus(a)) == 40
     first = np.random.default_rng(1).permutation(n)[:480]
-    more = ScoreAudit(first, {"A": ta[first], "B": tb[first]})
-    found = audited_mean(a.minus(b), more.minus("A", "B"))
+    more = Audit(first, {"A": ta[first], "B": tb[first]}, design="uniform")
+    found = audited_mean(a.minus(b), minus(more, "A", "B"))
     assert three(found) == pytest.approx((-0.002, -0.030, 0.028), abs=6e-4)
 
 
@@ -256,7 +258,7 @@ def test_the_proved_interval() -> None:
     rng, true, scores = binary(1)
     rows = rng.permutation(2000)[:50]
     assert exact_mean_ends(scores, rows, true[rows], 0.025) == pytest.approx((0.715397, 0.978153), abs=1e-5)
-    mean = audited_mean(RowScores(scores), ScoreAudit(rows, true[rows]), exact=True, inference="test_set")
+    mean = audited_mean(RowScores(scores), Audit(rows, true[rows], design="uniform"), exact=True, inference="test_set")
     assert (mean.low, mean.high) == pytest.approx((0.715397, 0.978153), abs=1e-5)
     assert mean.value == pytest.approx(0.883467, abs=1e-6)
 
@@ -332,6 +334,17 @@ def test_two_systems_one_label_at_a_time() -> None:
         SequentialComparison([1, 0] * 30, [1, 1] * 30, [0, 1] * 30, gate=0.5)
 
 
+def test_a_joined_audit_of_scores_weighs_rows_by_their_stratum_and_names_unclear_ones() -> None:
+    rng = np.random.default_rng(3)
+    scores, within = RowScores(rng.random(400)), np.arange(100)
+    rows = np.r_[rng.permutation(100)[:40], 100 + rng.permutation(300)[:30]]
+    true = np.clip(scores.given[rows] + 0.1 * rng.standard_normal(70), 0, 1)
+    joined = audited_mean(scores, Audit(rows, true, design="stratified", within=within, unclear=3))
+    weighted = Audit(rows, true, design="weighted", probabilities=np.where(rows < 100, 0.4, 0.1))
+    assert three(joined) == pytest.approx(three(audited_mean(scores, weighted)), rel=1e-12)
+    assert "audit-unclear" in {note.code for note in joined.notes}
+
+
 # Audits that do not look random ---------------------------------------------------------------------------------------
 
 
@@ -343,7 +356,7 @@ def test_an_audit_of_too_many_failures_is_named(failures: int, alarm: bool) -> N
     order = rng.permutation(1200)
     place = np.empty(1200, dtype=int)
     place[order] = np.arange(1200)
-    notes = audit_alarms(RowScores(scores[order]), ScoreAudit(place[rows], np.ones(120)))
+    notes = audit_alarms(RowScores(scores[order]), Audit(place[rows], np.ones(120), design="uniform"))
     assert [note.code for note in notes] == ["audit-not-uniform"] * alarm
     if alarm:
         assert "40 of 120 audited rows are of one given score, 21.5 expected. The estimate allows" in notes[0].message
@@ -351,7 +364,7 @@ def test_an_audit_of_too_many_failures_is_named(failures: int, alarm: bool) -> N
 
 def test_an_audit_of_the_first_rows_is_named() -> None:
     scores = np.tile([0.0, 1, 1, 1], 300)
-    (note,) = audit_alarms(RowScores(scores), ScoreAudit(np.arange(120), np.ones(120)))
+    (note,) = audit_alarms(RowScores(scores), Audit(np.arange(120), np.ones(120), design="uniform"))
     assert "row number" in note.message
 
 
@@ -370,22 +383,27 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
         (lambda: RowScores([0, 1], weight=[-1, 1]), "weight"),
         (lambda: RowScores([0, 1], group=[1]), "group"),
         (lambda: RowScores([0, 1], reach=([0, 1], [0, -1])), "reach"),
-        (lambda: ScoreAudit([0, 0], [1, 1]), "row"),
-        (lambda: ScoreAudit([0, 1], [1]), "one true score per audited row"),
-        (lambda: ScoreAudit([0, 1], [1, 1], inclusion=[0, 0.5]), "inclusion"),
-        (lambda: ScoreAudit([0, 1], [1, 1], inclusion=[1.2, 0.5]), "inclusion"),
-        (lambda: ScoreAudit([0, 1], [1, 1], inclusion=[np.nan, 0.5]), "inclusion"),
-        (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], [1, 5])), "reach 5"),
-        (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0], [1])), "at least 2"),
-        (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 7], [1, 1])), "row 7"),
-        (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], [1, 1], selective=True)), "selective"),
-        (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], [1, 1]), gate=2), "gate"),
+        (lambda: Audit([0, 0], [1, 1], design="uniform"), "row"),
+        (lambda: Audit([0, 1], [1], design="uniform"), "one expert label per audited row"),
+        (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[0, 0.5]), "probabilities"),
+        (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[1.2, 0.5]), "probabilities"),
+        (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[np.nan, 0.5]), "probabilities"),
+        (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], [1, 5], design="uniform")), "reach 5"),
+        (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0], [1], design="uniform")), "at least 2"),
+        (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 7], [1, 1], design="uniform")), "row 7"),
+        (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], [1, 1], design="selective")), "selective"),
+        (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], [1, 1], design="uniform"), gate=2), "gate"),
         (
-            lambda: audited_mean(RowScores([0, 1, 1], weight=[1, 2, 3]), ScoreAudit([0, 1], [1, 1]), exact=True),
+            lambda: audited_mean(
+                RowScores([0, 1, 1], weight=[1, 2, 3]), Audit([0, 1], [1, 1], design="uniform"), exact=True
+            ),
             "exact: is proved",
         ),
-        (lambda: audited_mean(RowScores([0, 1, 1]), ScoreAudit([0, 1], {"A": [1, 1], "B": [1, 1]})), "2 systems"),
-        (lambda: ScoreAudit([0, 1], {"A": [1, 1]}).of("C"), "'C'"),
+        (
+            lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], {"A": [1, 1], "B": [1, 1]}, design="uniform")),
+            "2 systems",
+        ),
+        (lambda: Audit([0, 1], {"A": [1, 1]}, design="uniform").of("C"), "'C'"),
         (lambda: RowScores([0, 1]).minus(RowScores([0, 1, 1])), "2 rows"),
         (lambda: RowScores([0, 1], task=[0, 1]).minus(RowScores([0, 1])), "task"),
         (lambda: trusted_mean(RowScores([None, None])), "no row has a score"),
@@ -401,21 +419,21 @@ def test_missing_scores_are_left_out_and_counted() -> None:
     mean = trusted_mean(scores)
     assert mean.value == pytest.approx(4 / 6)
     assert [(note.code, note.severity) for note in mean.notes] == [("unscored", "warning")]
-    audit = ScoreAudit([1, 0, 2, 3, 8], [1, 1, 0, np.nan, 0])
+    audit = Audit([1, 0, 2, 3, 8], [1, 1, 0, np.nan, 0], design="uniform")
     found = audited_mean(scores, audit)
     kept = np.array([1.0, 0, 1, 1, 1, 0] * 5)
     assert found.value == pytest.approx(float(pooled_strata(kept, np.array([0, 1, 6]), np.array([1.0, 0, 0])).value))
 
 
 def test_all_rows_audited() -> None:
-    scores, audit = RowScores([1, 0, 1, 1] * 10), ScoreAudit(np.arange(40), [1, 0.5, 1, 0] * 10)
+    scores, audit = RowScores([1, 0, 1, 1] * 10), Audit(np.arange(40), [1, 0.5, 1, 0] * 10, design="uniform")
     alone = audited_mean(scores, audit, inference="test_set", gate=0.5)
     assert three(alone) == pytest.approx((0.625, 0.625, 0.625))
     assert alone.p_value == 0
     erring = audited_mean(scores, audit, inference="test_set", gate=0.5, expert_error=0.2)
     assert (*three(erring), erring.p_value) == pytest.approx((0.625, 0.425, 0.825, 1))
     systems = {"A": scores, "B": RowScores([0, 1, 1, 1] * 10)}
-    both = ScoreAudit(audit.rows, {"A": audit.true[""], "B": audit.true[""]})
+    both = Audit(audit.rows, {"A": audit.scores[""], "B": audit.scores[""]}, design="uniform")
     for inference in ("test_set", "population"):
         equal = rank(systems, audit=both, inference=inference, expert_error=0.1).differences[0]
         assert (equal.value, equal.verdict, equal.p_value) == (0, "inconclusive", 1)
@@ -424,16 +442,21 @@ def test_all_rows_audited() -> None:
 
 
 def test_notes_of_constant_and_perfect_judges() -> None:
-    mean = audited_mean(RowScores(np.ones(200)), ScoreAudit(np.arange(0, 200, 5), [1.0] * 30 + [0] * 10))
+    mean = audited_mean(RowScores(np.ones(200)), Audit(np.arange(0, 200, 5), [1.0] * 30 + [0] * 10, design="uniform"))
     assert {"judge-constant"} == {note.code for note in mean.notes}
-    perfect = audited_mean(RowScores(np.tile([1.0, 0], 100)), ScoreAudit(np.arange(2, 162, 5), np.tile([1.0, 0], 16)))
+    perfect = audited_mean(
+        RowScores(np.tile([1.0, 0], 100)), Audit(np.arange(2, 162, 5), np.tile([1.0, 0], 16), design="uniform")
+    )
     assert "judge-nearly-perfect" in {note.code for note in perfect.notes}
     empty = audited_mean(
-        RowScores(np.r_[np.ones(180), np.zeros(20)]), ScoreAudit(np.arange(3, 170, 8), [1.0] * 20 + [0])
+        RowScores(np.r_[np.ones(180), np.zeros(20)]), Audit(np.arange(3, 170, 8), [1.0] * 20 + [0], design="uniform")
     )
     assert "stratum-unaudited" in {note.code for note in empty.notes}
     chance = np.where(np.arange(20) < 2, 0.01, 0.9)
-    uneven = audited_mean(RowScores(np.ones(200)), ScoreAudit(np.arange(0, 200, 10), [1.0] * 18 + [0] * 2, chance))
+    uneven = audited_mean(
+        RowScores(np.ones(200)),
+        Audit(np.arange(0, 200, 10), [1.0] * 18 + [0] * 2, design="weighted", probabilities=chance),
+    )
     assert "weights-uneven" in {note.code for note in uneven.notes}
 
 

@@ -8,8 +8,9 @@ import pytest
 from demele.classifiers.betting import score_wealth
 from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.pooled_strata import pooled_strata
-from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.classifiers.row_scores import RowScores
 from demele.core.seeds import rng_for
+from demele.labels import Audit
 from tests.tolerances import assert_rate_at_most
 
 pytestmark = pytest.mark.long
@@ -95,7 +96,7 @@ def test_humans_who_err_are_allowed_for(kind: str, labels: int) -> None:
             "one-sided": np.where(slips, 0.0, right),
             "copying": np.where(slips, said, right),
         }[kind]
-        audit = ScoreAudit(rows, human)
+        audit = Audit(rows, human, design="uniform")
         mean = audited_mean(RowScores(given), audit, expert_error=0.03)
         covered += mean.low <= 0.95 <= mean.high
         if kind == "random":

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import demele.classifiers
-from demele.classifiers import RowScores, ScoreAudit, planning
+from demele.classifiers import RowScores, planning
 from demele.errors import InputError
+from demele.labels import Audit
 from tests.refusals import refuses
 
 
@@ -78,7 +79,10 @@ def test_odd_arguments_of_all_estimates_are_refused_in_words() -> None:
         (lambda: classifiers.calibration_error([], []), "confidence: expected at least one row"),
         (lambda: classifiers.probability_loss([0.5, 0.2], [1, 1]), "labels: expected at least 2 classes"),
         (lambda: classifiers.task_ranks({"a": 1}), "rankings: expected rankings by the names"),
-        (lambda: classifiers.judge_errors(one, ScoreAudit([0, 1], [0, 1]), [1, 2, 3]), "covariates: expected columns"),
+        (
+            lambda: classifiers.judge_errors(one, Audit([0, 1], [0, 1], design="uniform"), [1, 2, 3]),
+            "covariates: expected columns",
+        ),
         (lambda: planning.detectable_difference(9, between=0.1, within=(0,)), "within: expected two numbers"),
         (lambda: planning.detectable_difference(9, between=0.1, repeats=(0, 1)), "repeats: expected numbers >= 1"),
         (lambda: planning.detectable_difference(9, between=0.1, power=2), "power: expected a number in"),

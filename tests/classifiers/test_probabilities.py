@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import ttest_rel
 from sklearn.metrics import brier_score_loss, log_loss
 
-from demele.classifiers import ScoreAudit, calibration_error, probability_loss
+from demele.classifiers import calibration_error, probability_loss
 from demele.classifiers.probabilities import Loss, losses
 from demele.errors import InputError, NotEnoughData
-from demele.labels import TransitionMatrix
+from demele.labels import Audit, TransitionMatrix
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
@@ -149,7 +149,7 @@ def test_an_audit_corrects_each_gap() -> None:
     true = rng.random(n) < p
     given = np.where(rng.random(n) < 0.15, ~true, true)
     rows = rng.choice(n, 400, replace=False)
-    found = calibration_error(p, given, audit=ScoreAudit(rows, true[rows].astype(float)))
+    found = calibration_error(p, given, audit=Audit(rows, true[rows].astype(float), design="uniform"))
     assert found["ECE"].value == pytest.approx(0.075, abs=0.01)  # (0.135 + 0.075 + 0.015) / 3
     assert found["ECE"].corrected_value < 0.05
     for row in found.rows[2:]:
@@ -157,4 +157,4 @@ def test_an_audit_corrects_each_gap() -> None:
         assert row.corrected.low <= row.corrected_value <= row.corrected.high
         assert row.corrected.low <= 0 <= row.corrected.high
     with pytest.raises(NotEnoughData, match="use fewer `bins`"):
-        calibration_error(p, given, audit=ScoreAudit(rows[:30], true[rows[:30]].astype(float)))
+        calibration_error(p, given, audit=Audit(rows[:30], true[rows[:30]].astype(float), design="uniform"))

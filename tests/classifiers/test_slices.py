@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demele.classifiers import RowScores, ScoreAudit, slices
+from demele.classifiers import RowScores, slices
 from demele.classifiers.mean_scores import audited_mean
 from demele.core.proportions import adjusted
 from demele.errors import InputError
+from demele.labels import Audit
 from tests.tolerances import ROUNDING, assert_close
 
 N = 1500
@@ -15,7 +16,7 @@ N = 1500
 
 def _world(
     seed: int, shares: tuple[float, float, float], k: int = 240
-) -> tuple[RowScores, ScoreAudit, NDArray[np.str_], NDArray[np.bool_]]:
+) -> tuple[RowScores, Audit, NDArray[np.str_], NDArray[np.bool_]]:
     """Three slices with these true shares, whose judge is lenient to the last one."""
     rng = np.random.default_rng(seed)
     place = rng.integers(0, 3, N)
@@ -23,19 +24,24 @@ def _world(
     passes = np.where(true, 0.97, np.array([0.1, 0.1, 0.5])[place])
     rows = rng.choice(N, k, replace=False)
     given = (rng.random(N) < passes).astype(float)
-    return RowScores(given), ScoreAudit(rows, true[rows].astype(float)), np.array(["de", "en", "fr"])[place], true
+    return (
+        RowScores(given),
+        Audit(rows, true[rows].astype(float), design="uniform"),
+        np.array(["de", "en", "fr"])[place],
+        true,
+    )
 
 
 def test_a_slice_has_the_audited_mean_of_its_rows() -> None:
     scores, audit, column, _ = _world(1, (0.8, 0.8, 0.6))
     found = slices(scores, audit, column)
-    true = dict(zip(audit.rows.tolist(), audit.true[""], strict=True))
+    true = dict(zip(audit.rows.tolist(), audit.scores[""], strict=True))
     ends = {}
     for name in ("de", "en", "fr"):
         for key, part in ((name, column == name), (f"rest of {name}", column != name)):
             own = np.flatnonzero(part)
             rows = [row for row in audit.rows.tolist() if part[row]]
-            alone = ScoreAudit(np.searchsorted(own, rows), [true[row] for row in rows])
+            alone = Audit(np.searchsorted(own, rows), [true[row] for row in rows], design="uniform")
             ends[key] = audited_mean(scores.take(own), alone)
         row, mean = found[name], ends[name]
         assert row.corrected is not None
@@ -95,7 +101,10 @@ def test_thin_slices_have_the_given_mean_alone() -> None:
 def test_a_difference_of_systems_and_another_scale_are_taken() -> None:
     scores, audit, column, _ = _world(4, (0.8, 0.8, 0.6))
     wide = RowScores(1 + 4 * scores.given, 1, 5)
-    found, base = slices(wide, ScoreAudit(audit.rows, 1 + 4 * audit.true[""]), column), slices(scores, audit, column)
+    found, base = (
+        slices(wide, Audit(audit.rows, 1 + 4 * audit.scores[""], design="uniform"), column),
+        slices(scores, audit, column),
+    )
     for row, one in zip(found.rows, base.rows, strict=True):
         shift = 0 if "rest" in row.name else 1
         assert row.corrected is not None and one.corrected is not None  # noqa: PT018

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from demele.classifiers.results import NamedEstimate as NamedEstimate
     from demele.classifiers.results import NamedEstimates as NamedEstimates
     from demele.classifiers.row_scores import RowScores as RowScores
-    from demele.classifiers.row_scores import ScoreAudit as ScoreAudit
     from demele.classifiers.score_kinds import label_set_scores as label_set_scores
     from demele.classifiers.score_kinds import loss_scores as loss_scores
     from demele.classifiers.score_kinds import pass_at_k as pass_at_k

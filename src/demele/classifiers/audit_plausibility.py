@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 
 from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.classifiers.pooled_strata import strata_of
-from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.classifiers.row_scores import RowScores
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.labelled import Labelled
 from demele.core.results import Note
-from demele.noise.audit import CodedAudit
+from demele.noise.audit import Audit, CodedAudit
 
 #: An alarm is given where the least p-value times the number of checks is at most this.
 ALARM = 0.001
@@ -75,7 +75,7 @@ def audit_notes(data: Labelled, audit: CodedAudit) -> tuple[Note, ...]:
     return _warned(audit_checks(data, audit), audit.design, effect)
 
 
-def audit_alarms(scores: RowScores, audit: ScoreAudit) -> tuple[Note, ...]:
+def audit_alarms(scores: RowScores, audit: Audit) -> tuple[Note, ...]:
     """Warn of a uniform audit of scores that hardly looks like one: by given score, place, task and group.
 
     Strata by the given score allow for a choice by it. Checks count the values of the given score.
@@ -83,10 +83,10 @@ def audit_alarms(scores: RowScores, audit: ScoreAudit) -> tuple[Note, ...]:
     Examples
     --------
     >>> given = [0] * 215 + [1] * 985
-    >>> len(audit_alarms(RowScores(given), ScoreAudit([*range(40), *range(215, 295)], [1] * 120)))
+    >>> len(audit_alarms(RowScores(given), Audit([*range(40), *range(215, 295)], [1] * 120, design="uniform")))
     1
     """
-    if audit.inclusion is not None or audit.selective:
+    if audit.design != "uniform":
         return ()
     scored = np.flatnonzero(scores.scored)
     held, rows = scores.take(scored), np.searchsorted(scored, audit.rows[scores.scored[audit.rows]])

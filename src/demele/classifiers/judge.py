@@ -20,7 +20,7 @@ from demele.classifiers.mean_scores import Knowledge, MeanScore, Stratum, breakd
 from demele.classifiers.pooled_strata import TINY
 from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
 from demele.classifiers.results import NamedEstimates, Verdict
-from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.classifiers.row_scores import RowScores, human_scores, judged_rows
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import checked_confidence, checked_name, checked_rate
@@ -29,6 +29,7 @@ from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
+from demele.noise.audit import Audit
 from demele.noise.transition import digest
 
 Against = Literal["above", "below", "inconclusive", ""]
@@ -265,7 +266,7 @@ class Judgement(Result):
 
 def judge(
     scores: Mapping[str, Any] | RowScores,
-    audit: ScoreAudit | Mapping[str, Any] | None = None,
+    audit: Audit | Mapping[str, Any] | None = None,
     *,
     gate: float | None = None,
     level: float = 0.95,
@@ -284,7 +285,7 @@ def judge(
     scores : mapping of str to RowScores or array-like of shape (n,)
         The given scores of each system, such as those by a judge, of the same rows in the same order; arrays hold
         scores from 0 to 1.
-    audit : ScoreAudit, or mapping of str to array-like of shape (n,), optional
+    audit : Audit, or mapping of str to array-like of shape (n,), optional
         Human scores of some rows, of each system by name; arrays hold NaN where nobody judged. Without it, the result
         says how many wrong scores would change it.
     gate : float, optional
@@ -324,7 +325,7 @@ def judge(
     --------
     >>> given = RowScores([1] * 1800 + [0] * 200)
     >>> rows = [*range(90), *range(1800, 1810)]
-    >>> human = ScoreAudit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, inclusion=[0.05] * 100)
+    >>> human = Audit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, design="weighted", probabilities=[0.05] * 100)
     >>> judged = judge(given, human, gate=0.8)["system"]
     >>> round(judged.judge, 3), round(judged.value, 3), str(judged.corrected), judged.verdict
     (0.9, 0.88, '[0.815, 0.927]', 'above')
@@ -338,7 +339,7 @@ def judge(
     if ranked and len(held) < 2:
         raise NotEnoughData("scores", f"expected at least 2 systems, got {len(held)}")
     if isinstance(audit, Mapping):
-        audit = ScoreAudit.of_columns(audit)
+        audit = human_scores(audit)
     if noise is not None and audit is not None:
         raise InputError(("noise", "audit"), "human scores say how many scores are wrong; leave one of them out")
     human = {"gate": gate is not None and noise is None, "exact": exact, "expert_error": bool(expert_error)}
@@ -399,7 +400,7 @@ def judge(
     if rate is not None:
         assumptions = (f"At most a share of {rate:g} of the scores is wrong." if rate else "All scores are right.",)
     if audit is not None:
-        drawn = "uniformly at random" if audit.inclusion is None else "at random, with the probabilities supplied"
+        drawn = "uniformly at random" if audit.design == "uniform" else "at random, with the probabilities supplied"
         right = "The human scores are right."
         if share:
             right = f"At most a share of {share:g} of the human scores is wrong."
@@ -423,7 +424,7 @@ def judge(
             n=first.n,
             **({} if slices is None else {"slices": digest(as_column(slices, "slices"))}),
             digest=digest(
-                *(one.given for one in held.values()), *([] if audit is None else [audit.rows, *audit.true.values()])
+                *(one.given for one in held.values()), *([] if audit is None else [audit.rows, *audit.scores.values()])
             ),
         ),
         pairs=pairs,
@@ -451,13 +452,13 @@ def _judged(name: str, mean: MeanScore, verdict: Against, away: int, *, known: b
 # The judge ------------------------------------------------------------------------------------------------------------
 
 
-def judge_quality(scores: RowScores, audit: ScoreAudit, *, level: float = 0.95) -> JudgeQuality:
+def judge_quality(scores: RowScores, audit: Audit, *, level: float = 0.95) -> JudgeQuality:
     """Return how well a judge's scores agree with human ones.
 
     Parameters
     ----------
     scores : RowScores
-    audit : ScoreAudit
+    audit : Audit
         Human scores of some rows of the same system.
     level : float
 
@@ -472,11 +473,11 @@ def judge_quality(scores: RowScores, audit: ScoreAudit, *, level: float = 0.95) 
     --------
     >>> given = RowScores([1] * 1830 + [0] * 170)
     >>> rows = [*range(90), *range(1830, 1840)]
-    >>> quality = judge_quality(given, ScoreAudit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6))
+    >>> quality = judge_quality(given, Audit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, design="uniform"))
     >>> round(quality.sensitivity_value, 6), round(quality.specificity_value, 6), round(quality.kappa, 6)
     (0.961712, 0.455357, 0.489796)
     """
-    rows, true, inclusion = audit.judged(scores)
+    rows, true, inclusion = judged_rows(audit, scores)
     given = scores.given[rows]
     kappa, error = weighted_kappa(given, true)
     z = normal_quantile((1 + level) / 2)

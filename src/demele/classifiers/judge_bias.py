@@ -12,7 +12,7 @@ from demele.classifiers.audit_plausibility import audit_alarms
 from demele.classifiers.mean_scores import fitted
 from demele.classifiers.pooled_strata import PooledStrata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
-from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.classifiers.row_scores import RowScores, judged_rows
 from demele.core.arrays import Flags, Floats
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
@@ -21,6 +21,7 @@ from demele.core.proportions import adjusted, exact_interval, normal_quantile
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, number_column
+from demele.noise.audit import Audit
 from demele.noise.transition import digest
 
 #: A slice with fewer audited rows has no interval.
@@ -33,7 +34,7 @@ ROWS_PER_COEFFICIENT = 10
 @checked
 def slices(
     scores: RowScores,
-    audit: ScoreAudit,
+    audit: Audit,
     column: Data,
     *,
     correction: Literal["holm", "bh"] = "holm",
@@ -45,7 +46,7 @@ def slices(
     ----------
     scores : RowScores
         Of one system, or the difference of two.
-    audit : ScoreAudit
+    audit : Audit
         True scores, or true differences.
     column : array-like of shape (n,)
         The slice of each row, such as its language.
@@ -73,11 +74,11 @@ def slices(
     --------
     >>> given, column = [1] * 300 + [0] * 100, ["en", "de"] * 200
     >>> rows = [*range(0, 400, 4), *range(1, 400, 4)]
-    >>> found = slices(RowScores(given), ScoreAudit(rows, [given[row] for row in rows]), column)
+    >>> found = slices(RowScores(given), Audit(rows, [given[row] for row in rows], design="uniform"), column)
     >>> [row.name for row in found.rows], round(found["en"].corrected_value, 3)
     (['en', 'de', 'en - rest', 'de - rest'], 0.75)
     """
-    audited = rows, true, _ = audit.judged(scores)
+    audited = rows, true, _ = judged_rows(audit, scores)
     codes, _ = numbered_rows(column, "column", scores.n, "scores")
     values, first = as_column(column, "column"), np.unique(codes, return_index=True)[1]
     names, tail = [str(values[row]) for row in first], (1 - level) / 2
@@ -144,7 +145,7 @@ def _apart(own: PooledStrata, rest: PooledStrata, tail: Any, *, below: bool) -> 
 
 @checked
 def judge_errors(
-    scores: RowScores, audit: ScoreAudit, covariates: Mapping[str, object], *, level: Confidence = 0.95
+    scores: RowScores, audit: Audit, covariates: Mapping[str, object], *, level: Confidence = 0.95
 ) -> NamedEstimates:
     """Regress the errors of a judge on covariates such as length, position or model family.
 
@@ -152,7 +153,7 @@ def judge_errors(
     ----------
     scores : RowScores
         The judge's scores of all rows.
-    audit : ScoreAudit
+    audit : Audit
         True scores of some; the regression is on these rows.
     covariates : mapping of str to array-like of shape (n,), or data frame
         Of all rows: numbers, or names of groups, with one coefficient for each group but the first.
@@ -175,7 +176,8 @@ def judge_errors(
 
     Examples
     --------
-    >>> scores, audit = RowScores([0, 0, 1, 0, 0, 1, 1, 0]), ScoreAudit([*range(8)], [0, 0, 0, 0, 1, 0, 0, 0])
+    >>> scores = RowScores([0, 0, 1, 0, 0, 1, 1, 0])
+    >>> audit = Audit([*range(8)], [0, 0, 0, 0, 1, 0, 0, 0], design="uniform")
     >>> found = judge_errors(scores, audit, {"length": [*range(1, 9)]})
     >>> round(found["length"].p_value, 6)
     0.614417
@@ -183,7 +185,7 @@ def judge_errors(
     import pandas as pd
     from scipy.special import ndtr
 
-    rows, true, inclusion = audit.judged(scores)
+    rows, true, inclusion = judged_rows(audit, scores)
     k, errors = rows.size, scores.given[rows] - true
     weights = np.ones(k) if inclusion is None else 1 / inclusion
     if not hasattr(covariates, "items"):

@@ -18,12 +18,13 @@ from demele.classifiers.pooled_strata import (
     strata_of,
 )
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
-from demele.classifiers.row_scores import RowScores, ScoreAudit, stacked
+from demele.classifiers.row_scores import RowScores, judged_rows, stacked
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Rate, checked, checked_level, checked_name, checked_number
 from demele.core.proportions import holm, normal_quantile, score_interval
 from demele.core.results import Interval, Note
+from demele.noise.audit import Audit, unclear_notes
 
 #: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.
 AuditedRows = tuple[Rows, Floats, Floats | None]
@@ -384,7 +385,7 @@ def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "ver
 @checked
 def audited_mean(
     scores: RowScores,
-    audit: ScoreAudit,
+    audit: Audit,
     *,
     level: Level = 0.95,
     inference: Literal["population", "test_set"] = "population",
@@ -399,7 +400,7 @@ def audited_mean(
     ----------
     scores : RowScores
         Of one system, or the difference of two.
-    audit : ScoreAudit
+    audit : Audit
         True scores, or true differences.
     level : float
     inference : {"population", "test_set"}
@@ -427,12 +428,13 @@ def audited_mean(
     --------
     >>> given = [1] * 1800 + [0] * 200
     >>> rows = [*range(90), *range(1800, 1810)]
-    >>> mean = audited_mean(RowScores(given), ScoreAudit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6), gate=0.8)
+    >>> audit = Audit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, design="uniform")
+    >>> mean = audited_mean(RowScores(given), audit, gate=0.8)
     >>> print(f"{mean.value:.6f} [{mean.low:.6f}, {mean.high:.6f}], p = {mean.p_value:.6f}")
     0.880000 [0.814841, 0.926612], p = 0.009399
     """
     held, rows, true, inclusion = scored_rows(scores, audit)
-    notes = _unscored(scores) + audit_alarms(scores, audit)
+    notes = _unscored(scores) + audit_alarms(scores, audit) + unclear_notes(audit.k, audit.unclear)
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
     found, fits = audited_means(
@@ -571,9 +573,9 @@ def audited_means(
     ), fits
 
 
-def scored_rows(scores: RowScores, audit: ScoreAudit, names: Sequence[str] | None = None) -> Any:
+def scored_rows(scores: RowScores, audit: Audit, names: Sequence[str] | None = None) -> Any:
     """Return the rows with a given score, and which of these were audited, their true scores and probabilities."""
-    rows, true, inclusion = audit.judged(scores, names)
+    rows, true, inclusion = judged_rows(audit, scores, names)
     scored = np.flatnonzero(scores.scored)
     return scores.take(scored), np.searchsorted(scored, rows), true, inclusion
 
@@ -678,14 +680,14 @@ class Knowledge:
 
     Attributes
     ----------
-    audit : ScoreAudit or None
+    audit : Audit or None
     rate : float
     inference : {"population", "test_set"}
     exact, expert_error, expert_errors
         As in :func:`audited_mean`.
     """
 
-    audit: ScoreAudit | None = None
+    audit: Audit | None = None
     rate: float = 0.0
     inference: Literal["population", "test_set"] = "population"
     exact: bool = False
@@ -721,7 +723,7 @@ class Knowledge:
     ) -> Iterator[tuple[RowScores, tuple[str, ...], tuple[Rows, Rows]]]:
         """Yield systems that are stacked, with their names and pairs of them, as many at once as memory should hold."""
         names, held, every = tuple(systems), list(systems.values()), _together(systems)
-        judged = np.isnan([] if self.audit is None else [self.audit.true_of(name) for name in names])
+        judged = np.isnan([] if self.audit is None else [self.audit.scores_of(name) for name in names])
         if every is not None and (judged == judged[:1]).all():
             step = max(1, MOST_CELLS // every.n)
             if self.audit is None and not self.rate:
@@ -740,7 +742,7 @@ class Knowledge:
             try:
                 held, rows, true, inclusion = scored_rows(every, self.audit, names)
             except NotEnoughData:  # fewer than 2 rows have human scores of both
-                few = ~np.isnan([self.audit.true_of(name) for name in names]).any(axis=0)
+                few = ~np.isnan([self.audit.scores_of(name) for name in names]).any(axis=0)
                 none, audited = np.full(baseline.shape, np.nan), np.full(baseline.shape, few.sum())
                 method = "betting" if self.exact else "pooled strata"
                 found = replace(trusted_mean(every, level=level, pairs=pairs), method=method, kind="design")

@@ -10,7 +10,7 @@ import numpy as np
 
 from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.results import NamedEstimate, NamedEstimates
-from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.classifiers.row_scores import RowScores, judged_rows
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import (
@@ -31,7 +31,7 @@ from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column, real_numbers
-from demele.noise.audit import Audit, CodedAudit
+from demele.noise.audit import Audit, CodedAudit, Design
 from demele.noise.transition import TransitionMatrix, digest
 
 # Numbers of several systems on the same rows, and their differences, from one covariance or from bounds ---------------
@@ -448,7 +448,7 @@ def calibration_error(
     bins: int = 10,
     noise: float | None = None,
     flips: tuple[float, float] | None = None,
-    audit: ScoreAudit | None = None,
+    audit: Audit | None = None,
     level: float = 0.95,
     draws: int = 200,
     seed: int = 0,
@@ -467,7 +467,7 @@ def calibration_error(
     flips : (float, float), optional
         Probability that a truly correct row is given as wrong, and that a truly wrong one is given as correct,
         whatever the confidence.
-    audit : ScoreAudit, optional
+    audit : Audit, optional
         Whether audited rows are truly correct, 1 or 0; at least 20 rows in each bin.
     level : float in [0.5, 1)
         Of each interval by itself.
@@ -565,14 +565,16 @@ def calibration_error(
     )
 
 
-def _audited(right: Floats, inside: Flags, audit: ScoreAudit, level: float) -> tuple[float, float, float]:
+def _audited(right: Floats, inside: Flags, audit: Audit, level: float) -> tuple[float, float, float]:
     """Return the accuracy on true labels in one bin, and its ends."""
-    rows, true, inclusion = audit.judged(RowScores(right))
+    rows, true, inclusion = judged_rows(audit, RowScores(right))
     here = inside[rows]
     if here.sum() < LEAST_AUDITED:
         message = f"a bin has {here.sum()} audited rows, of at least {LEAST_AUDITED}"
         raise NotEnoughData("audit", message, "use fewer `bins`")
     places = np.searchsorted(np.flatnonzero(inside), rows[here])
+    design: Design = "uniform" if inclusion is None else "weighted"
     chances = None if inclusion is None else inclusion[here]
-    mean = audited_mean(RowScores(right[inside]), ScoreAudit(places, true[here], chances), level=level)
+    part = Audit(places, {"": true[here]}, design=design, probabilities=chances)
+    mean = audited_mean(RowScores(right[inside]), part, level=level)
     return mean.value, mean.low, mean.high

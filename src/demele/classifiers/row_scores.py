@@ -15,8 +15,8 @@ from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import checked_name, checked_number
 from demele.core.seeds import rng_for
-from demele.core.table_columns import as_column, number_column
-from demele.noise.audit import read_rows
+from demele.core.table_columns import number_column, optional_numbers
+from demele.noise.audit import Audit
 from demele.noise.transition import digest, set_fields
 
 
@@ -234,17 +234,7 @@ def _changed(scores: RowScores, **values: Any) -> RowScores:
 
 def read_scores(values: object, argument: str, low: float, high: float) -> Floats:
     """Read scores; missing ones are NaN."""
-    column = as_column(values, argument)
-    if column.dtype == object:
-        missing = np.array([value is None for value in column], dtype=np.bool_)
-        column = np.where(missing, np.nan, column)
-        try:
-            column = column.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(argument, "expected numbers, or None where a row has no score") from error
-    if column.ndim != 1 or not column.size:
-        raise NotEnoughData(argument, f"expected a score per row, got shape {column.shape}")
-    scores = number_column(column, argument, column.size, "row", "numbers", inside=lambda found: ~np.isinf(found))
+    scores = optional_numbers(values, argument, "score")
     odd = np.flatnonzero((scores < low) | (scores > high))
     if odd.size:
         others = f", and {odd.size - 1} more" if odd.size > 1 else ""
@@ -256,134 +246,58 @@ def read_scores(values: object, argument: str, low: float, high: float) -> Float
     return scores
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class ScoreAudit:
-    """True scores of some rows, as a careful human gives them.
+def human_scores(columns: Mapping[str, object], seed: int = 0) -> Audit:
+    """Return the audit of columns with a score per row of the data, NaN where nobody judged.
 
-    Parameters
-    ----------
-    rows : array-like of int of shape (k,)
-        Distinct row numbers, from 0, in the order in which they were drawn.
-    true : array-like of shape (k,), or mapping of str to array-like
-        True scores in the same order: of one system, or of several by name. NaN or None where a row was not judged.
-    inclusion : array-like of shape (k,), optional
-        Probability in (0, 1] that each row was to be drawn (default: the same for all).
-    selective : bool
-        Whether the rows were chosen for a reason: nothing follows from them for the other rows then.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
+    Columns do not say in which order rows were drawn: it is drawn by the seed.
 
     Examples
     --------
-    >>> audit = ScoreAudit([7, 2, 5], [1, 0, 1])
-    >>> audit.k
-    3
+    >>> sorted(human_scores({"A": [1, np.nan, 0], "B": [np.nan, np.nan, 1]}).rows.tolist())
+    [0, 2]
     """
+    read = {name: optional_numbers(values, "audit", "score") for name, values in columns.items()}
+    judged = np.flatnonzero(~np.all([np.isnan(one) for one in read.values()], axis=0))
+    rows = rng_for(seed, "order of human scores").permutation(judged)
+    return Audit(rows, {name: one[rows] for name, one in read.items()}, design="uniform")
 
-    checked_by_kind = True
 
-    rows: Rows
-    true: Mapping[str, Floats]
-    inclusion: Floats | None
-    selective: bool
+def judged_rows(
+    audit: Audit, scores: RowScores, names: Sequence[str] | None = None
+) -> tuple[Rows, Floats, Floats | None]:
+    """Return rows, true scores and inclusion where both the row's given score and its true score are known.
 
-    def __init__(self, rows: object, true: object, inclusion: object = None, *, selective: bool = False) -> None:
-        drawn = read_rows(rows)
-        columns = true if isinstance(true, Mapping) else {"": true}
-        read = {str(name): read_scores(values, "true", -np.inf, np.inf) for name, values in columns.items()}
-        for values in read.values():
-            if values.size != drawn.size:
-                raise InputError(
-                    ("rows", "true"),
-                    f"expected one true score per audited row, got {drawn.size} rows and {values.size} scores",
-                )
-        chances = None
-        if inclusion is not None:
-            wanted = "numbers in (0, 1]"
-            chances = number_column(
-                inclusion, "inclusion", drawn.size, "audited row", wanted, inside=lambda p: (p > 0) & (p <= 1)
-            )
-        set_fields(self, rows=drawn, true=read, inclusion=chances, selective=bool(selective))
+    ``names`` are those of systems that are stacked; without them, the audit is of one system. Inclusion is None for a
+    uniform audit.
 
-    def __repr__(self) -> str:
-        return f"ScoreAudit(k={self.k}, digest={digest(self.rows, *self.true.values())!r})"
-
-    @property
-    def k(self) -> int:
-        """Number of audited rows."""
-        return int(self.rows.size)
-
-    @classmethod
-    def of_columns(cls, columns: Mapping[str, object], seed: int = 0) -> "ScoreAudit":
-        """Return the audit of columns with a score per row of the data, NaN where nobody judged.
-
-        Columns do not say in which order rows were drawn: it is drawn by the seed.
-
-        Examples
-        --------
-        >>> sorted(ScoreAudit.of_columns({"A": [1, np.nan, 0], "B": [np.nan, np.nan, 1]}).rows.tolist())
-        [0, 2]
-        """
-        read = {name: read_scores(values, "true", -np.inf, np.inf) for name, values in columns.items()}
-        judged = np.flatnonzero(~np.all([np.isnan(one) for one in read.values()], axis=0))
-        rows = rng_for(seed, "order of human scores").permutation(judged)
-        return cls(rows, {name: one[rows] for name, one in read.items()})
-
-    def true_of(self, name: str) -> Floats:
-        """Return the true scores of one system.
-
-        Raises
-        ------
-        InputError
-            If it has none of it.
-        """
-        if name not in self.true and set(self.true) != {""}:
-            raise InputError("audit", f"has no true scores of {name!r}; it has those of {', '.join(self.true)}")
-        return self.true[name if name in self.true else ""]
-
-    def of(self, name: str) -> "ScoreAudit":
-        """Return the audit of one system."""
-        return ScoreAudit(self.rows, self.true_of(name), self.inclusion, selective=self.selective)
-
-    def minus(self, candidate: str, baseline: str) -> "ScoreAudit":
-        """Return the true differences of two systems."""
-        true = self.true_of(candidate) - self.true_of(baseline)
-        return ScoreAudit(self.rows, true, self.inclusion, selective=self.selective)
-
-    def judged(self, scores: RowScores, names: Sequence[str] | None = None) -> tuple[Rows, Floats, Floats | None]:
-        """Return rows, true scores and inclusion where both the row's given score and its true score are known.
-
-        ``names`` are those of systems that are stacked; without them, the audit is of one system.
-
-        Raises
-        ------
-        InputError, NotEnoughData
-            If rows do not exist, true scores are on another scale, or fewer than 2 rows are left.
-        """
-        if self.selective:
-            raise InputError(
-                "audit",
-                "its rows were chosen for a reason (`selective`), so they say nothing of the other rows; draw rows at "
-                "random, or bound the wrong scores with `noise`",
-            )
-        if names is None and len(self.true) != 1:
-            raise InputError("audit", f"has true scores of {len(self.true)} systems; take one with audit.of(name)")
-        if self.rows.max() >= scores.n:
-            raise InputError("audit", f"names row {self.rows.max()}; {scores.n} rows are counted from 0")
-        columns = list(self.true.values()) if names is None else [self.true_of(name) for name in names]
-        true = columns[0] if names is None else np.array(columns)
-        known = ~np.isnan(columns).any(axis=0) & scores.scored[self.rows]
-        beyond = np.argwhere(known & ((true < scores.low) | (true > scores.high)))
-        if beyond.size:
-            place = tuple(beyond[0])
-            raise InputError(
-                "audit",
-                f"true scores reach {true[place]:g} (row {self.rows[place[-1]]}), given ones are in [{scores.low:g}, "
-                f"{scores.high:g}]",
-                "give both on the same scale",
-            )
-        if known.sum() < 2:
-            raise NotEnoughData("audit", f"expected at least 2 rows with a given and a true score, got {known.sum()}")
-        return self.rows[known], true[..., known], None if self.inclusion is None else self.inclusion[known]
+    Raises
+    ------
+    InputError, NotEnoughData
+        If rows do not exist, true scores are on another scale, or fewer than 2 rows are left.
+    """
+    if audit.design == "selective":
+        raise InputError(
+            "audit",
+            "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; draw rows "
+            "at random, or bound the wrong scores with `noise`",
+        )
+    if names is None and len(audit.scores) != 1:
+        raise InputError("audit", f"has true scores of {len(audit.scores)} systems; take one with audit.of(name)")
+    if audit.rows.max() >= scores.n:
+        raise InputError("audit", f"names row {audit.rows.max()}; {scores.n} rows are counted from 0")
+    columns = list(audit.scores.values()) if names is None else [audit.scores_of(name) for name in names]
+    true = columns[0] if names is None else np.array(columns)
+    known = ~np.isnan(columns).any(axis=0) & scores.scored[audit.rows]
+    beyond = np.argwhere(known & ((true < scores.low) | (true > scores.high)))
+    if beyond.size:
+        place = tuple(beyond[0])
+        raise InputError(
+            "audit",
+            f"true scores reach {true[place]:g} (row {audit.rows[place[-1]]}), given ones are in [{scores.low:g}, "
+            f"{scores.high:g}]",
+            "give both on the same scale",
+        )
+    if known.sum() < 2:
+        raise NotEnoughData("audit", f"expected at least 2 rows with a given and a true score, got {known.sum()}")
+    inclusion = None if audit.design == "uniform" else audit.inclusion(scores.n)[0][known]
+    return audit.rows[known], true[..., known], inclusion

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from demele.classifiers.judge import judge
-from demele.classifiers.row_scores import RowScores, ScoreAudit
+from demele.classifiers.row_scores import RowScores, human_scores
 from demele.cli.engine import Call, Command, Given
 from demele.core.errors import DemeleWarning, warn_user
 from demele.core.kinds import Kind, number
@@ -53,7 +53,7 @@ def _read(
         name: RowScores(values, found.low, found.high, task=task, group=found.groups, weight=weights)
         for name, values in found.scores.items()
     }
-    audit = None if people is None else ScoreAudit.of_columns(people.scores, seed)
+    audit = None if people is None else human_scores(people.scores, seed)
     return given.bind(judge, scores, audit, slices=None if slice is None else found.values_of(slice))
 
 

@@ -9,7 +9,16 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, plural, quoted, shortened, warn_user
+from demele.core.errors import (
+    DemeleWarning,
+    InputError,
+    InputTypeError,
+    NotEnoughData,
+    plural,
+    quoted,
+    shortened,
+    warn_user,
+)
 from demele.core.reading import most_unpacked, size_text
 from demele.core.written_numbers import number_hint
 
@@ -203,6 +212,20 @@ def number_column(
         name = place if names is None else repr(names[place])
         raise InputError(argument, f"expected {expected}, got {others}, first {array[place]:g} of {per} {name}")
     return array
+
+
+def optional_numbers(values: object, argument: str, what: str) -> NDArray[np.float64]:
+    """Return one number, such as a score, per row; missing ones, NaN or None, are NaN."""
+    column = as_column(values, argument)
+    if column.dtype == object:
+        column = np.where(np.array([value is None for value in column], dtype=np.bool_), np.nan, column)
+        try:
+            column = column.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(argument, f"expected numbers, or None where a row has no {what}") from error
+    if column.ndim != 1 or not column.size:
+        raise NotEnoughData(argument, f"expected a {what} per row, got shape {column.shape}")
+    return number_column(column, argument, column.size, "row", "numbers", inside=lambda found: ~np.isinf(found))
 
 
 def check_same_rows(

@@ -13,7 +13,7 @@ from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, ch
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.core.table_columns import as_column, items_of, number_column
+from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
 from demele.noise.transition import digest, set_fields
 
 if TYPE_CHECKING:
@@ -137,17 +137,22 @@ class CodedAudit:
                 ", more than half: are its rows those of this test set, counted from 0, and its classes the same?"
             )
         changes = Note(code="audit", message=message, severity="warning" if most else "info")
-        if not self.unclear:
-            return (changes,)
-        message = (
-            f"{self.unclear} of {self.k + self.unclear} rows were unclear to the expert and are not audited; the "
-            "result takes them, and the rows like them that were not drawn, to be as the audited ones are"
-        )
-        return changes, Note(code="audit-unclear", message=message, severity="warning")
+        return changes, *unclear_notes(self.k, self.unclear)
 
     def __repr__(self) -> str:
         known = (self.rows, self.labels, self.inclusion, *(() if self.unseen >= 1 else (self.unseen,)))
         return f"CodedAudit(k={self.k}, n={self.n}, design={self.design!r}, digest={digest(*known)!r})"
+
+
+def unclear_notes(k: int, unclear: int) -> tuple[Note, ...]:
+    """Say how many rows the expert could not label, besides ``k`` audited ones."""
+    if not unclear:
+        return ()
+    message = (
+        f"{unclear} of {k + unclear} rows were unclear to the expert and are not audited; the result takes them, and "
+        "the rows like them that were not drawn, to be as the audited ones are"
+    )
+    return (Note(code="audit-unclear", message=message, severity="warning"),)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -158,8 +163,9 @@ class Audit:
     ----------
     rows : array-like of int of shape (k,)
         Distinct row numbers, from 0, in the order in which they were drawn.
-    labels : array-like of shape (k,)
-        The expert's labels, in the same order; they are taken as true.
+    labels : array-like of shape (k,), or mapping of str to array-like
+        What the expert says, in the same order; it is taken as true: classes, or scores of one system, or scores of
+        several systems by name. A score is NaN or None where a row was not scored.
     design : {"uniform", "weighted", "stratified", "selective"}
         ``"uniform"``: a simple random sample of all rows, without replacement. ``"weighted"``: a random sample in which
         each row had a known probability. ``"stratified"``: two simple random samples, one among the rows ``within`` and
@@ -193,8 +199,10 @@ class Audit:
     (3, 'uniform')
     """
 
+    checked_by_kind = True
+
     rows: Rows
-    labels: NDArray[Any]
+    labels: NDArray[Any] | Mapping[str, Floats]
     design: Design
     probabilities: Floats | None
     least_probability: float | None
@@ -215,12 +223,13 @@ class Audit:
         within: object = None,
         unseen_positives: Rate = 1.0,
     ) -> None:
-        drawn, expert = read_rows(rows), read_labels(labels, "labels")
-        if expert.size != drawn.size:
-            raise InputError(
-                ("rows", "labels"),
-                f"expected one expert label per audited row, got {drawn.size} rows and {expert.size} labels",
-            )
+        drawn, expert = read_rows(rows), _read_answers(labels)
+        for column in expert.values() if isinstance(expert, dict) else [expert]:
+            if column.size != drawn.size:
+                raise InputError(
+                    ("rows", "labels"),
+                    f"expected one expert label per audited row, got {drawn.size} rows and {column.size} labels",
+                )
         chances = None
         if design == "weighted":
             if probabilities is None:
@@ -250,13 +259,64 @@ class Audit:
         )
 
     def __repr__(self) -> str:
-        known = digest(self.rows, self.labels, self.probabilities if self.within is None else self.within)
+        said = self.labels.values() if isinstance(self.labels, Mapping) else [self.labels]
+        known = digest(self.rows, *said, self.probabilities if self.within is None else self.within)
         return f"Audit(k={self.k}, design={self.design!r}, digest={known!r})"
 
     @property
     def k(self) -> int:
         """Number of audited rows."""
         return int(self.rows.size)
+
+    @property
+    def scores(self) -> Mapping[str, Floats]:
+        """The true scores of each system; of one alone, the name is ""."""
+        if isinstance(self.labels, Mapping):
+            return self.labels
+        return {"": number_column(self.labels, "labels", self.k, "audited row", "numbers", inside=np.isfinite)}
+
+    def scores_of(self, name: str) -> Floats:
+        """Return the true scores of one system.
+
+        Raises
+        ------
+        InputError
+            If it has none of it.
+        """
+        held = self.scores
+        if name not in held and set(held) != {""}:
+            raise InputError("audit", f"has no true scores of {name!r}; it has those of {', '.join(held)}")
+        return held[name if name in held else ""]
+
+    def of(self, name: str) -> "Audit":
+        """Return the audit of the scores of one system."""
+        one: Audit = object.__new__(Audit)
+        held = {field: getattr(self, field) for field in Audit.__slots__}
+        set_fields(one, **held | {"labels": {"": self.scores_of(name)}})
+        return one
+
+    def inclusion(self, n: int, argument: str = "audit") -> tuple[Floats, Flags | None]:
+        """Return the probability of each audited row to be drawn of ``n`` rows, and which rows are the first stratum.
+
+        NaN for a selective design; no stratum but for a stratified one.
+        """
+        if self.within is None:
+            if self.probabilities is not None:
+                return self.probabilities, None
+            return np.full(self.k, self.k / n if self.design == "uniform" else np.nan), None
+        if self.within.max() >= n:
+            raise InputError(f"{argument}.within", f"names row {self.within.max()}; {n:,} rows are counted from 0")
+        within = np.zeros(n, np.bool_)
+        within[self.within] = True
+        # The share of each stratum that was audited is the probability of its rows.
+        inclusion = np.ones(self.k)
+        for part, where in ((within, "within"), (~within, "outside")):
+            here = part[self.rows]
+            inclusion[here] = here.sum() / max(part.sum(), 1)
+            if part.any() and not here.any():
+                size = self.within.size
+                raise NotEnoughData(argument, f"none of its rows lies {where} the {size:,} rows of `within`")
+        return inclusion, within
 
     def coded(self, vocabulary: Vocabulary, n: int, argument: str = "audit") -> CodedAudit:
         """Return the audit of a test set of ``n`` rows, with labels as indices of its classes.
@@ -274,32 +334,20 @@ class Audit:
                 f"{int(self.rows[beyond[0]])} (entry {int(beyond[0])}); rows are counted from 0: the {n:,} labels have "
                 f"rows 0 to {n - 1}",
             )
+        if isinstance(self.labels, Mapping):
+            raise InputError(argument, "has scores, where classes are expected")
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
-        if self.within is None:
-            inclusion = self.probabilities
-            if inclusion is None:
-                inclusion = np.full(self.k, self.k / n if self.design == "uniform" else np.nan)
-            return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability, self.unclear)
-        if self.within.max() >= n:
-            raise InputError(f"{argument}.within", f"names row {self.within.max()}; {n:,} rows are counted from 0")
-        within = np.zeros(n, np.bool_)
-        within[self.within] = True
-        # The share of each stratum that was audited is the probability of its rows.
-        inclusion = np.ones(self.k)
-        for part, where in ((within, "within"), (~within, "outside")):
-            here = part[self.rows]
-            inclusion[here] = here.sum() / max(part.sum(), 1)
-            if part.any() and not here.any():
-                size = self.within.size
-                raise NotEnoughData(argument, f"none of its rows lies {where} the {size:,} rows of `within`")
-        known = (float(inclusion.min()), self.unclear, within, self.unseen_positives)
+        inclusion, within = self.inclusion(n, argument)
+        least = self.least_probability if within is None else float(inclusion.min())
+        known = (least, self.unclear, within, self.unseen_positives)
         return CodedAudit(self.rows, labels, inclusion, self.design, n, *known)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with columns row, label and, for a weighted design, probability."""
+        """Return a data frame with columns row, label (or of each system) and, if weighted, probability."""
         import pandas as pd
 
-        columns: dict[str, Any] = {"row": self.rows, "label": self.labels}
+        said = self.labels if isinstance(self.labels, Mapping) else {"label": self.labels}
+        columns: dict[str, Any] = {"row": self.rows, **said}
         if self.probabilities is not None:
             columns["probability"] = self.probabilities
         return pd.DataFrame(columns)
@@ -354,6 +402,9 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
             raise InputTypeError(name, f"expected an Audit, got {type(audit).__name__}")
         if audit.design != "uniform":
             raise InputError(name, f"expected an audit of design 'uniform', got {quoted(audit.design)}")
+    said, other = first.labels, second.labels
+    if isinstance(said, Mapping) or isinstance(other, Mapping):
+        raise InputError(("first", "second"), "expected audits of classes, got scores")
     among = read_rows(within, "within")
     stray = second.rows[~np.isin(second.rows, among)]
     if stray.size:
@@ -362,9 +413,9 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
             f"{plural(stray.size, 'row of the second audit is', 'rows of the second audit are')} not among the "
             f"{among.size:,} rows that it was drawn among, first row {int(stray[0])}",
         )
-    known = dict(zip(first.rows.tolist(), first.labels.tolist(), strict=True))
+    known = dict(zip(first.rows.tolist(), said.tolist(), strict=True))
     new = np.ones(second.k, np.bool_)
-    for at, (row, label) in enumerate(zip(second.rows.tolist(), second.labels.tolist(), strict=True)):
+    for at, (row, label) in enumerate(zip(second.rows.tolist(), other.tolist(), strict=True)):
         new[at] = row not in known
         if known.get(row, label) != label:
             raise InputError(
@@ -373,11 +424,21 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
             )
     return Audit(
         np.r_[first.rows, second.rows[new]],
-        np.r_[first.labels, second.labels[new]],
+        np.r_[said, other[new]],
         design="stratified",
         unclear=first.unclear + second.unclear,
         within=among,
     )
+
+
+def _read_answers(answers: object) -> NDArray[Any] | dict[str, Floats]:
+    """Read classes; or scores by the names of systems, "" of real numbers alone."""
+    if isinstance(answers, Mapping):
+        return {str(name): optional_numbers(one, "labels", "score") for name, one in answers.items()}
+    column = as_column(answers, "labels")
+    if column.dtype.kind == "f" and column.ndim == 1 and (column != np.round(column)).any():
+        return {"": optional_numbers(column, "labels", "score")}
+    return read_labels(answers, "labels")
 
 
 def read_rows(rows: object, argument: str = "rows") -> Rows:

@@ -8,9 +8,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
-from demele.classifiers import RowScores, ScoreAudit, rank, task_ranks
+from demele.classifiers import RowScores, rank, task_ranks
 from demele.classifiers.mean_scores import audited_mean, bounded_mean, trusted_mean
 from demele.errors import InputError, NotEnoughData
+from demele.labels import Audit
+from tests.classifiers.audited import minus
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
@@ -65,7 +67,7 @@ def test_the_worst_case_claims_what_bounds_of_differences_show() -> None:
     assert rank(scores, noise=0.2).worst_rank == (3, 3, 3)
 
 
-def _audited(seed: int, k: int = 150) -> tuple[dict[str, RowScores], ScoreAudit, NDArray[np.bool_]]:
+def _audited(seed: int, k: int = 150) -> tuple[dict[str, RowScores], Audit, NDArray[np.bool_]]:
     """Two equal systems, of which the judge likes the style of one, and a worse one."""
     rng = np.random.default_rng(seed)
     common = rng.random(2000)
@@ -75,7 +77,7 @@ def _audited(seed: int, k: int = 150) -> tuple[dict[str, RowScores], ScoreAudit,
     rows = rng.choice(2000, k, replace=False)
     names = ("plain", "liked", "worse")
     scores = {name: RowScores(row) for name, row in zip(names, given, strict=True)}
-    return scores, ScoreAudit(rows, {name: row[rows] for name, row in zip(names, true, strict=True)}), true
+    return scores, Audit(rows, {name: row[rows] for name, row in zip(names, true, strict=True)}, design="uniform"), true
 
 
 def test_an_audit_undoes_what_a_lenient_judge_claims() -> None:
@@ -87,8 +89,8 @@ def test_an_audit_undoes_what_a_lenient_judge_claims() -> None:
     assert found.names[2] == "worse"
     assert found.best_rank[2] == 3
     first, second = found.names[:2]
-    alone = audited_mean(scores[first].minus(scores[second]), audit.minus(first, second), gate=0.0)
-    back = audited_mean(scores[second].minus(scores[first]), audit.minus(second, first), gate=0.0)
+    alone = audited_mean(scores[first].minus(scores[second]), minus(audit, first, second), gate=0.0)
+    back = audited_mean(scores[second].minus(scores[first]), minus(audit, second, first), gate=0.0)
     assert alone.p_value is not None
     assert back.p_value is not None
     assert_close(found.differences[0].p_value or 0, min(1, 2 * min(alone.p_value, back.p_value)), ROUNDING)
@@ -125,7 +127,7 @@ def test_all_pairs_of_twenty_audited_systems_are_compared_at_once() -> None:
     true = rng.random((20, 2000)) < rng.uniform(0.6, 0.9, 20)[:, None]
     rows = rng.permutation(2000)[:150]
     scores = {f"s{j}": RowScores(np.where(rng.random(2000) < 0.9, one, ~one)) for j, one in enumerate(true)}
-    audit = ScoreAudit(rows, {name: one[rows] for name, one in zip(scores, true, strict=True)})
+    audit = Audit(rows, {name: one[rows] for name, one in zip(scores, true, strict=True)}, design="uniform")
     times = []
     for _ in range(3):
         start = time.process_time()
@@ -134,7 +136,7 @@ def test_all_pairs_of_twenty_audited_systems_are_compared_at_once() -> None:
     assert min(times) < 0.5
     for pair in (found.differences[0], found.differences[77], found.differences[-1]):
         other, one = pair.name.split(" - ")
-        alone = audited_mean(scores[other].minus(scores[one]), audit.minus(other, one))
+        alone = audited_mean(scores[other].minus(scores[one]), minus(audit, other, one))
         assert pair.corrected is not None
         assert (pair.value, pair.corrected.low, pair.corrected.high) == pytest.approx(
             (alone.value, alone.low, alone.high)
@@ -147,10 +149,10 @@ def test_systems_with_scores_of_other_rows_are_compared_on_common_ones() -> None
     given[0, :20] = given[1, 20:50] = np.nan
     rows = rng.permutation(300)[:60]
     scores = {name: RowScores(row) for name, row in zip("abc", given, strict=True)}
-    audit = ScoreAudit(rows, {name: rng.random(60) for name in "abc"})
+    audit = Audit(rows, {name: rng.random(60) for name in "abc"}, design="uniform")
     audited, trusted = rank(scores, audit=audit), rank(scores)
     for one, other in itertools.combinations(audited.names, 2):
-        alone = audited_mean(scores[other].minus(scores[one]), audit.minus(other, one))
+        alone = audited_mean(scores[other].minus(scores[one]), minus(audit, other, one))
         assert audited[f"{other} - {one}"].value == pytest.approx(alone.value)
     for one, other in itertools.combinations(trusted.names, 2):
         assert trusted[f"{other} - {one}"].value == pytest.approx(np.nanmean(scores[other].given - scores[one].given))
@@ -162,4 +164,4 @@ def test_what_cannot_be_ranked_is_refused() -> None:
     refuses(InputError, "mapping of names", rank, [one, one])
     refuses(InputError, "same rows", rank, {"a": one, "b": RowScores([0, 1])})
     with pytest.raises(InputError, match="human scores say how many scores are wrong"):
-        rank({"a": one, "b": one}, audit=ScoreAudit([0, 1], [0, 1]), noise=0.1)
+        rank({"a": one, "b": one}, audit=Audit([0, 1], [0, 1], design="uniform"), noise=0.1)

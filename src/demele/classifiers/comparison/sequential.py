@@ -24,7 +24,7 @@ from demele.classifiers.mean_scores import checked_gate, sampling_error
 from demele.classifiers.of_scores import named
 from demele.classifiers.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
 from demele.classifiers.row_groups import read_groups
-from demele.classifiers.row_scores import RowScores, ScoreAudit, read_scores, stacked
+from demele.classifiers.row_scores import RowScores, read_scores, stacked
 from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked, renamed
@@ -33,7 +33,7 @@ from demele.core.result import Result
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column
-from demele.noise.audit import read_disagreement
+from demele.noise.audit import Audit, read_disagreement
 from demele.noise.transition import digest
 from demele.report.document import Document
 from demele.report.words import count
@@ -523,7 +523,8 @@ class SequentialScores(SequentialComparison):
         """Return the judgement of the means so far, with proved intervals; at least two rows must be answered."""
         k = self.labels_used
         true = dict(zip(self._systems, self._scores[:, :k], strict=True))
-        return judge(self._systems, ScoreAudit(self._order[:k], true), gate=self._gate, exact=True, **self._known)
+        audit = Audit(self._order[:k], true, design="uniform")
+        return judge(self._systems, audit, gate=self._gate, exact=True, **self._known)
 
     def to_dict(self) -> dict[str, Any]:
         """Answers and settings, as plain values that JSON can hold; :meth:`resume` takes them back."""
