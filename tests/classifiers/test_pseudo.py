@@ -203,5 +203,5 @@ def test_refuses() -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(InputError, match=r"^name: expected one of 'a', 'b', 'c', got 'd'"):
+    with pytest.raises(InputError, match=r"^name: expected one of a, b, c, got 'd'"):
         pseudo_supervised(ROWS)["d"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats, Rows
-from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.kinds import Level, checked
+from demele.core.arrays import Flags, Floats
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.kinds import Level, checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.result import TableResult
@@ -23,7 +23,7 @@ from demele.labels.joined.voting import TieBreaks, are_tied, majority_vote, plur
 from demele.report.words import count, ends, name, written
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 #: Shares of votes closer than this are a tie: less than any vote can weigh, more than rounding.
@@ -101,7 +101,7 @@ class PseudoEvaluation(TableResult):
         What must hold for agreement to be accuracy.
     """
 
-    _kind, _figure = "pseudo-supervised evaluation", "agreement"
+    _kind, _rows, _figure = "pseudo-supervised evaluation", "models", "agreement"
     _forms = dict.fromkeys(("agreement", "expected", "observed"), "percent")
 
     models: tuple[PseudoModel, ...]
@@ -126,32 +126,9 @@ class PseudoEvaluation(TableResult):
         return f"{name(best.name)} agrees most with the vote of the others: on {share} of {rows}."
 
     def __getitem__(self, key: str) -> PseudoModel:
-        for model in self.models:
-            if model.name == key:
-                return model
-        raise InputError("name", f"expected one of {shown([model.name for model in self.models])}, got {quoted(key)}")
-
-    def to_frame(self) -> "pd.DataFrame":
-        """One row per classifier, the columns of labels NaN without them."""
-        import pandas as pd
-
-        rows = []
-        for model in self.models:
-            observed = model.observed_interval
-            rows.append(
-                {
-                    "model": model.name,
-                    "weight": model.weight,
-                    "agreement": model.agreement,
-                    "low": model.interval.low,
-                    "high": model.interval.high,
-                    "expected": model.expected,
-                    "observed": math.nan if model.observed is None else model.observed,
-                    "observed_low": math.nan if observed is None else observed.low,
-                    "observed_high": math.nan if observed is None else observed.high,
-                }
-            )
-        return pd.DataFrame(rows)
+        return {model.name: model for model in self.models}[
+            checked_name(key, "name", [model.name for model in self.models])
+        ]
 
 
 @checked
@@ -233,14 +210,6 @@ def pseudo_supervised(
     second, top = np.partition(shares, -2, axis=1)[:, -2:].T
     trust = breaks.weights / breaks.weights.sum()
 
-    def of_others(place: int, rows: Rows) -> Indices:
-        """Vote of all classifiers but one on some instances."""
-        rest, trusted = shares[rows], breaks.weighted[rows]
-        own = np.arange(rows.size), data.predictions[place][rows]
-        rest[own] -= share[place]
-        trusted[own] -= trust[place]
-        return plurality(rest, lambda left: trusted[left], lambda left: breaks.draws[rows[left]])
-
     judged = []
     for place, (model, weight, predicted) in enumerate(zip(data.names, share, data.predictions, strict=True)):
         own = shares[every, predicted]
@@ -248,7 +217,12 @@ def pseudo_supervised(
         # Only where it votes for a class that leads can its own vote have made the winner.
         decisive = np.flatnonzero((own >= top - TIE) & (top - second <= weight + TIE))
         others = vote.copy()
-        others[decisive] = of_others(place, decisive)
+        left, trusted = shares[decisive], breaks.weighted[decisive]
+        mine = np.arange(decisive.size), predicted[decisive]
+        left[mine] -= weight
+        trusted[mine] -= trust[place]
+        draws = breaks.draws[decisive]
+        others[decisive] = plurality(left, trusted.__getitem__, draws.__getitem__)
         confidence = (shares[every, others] - np.where(predicted == others, weight, 0.0)) / rest
         agrees = predicted == others
         above = [confidence >= threshold - TIE for threshold in THRESHOLDS]

@@ -9,7 +9,7 @@ import numpy as np
 
 from demele.classifiers.row_groups import Groups, effective_share, ends_at, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
-from demele.core.arrays import Counts, Flags, Floats, Rows
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Kind, share_or_file
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
@@ -35,18 +35,19 @@ class PairCounts:
     ``lost``: label = baseline (the study's a); ``won``: label = candidate (b); ``neither``: another class (o).
     """
 
-    lost: Counts
-    won: Counts
-    neither: Counts
+    lost: Any
+    won: Any
+    neither: Any
 
     @property
-    def disagreements(self) -> Counts:
+    def disagreements(self) -> Any:
         """Instances on which the two predict different classes."""
         return self.lost + self.won + self.neither
 
-    def mirror(self) -> "PairCounts":
-        """Return what :func:`mirror` would count."""
-        return PairCounts(self.won, self.lost, self.neither)
+    @property
+    def gap(self) -> Any:
+        """The lead of the candidate, in rows."""
+        return self.won - self.lost
 
 
 @dataclass(frozen=True, kw_only=True)

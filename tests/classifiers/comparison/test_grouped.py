@@ -12,13 +12,13 @@ from scipy.stats import binom
 from demele.classifiers import Audited, SequentialComparison, TrueLabels, compare, rank
 from demele.classifiers.betting import sampling_gap
 from demele.classifiers.comparison.grouped import (
-    GroupCounts,
     GroupedPairs,
     design_effect,
     grouped_breakdown,
     paired_test,
     squares_gained,
 )
+from demele.classifiers.question import PairCounts
 from demele.classifiers.row_groups import Groups
 from demele.core.errors import InputError
 from demele.labels import disagreement, draw_audit
@@ -27,9 +27,9 @@ from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 Rows = NDArray[np.int64]
 
 
-def counts(lost: Any, won: Any, neither: Any = None) -> GroupCounts:
+def counts(lost: Any, won: Any, neither: Any = None) -> PairCounts:
     lost, won = np.asarray(lost, float), np.asarray(won, float)
-    return GroupCounts(lost, won, np.zeros(lost.size) if neither is None else np.asarray(neither, float))
+    return PairCounts(lost, won, np.zeros(lost.size) if neither is None else np.asarray(neither, float))
 
 
 def world(
@@ -106,7 +106,7 @@ def test_breakdown_is_the_last_that_stands() -> None:
     assert most > 0
     assert paired_test(one, 2 * most, groups, 0.025)[0] > 0
     assert paired_test(one, 2 * (most + 1), groups, 0.025)[0] <= 0
-    assert_exact(grouped_breakdown(one.mirror(), groups, 0.025), -1)
+    assert_exact(grouped_breakdown(PairCounts(one.won, one.lost, one.neither), groups, 0.025), -1)
 
 
 # Disagreements alone -------------------------------------------------------------------------------------------------

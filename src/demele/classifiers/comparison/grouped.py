@@ -6,39 +6,16 @@ import numpy as np
 
 from demele.classifiers.betting import sampling_gap, unseen_losses
 from demele.classifiers.expert_errors import largest_allowance
-from demele.classifiers.question import Question
+from demele.classifiers.question import PairCounts, Question
 from demele.classifiers.row_groups import Groups
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Floats
 from demele.core.proportions import normal_quantile
 
 #: The t quantile of 3 degrees of freedom exceeds 2, the most that four groups reach, up to this error.
 USUAL_TAIL = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class GroupCounts:
-    """Of one pair, the rows of each group on which the two disagree, by what the given label says; (n_groups,) each."""
-
-    lost: Floats
-    won: Floats
-    neither: Floats
-
-    @property
-    def gap(self) -> Floats:
-        """Right predictions that the candidate leads by in each group."""
-        return self.won - self.lost
-
-    @property
-    def apart(self) -> Floats:
-        """Rows on which the two disagree."""
-        return self.won + self.lost + self.neither
-
-    def mirror(self) -> "GroupCounts":
-        """Exchange the roles."""
-        return GroupCounts(self.won, self.lost, self.neither)
-
-
-def group_counts(question: Question, groups: Groups, pair: int) -> GroupCounts:
+def group_counts(question: Question, groups: Groups, pair: int) -> PairCounts:
     """Count the disagreements of one pair in every group."""
     data = question.data
     first, second = (data.predictions[models[pair]] for models in (question.baseline, question.candidate))
@@ -46,13 +23,13 @@ def group_counts(question: Question, groups: Groups, pair: int) -> GroupCounts:
     codes, labels = groups.codes[apart], data.labels[apart]
     won, lost = second[apart] == labels, first[apart] == labels
     parts = (np.bincount(codes[rows], minlength=groups.count) for rows in (lost, won, ~(won | lost)))
-    return GroupCounts(*(part.astype(np.float64) for part in parts))
+    return PairCounts(*(part.astype(np.float64) for part in parts))
 
 
 # --- the paired test at the worst case -------------------------------------------------------------------------------
 
 
-def squares_gained(counts: GroupCounts, drop: float) -> float:
+def squares_gained(counts: PairCounts, drop: float) -> float:
     """Return how much wrong labels can add to the sum of squared gaps of the groups, at most.
 
     Notes
@@ -63,7 +40,7 @@ def squares_gained(counts: GroupCounts, drop: float) -> float:
 
     Examples
     --------
-    >>> squares_gained(GroupCounts(np.array([0.0, 1, 2]), np.array([3.0, 1, 0]), np.zeros(3)), 4)
+    >>> squares_gained(PairCounts(np.array([0.0, 1, 2]), np.array([3.0, 1, 0]), np.zeros(3)), 4)
     4.0
     """
     room = 2 * counts.won + counts.neither
@@ -74,12 +51,13 @@ def squares_gained(counts: GroupCounts, drop: float) -> float:
     return float(filled @ rise)
 
 
-def paired_test(counts: GroupCounts, drop: float, groups: Groups, tail: float) -> tuple[float, float]:
+def paired_test(counts: PairCounts, drop: float, groups: Groups, tail: float) -> tuple[float, float]:
     """Test "the candidate is better" by groups, at the worst that wrong labels can do.
 
     Parameters
     ----------
-    counts : GroupCounts
+    counts : PairCounts
+        Of every group.
     drop : float
         The lead of the candidate falls by so many right predictions at most.
     groups : Groups
@@ -116,7 +94,7 @@ def paired_test(counts: GroupCounts, drop: float, groups: Groups, tail: float) -
     p_value = max(p_value, float(binom.sf(met - 1, steps, 0.5)))
     if low > 1e-9:
         return low, p_value
-    unseen = float(GroupedPairs.of([counts.apart], groups).unseen(np.array([lead]), tail)[0])
+    unseen = float(GroupedPairs.of([counts.disagreements], groups).unseen(np.array([lead]), tail)[0])
     return min(low, lead - unseen, 0.0), max(p_value, tail)
 
 
@@ -129,17 +107,7 @@ def degrees_of(met: int, tail: float) -> int:
     return max(met - 1, 3 if tail <= USUAL_TAIL else 1)
 
 
-def grouped_population(question: Question, groups: Groups, drop: Counts, tail: float) -> tuple[Flags, Floats, Floats]:
-    """Return which candidates are shown to be better, the lower limits of their lead as a share, and p-values."""
-    found = [
-        paired_test(group_counts(question, groups, pair), float(drop[pair]), groups, tail)
-        for pair in range(question.n_pairs)
-    ]
-    low, p_value = (np.array(values, dtype=np.float64) for values in zip(*found, strict=True))
-    return low > 0, low / question.data.n, p_value
-
-
-def grouped_breakdown(counts: GroupCounts, groups: Groups, tail: float) -> int:
+def grouped_breakdown(counts: PairCounts, groups: Groups, tail: float) -> int:
     """Return the largest number of wrong labels that the claim holds up to in the worst case; -1 if it never holds.
 
     Each lowers the lead by two as long as labels are with the candidate, then by one.
@@ -193,7 +161,7 @@ class GroupedPairs:
     @classmethod
     def asked(cls, question: Question, groups: Groups) -> "GroupedPairs":
         """Gather it for the pairs of a question."""
-        return cls.of([group_counts(question, groups, pair).apart for pair in range(question.n_pairs)], groups)
+        return cls.of([group_counts(question, groups, pair).disagreements for pair in range(question.n_pairs)], groups)
 
     def sampling_gap(self, tail: float) -> Floats:
         """Gap of right predictions that chance shows with probability ``tail`` if the candidate is not better.

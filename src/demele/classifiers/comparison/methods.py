@@ -20,7 +20,6 @@ from demele.classifiers.comparison.sequential_plan import sequential
 from demele.classifiers.comparison.worst_case import agreement, worst_case
 from demele.classifiers.question import Inference, Outcomes, Question
 from demele.classifiers.table_measures import TABLE_MEASURES
-from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, quoted
 from demele.core.kinds import checked_name
 
@@ -63,11 +62,6 @@ class MethodSpec:
     p_values: bool = False
     groups: bool = False
     lacks: str = ""
-
-    @property
-    def bibtex(self) -> str:
-        """What to cite, as BibTeX reads it."""
-        return bibtex_of(self.references)
 
     def __call__(self, question: Question) -> Outcomes:
         """Decide every pair of a question."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from demele.classifiers.comparison.grouped import grouped_population
+from demele.classifiers.comparison.grouped import group_counts, paired_test
 from demele.classifiers.intervals import overlap_gap
 from demele.classifiers.question import Outcomes, PairCounts, Question, pair_counts
 from demele.classifiers.row_groups import alike_share, effective_share, row_counts
@@ -89,9 +89,18 @@ def worst_case(question: Question) -> Outcomes:
     if question.inference == "population":
         better, low, p_value = _population(asked, counts, far, noise_error)
     else:
-        low = (counts.won - counts.lost - far.drop) / asked.data.n
+        n, lead = asked.data.n, counts.gap - far.drop
+        low = lead / n
         if question.inference == "overlap":
-            low = _overlap_low(asked, far, counts.won - counts.lost - far.drop)
+            first, second = (side.successes for side in asked.sides())
+            trials, level = np.full(first.size, float(n)), question.level
+            # The ends of a score interval increase with the number right, so these are the worst ends.
+            least, _ = score_interval(np.maximum(second - far.wrong, 0), trials, level=level)
+            low = least - score_interval(np.minimum(first + far.wrong, n), trials, level=level)[1]
+            # The difference is bounded more sharply than both numbers right; the widths are then taken where widest.
+            if not isinstance(question.noise, float | int):
+                needed = overlap_gap(first, second, n, wrong=far.wrong, level=level)
+                low = np.maximum(low, (lead - needed) / (n + normal_quantile((1 + level) / 2) ** 2))
         better, p_value = low > 0, np.where(low > 0, noise_error, 1.0)
     (candidate, baseline), (low, high), (p_value, _), (fall, rise) = (
         part[places.reshape(orders.shape)] for part in (better, low, p_value, far.drop)
@@ -101,7 +110,7 @@ def worst_case(question: Question) -> Outcomes:
     return Outcomes(
         candidate=candidate,
         baseline=baseline,
-        difference=(counts.won - counts.lost) / question.data.n,
+        difference=counts.gap / question.data.n,
         low=low,
         high=-high,
         method={
@@ -119,8 +128,8 @@ def worst_case(question: Question) -> Outcomes:
         notes=misfit_notes(budget),
         details={
             "wrong_labels_at_most": int(budget.wrong),
-            "worst_difference": (counts.won - counts.lost - fall) / question.data.n,
-            "best_difference": (counts.won - counts.lost + rise) / question.data.n,
+            "worst_difference": (counts.gap - fall) / question.data.n,
+            "best_difference": (counts.gap + rise) / question.data.n,
         },
     )
 
@@ -145,9 +154,45 @@ def reach(question: Question, budget: NoiseBudget) -> Reach:
     drop = 2 * exchanged + np.minimum(wrong - exchanged, counts.neither)
     if isinstance(question.noise, float | int):
         return Reach(exchanged, granted, drop, wrong)
-    by_class = _reach_by_class(question, budget)
-    exchanged, granted = np.minimum(exchanged, by_class.exchanged), np.minimum(granted, by_class.granted)
-    drop = np.minimum(np.minimum(drop, by_class.drop), exchanged + wrong)
+    data = question.data
+    used, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
+    pairs = positions[: question.n_pairs], positions[question.n_pairs :]
+    exact = np.float32 if data.n < 1 << 24 else np.float64
+    m = used.size
+    most = np.zeros((3, m, m))
+    for k in range(data.k):
+        rows = np.flatnonzero(data.labels == k)
+        limits = np.minimum(budget.joint[:, k], rows.size).astype(np.float64)
+        limits[k] = 0
+        at_most = float(min(budget.wrong_given[k], limits.sum(), rows.size))
+        if at_most == 0:
+            continue
+        predictions = data.predictions[used][:, rows]
+        right = (predictions == k).astype(exact)
+        hits = right.sum(axis=1, dtype=np.float64)
+        won = hits[None, :] - right @ right.T
+        swaps, spare, spare_on_others = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
+        others = np.zeros((m, m))
+        said = np.unique(predictions)
+        for j in np.flatnonzero(limits):
+            if j not in said:
+                spare += limits[j]
+                continue
+            says = (predictions == j).astype(exact)
+            against = says @ right.T
+            aside = says.sum(axis=1, dtype=np.float64)[:, None] - says @ says.T - against
+            swaps += np.minimum(limits[j], against)
+            rest = np.maximum(limits[j] - against, 0)
+            spare += rest
+            spare_on_others += np.minimum(rest, aside)
+            others += np.minimum(limits[j], aside)
+        swapped_here = np.minimum(swaps, at_most)
+        most[0] += swapped_here
+        most[1] += np.minimum(others, at_most)
+        most[2] += np.minimum(2 * swaps + np.minimum(spare, won - swaps + spare_on_others), swapped_here + at_most)
+    by_class = most[:, pairs[0], pairs[1]].astype(np.int64)
+    exchanged, granted = np.minimum(exchanged, by_class[0]), np.minimum(granted, by_class[1])
+    drop = np.minimum(np.minimum(drop, by_class[2]), exchanged + wrong)
     return Reach(exchanged, granted, drop, wrong)
 
 
@@ -190,90 +235,26 @@ def paired_low(lost: Counts, won: Counts, n: int, tail: float) -> Floats:
 
 def _population(question: Question, counts: PairCounts, far: Reach, noise_error: float) -> tuple[Flags, Floats, Floats]:
     """Return which candidates are shown to be better, the lower limits of their lead, and p-values."""
-    tail = question.tail - noise_error
-    if question.clusters is not None:
-        better, low, p = grouped_population(question, question.clusters, far.drop, tail)
-        return better, low, np.minimum(p + noise_error, 1.0)
+    tail, n, groups = question.tail - noise_error, question.data.n, question.clusters
+    if groups is not None:
+        drops = enumerate(far.drop.tolist())
+        found = [paired_test(group_counts(question, groups, pair), drop, groups, tail) for pair, drop in drops]
+        low, p = (np.array(values, dtype=np.float64) for values in zip(*found, strict=True))
+        return low > 0, low / n, np.minimum(p + noise_error, 1.0)
     lost, won = worst_counts(counts, far)
     p = mcnemar_p(lost, won)
     # Below an even share the trade of one exchanged for two granted turns around; no test rejects there, so say 1.
     if not isinstance(question.noise, float | int):
         p = np.where(won <= lost, 1.0, p)
-    low = paired_low(lost, won, question.data.n, tail)
-    low = np.where(low > 0, low, _floor(counts, far, question.data.n, tail))
-    return p <= tail, low, np.minimum(p + noise_error, 1.0)
-
-
-def _floor(counts: PairCounts, far: Reach, n: int, tail: float) -> Floats:
-    """Lower limit of the difference where no claim is made: share and number of disagreements each at its worst.
-
-    The true labels of least significance need not be those of the lowest limit; no labels exceed these ends, but no
-    single labels may reach both.
-    """
+    low = paired_low(lost, won, n, tail)
+    # Where no claim is made, share and number of disagreements are each at their worst: the true labels of least
+    # significance need not be those of the lowest limit. No labels exceed these ends, but none may reach both.
     won = counts.won - np.minimum(np.minimum(counts.won, far.wrong), far.drop)
     lost = counts.lost + np.minimum(far.exchanged + far.granted, far.wrong)
     share = np.where(lost + won > 0, exact_low(won, lost + won, tail), 0.0)
     decided = np.minimum(counts.lost + counts.won + np.minimum(far.wrong, counts.neither), n)
-    low: Floats = np.minimum(2 * share - 1, 0.0) * exact_high(decided, n, tail)
-    return low
-
-
-def _overlap_low(question: Question, far: Reach, gap: Counts) -> Floats:
-    """Lower limit of the difference between score intervals on true labels; ``gap`` is the least lead, in rows."""
-    n, level, wrong = question.data.n, question.level, far.wrong
-    first, second = (side.successes for side in question.sides())
-    # The ends of a score interval increase with the number right, so these are the worst ends.
-    trials = np.full(first.size, float(n))
-    low: Floats = (
-        score_interval(np.maximum(second - wrong, 0), trials, level=level)[0]
-        - score_interval(np.minimum(first + wrong, n), trials, level=level)[1]
-    )
-    if isinstance(question.noise, float | int):
-        return low
-    # The difference is bounded more sharply than both numbers right; the widths are then taken where widest.
-    needed = overlap_gap(first, second, n, wrong=wrong, level=level)
-    return np.maximum(low, (gap - needed) / (n + normal_quantile((1 + level) / 2) ** 2))
-
-
-def _reach_by_class(question: Question, budget: NoiseBudget) -> Reach:
-    data = question.data
-    used, positions = np.unique(np.concatenate([question.baseline, question.candidate]), return_inverse=True)
-    pairs = positions[: question.n_pairs], positions[question.n_pairs :]
-    exact = np.float32 if data.n < 1 << 24 else np.float64
-    m = used.size
-    exchanged, granted, drop = (np.zeros((m, m)) for _ in range(3))
-    for k in range(data.k):
-        rows = np.flatnonzero(data.labels == k)
-        limits = np.minimum(budget.joint[:, k], rows.size).astype(np.float64)
-        limits[k] = 0
-        at_most = float(min(budget.wrong_given[k], limits.sum(), rows.size))
-        if at_most == 0:
-            continue
-        predictions = data.predictions[used][:, rows]
-        right = (predictions == k).astype(exact)
-        hits = right.sum(axis=1, dtype=np.float64)
-        won = hits[None, :] - right @ right.T
-        swaps, spare, spare_on_others = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
-        others = np.zeros((m, m))
-        said = np.unique(predictions)
-        for j in np.flatnonzero(limits):
-            if j not in said:
-                spare += limits[j]
-                continue
-            says = (predictions == j).astype(exact)
-            against = says @ right.T
-            aside = says.sum(axis=1, dtype=np.float64)[:, None] - says @ says.T - against
-            swaps += np.minimum(limits[j], against)
-            rest = np.maximum(limits[j] - against, 0)
-            spare += rest
-            spare_on_others += np.minimum(rest, aside)
-            others += np.minimum(limits[j], aside)
-        swapped_here = np.minimum(swaps, at_most)
-        exchanged += swapped_here
-        granted += np.minimum(others, at_most)
-        drop += np.minimum(2 * swaps + np.minimum(spare, won - swaps + spare_on_others), swapped_here + at_most)
-    exchange, grant, fall = (table[pairs].astype(np.int64) for table in (exchanged, granted, drop))
-    return Reach(exchange, grant, fall, np.full(question.n_pairs, budget.wrong, dtype=np.int64))
+    floor = np.minimum(2 * share - 1, 0.0) * exact_high(decided, n, tail)
+    return p <= tail, np.where(low > 0, low, floor), np.minimum(p + noise_error, 1.0)
 
 
 def _moved_interval(question: Question, budget: NoiseBudget) -> tuple[Floats, Floats]:
@@ -321,7 +302,7 @@ def agreement(question: Question) -> Outcomes:
     return Outcomes(
         candidate=p <= question.tail,
         baseline=q <= question.tail,
-        difference=(counts.won - counts.lost) / data.n,
+        difference=counts.gap / data.n,
         low=paired_low(counts.lost, counts.won, data.n, question.tail),
         high=-paired_low(counts.won, counts.lost, data.n, question.tail),
         method="exact paired interval of the agreements with a reference",

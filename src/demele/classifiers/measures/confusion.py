@@ -69,7 +69,23 @@ class ConfusionCounts(Result):
 
     def __post_init__(self) -> None:
         checked_name(self.rows, "rows", get_args(Rows))
-        counts = _checked_counts(self.counts)
+        array = plain_array(self.counts, "counts", "a square table of whole numbers")
+        if array.dtype.kind not in "iuf":
+            raise InputTypeError("counts", f"expected whole numbers, got values of type {array.dtype}")
+        if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+            raise InputError("counts", f"expected a square table (n_classes, n_classes), got shape {array.shape}")
+        with np.errstate(invalid="ignore"):
+            counts = array.astype(np.int64)
+        wrong = (counts != array) | (array < 0)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            raise InputError(
+                "counts",
+                f"expected whole numbers, 0 or more, got {plural(int(wrong.sum()), 'other', 'others')}, first "
+                f"{array[row, column]} "
+                f"in row {row}, column {column}; give counts, not shares of them",
+            )
+        counts.flags.writeable = False
         classes = vocabulary(np.empty(0), classes=self.classes).classes
         if len(classes) != len(counts):
             raise InputError("classes", f"expected {len(counts)}, one for each row of counts, got {len(classes)}")
@@ -334,25 +350,3 @@ def class_measure(measure: str, right: Any, predicted: Any, support: Any) -> Flo
     if measure == "precision":
         return proportion(right, predicted)
     return proportion(right, support) if measure == "recall" else proportion(2 * right, predicted + support)
-
-
-def _checked_counts(values: object) -> Counts:
-    """Return a read-only copy of a square table of whole numbers."""
-    array = plain_array(values, "counts", "a square table of whole numbers")
-    if array.dtype.kind not in "iuf":
-        raise InputTypeError("counts", f"expected whole numbers, got values of type {array.dtype}")
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
-        raise InputError("counts", f"expected a square table (n_classes, n_classes), got shape {array.shape}")
-    with np.errstate(invalid="ignore"):
-        counts = array.astype(np.int64)
-    wrong = (counts != array) | (array < 0)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise InputError(
-            "counts",
-            f"expected whole numbers, 0 or more, got {plural(int(wrong.sum()), 'other', 'others')}, first "
-            f"{array[row, column]} "
-            f"in row {row}, column {column}; give counts, not shares of them",
-        )
-    counts.flags.writeable = False
-    return counts
