@@ -23,7 +23,7 @@ from demele.core.results import Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.estimation.logistic import explicitness_by_value
-from demele.labels import FactorAudit, TransitionMatrix, draw_audit
+from demele.labels import Audit, TransitionMatrix, draw_audit
 from demele.metrics.data import split
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
@@ -198,7 +198,7 @@ def cases(cell: Cell, source: InMemory, true: Whole, index: int) -> dict[str, Ca
         given["transition, T known"] = transitions_of(cell, names)
     for size in (300, 1000) if cell.rate <= 0.1 else ():
         rows = draw_audit(ROWS, size, seed=index).rows
-        audit = {name: FactorAudit(rows, true[rows, i]) for i, name in enumerate(names)}
+        audit = {name: Audit(rows, true[rows, i], design="uniform") for i, name in enumerate(names)}
         if cell.measures == "check":
             given |= {"check, n = 300": audit} if size == 300 else {}
             continue

@@ -125,7 +125,7 @@ def audited(metrics: list[str], **noise: Any) -> Evaluation:
     given = np.where(rng.random(true.shape) < 0.1, (true + 1) % 3, true)
     codes = true + 0.3 * rng.normal(size=true.shape)
     drawn = np.sort(rng.choice(900, 300, replace=False))
-    known = noise or {f"v{i + 1}": demele.labels.FactorAudit(drawn, true[drawn, i]) for i in range(2)}
+    known = noise or {f"v{i + 1}": demele.labels.Audit(drawn, true[drawn, i], design="uniform") for i in range(2)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.errors.DemeleWarning)
         return demele.evaluate(codes, demele.Factors(given, noise=known), metrics)

@@ -137,8 +137,8 @@ def test_what_corrects_nothing_is_refused() -> None:
         ({"v1": labels.symmetric_transition(3, 0.1)}, InputError, "lack .3., which the factor has"),
         ({"v1": [labels.symmetric_transition(4, 0.1)] * 2}, NotEnoughData, "third independent annotator"),
         ({"v1": labels.Audit([1, 2], [0, 1], design="selective")}, InputError, "chosen because they looked wrong"),
-        ({"v1": labels.FactorAudit([1, 2], [7, 8])}, NotEnoughData, "all 2 audited rows contradict"),
-        ({"v1": labels.FactorAudit([1, 2000], [0, 1])}, InputError, "names 1 row that does not exist"),
+        ({"v1": labels.Audit([1, 2], [7, 8], design="uniform")}, NotEnoughData, "all 2 audited rows contradict"),
+        ({"v1": labels.Audit([1, 2000], [0, 1], design="uniform")}, InputError, "names 1 row that does not exist"),
         ({}, InputError, "at least one factor"),
         (0.1, InputTypeError, "expected a mapping"),
     ]:
@@ -172,7 +172,7 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
     assert_exact(of(right).value, right.value)
     assert "near an edge" in of(right).notes[0].message
     drawn = labels.draw_audit(400, 100, seed=1)
-    audited = found(labels.FactorAudit(drawn.rows, true[drawn.rows]))
+    audited = found(labels.Audit(drawn.rows, true[drawn.rows], design="uniform"))
     assert_exact(of(audited).value, right.value)
     for noise, words in (
         (labels.TransitionMatrix(np.eye(3)), "into 4 bins, and its transition has 3"),
@@ -208,12 +208,12 @@ def rows_of_audited_factors(n: int, *, follows: bool, rate: float = 0.1, seed: i
     return codes, true, np.where(wrong, other, true)
 
 
-def audit_of(true: Array, size: int, seed: int = 1) -> dict[str, labels.FactorAudit]:
+def audit_of(true: Array, size: int, seed: int = 1) -> dict[str, labels.Audit]:
     drawn = labels.draw_audit(len(true), size, seed=seed).rows
-    return {f"v{i + 1}": labels.FactorAudit(drawn, true[drawn, i]) for i in range(true.shape[1])}
+    return {f"v{i + 1}": labels.Audit(drawn, true[drawn, i], design="uniform") for i in range(true.shape[1])}
 
 
-def parts(name: str, codes: Array, given: Array, noise: dict[str, labels.FactorAudit], **options: Any) -> Parts:
+def parts(name: str, codes: Array, given: Array, noise: dict[str, labels.Audit], **options: Any) -> Parts:
     source = InMemory(Subject.of(*read_pair(codes, given)))
     (one,) = requests_of(chosen_metrics([name]), protocol("review2022"), {name: options})
     score = demele.evaluate(codes, given, [name], options={name: options})[name]
@@ -329,10 +329,10 @@ def test_true_values_beyond_those_that_were_given(name: str, bins: str) -> None:
 def test_small_and_unclear_audits_are_warned_of() -> None:
     codes, true, given = rows_of_audited_factors(1000, follows=False)
     drawn = labels.draw_audit(1000, 150, seed=2).rows
-    noise = {f"v{i + 1}": labels.FactorAudit(drawn, true[drawn, i], unclear=4) for i in range(2)}
+    noise = {f"v{i + 1}": labels.Audit(drawn, true[drawn, i], unclear=4, design="uniform") for i in range(2)}
     score = demele.evaluate(codes, demele.Factors(given, noise=noise), ["mig"], n_bootstrap=10)["mig"]
     assert {"few-audited", "audit-unclear"} <= {note.code for note in of(score).notes}
-    one = {"v1": noise["v1"], "v2": labels.FactorAudit(drawn[:-1], true[drawn[:-1], 1])}
+    one = {"v1": noise["v1"], "v2": labels.Audit(drawn[:-1], true[drawn[:-1], 1], design="uniform")}
     other = demele.evaluate(codes, demele.Factors(given, noise=one), ["mig"], n_bootstrap=10)["mig"]
     assert "different rows" in other.notes[-1].message
 
@@ -377,7 +377,7 @@ def test_counts_and_audits_correct_scores_of_classifiers() -> None:
     given = np.where(rng.random(1200) < 0.15, (true + 1) % 3, true)
     drawn = labels.draw_audit(1200, 300, seed=0).rows
     counts = labels.TransitionCounts([[85, 15, 0], [0, 85, 15], [15, 0, 85]])
-    for noise in (counts, labels.FactorAudit(drawn, true[drawn])):
+    for noise in (counts, labels.Audit(drawn, true[drawn], design="uniform")):
         score = demele.evaluate(codes, demele.Factors(given, noise={"v1": noise}, noise_method="transition"), ["sap"])[
             "sap"
         ]
@@ -388,7 +388,7 @@ def test_counts_and_audits_correct_scores_of_classifiers() -> None:
 def test_what_classifiers_cannot_be_corrected_for() -> None:
     rng = np.random.default_rng(3)
     true = rng.random((300, 1))
-    audit = labels.FactorAudit(np.arange(150), true[:150, 0])
+    audit = labels.Audit(np.arange(150), true[:150, 0], design="uniform")
     score = demele.evaluate(true, demele.Factors(true, noise={"v1": audit}, noise_method="transition"), ["sap"])["sap"]
     assert score.corrected is None
     assert "no transition between classes" in score.notes[-1].message

@@ -106,9 +106,9 @@ class Factors(_Given):
     noise : mapping of factor to knowledge, optional
         Wrong annotations: a share, transition matrix or audit of a factor. For each noisy factor a
         :class:`~demele.labels.TransitionMatrix` or :class:`~demele.labels.TransitionCounts`, the confusion matrices of
-        three or more annotators, true values of rows drawn at random (:class:`~demele.labels.Audit`,
-        :class:`~demele.labels.FactorAudit`), or the share of wrong annotations, from which bounds follow. Factors that
-        are not named are taken as right. Values stay those of the annotations as given; ``score.corrected`` says what
+        three or more annotators, true values of rows drawn at random (:class:`~demele.labels.Audit`), or the share of
+        wrong annotations, from which bounds follow. Factors that are not named are taken
+        as right. Values stay those of the annotations as given; ``score.corrected`` says what
         they would be if all annotations were right, with an interval at ``level``, and on which assumptions.
     noise_method : str, optional
         Correction method: transition, audited or bounds. ``"transition"``: from how true values are mistaken, if that

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from demele.files.named import Cells
     from demele.noise.audit import Audit
-    from demele.noise.factor_noise import FactorAudit
 
 
 #: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
@@ -326,7 +325,7 @@ def answers_text(
     return text.getvalue()
 
 
-def read_factor_audits(text: str, factors: Sequence[str], design: str | None, warn: Warn) -> "dict[str, FactorAudit]":
+def read_factor_audits(text: str, factors: Sequence[str], design: str | None, warn: Warn) -> "dict[str, Audit]":
     """Read true values of factors on rows that were drawn at random.
 
     Parameters
@@ -342,13 +341,14 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
 
     Returns
     -------
-    dict of factor name to FactorAudit
+    dict of factor name to Audit
 
     Raises
     ------
     FormatError, InputError
     """
-    from demele.noise.factor_noise import FactorAudit
+    from demele.noise.audit import Audit
+    from demele.noise.factor_noise import refuse_other_designs
 
     table = read_table(text, warn=warn)
     held = [] if isinstance(table, np.ndarray) else [str(name) for name in table if name in factors]
@@ -377,7 +377,8 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
             )
     drawn = design_of(text, single(text, table, DESIGN), design, f"column {DESIGN} of {text}")
     rows = whole_numbers(text, clear, ROW)
-    return {name: FactorAudit(rows, _values(clear[name]), design=drawn, unclear=int(unclear.sum())) for name in held}
+    refuse_other_designs(drawn)
+    return {name: Audit(rows, _values(clear[name]), design="uniform", unclear=int(unclear.sum())) for name in held}
 
 
 def _values(column: "pd.Series[Any]") -> object:

@@ -1,18 +1,14 @@
 """Knowledge of the errors of one annotated factor, in addition to transitions: audits and annotators."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Rows
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import checked_count, checked_number
-from demele.core.table_columns import as_column, items_of
-from demele.noise.audit import Audit
-from demele.noise.transition import TransitionMatrix, digest, set_fields
+from demele.core.table_columns import items_of
+from demele.noise.transition import TransitionMatrix
 
 #: Problem and fix of an audit of another design.
 _OTHER_DESIGNS = {
@@ -27,67 +23,10 @@ _OTHER_DESIGNS = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class FactorAudit:
-    """True values of a factor on rows that were drawn at random, as :func:`demele.labels.draw_audit` draws them.
-
-    Parameters
-    ----------
-    rows : array-like of int of shape (k,)
-        Distinct row numbers, from 0.
-    values : array-like of shape (k,)
-        The true values of these rows, in the same order: classes, or numbers in the unit of the factor.
-    design : {"uniform"}
-        How the rows were drawn; other designs are refused, with what would help.
-    unclear : int >= 0
-        Further drawn rows whose true value was unclear.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
-
-    Examples
-    --------
-    >>> FactorAudit([7, 2, 5], [0.1, 0.4, 0.2]).k
-    3
-    """
-
-    rows: Rows
-    values: NDArray[Any]
-    unclear: int
-
-    def __init__(self, rows: object, values: object, *, design: str = "uniform", unclear: int = 0) -> None:
-        if design != "uniform":
-            raise InputError("design", *_OTHER_DESIGNS.get(str(design), (f"expected 'uniform', got {quoted(design)}",)))
-        true = as_column(values, "values")
-        drawn = Audit(rows, np.zeros(np.size(np.asarray(rows, dtype=object)), dtype=int), design="uniform").rows
-        if true.shape != (drawn.size,):
-            raise InputError(
-                ("rows", "values"),
-                f"expected one true value per audited row, got {drawn.size} rows and values of shape {true.shape}",
-            )
-        set_fields(self, rows=drawn, values=true, unclear=unclear and checked_count(unclear, "unclear", 1))
-
-    @classmethod
-    def of(cls, audit: "Audit | FactorAudit") -> "FactorAudit":
-        """Return an audit of labels as one of a factor.
-
-        Raises
-        ------
-        InputError
-            If its rows were not drawn uniformly.
-        """
-        if isinstance(audit, FactorAudit):
-            return audit
-        return cls(audit.rows, audit.labels, design=audit.design, unclear=audit.unclear)
-
-    @property
-    def k(self) -> int:
-        """Number of audited rows."""
-        return int(self.rows.size)
-
-    def __repr__(self) -> str:
-        return f"FactorAudit(k={self.k}, digest={digest(self.rows, self.values)!r})"
+def refuse_other_designs(design: str) -> None:
+    """Refuse audits of factors whose rows were not drawn uniformly, with what would help."""
+    if design != "uniform":
+        raise InputError("design", *_OTHER_DESIGNS.get(design, (f"expected 'uniform', got {quoted(design)}",)))
 
 
 def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: str = "matrices") -> TransitionMatrix:

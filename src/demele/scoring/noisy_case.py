@@ -27,7 +27,7 @@ from demele.metrics.request import Request
 from demele.metrics.run import bare_values
 from demele.metrics.source import BLOCK_ENTRIES, InMemory
 from demele.noise.audit import Audit
-from demele.noise.factor_noise import FactorAudit, matrix_of_annotators
+from demele.noise.factor_noise import matrix_of_annotators, refuse_other_designs
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 # The door for what is known of noisy factors --------------------------------------------------------------------------
@@ -37,8 +37,8 @@ Kind = Literal["transition", "counts", "audit", "rate"]
 #: Smallest singular value of a transition below which errors cannot be undone.
 SINGULAR = 0.1
 _EXPECTED = (
-    "a TransitionMatrix, TransitionCounts, confusion matrices of three or more annotators, an audit (Audit or "
-    "FactorAudit), or the share of wrong annotations, a number in [0, 1)"
+    "a TransitionMatrix, TransitionCounts, confusion matrices of three or more annotators, an audit, "
+    "or the share of wrong annotations, a number in [0, 1)"
 )
 
 
@@ -133,8 +133,8 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
     """
     argument = f"noise[{quoted(factor.name)}]"
     refuse_cyclic([factor], "the correction of noisy factors")
-    if isinstance(given, Audit | FactorAudit):
-        return _audit(FactorAudit.of(given), factor, argument)
+    if isinstance(given, Audit):
+        return _audit(given, factor, argument)
     if isinstance(given, TransitionMatrix | TransitionCounts):
         return _transition(given, factor, argument)
     if is_number(given):
@@ -196,7 +196,8 @@ def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argu
     return NoiseOfFactor(factor.name, kind, classes, position, matrix=table, source=given)
 
 
-def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
+def _audit(audit: Audit, factor: Factor, argument: str) -> NoiseOfFactor:
+    refuse_other_designs(audit.design)
     n = len(factor.values)
     beyond = np.flatnonzero(audit.rows >= n)
     if beyond.size:
@@ -205,7 +206,8 @@ def _audit(audit: FactorAudit, factor: Factor, argument: str) -> NoiseOfFactor:
             f"names {plural(beyond.size, 'row that does', 'rows that do')} not exist, first "
             f"{int(audit.rows[beyond[0]])}; rows are counted from 0: the {n:,} rows of the factors are 0 to {n - 1}",
         )
-    true = read_factor(audit.values, factor.name, factor.kind)
+    said = audit.scores_of("") if isinstance(audit.labels, Mapping) else audit.labels
+    true = read_factor(said, factor.name, factor.kind)
     if not true.complete:
         raise InputError(
             argument,
