@@ -19,10 +19,10 @@ import demele
 from benchmarks.cases import Array
 from benchmarks.loop import Row, Table, main
 from benchmarks.put_back import gaps_by_code_entropy, lasso_importance, until_dead
-from demele.bench.dictionary import PRINTED_SCORES, PRINTED_VERDICTS, agrees
 from demele.bench.run import chosen_candidates, drawn
 from demele.bench.scenario import STEP, Expectation, NotAbove, Same, own_settings
 from demele.bench.scenarios import scenario
+from demele.bench.stored import PRINTED_SCORES, PRINTED_VERDICTS, agrees
 from demele.bench.verdicts import REVIEW_CRITERIA, Curve, judged
 from demele.estimation.groups import z_diff_points
 from demele.metrics import dci_modularity

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import stats
 
 from demele import bench
-from demele.bench.dictionary import card_of
 from demele.bench.run import chosen_candidates
+from demele.bench.stored import card_of
 from demele.bench.verdicts import Curve
 from tests.tolerances import ROUNDING, assert_close
 

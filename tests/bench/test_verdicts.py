@@ -8,10 +8,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from demele.bench.dictionary import (
-    agreement,
-    printed_verdict,
-)
 from demele.bench.scenario import (
     AtLeast,
     AtMost,
@@ -26,6 +22,10 @@ from demele.bench.scenario import (
     Scenario,
 )
 from demele.bench.scenarios import SCENARIOS
+from demele.bench.stored import (
+    agreement,
+    printed_verdict,
+)
 from demele.bench.verdicts import (
     REVIEW_CRITERIA,
     Condition,

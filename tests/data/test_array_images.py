@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import demele
 from demele.core.errors import InputError, InputTypeError, UndefinedFactorWarning
 from demele.data import ArrayImages, FactorSpace
-from demele.data.pixels import MappedArray
+from demele.data.array_images import MappedArray
 from tests.tolerances import assert_exact
 
 GREY: Any = np.random.default_rng(0).integers(0, 256, (12, 3, 5), dtype=np.uint8)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from demele.core.errors import FormatError, InputError
+from demele.data.array_images import MappedArray
 from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedSet
-from demele.data.pixels import MappedArray
 from tests.data import published_files as files
 from tests.data.labelled_bytes import Python2Pickle, tar_gz
 from tests.tolerances import assert_exact

@@ -13,8 +13,8 @@ import pytest
 from demele.core.errors import DemeleWarning, FormatError, InputError, OutputError, UnknownNameError
 from demele.data import ArrayImages, FactorSpace, ImageSet, describe, open_images, room, save_images, sprites, squares
 from demele.data import own_files as module
+from demele.data.array_images import MappedArray
 from demele.data.loaders.stored_images import Images, StoredImages, convert
-from demele.data.pixels import MappedArray
 from demele.runtime.progress import progress
 from tests.refusals import refuses
 from tests.tolerances import assert_exact

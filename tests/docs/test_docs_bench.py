@@ -3,7 +3,7 @@
 import re
 
 from demele import bench
-from demele.bench.dictionary import PRINTED_SCORES, PRINTED_VERDICTS
+from demele.bench.stored import PRINTED_SCORES, PRINTED_VERDICTS
 from tools import docs_bench
 from tools.docs_pages import RESULTS
 from tools.docs_tables import read

@@ -12,12 +12,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from demele.core.error_aims import ErrorAims
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator, draw_model
 from demele.labels.made.noise import add_feature_noise
 from tests.tolerances import ROUNDING, assert_at_most, assert_exact
 
 STEP, TOLERANCE, HIGHEST = 0.05, 0.01, 0.4
+AIMS = ErrorAims(HIGHEST, STEP, TOLERANCE)
 
 
 @cache
@@ -91,15 +93,15 @@ def test_same_bits_whatever_the_number_of_processes() -> None:
 
 def test_a_candidate_is_a_function_of_seed_and_index() -> None:
     features, y = digits()
-    name, predictions = candidate_annotator(features, y, 0, 7)
-    candidate_annotator(features, y, 0, 8)
-    again = candidate_annotator(features, y, 0, 7)
+    name, predictions = candidate_annotator(features, y, 0, AIMS, 7)
+    candidate_annotator(features, y, 0, AIMS, 8)
+    again = candidate_annotator(features, y, 0, AIMS, 7)
     assert name == again[0]
     assert_exact(predictions, again[1])
     # a kept annotator is the candidate of its number
     position = 13
     index = int(found().names[position].split(":")[0].split()[-1])
-    name, predictions = candidate_annotator(features, y, 0, index)
+    name, predictions = candidate_annotator(features, y, 0, AIMS, index)
     assert name == found().names[position]
     assert_exact(predictions, found().predictions[position])
 

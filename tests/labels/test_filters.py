@@ -20,7 +20,7 @@ from demele.core.inputs import read_codes
 from demele.core.labelled import Vocabulary
 from demele.core.seeds import rng_for
 from demele.labels import Cleaning, clean
-from demele.labels.cleaned.filter_methods import dealt
+from demele.labels.cleaned.cleaning import dealt
 from demele.labels.cleaned.filters import read_probabilities
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact

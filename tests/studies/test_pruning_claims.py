@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from demele.core.errors import InputError
-from demele.studies.pruning.claims import Claim, differences, seeds_needed
-from demele.studies.pruning.configurations import PruningConfiguration
+from demele.studies.pruning.configurations import Claim, PruningConfiguration, differences, seeds_needed
 
 CLAIM = Claim(name="a-b", title="a minus b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
 

@@ -8,7 +8,7 @@ import pytest
 from demele import lab
 from demele.report.document import Pill, Table
 from demele.report.words import typed
-from demele.studies.pruning.claims import CLAIMS
+from demele.studies.pruning.configurations import CLAIMS
 from demele.studies.pruning.study import _state
 
 

@@ -460,7 +460,15 @@ def _best(
     repeated = runs.shape[2] > 1 or halves is not None
     for start in range(0, draws if repeated else 0, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, draws - start)
-        drawn = _other_seeds(runs, means, rng, size)
+        # Draw mean scores of resampled seeds, shape (size, n_configurations, n_metrics)
+        there: NDArray[np.bool_] = np.asarray(np.isfinite(runs).any(axis=1))
+        drawn = np.repeat(means[None], size, axis=0)
+        for row, held in enumerate(there):
+            r = int(held.sum())
+            if r > 1:
+                counts = rng.multinomial(r, np.full(r, 1 / r), size=size) / r
+                beside = runs[row][:, held] - means[row][:, None]
+                drawn[:, row] += np.sqrt(r / (r - 1)) * (counts @ beside.T)
         if halves is not None:
             drawn = drawn + rng.standard_normal((size, len(means), 1)) * (halves[0] - halves[1]) / 2
         drawn = np.where(np.isfinite(drawn), drawn, -np.inf)
@@ -474,19 +482,6 @@ def _best(
         )
         for place, best in first.items()
     ]
-
-
-def _other_seeds(runs: NDArray[np.float64], means: Scores, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
-    """Draw mean scores of resampled seeds, shape (size, n_configurations, n_metrics)."""
-    there: NDArray[np.bool_] = np.asarray(np.isfinite(runs).any(axis=1))
-    found = np.repeat(means[None], size, axis=0)
-    for row, held in enumerate(there):
-        r = int(held.sum())
-        if r > 1:
-            counts = rng.multinomial(r, np.full(r, 1 / r), size=size) / r
-            beside = runs[row][:, held] - means[row][:, None]
-            found[:, row] += np.sqrt(r / (r - 1)) * (counts @ beside.T)
-    return found
 
 
 # What a reader must know ---------------------------------------------------------------------------------------------

@@ -57,6 +57,19 @@ def agreement_document(result: "Agreement") -> Document:
     alone, corrected = result.matrix().lines
     table = _pairs(result)
     sizes = [count(len(result.metrics), "metric"), count(len(result.configurations), "configuration")]
+    found = {(one.metric, one.between): one.tau for one in result.stability}
+    best = {one.metric: one for one in result.best}
+    columns: list[Column[str]] = [
+        ("Metric", "text", title_of_metric),
+        *(
+            (f"tau between {key}", "number.2", lambda metric, key=key: found.get((metric, key)))
+            for key in dict.fromkeys(one.between for one in result.stability)
+        ),
+        ("Best configuration", "text", lambda metric: name(best[metric].configuration) if metric in best else None),
+        ("Remains best", "percent?", lambda metric: best[metric].stays if metric in best else None),
+    ]
+    whole = [f"{key} {written(value, 'number.2')}" for key, value in result.matrix_stability.items()]
+    note = f"Correlation of all taus: {joined(whole)}." if whole else ""
     return Document(
         kind="Agreement between metrics",
         headline=_headline(result.pairs()),
@@ -64,7 +77,7 @@ def agreement_document(result: "Agreement") -> Document:
         table=table,
         scope=sizes,
         sections=[
-            Section("Measures", [_measures(result), _stability(result)]),
+            Section("Measures", [_measures(result), listed("Stability of rankings", result.metrics, columns, note)]),
             Section("Agreement matrix", [table]),
             Section("Published results", [_published(result)]),
         ],
@@ -159,23 +172,6 @@ def _measures(result: "Agreement") -> Table:
         ("Interval", "number.2", lambda one: _span(one.mean_size.low, one.mean_size.high)),
     ]
     return listed("Matrices", result.matrices.values(), columns)
-
-
-def _stability(result: "Agreement") -> Table:
-    found = {(one.metric, one.between): one.tau for one in result.stability}
-    best = {one.metric: one for one in result.best}
-    columns: list[Column[str]] = [
-        ("Metric", "text", title_of_metric),
-        *(
-            (f"tau between {key}", "number.2", lambda metric, key=key: found.get((metric, key)))
-            for key in dict.fromkeys(one.between for one in result.stability)
-        ),
-        ("Best configuration", "text", lambda metric: name(best[metric].configuration) if metric in best else None),
-        ("Remains best", "percent?", lambda metric: best[metric].stays if metric in best else None),
-    ]
-    whole = [f"{key} {written(value, 'number.2')}" for key, value in result.matrix_stability.items()]
-    note = f"Correlation of all taus: {joined(whole)}." if whole else ""
-    return listed("Stability of rankings", result.metrics, columns, note)
 
 
 def _published(result: "Agreement") -> Table:

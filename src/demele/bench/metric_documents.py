@@ -6,8 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from demele.bench.dictionary import agreement, agrees, card_of, printed_scores, printed_verdict, to_dictionary
-from demele.bench.stored import FILE, packed, read_rows, referred, unpacked
+from demele.bench.stored import (
+    FILE,
+    agreement,
+    agrees,
+    card_of,
+    packed,
+    printed_scores,
+    printed_verdict,
+    read_rows,
+    referred,
+    to_dictionary,
+    unpacked,
+)
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Findings, Verdict
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.kinds import renamed, suggestion
@@ -73,6 +84,12 @@ def characterisation_document(result: "Characterisation") -> Document:
     matrices = {CAPTIONS[group]: [_matrix(shown, group)] for group in CAPTIONS if shown.of_group(group)}
     scenarios, seeds = count(len(result.scenarios), "scenario"), _seeds(result.seeds)
     facts = about(result)
+    columns: list[Column[Criterion]] = [
+        ("Code", "text", lambda one: shown.codes[one.name]),
+        ("Criterion", "text", "title"),
+        ("Question", "text", lambda one: one.question),
+        ("Rule", "text?", lambda one: one.rule),
+    ]
     return Document(
         kind="Characterisation of metrics",
         title=f"Properties of {joined((name(row.title) for row in own), most=3)}" if own else "Properties of metrics",
@@ -90,7 +107,7 @@ def characterisation_document(result: "Characterisation") -> Document:
         ],
         sections=[
             Section("Measures", [table]),
-            Section("Criteria", [_rules(shown), _invariances(shown)]),
+            Section("Criteria", [listed("Rules", shown.criteria, columns, first=_MOST_CELLS), _invariances(shown)]),
             Section("Curves", [curves if matrices else None]),
             _published(shown),
             Section("Data", [_scenarios(result)]),
@@ -300,16 +317,6 @@ def _evidence(
     columns |= {"At least": "number", "Verdict": "text"}
     table = without_empty(Table(f"{name(row.title)}: {shown.title_of(criterion)}", columns, rows))
     return [f"{verdict.summary}.", criterion.question, table, *figures]
-
-
-def _rules(shown: _Shown) -> Table:
-    columns: list[Column[Criterion]] = [
-        ("Code", "text", lambda one: shown.codes[one.name]),
-        ("Criterion", "text", "title"),
-        ("Question", "text", lambda one: one.question),
-        ("Rule", "text?", lambda one: one.rule),
-    ]
-    return listed("Rules", shown.criteria, columns, first=_MOST_CELLS)
 
 
 def _invariances(shown: _Shown) -> Heat:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import os
+import re
+import struct
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.array_files import ArrayHeader, place_of_member
 from demele.core.columns import Factor
 from demele.core.errors import (
     AmbiguousKindWarning,
@@ -17,18 +23,358 @@ from demele.core.errors import (
     InputError,
     InputTypeError,
     UndefinedFactorWarning,
+    listed,
+    plural,
     quoted,
     warn_user,
 )
 from demele.core.inputs import is_text, read_factors
-from demele.core.reading import check_characters
+from demele.core.lazy import require
+from demele.core.reading import check_characters, parsing, regular_file
 from demele.core.table_columns import split_columns
 from demele.data.images import ImageSet, digest_of
-from demele.data.pixels import StoredArray, as_uint8, check_type, check_values, checked_shape
 from demele.data.space import FactorSpace
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What users bring as images: which shapes and numbers are images, and how they become uint8 ---------------------------
+
+# Arrays that lie in files and are read where they are looked at; other processes are sent the place, not the array ----
+
+
+class StoredArray(ABC):
+    """What looks like an array of images, one per row, and reads those that are asked for.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
+        """Return some rows, new ones if an array of numbers picks them."""
+
+
+class MappedArray(StoredArray):
+    """Bytes of a file as an array that cannot be written on.
+
+    Parameters
+    ----------
+    path : Path
+    offset : int
+        Where the array begins.
+    shape : tuple of int
+    dtype : numpy.dtype
+    columns_first : bool
+        The first index changes fastest.
+    """
+
+    def __init__(
+        self, path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any], *, columns_first: bool = False
+    ) -> None:
+        self.shape, self.dtype = shape, dtype
+        self._place = Path(path).absolute(), offset, "F" if columns_first else "C"
+        self._array: NDArray[Any] | None = None
+        self[:0]  # mapped now: a file that takes its name later is another one
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
+        """Return some rows: in memory if they are picked by an array of numbers, mapped if by a slice."""
+        if self._array is None:
+            path, offset, order = self._place
+            self._array = np.memmap(path, self.dtype, "r", offset, self.shape, order)  # type: ignore[call-overload]
+        return np.asarray(self._array[rows])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Send the place to another process."""
+        return {**self.__dict__, "_array": None}
+
+
+def mapped_member(path: Path, info: zipfile.ZipInfo, header: ArrayHeader) -> MappedArray | None:
+    """Return an array of an archive, if its bytes stand there as they are; None if they are packed.
+
+    Raises
+    ------
+    FormatError
+        If the archive holds no such member there.
+    """
+    place = place_of_member(path, info)
+    if place is None:
+        return None
+    begins = place + info.file_size - header.size
+    return MappedArray(path, begins, header.shape, header.dtype, columns_first=header.columns_first)
+
+
+#: Bytes of images that are looked at together.
+BLOCK = 8 << 20
+#: Channels of grey, grey with a mask, colours, colours with a mask.
+_CHANNELS = (1, 2, 3, 4)
+
+
+def checked_shape(shape: tuple[int, ...], argument: str = "images") -> tuple[int, int, int, int]:
+    """Return (n, height, width, channels) of an array of images.
+
+    Raises
+    ------
+    InputError
+        If it has other axes, channels come first, or there are more than 4 of them.
+    """
+    expected = "expected shape (n, height, width) or (n, height, width, channels)"
+    if len(shape) == 2:
+        raise InputError(argument, f"{expected}, got {shape}", "reshape each row to its height and width")
+    if len(shape) not in (3, 4) or 0 in shape:
+        raise InputError(argument, f"{expected}, at least one image, got {shape}")
+    if len(shape) == 3:
+        return shape[0], shape[1], shape[2], 1
+    if shape[1] in _CHANNELS and shape[3] not in _CHANNELS:
+        raise InputError(argument, f"{expected}, got {shape}: channels come last", "use images.transpose(0, 2, 3, 1)")
+    if shape[3] not in _CHANNELS:
+        remedy = "use images.transpose(0, 1, 3, 2)" if shape[2] in _CHANNELS else "leave out channels, or average them"
+        raise InputError(argument, f"{expected}, 1 to 4 channels, got {shape}: {shape[3]} channels", remedy)
+    return shape[0], shape[1], shape[2], shape[3]
+
+
+def check_type(dtype: np.dtype[Any], argument: str = "images") -> None:
+    """Refuse what are no pixels: texts, dates, complex numbers, and whole numbers that may have any range.
+
+    Raises
+    ------
+    InputTypeError
+    """
+    if dtype == np.uint8 or dtype.kind in "bf":
+        return
+    expected = "expected uint8, from 0 to 255, floats from 0 to 1, or True and False"
+    if dtype.kind not in "iu":
+        raise InputTypeError(argument, f"{expected}; got {dtype}")
+    most = np.iinfo(dtype).max
+    remedy = "save them as uint8 if they are from 0 to 255"
+    remedy += f", or divide them by the value of white, such as {most}" if dtype.itemsize <= 2 else ", or divide them"
+    raise InputTypeError(argument, f"{expected}; got {dtype}", remedy)
+
+
+def check_values(
+    images: NDArray[Any] | StoredArray, about: Callable[[int], str] = lambda row: "", argument: str = "images"
+) -> None:
+    """Refuse floats outside 0 to 1, and uint8 of 0 and 1 only, which would all be black.
+
+    All floats are looked at, a few MB at a time; of uint8 only as many as it takes to see a 2.
+
+    Parameters
+    ----------
+    images : array of shape (n, ...)
+        Of a type that :func:`check_type` lets through; may be mapped to a file.
+    about : callable
+        Description of an image for the message: its factors.
+    argument : str
+
+    Raises
+    ------
+    InputError
+        With the number of values and of images, and the first of them.
+    """
+    if images.dtype == np.uint8:
+        largest = 0
+        for _, part in blocks(images):
+            largest = max(largest, int(part.max()))
+            if largest > 1:
+                return
+        if largest == 1:
+            raise InputError(
+                argument,
+                "expected uint8 from 0 to 255, got 0 and 1 only: all would be black",
+                "multiply them by 255, or save them as True and False",
+            )
+    if images.dtype.kind != "f":
+        return
+    n_values, wrong, low, high = 0, [], np.inf, -np.inf
+    for start, part in blocks(images):
+        outside = ~((part >= 0) & (part <= 1))  # NaN compares false
+        if outside.any():
+            rows = np.flatnonzero(outside.reshape(len(part), -1).any(axis=1))
+            n_values += int(outside.sum())
+            wrong += (start + rows).tolist()
+        finite = part[np.isfinite(part)]
+        low, high = min(low, float(finite.min(initial=0))), max(high, float(finite.max(initial=0)))
+    if wrong:
+        known = about(wrong[0])
+        remedy = "scale them, and leave out images with NaN"
+        if low >= 0 and 1 < high <= 255:
+            remedy = "divide them by 255"
+        elif -1 <= low < 0 and high <= 1:
+            remedy = "from -1 to 1 become (images + 1) / 2"
+        many = f"{plural(n_values, 'value', 'values')} in {plural(len(wrong), 'image', 'images')}"
+        at = f"first in image {wrong[0]}" + (f" ({known})" if known else "")
+        raise InputError(
+            argument,
+            f"expected floats from 0 to 1; {many} {'is' if n_values == 1 else 'are'} not, {at}",
+            remedy,
+        )
+
+
+def as_uint8(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return images of checked numbers as uint8: 1.0 and True become 255; halves are rounded up.
+
+    Examples
+    --------
+    >>> as_uint8(np.array([0.0, 0.5, 1.0])), as_uint8(np.array([False, True]))
+    (array([  0, 128, 255], dtype=uint8), array([  0, 255], dtype=uint8))
+    """
+    if images.dtype == np.uint8:
+        return images
+    if images.dtype.kind == "b":
+        return images.astype(np.uint8) * np.uint8(255)
+    return (images.astype(np.float64) * 255 + 0.5).astype(np.uint8)
+
+
+def blocks(images: NDArray[Any] | StoredArray) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield an array a few MB at a time, each part with the number of its first row."""
+    per_block = max(1, BLOCK // max(1, images[:1].nbytes))
+    for start in range(0, len(images), per_block):
+        yield start, np.asarray(images[start : start + per_block])
+
+
+# Pictures in files of PNG ---------------------------------------------------------------------------------------------
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+_HEADER = struct.Struct(">IIBB")  # width, height, bits of a channel, kind of colour
+_GREY = (0, 4)  # without and with a mask
+_LONGEST = 8192
+
+
+class Picture(NamedTuple):
+    """What the first bytes of a picture say: one channel of grey, or three of colours; a mask is none."""
+
+    height: int
+    width: int
+    channels: int
+
+    def __str__(self) -> str:
+        return f"{self.height} x {self.width} in {'grey' if self.channels == 1 else 'colours'}"
+
+
+def looked_at(path: Path) -> Picture:
+    """Return what the first bytes of a picture say.
+
+    Raises
+    ------
+    FormatError
+        If it is no PNG of 8 bits, or is larger than any picture of a data set.
+    """
+    regular_file(path)
+    size = len(_SIGNATURE) + _HEADER.size
+    with path.open("rb") as file:
+        start = file.read(size)
+    if len(start) < size or not start.startswith(_SIGNATURE):
+        raise FormatError(f"{path}: not a PNG that can be read; copy it again")
+    width, height, bits, kind = _HEADER.unpack(start[len(_SIGNATURE) :])
+    if not 1 <= width <= _LONGEST or not 1 <= height <= _LONGEST:
+        raise FormatError(f"{path}: expected at most {_LONGEST} x {_LONGEST} pixels, got {height} x {width}")
+    if bits > 8:
+        raise FormatError(f"{path}: its channels have {bits} bits; save it with 8")
+    return Picture(height, width, 1 if kind in _GREY else 3)
+
+
+def _read(path: Path, shape: tuple[int, int, int]) -> NDArray[np.uint8]:
+    decoded = require("PIL.Image", purpose=f"reading {path.name}").open
+    found = looked_at(path)
+    if found[:2] != shape[:2]:
+        raise FormatError(f"{path}: expected {shape[0]} x {shape[1]} pixels, got {found.height} x {found.width}")
+    with parsing(f"{path}: not a PNG that can be read; copy it again"), path.open("rb") as file:
+        picture = decoded(file, formats=["PNG"]).convert("L" if shape[2] == 1 else "RGB")
+        return np.asarray(picture, dtype=np.uint8).reshape(shape)
+
+
+class PictureArray(StoredArray):
+    """Pictures of one size: grey ones have one channel, others three.
+
+    Parameters
+    ----------
+    folder : Path
+    names : sequence of str
+        One file per row.
+    picture : Picture, optional
+        What all of them are, of pictures that were published; others are looked at.
+
+    Raises
+    ------
+    FormatError
+        If a file is no PNG of 8 bits, or they are not all of one size and kind of colour.
+    MissingExtraError
+        If Pillow is not installed.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str], picture: Picture | None = None) -> None:
+        require("PIL.Image", purpose="a folder of pictures")
+        self._folder, self._names = folder.absolute(), tuple(names)
+        if picture is None:
+            found = [looked_at(folder / name) for name in names]
+            picture = found[0]
+            others = [f"{quoted(name)} ({one})" for name, one in zip(names, found, strict=True) if one != picture]
+            if others:
+                raise FormatError(
+                    f"{folder}: expected pictures of {picture}, as {quoted(names[0])} is; {len(others):,} are others: "
+                    f"{', '.join(others[:3])}"
+                )
+        self.shape, self.dtype = (len(names), *picture), np.dtype(np.uint8)
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Read some pictures; what a file says of transparency is left out.
+
+        Raises
+        ------
+        FormatError
+            With the first three that cannot be read, how many, and why the first cannot.
+        """
+        height, width, channels = self.shape[1:]
+        names = [self._names[row] for row in np.arange(len(self))[rows].tolist()]
+        pixels = np.empty((len(names), height, width, channels), dtype=np.uint8)
+        unread, why = [], ""
+        for place, name in enumerate(names):
+            try:
+                pixels[place] = _read(self._folder / name, (height, width, channels))
+            except (FormatError, OSError) as error:
+                unread.append(name)
+                why = why or str(error)
+        if unread:
+            many = f"{len(unread):,} of {len(names):,} pictures"
+            raise FormatError(f"{self._folder}: {many} cannot be read: {listed(unread)}; {why}")
+        return pixels
+
+
+def picture_names(folder: Path) -> list[str]:
+    """Return the names of the pictures of a folder, in order: numbers in names are counted as numbers.
+
+    Raises
+    ------
+    FormatError
+        If there are none.
+    """
+    with os.scandir(folder) as entries:
+        held = [entry.name for entry in entries]
+    names = [name for name in held if name.lower().endswith(".png")]
+    if not names:
+        raise FormatError(f"{folder}: expected pictures, files that end in .png; found {listed(sorted(held))}")
+    return sorted(names, key=in_order)
+
+
+def in_order(name: str) -> list[tuple[int, str]]:
+    """Return by what names are sorted.
+
+    Examples
+    --------
+    >>> sorted(["10.png", "9.png", "a2.png", "a10.png"], key=in_order)
+    ['9.png', '10.png', 'a2.png', 'a10.png']
+    """
+    parts = re.split(r"([0-9]+)", name)
+    return [(int(part), "") if place % 2 else (0, part) for place, part in enumerate(parts)]
 
 
 # The factors that users bring with their images -----------------------------------------------------------------------

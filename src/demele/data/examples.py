@@ -433,8 +433,20 @@ def _strokes(ink: Floats) -> dict[str, Floats]:
         part = slice(start, start + CHUNK)
         covered = _enlarge(ink[part]) >= INK_LEVEL
         skeleton = _thin(covered)
-        length[part] = _chain_length(skeleton) / SCALE
-        thickness[part] = _mean_thickness(covered, skeleton) / SCALE
+        # The length of each skeleton as a chain of steps, in subpixels
+        straight = (skeleton[:, 1:] & skeleton[:, :-1]).sum(axis=(1, 2)) + (
+            skeleton[:, :, 1:] & skeleton[:, :, :-1]
+        ).sum(axis=(1, 2))
+        a, b, c, d = skeleton[:, :-1, :-1], skeleton[:, :-1, 1:], skeleton[:, 1:, :-1], skeleton[:, 1:, 1:]
+        diagonal = ((a & d & ~b & ~c) | (b & c & ~a & ~d)).sum(axis=(1, 2))
+        length[part] = np.asarray(straight + np.sqrt(2) * diagonal) / SCALE
+        from scipy import ndimage
+
+        distances = [
+            ndimage.distance_transform_edt(mask)[line].mean() if line.any() else np.nan
+            for mask, line in zip(covered, skeleton, strict=True)
+        ]
+        thickness[part] = (2 * np.array(distances, dtype=float) - 0.5) / SCALE
     return {"length": length, "thickness": thickness}
 
 
@@ -477,34 +489,6 @@ def _thin(covered: Flags) -> Flags:
             inner &= ~removable[code]  # all points of a pass go at once
         if inner.sum() == before:
             return ink.astype(bool)
-
-
-def _chain_length(skeleton: Flags) -> Floats:
-    """Return the length of each skeleton as a chain of steps, in subpixels.
-
-    A diagonal step counts only where no corner links its ends along the axes already.
-    """
-    straight = (skeleton[:, 1:] & skeleton[:, :-1]).sum(axis=(1, 2)) + (skeleton[:, :, 1:] & skeleton[:, :, :-1]).sum(
-        axis=(1, 2)
-    )
-    a, b, c, d = skeleton[:, :-1, :-1], skeleton[:, :-1, 1:], skeleton[:, 1:, :-1], skeleton[:, 1:, 1:]
-    diagonal = ((a & d & ~b & ~c) | (b & c & ~a & ~d)).sum(axis=(1, 2))
-    return np.asarray(straight + np.sqrt(2) * diagonal)
-
-
-def _mean_thickness(covered: Flags, skeleton: Flags) -> Floats:
-    """Return twice the mean distance from each skeleton to the paper, in subpixels (NaN without a skeleton).
-
-    Distances reach the centre of the nearest empty subpixel. On a bar of odd width w, twice the distance is w + 1; of
-    even width, w. Less one half, the error is one half at most.
-    """
-    from scipy import ndimage
-
-    distances = [
-        ndimage.distance_transform_edt(mask)[line].mean() if line.any() else np.nan
-        for mask, line in zip(covered, skeleton, strict=True)
-    ]
-    return 2 * np.array(distances, dtype=float) - 0.5
 
 
 def example_names() -> tuple[str, ...]:

@@ -31,20 +31,21 @@ from demele.core.kinds import checked_name, renamed, suggestion
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.core.result import Result
-from demele.data.array_images import ArrayImages, columns_of
-from demele.data.images import ImageSet
-from demele.data.loaders.published import Factor
-from demele.data.loaders.stored_images import is_converted, open_converted
-from demele.data.pixels import (
+from demele.data.array_images import (
     BLOCK,
+    ArrayImages,
     MappedArray,
     PictureArray,
     StoredArray,
     check_type,
     checked_shape,
+    columns_of,
     mapped_member,
     picture_names,
 )
+from demele.data.images import ImageSet
+from demele.data.loaders.published import Factor
+from demele.data.loaders.stored_images import is_converted, open_converted
 from demele.data.procedural.clutter import clutter
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites, squares

@@ -125,22 +125,6 @@ def _axes(frame: Any, argument: str) -> tuple[int | str, ...] | None:
     return vocabulary(np.empty(0), classes=columns).classes
 
 
-def refuse_no_counts(table: Floats) -> None:
-    """Refuse a table that holds other than counts."""
-    odd = np.argwhere((table != np.floor(table)) | (table < 0))
-    if odd.size:
-        row, column = int(odd[0][0]), int(odd[0][1])
-        likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
-        raise InputError(
-            "counts",
-            f"expected whole numbers >= 0, got {plural(len(odd), 'other', 'others')}, first "
-            f"{table[row, column]:g} at row {row}, "
-            f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
-        )
-    if table.max() > 2**53:
-        raise InputError("counts", f"expected counts up to 2^53, got {table.max():g}")
-
-
 def order_of(
     own: tuple[int | str, ...] | None, k: int, classes: Sequence[object], argument: str
 ) -> tuple[Rows, tuple[int | str, ...]]:
@@ -492,7 +476,19 @@ class TransitionCounts(SquareTable):
         sample_of: SampleOf = "source",
     ) -> None:
         table, names = read_square(counts, classes, "counts")
-        refuse_no_counts(table)
+        # Refuse a table that holds other than counts
+        odd = np.argwhere((table != np.floor(table)) | (table < 0))
+        if odd.size:
+            row, column = int(odd[0][0]), int(odd[0][1])
+            likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
+            raise InputError(
+                "counts",
+                f"expected whole numbers >= 0, got {plural(len(odd), 'other', 'others')}, first "
+                f"{table[row, column]:g} at row {row}, "
+                f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
+            )
+        if table.max() > 2**53:
+            raise InputError("counts", f"expected counts up to 2^53, got {table.max():g}")
         if not table.any():
             raise NotEnoughData("counts", "expected at least 1 instance, got none")
         set_fields(self, counts=frozen_copy(table.astype(np.int64)), classes=names, sample_of=sample_of)

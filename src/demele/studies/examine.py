@@ -181,6 +181,15 @@ def examine(
     known = Factors(factors.iloc[chosen], kinds=kinds, missing=missing)
     scores, unscored = _scores(given, known, metrics, settings)
     scores, importances = _with_forest(scores, given, known, forest, settings)
+    # Say where everything comes from
+    found = {"Codes": held.sample.provenance, "Rows scored": f"{len(chosen):,} of {len(held.sample.codes):,}"}
+    if shown is not None:
+        found["Images"] = f"{len(shown):,} of {' x '.join(map(str, shown.shape))}, {shown.name}; {shown.provenance}"
+        found["Digest of the images"] = shown.digest
+    if model is not None:
+        found["Model"] = repr(model)
+        if model.run is not None:
+            found["Training"] = repr(model.run)
     return Examination(
         name=name or _name(model, shown),
         n=len(codes),
@@ -201,7 +210,7 @@ def examine(
             *unscored,
         ),
         history=None if model is None or model.run is None else model.run.history,
-        facts=_facts(held.sample, shown, model, len(chosen)),
+        facts={key: value for key, value in found.items() if value},
         version=__version__,
     )
 
@@ -418,16 +427,3 @@ def _notes(model: VAE | None, codes: pd.DataFrame, made: Reconstructions | None,
 def _name(model: VAE | None, images: ImageSet | None) -> str:
     objective = "a trained model" if model is None else f"{model.spec.objective}"
     return objective if images is None else f"{objective} on {images.name}"
-
-
-def _facts(sample: Sample, images: ImageSet | None, model: VAE | None, scored: int) -> dict[str, str]:
-    """Say where everything comes from."""
-    found = {"Codes": sample.provenance, "Rows scored": f"{scored:,} of {len(sample.codes):,}"}
-    if images is not None:
-        found["Images"] = f"{len(images):,} of {' x '.join(map(str, images.shape))}, {images.name}; {images.provenance}"
-        found["Digest of the images"] = images.digest
-    if model is not None:
-        found["Model"] = repr(model)
-        if model.run is not None:
-            found["Training"] = repr(model.run)
-    return {key: value for key, value in found.items() if value}

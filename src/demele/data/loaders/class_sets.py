@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, listed, quoted
 from demele.core.lazy import require
 from demele.core.reading import opened, parsing, read_whole, regular_file
+from demele.data.array_images import MappedArray, StoredArray
 from demele.data.loaders.published import (
     Factor,
     PublishedFile,
@@ -29,7 +30,6 @@ from demele.data.loaders.published import (
 )
 from demele.data.loaders.readers import MATLAB_PIXELS, idx_bytes, load_plain, matlab_variable, tar_members
 from demele.data.loaders.stored_images import Images, Pixels, Shape, joined
-from demele.data.pixels import MappedArray, StoredArray
 
 # CIFAR-10 and CIFAR-100 -----------------------------------------------------------------------------------------------
 

@@ -24,9 +24,18 @@ from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
 from demele.data.images import ImageSet, Resample, checked_resample, digest_of
 from demele.data.loaders.class_sets import CIFAR10, CIFAR100, MORPHO_MNIST, SVHN, VOC2012
-from demele.data.loaders.grid_sets import CARS3D, DSPRITES, MPI3D, SHAPES3D, SMALLNORB
+from demele.data.loaders.grid_sets import (
+    CARS3D,
+    CAUSAL3DIDENT,
+    DSPRITES,
+    FALCOR3D,
+    IDENT3D,
+    ISAAC3D,
+    MPI3D,
+    SHAPES3D,
+    SMALLNORB,
+)
 from demele.data.loaders.published import Finding, PublishedFile, PublishedSet, Request, placed
-from demele.data.loaders.rendered import CAUSAL3DIDENT, FALCOR3D, IDENT3D, ISAAC3D
 from demele.data.loaders.stored_images import MOST_HELD, StoredImages, cached, convert, open_converted, recognised
 from demele.report.document import Document, Table
 from demele.runtime.progress import Report, reporting

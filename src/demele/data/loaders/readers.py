@@ -33,9 +33,9 @@ from demele.core.array_files import (
 from demele.core.errors import FormatError, quoted
 from demele.core.lazy import require
 from demele.core.reading import check_unpacked, parsing, regular_file, size_text
+from demele.data.array_images import MappedArray, StoredArray, mapped_member
 from demele.data.loaders.published import Request
 from demele.data.loaders.stored_images import BLOCK, Images, Pixels, Shape, read_rows
-from demele.data.pixels import MappedArray, StoredArray, mapped_member
 
 # Archives of NumPy and of tar, and HDF5 -------------------------------------------------------------------------------
 #

@@ -22,8 +22,8 @@ from demele.core.errors import FormatError, InputError, quoted
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_nesting, parsing, regular_file
 from demele.core.version import __version__
+from demele.data.array_images import MappedArray, StoredArray
 from demele.data.images import ImageSet
-from demele.data.pixels import MappedArray, StoredArray
 from demele.data.space import FactorSpace
 from demele.runtime.progress import Report
 

@@ -216,23 +216,6 @@ def glyph_vertices(base: Words, level: Level, size: int, points: Whole) -> tuple
     return found[0], found[1]
 
 
-def glyph_coverage(base: Words, kinds: Whole, level: Level, size: int) -> NDArray[np.int32]:
-    """Return how much of each pixel the strokes of the glyphs cover, outside of their holes: (n, size, size)."""
-    inside = np.zeros((len(base), size * SUBPOINTS, size * SUBPOINTS), dtype=bool)
-    half_width = whole(base, 7, 38, 56) * (size // 16)
-    for number in range(max(map(len, STROKES))):
-        rows = np.flatnonzero([len(STROKES[kind]) > number for kind in kinds])
-        if rows.size:
-            points = np.array([STROKES[kind][number] for kind in kinds[rows]], dtype=np.int64).reshape(-1, 2, 2)
-            x, y = glyph_vertices(base[rows], level, size, points)
-            stroke = Stroke((x[:, 0], y[:, 0], x[:, 1], y[:, 1]), half_width[rows])
-            inside[rows] |= stroke.covers(size)
-    covered = coverage(inside)
-    if level.hole:
-        covered[_holes(base, level, size)] = 0
-    return covered
-
-
 def _holes(base: Words, level: Level, size: int) -> NDArray[np.bool_]:
     """Return which pixels are in the hole of each image: (n, size, size)."""
     pixels = np.arange(size)
@@ -243,13 +226,6 @@ def _holes(base: Words, level: Level, size: int) -> NDArray[np.bool_]:
         flags.append((pixels >= first[:, None]) & (pixels < (first + length)[:, None]))
     columns, rows = flags
     return rows[:, :, None] & columns[:, None, :]
-
-
-def glyph_levels(base: Words, level: Level) -> Whole:
-    """Return the grey level of each glyph."""
-    contrast = whole(base, 5, *level.contrast)
-    dark = level.polarity & (whole(base, 6, 0, 1) == 1)
-    return MIDDLE + np.where(dark, -contrast, contrast)
 
 
 def background(base: Words, level: Level, size: int) -> NDArray[np.int32]:
@@ -295,7 +271,22 @@ def noise(base: Words, level: Level, size: int) -> NDArray[np.int32]:
 def drawn(base: Words, kinds: Whole, level: Level, size: int) -> NDArray[np.uint8]:
     """Return the images of some glyphs: (n, size, size)."""
     canvas = with_distractors(background(base, level, size), base, level, size)
-    canvas = painted(canvas, glyph_levels(base, level), glyph_coverage(base, kinds, level, size))
+    # How much of each pixel the strokes of the glyphs cover, outside of their holes: (n, size, size)
+    inside = np.zeros((len(base), size * SUBPOINTS, size * SUBPOINTS), dtype=bool)
+    half_width = whole(base, 7, 38, 56) * (size // 16)
+    for number in range(max(map(len, STROKES))):
+        rows = np.flatnonzero([len(STROKES[kind]) > number for kind in kinds])
+        if rows.size:
+            points = np.array([STROKES[kind][number] for kind in kinds[rows]], dtype=np.int64).reshape(-1, 2, 2)
+            x, y = glyph_vertices(base[rows], level, size, points)
+            stroke = Stroke((x[:, 0], y[:, 0], x[:, 1], y[:, 1]), half_width[rows])
+            inside[rows] |= stroke.covers(size)
+    covered = coverage(inside)
+    if level.hole:
+        covered[_holes(base, level, size)] = 0
+    contrast = whole(base, 5, *level.contrast)
+    dark = level.polarity & (whole(base, 6, 0, 1) == 1)
+    canvas = painted(canvas, MIDDLE + np.where(dark, -contrast, contrast), covered)
     canvas += noise(base, level, size)
     return np.clip(canvas, 0, 255).astype(np.uint8)
 

@@ -271,8 +271,6 @@ def _inside(kind: str, x: Floats, y: Floats, cosine: Floats, sine: Floats, box: 
 
 # Three squares, one per colour, on places that do not overlap ---------------------------------------------------------
 
-FACTORS = ("red_x", "red_y", "green_x", "green_y", "blue_x", "blue_y")
-
 
 def squares(size: int = 32, square: int | None = None) -> ImageSet:
     """Return every image of a red, a green and a blue square on a grid of places; no file is needed.

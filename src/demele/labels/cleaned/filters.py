@@ -18,11 +18,12 @@ from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.version import __version__
-from demele.labels.cleaned import filter_methods as methods
-from demele.labels.cleaned.cleaning import Cleaning, label_digest
-from demele.labels.cleaned.filter_methods import (
+from demele.labels.cleaned import cleaning as methods
+from demele.labels.cleaned.cleaning import (
+    Cleaning,
     FoldedRows,
     default_model,
+    label_digest,
     model_name,
     out_of_fold,
     read_model,

@@ -13,14 +13,14 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Classes, Data, Level, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
 from demele.core.proportions import holm, proportion, score_interval
-from demele.core.result import Result, plain
+from demele.core.result import Result, about, plain
 from demele.core.results import Interval, Note
 from demele.core.table_columns import check_rows
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.labels.cleaned.filters import Method, clean
-from demele.labels.documents import harm_document
-from demele.report.document import Document
-from demele.report.listing import table_of_frame
+from demele.report.document import Document, Section, Table
+from demele.report.listing import Column, drawn, listed, table_of_frame
+from demele.report.words import count, joined, name, rate, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +80,23 @@ class ClassHarm:
     corrected: float | None = None
 
 
+def _harm_table(caption: str, lines: "Sequence[ClassHarm]") -> Table:
+    """Return a row for each class; what only true labels say has columns where they are known."""
+    columns: list[Column[ClassHarm]] = [
+        ("Class", "text", lambda one: "all" if one.of is None else name(one.of)),
+        ("Labels", "count", "instances"),
+        ("Suspected", "count", "suspected"),
+        ("Share", "percent", "share"),
+        ("Interval", "percent?", "interval"),
+        ("Of the correct", "percent", "false_alarms"),
+        ("Of the correct interval", "percent?", "false_alarm_interval"),
+        ("Of the wrong", "percent", "detected"),
+        ("Before", "percent", "before"),
+        ("After", "percent", "after"),
+    ]
+    return listed(caption, lines, columns, "Before and after: share of the class among all labels.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Harm(Result):
     """Cost of a cleaning for each class.
@@ -130,7 +147,47 @@ class Harm(Result):
         frame["class"] = pd.Series([one.of for one in self.lines], dtype=object)
         return frame
 
-    document = harm_document
+    def document(self) -> Document:
+        """Say whether rare classes lose more labels in a cleaning than the others."""
+        every = self.overall
+        harmed = [name(one) for note in self.notes if note.code == "minority-harm" for one in note.subject]
+        what = "correct labels" if self.true else "labels"
+        suspected = written(every.suspected / max(every.instances, 1), "percent")
+        if every.suspected == 0:
+            headline = "No label is suspected, so that no class loses any."
+        elif len(self.rarest) < len(self.loss):
+            rarest = f"class ({name(self.rarest[0])}) loses" if len(self.rarest) == 1 else "classes lose"
+            times = written(self.ratio, "number.2")
+            headline = f"The rarest {rarest} {what} at {times} times the mean rate of all classes."
+        else:
+            headline = f"No class is rarer than the others; {suspected} of the labels are suspected."
+        of_right, of_wrong = (written(share, "percent") for share in (every.false_alarms, every.detected))
+        rare = sorted(self.given, key=lambda one: one.instances)
+        tables = [_harm_table("By given label", [*rare, every])]
+        tables += [_harm_table("By true class", self.true)] if self.true else []
+        share = "Of the correct" if "Of the correct" in tables[0].columns else "Share"
+        return Document(
+            kind="Cost of a cleaning",
+            headline=headline,
+            tone="bad" if harmed else "",
+            sentences=[
+                f"{written(every.suspected, 'count')} of {count(every.instances, 'label')} are suspected.",
+                f"Among them are {of_right} of the correct labels and {of_wrong} of the wrong ones."
+                if self.true
+                else "",
+                f"Significantly more {what} than others lose: {joined(harmed)}." if harmed else "",
+            ],
+            figure=drawn(tables[0], share, caption=f"Share of the {what} that are suspected", most=len(rare)),
+            table=tables[0],
+            scope=[f"method {name(self.method)}" if self.method else ""],
+            sections=[Section("Classes", tables)],
+            methods=[
+                "Suspected labels were counted by class with demele [@demele].",
+                f"Intervals are those of Wilson, level {rate(self.level)}. Each minority class was compared with all",
+                "others by Fisher's exact test, one-sided, with Holm's correction [@holm1979simple].",
+            ],
+            **about(self),
+        )
 
 
 @checked

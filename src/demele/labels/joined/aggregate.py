@@ -13,13 +13,12 @@ from demele.core.labelled import read_labels
 from demele.core.proportions import score_interval
 from demele.core.result import Result, notices, plain
 from demele.core.results import Interval, Note
-from demele.labels.documents import annotators_table
 from demele.labels.joined.agreement_coefficients import Agreement, Scale
 from demele.labels.joined.agreement_coefficients import annotator_agreement as measured_agreement
 from demele.labels.joined.annotations import read_annotations
 from demele.labels.joined.generative import bayesian_consensus
 from demele.labels.joined.item_response import consensus, dawid_skene
-from demele.labels.joined.voting import Consensus
+from demele.labels.joined.voting import Consensus, annotators_table
 from demele.noise.transition import TransitionMatrix
 from demele.report.document import Document, Table
 from demele.report.words import count, rate, written

@@ -15,13 +15,15 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, checked, checked_count
 from demele.core.labelled import plain_text, shown
-from demele.core.result import Result
+from demele.core.result import Result, about
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.labels.documents import agreement_document
 from demele.labels.joined.annotations import Annotations, read_annotations
+from demele.report.document import Document, Section, Table
+from demele.report.listing import drawn, table_of_frame
+from demele.report.words import count, ends, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -347,6 +349,14 @@ _WARNINGS = ("kappa-undefined", "alphabetical-scale", "undefined-resamples", "fe
 MOST_PAIRS_WRITTEN = 200_000
 
 
+_COEFFICIENTS = {
+    "raw": "Observed agreement",
+    "cohen": "Cohen's kappa (mean)",
+    "fleiss": "Fleiss' kappa",
+    "krippendorff": "Krippendorff's alpha",
+}
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Agreement(Result):
     """Agreement of annotators on the same items.
@@ -364,8 +374,7 @@ class Agreement(Result):
     cohen : float
         Mean of Cohen's kappa over pairs of annotators, weighted by their shared items; NaN if it is defined for none.
     pairs : DataFrame
-        A row per pair of annotators who share an item: ``first``, ``second``, ``shared`` (items), ``kappa``;
-        :meth:`cohen_matrix` and :meth:`shared_matrix` are the same as squares.
+        A row per pair of annotators who share an item: ``first``, ``second``, ``shared`` (items), ``kappa``.
     per_class : DataFrame
         Row per class: ``answers``, ``share`` (of answers, with equal weight for each item), ``agreement`` (probability
         that another answer about the item of an answer of this class is of this class, too), ``kappa`` (Fleiss' kappa
@@ -400,14 +409,6 @@ class Agreement(Result):
     notes: tuple[Note, ...]
     signature: Signature
 
-    def cohen_matrix(self) -> "pd.DataFrame":
-        """Return Cohen's kappa, annotator x annotator; NaN where undefined, without shared items or on the diagonal."""
-        return self._square("kappa", math.nan)
-
-    def shared_matrix(self) -> "pd.DataFrame":
-        """Return the number of items that both answered, annotator x annotator; 0 on the diagonal."""
-        return self._square("shared", 0)
-
     def to_frame(self) -> "pd.DataFrame":
         """One row per coefficient: ``coefficient``, ``value``, ``low``, ``high`` (NaN without an interval)."""
         import pandas as pd
@@ -424,16 +425,35 @@ class Agreement(Result):
         data = super(Agreement, self).to_dict()
         return data if len(self.pairs) <= MOST_PAIRS_WRITTEN else {**data, "pairs": None}
 
-    document = agreement_document
-
-    def _square(self, column: str, empty: float) -> "pd.DataFrame":
-        import pandas as pd
-
-        names = self.per_annotator.index
-        square = np.full((len(names), len(names)), empty)
-        first, second = (names.get_indexer(pd.Index(self.pairs[name])) for name in ("first", "second"))
-        square[first, second] = square[second, first] = self.pairs[column].to_numpy()
-        return pd.DataFrame(square, index=names, columns=names)
+    def document(self) -> Document:
+        """Say how far annotators agree, by coefficient, class and annotator."""
+        rows = [(title, getattr(self, key), ends(self.intervals.get(key))) for key, title in _COEFFICIENTS.items()]
+        table = Table("Agreement", {"Coefficient": "text", "Value": "number", "Interval": "number"}, rows)
+        people, _ = table_of_frame("Annotators", self.per_annotator, {"with_rest": "percent"})
+        shares = {"share": "percent", "agreement": "percent"}
+        classes, _ = table_of_frame("Classes", self.per_class, shares)
+        sizes = [count(self.n_annotators, "annotator"), count(self.n_items, "item")]
+        alpha = "undefined" if math.isnan(self.krippendorff) else written(self.krippendorff)
+        pairs = f"{written(self.raw, 'percent')} of the pairs of answers"
+        return Document(
+            kind="Agreement of annotators",
+            headline=f"Annotators agree on {pairs}; Krippendorff's alpha is {alpha}.",
+            figure=drawn(table, "Value", zero=0.0),
+            table=table,
+            scope=(*sizes, count(self.n_answers, "answer"), f"{self.scale} scale"),
+            sections=[
+                Section("Measures", [table]),
+                Section("Classes", [classes]),
+                Section("Annotators", [people]),
+            ],
+            methods=[
+                f"Agreement of {sizes[0]} about {sizes[1]} was",
+                "measured with demele [@demele]: observed agreement, Cohen's and Fleiss' kappa, and Krippendorff's",
+                f"alpha on a {self.scale} scale.",
+                *[f"Intervals: {one.method}." for one in list(self.intervals.values())[:1]],
+            ],
+            **about(self),
+        )
 
 
 @checked
@@ -509,8 +529,8 @@ def annotator_agreement(
     >>> found = annotator_agreement(answers, seed=1)
     >>> round(found.raw, 4), round(found.fleiss, 4), round(found.krippendorff, 4)
     (0.7778, 0.6636, 0.6667)
-    >>> float(found.cohen_matrix().round(2).loc["ann", "bob"])
-    0.71
+    >>> found.pairs.round(2).iloc[0].tolist()
+    ['ann', 'bob', 5, 0.71]
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):

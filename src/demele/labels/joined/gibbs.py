@@ -100,7 +100,11 @@ def effective_samples(draws: NDArray[np.floating]) -> Floats:
         # BDA3 11.7 in the form of Vehtari et al. (10); the estimate at lag 0 is 1 by definition.
         correlations = 1 - (within[quantity] - covariances * n / (n - 1)) / overall[quantity]
         correlations[0] = 1.0
-        found[quantity] = m * n / max(_time(correlations), 1 / np.log10(m * n))
+        # Autocorrelation time: how many successive draws are worth an independent one
+        pairs = correlations[: correlations.size // 2 * 2].reshape(-1, 2).sum(axis=1)
+        positive = np.flatnonzero(pairs <= 0)
+        kept = np.minimum.accumulate(pairs[: positive[0] if positive.size else pairs.size])
+        found[quantity] = m * n / max(float(2 * kept.sum() - 1), 1 / np.log10(m * n))
     return found.reshape(halves.shape[2:])
 
 
@@ -122,14 +126,6 @@ def _autocovariances(chains: Floats) -> Floats:
     size = 1 << (2 * n - 1).bit_length()  # padded, so that the ends do not meet
     spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), size, axis=1)
     return np.asarray(np.fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n)
-
-
-def _time(correlations: Floats) -> float:
-    """Autocorrelation time: how many successive draws are worth an independent one."""
-    pairs = correlations[: correlations.size // 2 * 2].reshape(-1, 2).sum(axis=1)
-    positive = np.flatnonzero(pairs <= 0)
-    kept = np.minimum.accumulate(pairs[: positive[0] if positive.size else pairs.size])
-    return float(2 * kept.sum() - 1)
 
 
 # Gibbs sampling of the classes of items, given answers of annotators and, possibly, features of the items -------------

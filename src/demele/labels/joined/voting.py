@@ -1,7 +1,7 @@
 """Votes: the label that most annotators give, each counting the same or by trust."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,17 @@ from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, NotConvergedWarning, UnknownNameError, plural, warn_user
 from demele.core.kinds import Seed, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
-from demele.core.result import Result, plain
+from demele.core.result import Result, about, plain
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
 from demele.core.version import __version__
-from demele.labels.documents import consensus_document
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.noise.transition import TransitionMatrix, digest
+from demele.report.document import Document, Section, Table
+from demele.report.listing import drawn, table_of_frame, without_empty
+from demele.report.words import count, ends, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +83,27 @@ class Profiles:
             return right / answers
 
 
+#: Annotators with fewer answers stand last: little can be said of them.
+_FEW_ANSWERS = 10
+#: Items in a table, the least certain ones.
+_MOST_ITEMS = 200
+
+
+def annotators_table(result: "Consensus") -> Table:
+    """Return a row for each annotator, the least informative first.
+
+    Accuracy flatters annotators who always give the commonest class.
+    """
+    frame = result.annotator_frame()
+    order = np.lexsort((frame["informativeness"], frame["answers"] < _FEW_ANSWERS))
+    table, _ = table_of_frame("Annotators", frame.iloc[order], {"accuracy": "percent"})
+    note = (
+        "Accuracy: expected share of true answers. Informativeness: share of the entropy of the classes that answers "
+        f"explain. Least informative first, those with fewer than {_FEW_ANSWERS} answers last."
+    )
+    return replace(table, note=note)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Consensus(Result):
     """Labels aggregated from several annotators, with their probabilities.
@@ -139,7 +162,46 @@ class Consensus(Result):
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict, metadata=_ROWS)
 
-    document = consensus_document
+    def document(self) -> Document:
+        """Say how certain the joined labels are and how many differ from the majority vote, by class and annotator."""
+        n, tied = len(self.items), int(self.tied.sum())
+        answers, people = count(int(self.n_answers.sum()), "answer"), count(len(self.annotators), "annotator")
+        apart = int((self.labels != self.majority).sum())
+        differing = f"{written(apart, 'count')} ({written(apart / n, 'percent')}) differ from the majority vote"
+        sure = f"Labels of {count(n, 'item')} have a mean confidence of {written(self.confidence.mean(), 'percent')}"
+        spans = self.intervals.get("proportions", [None] * len(self.classes))
+        rows = [
+            (name(of), float(value), int((self.labels == of).sum()), int((self.majority == of).sum()), ends(span))
+            for of, value, span in zip(self.classes, self.proportions, spans, strict=True)
+        ]
+        columns = {"Class": "text", "Share": "percent", "Items": "count", "Majority vote": "count"}
+        table = without_empty(Table("Classes", {**columns, "Interval of the share": "percent"}, rows))
+        least = self.to_frame().sort_values("confidence", kind="stable").head(_MOST_ITEMS)
+        items, _ = table_of_frame("Least certain items", least, {"confidence": "percent"})
+        steps = count(self.iterations, "iteration")
+        converged = {True: f"Converged after {steps}.", False: f"NOT converged after {steps}.", None: ""}
+        return Document(
+            kind="Consensus of annotators",
+            headline=f"{sure}; {differing}.",
+            sentences=[
+                f"{count(tied, 'item has', 'items have')} a tied majority vote." if tied else "",
+                converged[self.converged],
+                "Confidence is not accuracy: it assumes that annotators err independently.",
+            ],
+            figure=drawn(table, "Share", caption="Share of each class", zero=0.0),
+            table=table,
+            scope=(f"method {self.method}", people, answers),
+            sections=[
+                Section("Classes", [table]),
+                Section("Annotators", [annotators_table(self)]),
+                Section("Disagreements", [items]),
+            ],
+            methods=[
+                f"{answers} of {people} about {count(n, 'item')} were joined with demele [@demele]",
+                f"(method {self.method}).",
+            ],
+            **about(self),
+        )
 
     @property
     def confidence(self) -> Floats:

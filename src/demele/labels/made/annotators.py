@@ -1,6 +1,7 @@
 """Artificial annotators: varied classifiers that mistake instances because of what these look like."""
 
 import importlib
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.version import __version__
-from demele.labels.cleaned.filter_methods import seeded
+from demele.labels.cleaned.cleaning import seeded
 from demele.report.words import count, written
 from demele.runtime.progress import reporting
 from demele.runtime.work import one_thread, ordered
@@ -368,8 +369,7 @@ def artificial_annotators(
     jobs: list[Any] = [(index,) for index in range(AT_MOST * n_annotators)] if own is None else own
     work: Any = partial(_fitted, table, truth)
     if own is None:
-        near: dict[str, Any] = {"highest_error": aims.highest, "step": aims.step, "tolerance": aims.tolerance}
-        work = partial(candidate_annotator, table, truth, seed, **near)
+        work = partial(candidate_annotator, table, truth, seed, aims)
     group = _Group(aims, n_annotators, truth)
     with reporting() as report:
         for start in range(0, len(jobs), AT_ONCE):
@@ -407,16 +407,7 @@ def artificial_annotators(
     )
 
 
-def candidate_annotator(
-    features: Floats,
-    y: Indices,
-    seed: int,
-    index: int,
-    *,
-    highest_error: float = 0.4,
-    step: float = 0.05,
-    tolerance: float = 0.01,
-) -> tuple[str, Indices]:
+def candidate_annotator(features: Floats, y: Indices, seed: int, aims: ErrorAims, index: int) -> tuple[str, Indices]:
     """Train one candidate on all instances and return its name and what it takes them for.
 
     A pure function of its arguments, so that candidates can be trained in any order, anywhere, and stored.
@@ -427,10 +418,9 @@ def candidate_annotator(
         Finite.
     y : array of int of shape (n,)
         True classes, as indices.
+    aims : ErrorAims
     index : int
-        Which candidate; its turn also decides the multiple of ``step`` that its error aims at.
-    highest_error, step, tolerance : float
-        As in :func:`artificial_annotators`.
+        Which candidate; its turn also decides the multiple of the step that its error aims at.
 
     Returns
     -------
@@ -442,8 +432,8 @@ def candidate_annotator(
     rng = rng_for(seed, "annotator", index)
     model = draw_model(rng, n, d, int(np.unique(y).size))
     eyes = draw_eyes(rng, n, d)
-    low, high = ErrorAims(highest_error, step, tolerance).interval(index)
-    best: tuple[float, str, Indices] | None = None
+    low, high = aims.interval(index)
+    best, found = math.inf, ("", y)
     first, last = 0, RUNGS
     while first <= last:  # the error grows with the handicap, nearly enough for halving
         handicap = (first + last) // 2 / RUNGS
@@ -451,15 +441,13 @@ def candidate_annotator(
         predictions = seen_predictions(model, seen, y, seen).astype(np.int32)
         error = float(np.mean(predictions != y))
         distance = abs(error - (low + high) / 2)
-        if best is None or distance < best[0]:
-            best = distance, f"{model.name} {index}: {eyes.described(handicap)}", predictions
+        if distance < best:
+            best, found = distance, (f"{model.name} {index}: {eyes.described(handicap)}", predictions)
         too_good = error < low or error == 0  # an annotator without any error has no say in the noise
         if not too_good and error <= high:
             break
         first, last = ((first + last) // 2 + 1, last) if too_good else (first, (first + last) // 2 - 1)
-    if best is None:  # the loop above runs at least once
-        raise RuntimeError("no candidate was trained")
-    return best[1], best[2]
+    return found
 
 
 class _Group:

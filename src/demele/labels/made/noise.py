@@ -4,7 +4,7 @@ Noise that follows the class alone is made in :mod:`demele.labels.made.noise`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,9 +17,10 @@ from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_t
 from demele.core.result import Result
 from demele.core.seeds import rng_for
 from demele.core.table_columns import check_same_order, items_of, number_column
-from demele.labels.documents import noisy_document
 from demele.labels.joined.voting import earliest_voter, plurality
-from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.noise.transition import TransitionCounts, TransitionMatrix, counts_document
+from demele.report.document import Document, Table
+from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,29 @@ class NoisyLabels(Result):
     others: "tuple[NoisyLabels, ...]" = ()
     annotators: "ArtificialAnnotators | None" = None
 
-    document = noisy_document
+    def document(self) -> Document:
+        """Return the document on added noise: the number of wrong labels by class, and their confusions."""
+        made, counts = counts_document(self.counts, level=None), self.counts
+        asked = "" if self.wanted is None else f" (asked for: {written(self.wanted, 'percent')})"
+        wrong = f"{written(counts.wrong, 'count')} of {count(counts.n, 'label')} were made wrong"
+        source = "" if self.source is None else f"The labels are the predictions of {name(self.source)}."
+        most = "" if self.highest_rate is None else written(self.highest_rate, "percent")
+        noisy = replace(
+            made,
+            kind="Label noise",
+            title="Label noise",
+            headline=f"{wrong}: {written(self.rate, 'percent')}{asked}.",
+            sentences=[
+                source,
+                f"These annotators can make at most {most} of the labels wrong." if most else "",
+                "" if self.annotators is None else self.annotators.headline(),
+            ],
+        )
+        if not self.others:
+            return noisy
+        columns = {"Rate": "percent", "Wrong labels": "percent", "Rows": "count"}
+        rates = [(one.wanted, one.rate, one.n) for one in self.versions]
+        return replace(noisy, table=Table("Rates", columns, rates), sections=())
 
     @property
     def n(self) -> int:
@@ -332,15 +355,15 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
     rows = {name: read_labels(row, f"{argument}, {one} {plain_text(name)}") for name, row in items}
     if not rows:
         raise NotEnoughData(argument, f"expected at least 1 {one}, got none")
-    for name, row in items:
-        if rows[name].size != n:
+    for which, row in items:
+        if rows[which].size != n:
             turned = len(rows) == n and not named
             raise InputError(
                 argument,
-                f"expected {n} labels of each {one}, as many as `y` has, got {rows[name].size} of {one} "
-                f"{plain_text(name)}" + (f"; pass {argument}.T" if turned else ""),
+                f"expected {n} labels of each {one}, as many as `y` has, got {rows[which].size} of {one} "
+                f"{plain_text(which)}" + (f"; pass {argument}.T" if turned else ""),
             )
-        check_same_order(row, y, (f"{argument}, {one} {plain_text(name)}", "y"))
+        check_same_order(row, y, (f"{argument}, {one} {plain_text(which)}", "y"))
     return rows
 
 
@@ -606,7 +629,13 @@ def _rounded(coded: Indices, probabilities: Floats, draws: Floats, order: Counts
     sizes = np.bincount(coded, minlength=k)
     order = order.copy()
     np.fill_diagonal(order, -1)
-    cells = _largest_remainders(sizes, probabilities, order)
+    # Round sizes x probabilities so that each row sums to its size; equal remainders in their order
+    expected = np.round(sizes[:, None] * probabilities, DECIMALS)
+    cells = np.floor(expected).astype(np.int64)
+    left = sizes - cells.sum(axis=1)
+    first = np.lexsort((order, cells - expected), axis=1)
+    more = np.arange(len(sizes)) < left[:, None]
+    np.put_along_axis(cells, first, np.take_along_axis(cells, first, axis=1) + more, axis=1)
     n_wrong = sizes - np.diag(cells)
     np.fill_diagonal(cells, 0)
     # Within each class, the wrong labels go to the largest draws first.
@@ -621,17 +650,6 @@ def _rounded(coded: Indices, probabilities: Floats, draws: Floats, order: Counts
     noisy = coded.copy()
     noisy[rows] = cell[sequence] % k
     return noisy
-
-
-def _largest_remainders(sizes: Counts, probabilities: Floats, order: Counts) -> Counts:
-    """Round sizes x probabilities so that each row sums to its size; equal remainders in their order."""
-    expected = np.round(sizes[:, None] * probabilities, DECIMALS)
-    cells = np.floor(expected).astype(np.int64)
-    left = sizes - cells.sum(axis=1)
-    first = np.lexsort((order, cells - expected), axis=1)
-    more = np.arange(len(sizes)) < left[:, None]
-    np.put_along_axis(cells, first, np.take_along_axis(cells, first, axis=1) + more, axis=1)
-    return cells
 
 
 def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix, Vocabulary]:

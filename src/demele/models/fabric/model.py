@@ -43,7 +43,8 @@ from demele.models.fabric.lattice import (
     TrainingSpec,
     counted,
 )
-from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows, run_of, stage_error, structure_svg
+from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows, run_of, scored_graph, stage_error
+from demele.report.document import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,9 +203,7 @@ class Fabric:
     def to_svg(
         self, path: str | Path | None = None, *, scores: Mapping[str, float] | pd.Series[float] | None = None
     ) -> str:
-        """Return the structure as a picture: a grid of nodes, links that live, and where others were.
-
-        Where channels were removed, nodes hold the number that is left.
+        """Return the structure as a picture of matplotlib: a grid of nodes, links that live, and where others were.
 
         Parameters
         ----------
@@ -217,12 +216,17 @@ class Fabric:
         ------
         InputError
             If a link has no score.
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
         OutputError
         """
-        by_link = None if scores is None else self._by_link(scores)
-        widths = self._network.widths
-        fewer = any(width < self.spec.channels for width in widths.values())
-        drawn = structure_svg(self.lattice, by_link, widths=widths if fewer else None)
+        from demele.report.renderers.picture import picture
+
+        lattice = self.lattice
+        by_link = dict.fromkeys(lattice.links, 1.0) if scores is None else self._by_link(scores)
+        named = {link.name: score for link, score in by_link.items()}
+        graph = scored_graph("Links of the fabric", lattice.layers, lattice.scales, named)
+        drawn = picture(Document(kind="Fabric", headline="", figure=graph), "svg").decode()
         if path is not None:
             write_whole(path, drawn)
         return drawn

@@ -455,7 +455,16 @@ def network_from(content: Mapping[str, Any], what: str) -> FabricNetwork:
         If its weights are not those of its structure: before memory is taken for them.
     """
     spec = FabricSpec.from_dict(content["fabric"], what)
-    check_spec(spec, what)
+    # Refuse a structure that a file could not have
+    counts = (spec.layers, spec.scales, spec.channels, spec.image_channels, spec.classes)
+    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 1 for one in counts)
+    known = spec.normalisation in NORMALISATIONS and spec.activation in ACTIVATIONS
+    if not whole or not known or spec.scales > MOST_SCALES:
+        raise FormatError(what, "its structure is none of a fabric")
+    try:
+        spec.lattice()
+    except InputError as error:
+        raise FormatError(what, str(error)) from error
     lattice = Lattice.named(spec.layers, spec.scales, content["links"], what)
     keys = {key_of(node): node for node in lattice.nodes}
     if set(content["widths"]) != set(keys):
@@ -483,24 +492,6 @@ def _masked(network: FabricNetwork, names: Any) -> FabricNetwork:
 
 def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(values.shape) for name, values in weights.items()}
-
-
-def check_spec(spec: FabricSpec, what: str) -> None:
-    """Refuse a structure that a file could not have.
-
-    Raises
-    ------
-    FormatError
-    """
-    counts = (spec.layers, spec.scales, spec.channels, spec.image_channels, spec.classes)
-    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 1 for one in counts)
-    known = spec.normalisation in NORMALISATIONS and spec.activation in ACTIVATIONS
-    if not whole or not known or spec.scales > MOST_SCALES:
-        raise FormatError(what, "its structure is none of a fabric")
-    try:
-        spec.lattice()
-    except InputError as error:
-        raise FormatError(what, str(error)) from error
 
 
 def check_past(content: Mapping[str, Any], what: str) -> None:

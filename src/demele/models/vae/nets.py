@@ -157,14 +157,6 @@ SIZES = (16, 32, 64)
 # Networks by name -----------------------------------------------------------------------------------------------------
 
 
-def _halving(channels: int, width: int, size: int) -> list[nn.Module]:
-    """Convolutions of stride 2 down to 4 x 4."""
-    layers: list[nn.Module] = []
-    for number in range(int(math.log2(size)) - 2):
-        layers += [nn.Conv2d(channels if number == 0 else width, width, 4, stride=2, padding=1), nn.ReLU()]
-    return layers
-
-
 def _doubling(width: int, channels: int, size: int) -> list[nn.Module]:
     """Transposed convolutions of stride 2 up from 4 x 4; the last has no activation."""
     layers: list[nn.Module] = []
@@ -184,9 +176,10 @@ def _dense(*widths: int) -> list[nn.Module]:
 def _convolutional(shape: Shape, outputs: int, latents: int, *, width: int, dense: int) -> tuple[nn.Module, nn.Module]:
     """Return the layout of Burgess et al. 2018: stride 2 down to 4 x 4, two dense layers; the decoder mirrors it."""
     size, _, channels = shape
-    encoder = nn.Sequential(
-        *_halving(channels, width, size), nn.Flatten(), *_dense(16 * width, dense, dense), nn.Linear(dense, outputs)
-    )
+    layers: list[nn.Module] = []
+    for number in range(int(math.log2(size)) - 2):
+        layers += [nn.Conv2d(channels if number == 0 else width, width, 4, stride=2, padding=1), nn.ReLU()]
+    encoder = nn.Sequential(*layers, nn.Flatten(), *_dense(16 * width, dense, dense), nn.Linear(dense, outputs))
     decoder = nn.Sequential(
         *_dense(latents, dense, dense, 16 * width), nn.Unflatten(1, (width, 4, 4)), *_doubling(width, channels, size)
     )

@@ -229,11 +229,6 @@ def mean_covariance(mean: Tensor) -> Tensor:
     return centred.T @ centred / len(mean)
 
 
-def code_covariance(mean: Tensor, logvar: Tensor) -> Tensor:
-    """Return the covariance of sampled codes over a batch, (d, d): that of the means, and the mean variances."""
-    return mean_covariance(mean) + torch.diag(logvar.exp().mean(dim=0))
-
-
 def distance_from_identity(covariance: Tensor, lambda_od: float, lambda_d: float) -> Tensor:
     """Return lambda_od times the squares off the diagonal, and lambda_d times those of the diagonal minus 1.
 
@@ -426,7 +421,7 @@ def dip_vae_i(batch: Batch, *, lambda_od: float = 2.0, lambda_d: float | None = 
 
 def dip_vae_ii(batch: Batch, *, lambda_od: float = 2.0, lambda_d: float | None = None) -> Tensor:
     """Return K + the distance of Cov(z) from the identity; lambda_d is lambda_od unless given."""
-    covariance = code_covariance(batch.mean, batch.logvar)
+    covariance = mean_covariance(batch.mean) + torch.diag(batch.logvar.exp().mean(dim=0))
     on = lambda_od if lambda_d is None else lambda_d
     return batch.kl.sum() + distance_from_identity(covariance, lambda_od, on)
 

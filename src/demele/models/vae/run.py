@@ -38,6 +38,14 @@ def run_document(result: Run) -> Document:
     lines = history_lines(result.history, "step", LINES)
     codes = _codes(result)
     beta = "" if result.beta_normalised is None else f"The normalised beta is {written(result.beta_normalised)}."
+    rows = [
+        ("Reconstruction error", result.reconstruction),
+        ("Least possible reconstruction error", result.floor),
+        ("Divergence from the prior", float(result.kl.sum(skipna=False))),
+        ("Mutual information of images and codes, estimated", result.mutual_information),
+        ("Total correlation, estimated", result.total_correlation),
+    ]
+    note = f"Over {count(result.examined, 'image')}. Estimates from batches can be below 0 or above the divergence."
     return Document(
         kind="Training of a VAE",
         headline=_headline(result),
@@ -52,7 +60,10 @@ def run_document(result: Run) -> Document:
             f"{name(result.likelihood)} likelihood",
             f"{written(result.seconds, 'number.0')} seconds",
         ),
-        sections=[Section("Measures", [_costs(result), codes]), Section("Training", lines)],
+        sections=[
+            Section("Measures", [Table("Costs", {"Quantity": "text", "Nats per image": "number"}, rows, note), codes]),
+            Section("Training", lines),
+        ],
         methods=[
             "A VAE was trained with demele [@demele]. A code is active if the standard deviation of its means is above",
             "0.05 and its divergence above 0.01 nats. Mutual information and total correlation are estimated from",
@@ -77,18 +88,6 @@ def _codes(run: Run) -> Table:
     frame = run.to_frame().assign(active=(run.active & (run.status != "diverged")).to_numpy())
     note = "KL: mean divergence from the prior, in nats. Std: standard deviation of the means of the code."
     return replace(table_of_frame("Codes", frame)[0], note=note)
-
-
-def _costs(run: Run) -> Table:
-    rows = [
-        ("Reconstruction error", run.reconstruction),
-        ("Least possible reconstruction error", run.floor),
-        ("Divergence from the prior", float(run.kl.sum(skipna=False))),
-        ("Mutual information of images and codes, estimated", run.mutual_information),
-        ("Total correlation, estimated", run.total_correlation),
-    ]
-    note = f"Over {count(run.examined, 'image')}. Estimates from batches can be below 0 or above the divergence."
-    return Table("Costs", {"Quantity": "text", "Nats per image": "number"}, rows, note)
 
 
 #: Pixels of an image of 64 x 64 x 3, for which the strengths in print were found.

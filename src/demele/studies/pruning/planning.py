@@ -28,7 +28,6 @@ from demele.models.fabric.lattice import CAP, Lattice, scales_of
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record, Task
 from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
-from demele.studies.pruning.claims import all_pairs
 from demele.studies.pruning.configurations import (
     CI,
     EMBEDDED,
@@ -43,6 +42,7 @@ from demele.studies.pruning.configurations import (
     Source,
     Split,
     Times,
+    all_pairs,
     checked_given,
 )
 from demele.studies.pruning.study import METHODS, PRUNING, TRUE, PruningStudy
@@ -274,7 +274,16 @@ def checked_plan(
     if data is None and usual.source is None:
         raise InputError("data", f"preset {preset!r} needs images: (training, test), such as those of CIFAR-10")
     source: Source = usual.source if data is None else checked_given(data, usual.held)  # type: ignore[assignment]
-    found = _noises(usual.noises if noises is None else noises, given=data is not None)
+    given_noises = usual.noises if noises is None else noises
+    if isinstance(given_noises, str | bytes) or not isinstance(given_noises, Sequence) or not given_noises:
+        raise InputTypeError("noises", f"expected a list such as ['none', 'uniform:0.2'], got {quoted(given_noises)}")
+    found = tuple(LabelNoise.of(one) for one in given_noises)
+    if len({one.name for one in found}) < len(found):
+        raise InputError("noises", "expected different ones, got some twice")
+    if (data is not None) and any(one.kind == "visibility" for one in found):
+        raise InputError(
+            "noises", "'visibility' is known of clutter alone; others take 'uniform:RATE' or 'resubstitution:RATE'"
+        )
     about = source.about()
     structure = {
         "layers": trained.layers,
@@ -321,19 +330,6 @@ def _run_once(ways: tuple[PruningConfiguration, ...], lattice: Lattice) -> tuple
                 DemeleWarning,
             )
     return tuple(first for first, *_ in found.values())
-
-
-def _noises(given_noises: Any, *, given: bool) -> tuple[LabelNoise, ...]:
-    if isinstance(given_noises, str | bytes) or not isinstance(given_noises, Sequence) or not given_noises:
-        raise InputTypeError("noises", f"expected a list such as ['none', 'uniform:0.2'], got {quoted(given_noises)}")
-    found = tuple(LabelNoise.of(one) for one in given_noises)
-    if len({one.name for one in found}) < len(found):
-        raise InputError("noises", "expected different ones, got some twice")
-    if given and any(one.kind == "visibility" for one in found):
-        raise InputError(
-            "noises", "'visibility' is known of clutter alone; others take 'uniform:RATE' or 'resubstitution:RATE'"
-        )
-    return found
 
 
 def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:

@@ -24,8 +24,16 @@ from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, written
 from demele.runtime.sweep import Record
 from demele.studies.folders import StudyFormat
-from demele.studies.pruning.claims import ALL, CLAIMS, Claim, Difference, differences
-from demele.studies.pruning.configurations import WHOLE, LabelNoise, PruningConfiguration
+from demele.studies.pruning.configurations import (
+    ALL,
+    CLAIMS,
+    WHOLE,
+    Claim,
+    Difference,
+    LabelNoise,
+    PruningConfiguration,
+    differences,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,7 +105,16 @@ def pruning_document(result: PruningStudy) -> Document:
             Section("Ranking", _ranking(result)),
             Section("Pairwise results", [table, _OF_DIFFERENCES, _pairwise(result)]),
             Section("Label errors", _decisions(result)),
-            Section("Published results", [_statements(published)]),
+            Section(
+                "Published results",
+                [
+                    Table(
+                        "Statements",
+                        {"Claim": "text", "Statement": "text"},
+                        [(one.title, one.says) for one, _ in published],
+                    )
+                ],
+            ),
             Section("Models", _models(frame)),
             _structure(result, frame),
             Section("Data", [settings_table(result.settings)]),
@@ -205,10 +222,6 @@ def _claims(pairs: Sequence[Pair]) -> Table:
         ("Published, pp", "points?", lambda pair: pair[0].published),
     ]
     return listed("Published claims", pairs, columns)
-
-
-def _statements(pairs: Sequence[Pair]) -> Table:
-    return Table("Statements", {"Claim": "text", "Statement": "text"}, [(one.title, one.says) for one, _ in pairs])
 
 
 # Sections -------------------------------------------------------------------------------------------------------------
