@@ -13,8 +13,7 @@ from scipy.stats import binom
 from sklearn.metrics import precision_recall_fscore_support
 
 from demele.classifiers.measures.assess import Assessment, assess
-from demele.classifiers.measures.bias import bias
-from demele.classifiers.measures.correction import correct_bounds
+from demele.classifiers.measures.bias import bias, correct_bounds
 from demele.core.errors import (
     InputError,
     InputTypeError,

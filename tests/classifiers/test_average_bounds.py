@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from demele.classifiers.measures.bias import average_bounds, correct_bounds
 from demele.classifiers.measures.confusion import ConfusionCounts
-from demele.classifiers.measures.correction import average_bounds, correct_bounds
 from tests.classifiers.test_bias import budget_of, table_of, truths_within
 from tests.tolerances import ROUNDING, assert_at_most, assert_close
 

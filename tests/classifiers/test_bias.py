@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.measures.bias import Bias, bias, indicator_counts
-from demele.classifiers.measures.correction import correct_bounds, observed_measure
+from demele.classifiers.measures.bias import Bias, bias, correct_bounds, indicator_counts, observed_measure
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.noise.budget import NoiseBudget
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from demele.classifiers import assess
-from demele.classifiers.measures.correction import binary_correction, worst_case_interval
+from demele.classifiers.measures.bias import binary_correction, worst_case_interval
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
 from demele.core.proportions import score_interval
 from tests.classifiers.test_bias import budget_of, table_of, truths_within

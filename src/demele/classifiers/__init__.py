@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.decision import Breakdown as Breakdown
     from demele.classifiers.comparison.decision import Decision as Decision
     from demele.classifiers.comparison.decision import ExpertBreakdown as ExpertBreakdown
-    from demele.classifiers.comparison.method_options import Agreement as Agreement
-    from demele.classifiers.comparison.method_options import Audited as Audited
-    from demele.classifiers.comparison.method_options import Cleaned as Cleaned
-    from demele.classifiers.comparison.method_options import HardRows as HardRows
-    from demele.classifiers.comparison.method_options import Sequential as Sequential
-    from demele.classifiers.comparison.method_options import TrueLabels as TrueLabels
+    from demele.classifiers.comparison.methods import Agreement as Agreement
+    from demele.classifiers.comparison.methods import Audited as Audited
+    from demele.classifiers.comparison.methods import Cleaned as Cleaned
+    from demele.classifiers.comparison.methods import HardRows as HardRows
+    from demele.classifiers.comparison.methods import Sequential as Sequential
+    from demele.classifiers.comparison.methods import TrueLabels as TrueLabels
     from demele.classifiers.comparison.methods import method_names as method_names
     from demele.classifiers.comparison.ranking import Ranking as Ranking
     from demele.classifiers.comparison.ranking import rank as rank

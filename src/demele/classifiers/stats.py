@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from demele.classifiers.measures.audit_interval import audit_interval as audit_interval
     from demele.classifiers.measures.bias import Bias as Bias
     from demele.classifiers.measures.bias import bias as bias
+    from demele.classifiers.measures.bias import binary_correction as binary_correction
     from demele.classifiers.measures.confusion import ConfusionCounts as ConfusionCounts
     from demele.classifiers.measures.confusion import confusion as confusion
-    from demele.classifiers.measures.correction import binary_correction as binary_correction
     from demele.classifiers.pseudo import PseudoEvaluation as PseudoEvaluation
     from demele.classifiers.pseudo import pseudo_supervised as pseudo_supervised
     from demele.classifiers.resampled_scores import ResampledScores as ResampledScores

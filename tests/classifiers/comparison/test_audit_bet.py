@@ -11,7 +11,7 @@ from benchmarks.audit_worlds import Corner, drawn
 from demele.classifiers.betting import FRACTIONS
 from demele.classifiers.comparison.audit import by_audit, product_bet
 from demele.classifiers.comparison.compare import compare
-from demele.classifiers.comparison.method_options import Audited
+from demele.classifiers.comparison.methods import Audited
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.question import mirror
 from demele.core.errors import InputError

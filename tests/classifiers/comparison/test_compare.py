@@ -11,8 +11,16 @@ import pandas as pd
 import pytest
 
 from demele.classifiers.comparison.compare import compare
-from demele.classifiers.comparison.method_options import Agreement, Audited, Cleaned, HardRows, Sequential, TrueLabels
-from demele.classifiers.comparison.methods import METHODS, method_names
+from demele.classifiers.comparison.methods import (
+    METHODS,
+    Agreement,
+    Audited,
+    Cleaned,
+    HardRows,
+    Sequential,
+    TrueLabels,
+    method_names,
+)
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.measures.assess import assess
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.classifiers.comparison.compare import compare
-from demele.classifiers.comparison.method_options import HardRows
+from demele.classifiers.comparison.methods import HardRows
 from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.rank_sets import implied, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError

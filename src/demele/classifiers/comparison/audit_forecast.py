@@ -11,8 +11,8 @@ import numpy as np
 from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.compare import LEAST_AUDITED, asked_as, class_asked
 from demele.classifiers.comparison.sequential_plan import sequential_many
-from demele.classifiers.documents import measure_of
 from demele.classifiers.measures.audit_interval import AuditInference
+from demele.classifiers.measures.documents import measure_of
 from demele.classifiers.question import Question, classes_of
 from demele.classifiers.results import Measure
 from demele.classifiers.row_groups import group_notes, read_groups

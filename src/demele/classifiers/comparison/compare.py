@@ -7,8 +7,7 @@ from typing import Any, get_args
 import numpy as np
 
 from demele.classifiers.comparison.decision import Decision, decision
-from demele.classifiers.comparison.method_options import Agreement, Method
-from demele.classifiers.comparison.methods import METHODS, MethodSpec, resolved
+from demele.classifiers.comparison.methods import METHODS, Agreement, Method, MethodSpec, resolved
 from demele.classifiers.measures.assess import CLASS_MEASURES
 from demele.classifiers.of_scores import also_of_scores, named
 from demele.classifiers.question import OF_NEGATIVE, Inference, Noise, Question, classes_of, read_knowledge

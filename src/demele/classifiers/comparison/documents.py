@@ -1,15 +1,40 @@
-"""What comparisons of two classifiers say: their documents."""
+"""What comparisons of classifiers say: documents of decisions and rankings."""
 
+import itertools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from demele.classifiers.comparison.methods import MethodSpec
-from demele.classifiers.documents import estimate_strips, measure_of, rests_on, true_labels_title
+import numpy as np
+
+from demele.classifiers.measures.documents import (
+    estimate_columns,
+    estimate_strips,
+    measure_of,
+    rests_on,
+    true_labels_title,
+)
+from demele.classifiers.rank_sets import MOST_MODELS, rank_text
 from demele.core.labelled import ALL_CORRECT
 from demele.core.result import about
-from demele.report.document import NOTHING, Cell, Document, Line, Lines, Pill, Section, Strips, Table, Tone
-from demele.report.listing import Column, drawn, listed, without_empty
+from demele.report.document import (
+    NOTHING,
+    Cell,
+    Document,
+    Images,
+    Line,
+    Lines,
+    Mark,
+    Matrix,
+    Pill,
+    Section,
+    Strip,
+    Strips,
+    Table,
+    Tone,
+)
+from demele.report.listing import Column, drawn, listed, png, table_of_frame, without_empty
 from demele.report.words import (
     at_most,
     count,
@@ -25,8 +50,12 @@ from demele.report.words import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from demele.classifiers.comparison.decision import Decision
+    from demele.classifiers.comparison.methods import MethodSpec
     from demele.classifiers.comparison.ranking import Ranking
+    from demele.classifiers.results import Estimate
 
 #: Methods whose verdict depends on more than the labels, and those that judge by other labels than the given ones.
 AUDITED, OTHER_LABELS = ("audit", "sequential"), ("true-labels", "cleaned", "agreement")
@@ -50,11 +79,11 @@ def decision_document(result: "Decision") -> Document:
     return Document(
         kind="Comparison of two classifiers",
         title=f"Is {new} better than {old}?",
-        headline=_headline(result),
+        headline=_decision_headline(result),
         tone=_TONES[result.verdict],
         sentences=[_holds_up_to(result), _expert(result), _labels_say(result)],
         figure=_differences(result),
-        table=_table(result),
+        table=_difference_table(result),
         scope=[
             count(result.n, "row"),
             count(sum(disagreements), "disagreement") if disagreements else "",
@@ -63,7 +92,7 @@ def decision_document(result: "Decision") -> Document:
         ],
         next=_next(result),
         sections=[_each(result), _by_class(result), _label_errors(result)],
-        methods=_methods(result),
+        methods=_decision_methods(result),
         **about(result),
     )
 
@@ -83,11 +112,11 @@ def _called(result: "Decision") -> list[str]:
     return [who if who == f"the {role}" else f"{who} ({role})" for role, who in roles]
 
 
-def _measure(result: "Decision") -> str:
+def _measure_compared(result: "Decision") -> str:
     return measure_of(result.measure, result.of, method=result.method)
 
 
-def _headline(result: "Decision") -> str:
+def _decision_headline(result: "Decision") -> str:
     old, new = _names(result)
     if result.verdict == "inconclusive":
         noise, details = result.asked.question.noise, result.details
@@ -102,7 +131,7 @@ def _headline(result: "Decision") -> str:
     gap, span = written(sign * result.difference, f"points.{digits}"), written((low, high), f"points.{digits}")
     use = f"replace {old} by {new}" if result.verdict == "candidate" else f"keep {old}"
     better = "lower" if result.measure == "error" else "higher"
-    return sentence_of(f"{trusting}{use}: its {_measure(result)} is significantly {better}, {gap} pp {span}")
+    return sentence_of(f"{trusting}{use}: its {_measure_compared(result)} is significantly {better}, {gap} pp {span}")
 
 
 def _holds_up_to(result: "Decision") -> str:
@@ -163,13 +192,13 @@ def _next(result: "Decision") -> list[tuple[str, str]]:
 # Figures and tables ---------------------------------------------------------------------------------------------------
 
 
-def _table(result: "Decision") -> Table:
+def _difference_table(result: "Decision") -> Table:
     """Return a row for each classifier and for each difference."""
     sides = (result.baseline, result.candidate)
     digits = digits_for([*(ends(one.interval) for one in sides), ends(result.interval)])
     trusted, form = ALL_CORRECT in result.assumptions, f"percent.{digits}"
     corrected = [one.corrected for one in sides if one.corrected is not None and not trusted]
-    columns = {title_of(_measure(result)): "text", "Observed": form, f"{rate(result.level)} interval": form}
+    columns = {title_of(_measure_compared(result)): "text", "Observed": form, f"{rate(result.level)} interval": form}
     columns |= {true_labels_title(one.kind for one in corrected): form, "1-sided p": "p"}
     rows: list[tuple[Cell, ...]] = [
         (who, one.value, ends(one.interval), None if trusted else ends(one.corrected), None)
@@ -182,7 +211,7 @@ def _table(result: "Decision") -> Table:
             gap, span = written(decision.candidate.value - decision.baseline.value, shown), f"{gap} {span}"
         cell = Pill(gap, "good") if decision.verdict != "inconclusive" else gap
         p_value = None if decision.verdict == "baseline" else decision.p_value
-        title = "Difference (pp)" if decision is result else f"{title_of(_measure(decision))}: difference (pp)"
+        title = "Difference (pp)" if decision is result else f"{title_of(_measure_compared(decision))}: difference (pp)"
         # With label errors the interval is that of the difference on true labels.
         rows.append((title, cell, *(("", span) if corrected else (span, "")), p_value))
     return without_empty(Table("Difference", columns, rows))
@@ -191,7 +220,7 @@ def _table(result: "Decision") -> Table:
 def _differences(result: "Decision") -> Strips:
     of_one_kind = [one for one in (result, *result.others) if (one.measure == "error") == (result.measure == "error")]
     columns: list[Column[Decision]] = [
-        ("Measure", "text", lambda one: title_of(_measure(one))),
+        ("Measure", "text", lambda one: title_of(_measure_compared(one))),
         ("Difference", "points", "difference"),
         ("Interval", "points", "interval"),
         ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
@@ -205,7 +234,8 @@ def _differences(result: "Decision") -> Strips:
 def _each(result: "Decision") -> Section:
     rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
     why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
-    return Section("Each classifier", [estimate_strips(rows, title_of(_measure(result))), _table(result), why])
+    strips = estimate_strips(rows, title_of(_measure_compared(result)))
+    return Section("Each classifier", [strips, _difference_table(result), why])
 
 
 def _disagreements(result: "Decision") -> tuple[int, int, int] | None:
@@ -280,9 +310,9 @@ def _least(won: int, lost: int, neither: int, wrong: int) -> int:
 # Methods --------------------------------------------------------------------------------------------------------------
 
 
-def _method_of(result: "Decision | Ranking") -> MethodSpec:
+def _method_of(result: "Decision | Ranking") -> "MethodSpec":
     """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
-    spec: MethodSpec = result.asked.spec
+    spec = result.asked.spec
     if spec.name == "worst-case" and ALL_CORRECT in result.assumptions:
         return replace(
             spec,
@@ -297,10 +327,10 @@ def _method_of(result: "Decision | Ranking") -> MethodSpec:
     return replace(spec, title=f"Interval of the difference {labels}", rule=rule)
 
 
-def _methods(result: "Decision") -> list[str]:
+def _decision_methods(result: "Decision") -> list[str]:
     called = sentence_of(joined(_called(result))).rstrip(".")
     return [
-        f"{called} were compared by {_measure(result)} on {count(result.n, 'row')} with demele [@demele].",
+        f"{called} were compared by {_measure_compared(result)} on {count(result.n, 'row')} with demele [@demele].",
         *how_compared(result),
         f"At level {rate(result.level)}, each of the two claims is wrong with a probability of at most",
         f"{rate((1 - result.level) / 2)}. Interval of the difference: {result.interval.method}.",
@@ -316,3 +346,147 @@ def how_compared(result: "Decision | Ranking") -> list[str]:
     inference = str(result.signature.arguments.get("inference"))
     better = f"Better means {_INFERENCES[inference]}." if inference in _INFERENCES else ""
     return [f"The method is {result.method} ({spec.title}){cited}.", spec.rule, spec.promise, better]
+
+
+#: Rows of the table of pairs. Of more than MOST_MODELS models, a pair is a pixel.
+_LISTED = 300
+_CORRECTIONS = {
+    "holm": "The comparisons share the error by Holm's procedure [@holm1979simple]",
+    "bonferroni": "The comparisons share the error equally (Bonferroni)",
+    "none": "No correction was made for the number of comparisons",
+}
+_STATES = (Pill("worse", "bad"), Pill("inconclusive", "open"), Pill("better", "good"))
+_SIGNS = ("▽", "·", "▲")
+#: Columns of the pairs, of which the first is the one that ranks higher.
+_PAIRS = {
+    "candidate": "text",
+    "baseline": "text",
+    "verdict": "text",
+    "difference": "points",
+    "low": "points",
+    "high": "points",
+    "p_value": "p",
+    "holds_up_to": "text",
+    "won": "count",
+    "lost": "count",
+    "neither": "count?",
+}
+#: Of pairs that are worse, inconclusive, better.
+_COLOURS = np.array([(213, 94, 0), (221, 221, 221), (0, 114, 178)], dtype=np.uint8)
+
+
+def ranking_document(result: "Ranking") -> Document:
+    """Say which models may be best, between which ranks each lies, and which differences are significant."""
+    models, table = list(map(name, result.names)), _ranking_table(result)
+    measure = measure_of(result.measure, result.of, method=result.method)
+    together = "for each pair" if result.correction == "none" else "for all pairs together"
+    strips = [
+        Strip(model, [Mark("span", low - 0.4, high + 0.4), Mark("dot", place)], rank_text(low, high))
+        for place, model, low, high in zip(itertools.count(1), models, result.best_rank, result.worst_rank)
+    ]
+    series = {0: "ranks that are possible; the dot is the place by the estimate"}
+    return Document(
+        kind="Ranking of classifiers",
+        title=name(result.title) if result.title else f"Ranking of {len(models)} classifiers",
+        headline=_ranking_headline(result),
+        tone="good" if result.best_rank.count(1) == 1 else "open",
+        sentences=[
+            "The best rank of a model is 1 plus the number of models that are significantly better.",
+            "Two intervals may overlap although one model is significantly better: both are judged on the same rows.",
+        ],
+        figure=Strips("Ranks", strips, "count", "Rank", series, (0.5, len(models) + 0.5)),
+        table=table,
+        scope=[count(result.n, "row"), measure, f"method {result.method}"],
+        sections=[
+            Section("Ranking", [table, estimate_strips(zip(models, result.estimates, strict=True), title_of(measure))]),
+            _all_pairs(result, models),
+            _true_labels(result),
+        ],
+        methods=[
+            f"{count(len(models), 'classifier')} ({joined(models)}) were compared in pairs on {count(result.n, 'row')}",
+            f"by {measure} with demele [@demele].",
+            *how_compared(result),
+            f"{_CORRECTIONS[result.correction]}; level {rate(result.level)} {together}.",
+            *rests_on(result),
+        ],
+        **about(result),
+    )
+
+
+def _ranking_headline(result: "Ranking") -> str:
+    m, models = len(result.names), list(map(name, result.names))
+    first = [model for model, best in zip(models, result.best_rank, strict=True) if best == 1]
+    shown = int((result.pairs["verdict"] == "candidate").sum())
+    share = {"holm": "Holm, ", "bonferroni": "Bonferroni, ", "none": "uncorrected, "}[result.correction]
+    significant = f"{shown:,} of {m * (m - 1) // 2:,} differences are significant ({share}{rate(result.level)})"
+    if len(first) == 1:
+        return f"{first[0]} is the best; {significant}."
+    best = f"Any of {m} models" if len(first) == m else joined(first, "or", most=4)
+    return f"{best} may be the best; {significant}."
+
+
+def shown_better(pairs: "pd.DataFrame", names: Sequence[str]) -> Any:
+    """Return which model of a column is significantly better than that of a row, shape (n_models, n_models)."""
+    place = {model: position for position, model in enumerate(names)}
+    better = np.zeros((len(place), len(place)), dtype=np.bool_)
+    won = pairs[pairs["verdict"] == "candidate"]
+    better[won["baseline"].map(place), won["candidate"].map(place)] = True
+    return better
+
+
+def _ranking_table(result: "Ranking") -> Table:
+    beats = shown_better(result.pairs, result.names).sum(axis=0)
+    truly = None if result.reference is None else shown_better(result.reference, result.names).sum(axis=0)
+    estimated: Callable[[int], Estimate] = result.estimates.__getitem__
+    columns: list[Column[int]] = [
+        ("Rank", "text", lambda place: rank_text(result.best_rank[place], result.worst_rank[place])),
+        ("Model", "text", lambda place: name(result.names[place])),
+        *estimate_columns(result.estimates, result.level, estimated),
+        ("Lead (pp)", "points.2?", lambda place: result.leads[place]),
+        ("Beats", "count", lambda place: beats[place]),
+        ("Beats on true labels", "count?", lambda place: None if truly is None else truly[place]),
+    ]
+    return listed("Ranking", range(len(result.names)), columns, first=MOST_MODELS)
+
+
+# Pairs ----------------------------------------------------------------------------------------------------------------
+
+
+def _all_pairs(result: "Ranking", models: Sequence[str]) -> Section:
+    """Show for each row whether it is better than each column."""
+    m, better = len(models), shown_better(result.pairs, result.names)
+    state = 1 + better.T.astype(int) - better.astype(int)  # of the row against the column
+    if m > MOST_MODELS:
+        shown = "Each row against each column, in the order of the ranking: blue better, red worse, grey inconclusive."
+        pixels = Images("Pairwise results", [("", [(shown, png(_COLOURS[state]))])], max(1, 900 // m))
+        return Section("Pairwise results", [shown, pixels])
+    tones = {(i, j): "none" if i > j else _STATES[state[i, j]].tone for i, j in itertools.permutations(range(m), 2)}
+    cells = {place: Pill(_SIGNS[state[place]], tone) for place, tone in tones.items()}
+    signs = {"▲": "the row is significantly better", "▽": "the column is significantly better", "·": "inconclusive"}
+    place = {model: position for position, model in enumerate(result.names)}
+    pairs = result.pairs.assign(rank=result.pairs["candidate"].map(place), other=result.pairs["baseline"].map(place))
+    ahead = pairs[pairs["rank"] < pairs["other"]].sort_values(["rank", "other"]).head(_LISTED)
+    holds = ["" if is_missing(share) else at_most(share) for share in ahead["breakdown_rate"]]
+    table, _ = table_of_frame("All pairs", ahead.assign(holds_up_to=holds)[list(_PAIRS)], _PAIRS)
+    table = replace(table, first=MOST_MODELS, note=f"Difference: {measure_of(result.measure)}, candidate − baseline.")
+    grid = Matrix("Pairwise results", models, models, cells, signs)
+    return Section("Pairwise results", [grid, table])
+
+
+# True labels ----------------------------------------------------------------------------------------------------------
+
+
+def _true_labels(result: "Ranking") -> Section:
+    """Compare every choice with the one that true labels lead to."""
+    if result.reference is None:
+        return NOTHING
+    both = result.pairs.merge(result.reference, on=["baseline", "candidate"], suffixes=("", "_true"))
+    takes, right = (both[key].to_numpy() == "candidate" for key in ("choice", "choice_true"))
+    shares: list[tuple[str, int, int, str]] = [
+        ("Agreement", int((takes == right).sum()), len(both), "both choose the same model"),
+        ("Type I", int((takes & ~right).sum()), int((~right).sum()), "chooses the candidate, true labels do not"),
+        ("Type II", int((~takes & right).sum()), int(right.sum()), "keeps the baseline, true labels do not"),
+    ]
+    columns = {"Rate": "text", "Ordered pairs": "count", "Of": "count", "Share": "percent.2", "Meaning": "text"}
+    rows = [(title, part, of, part / of if of else None, meaning) for title, part, of, meaning in shares]
+    return Section("Label errors", [Table("Choices and true labels", columns, rows)])

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from demele.classifiers.comparison.table_difference import linearised, model_ends
 from demele.classifiers.comparison.worst_case import misfit_notes
+from demele.classifiers.measures.bias import average_bounds, correct_bounds, observed_measure
 from demele.classifiers.measures.confusion import confusion_counts
-from demele.classifiers.measures.correction import average_bounds, correct_bounds, observed_measure
 from demele.classifiers.question import Outcomes, Question, Sides, as_value, mirror, pair_counts, trials_of
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
@@ -245,10 +245,10 @@ def worst_case_overlap(question: Question) -> Outcomes:
     Notes
     -----
     Source: Benjelloun, section 6.5.4 (``prudente-v1``). The bias of accuracy is in [-nu, nu]; the others are bounded by
-    :func:`demele.classifiers.measures.correction.correct_bounds`, which uses all that is known of the noise. Intervals
+    :func:`demele.classifiers.measures.bias.correct_bounds`, which uses all that is known of the noise. Intervals
     are shifted by the opposite of the bias and keep their width (eq. 6.30); they may then leave [0, 1]. Of means over
     classes (macro F1, balanced accuracy) the bias is bounded by
-    :func:`demele.classifiers.measures.correction.average_bounds`, and the interval is linearised.
+    :func:`demele.classifiers.measures.bias.average_bounds`, and the interval is linearised.
 
     With a transition the bounds fail with probability ``question.tail`` at most, in addition to the error of the
     intervals.

@@ -20,9 +20,8 @@ from demele.classifiers.comparison.decision import (
     pair_frame,
     signature,
 )
-from demele.classifiers.comparison.method_options import Method
-from demele.classifiers.comparison.methods import METHODS, MethodSpec
-from demele.classifiers.comparison.ranking_documents import ranking_document
+from demele.classifiers.comparison.documents import ranking_document, shown_better
+from demele.classifiers.comparison.methods import METHODS, Method, MethodSpec
 from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, Outcomes, Question, coded_like
 from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
@@ -139,11 +138,7 @@ class Ranking(Result):
 
     def _better(self) -> Flags:
         """Return who is shown to be better than whom, with what follows: [i, j], j is better than i, in this order."""
-        place = {name: position for position, name in enumerate(self.names)}
-        better = np.zeros((len(place), len(place)), dtype=np.bool_)
-        won = self.pairs[self.pairs["verdict"] == "candidate"]
-        better[won["baseline"].map(place), won["candidate"].map(place)] = True
-        return implied(better)
+        return implied(shown_better(self.pairs, self.names))
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:

@@ -34,8 +34,8 @@ from demele.classifiers.explanations.result import (
     WorstCase,
     decisive,
 )
+from demele.classifiers.measures.bias import correct_bounds, worst_case_interval
 from demele.classifiers.measures.confusion import confusion_counts
-from demele.classifiers.measures.correction import correct_bounds, worst_case_interval
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats

@@ -10,13 +10,13 @@ import numpy as np
 from demele.classifiers.audit_plausibility import audit_notes
 from demele.classifiers.expert_errors import ExpertErrors, check_random_errors, expert_words, moved_ends
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
-from demele.classifiers.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
-from demele.classifiers.measures.correction import (
+from demele.classifiers.measures.bias import (
     average_bounds,
     correct_bounds,
     observed_measure,
     worst_case_interval,
 )
+from demele.classifiers.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
 from demele.classifiers.measures.documents import assessment_document
 from demele.classifiers.measures.largest_class import always_predicting, class_notes, tells_nothing
 from demele.classifiers.of_scores import also_of_scores

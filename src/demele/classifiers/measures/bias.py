@@ -1,22 +1,25 @@
-"""The bias of accuracy, precision, recall and F1 under wrong labels, exactly, where the true labels are known."""
+"""The bias of measures under wrong labels: exact where true labels are known, bounded by a noise budget, corrected."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.classifiers.measures.confusion import confusion_counts, refuse_many_classes
-from demele.classifiers.measures.correction import observed_measure
-from demele.classifiers.question import coded_like
-from demele.core.arrays import Counts
+from demele.classifiers.measures.confusion import class_measure, confusion_counts, refuse_many_classes
+from demele.classifiers.question import as_value, coded_like
+from demele.core.arrays import Counts, Flags, Floats
+from demele.core.errors import InputError, OutOfDomainWarning, quoted, warn_user
+from demele.core.kinds import Level, checked, checked_number, checked_whole
 from demele.core.labelled import Indices, read_labelled, shown
-from demele.core.proportions import proportion
+from demele.core.proportions import proportion, score_interval
 from demele.core.result import TableResult
-from demele.core.results import Note
+from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
+from demele.noise.budget import NoiseBudget
 from demele.report.words import count, written
 
 if TYPE_CHECKING:
@@ -191,3 +194,486 @@ _WHY = {
     "recall": "these classes have no labelled instance, or no true one",
     "f1": "these classes are never predicted, and have no labelled instance or no true one",
 }
+
+
+def observed_measure(measure: str, confusion: Counts) -> Floats:
+    """Return a measure from counts: shape () for accuracy, else (n_classes,); NaN where not defined.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "precision", "recall", "f1"}
+    confusion : array of shape (n_classes, n_classes)
+        Rows: labels. Columns: predictions.
+    """
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    if measure == "accuracy":
+        return proportion(right.sum(), confusion.sum())
+    return class_measure(measure, right, predicted, labelled)
+
+
+def correct_bounds(
+    measure: str, confusion: Counts, budget: NoiseBudget, *, unsure: Counts | None = None
+) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value that a measure can have on the true labels of these instances.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "precision", "recall", "f1"}
+    confusion : int array of shape (n_classes, n_classes)
+        Rows: labels. Columns: predictions.
+    budget : NoiseBudget
+        Limits of the number of wrong labels: in all, by given label, by true class, and by both.
+    unsure : int array of the same shape, optional
+        The part of the confusion that may be wrong, if the other labels are known to be correct; all by default.
+
+    Returns
+    -------
+    lowest, highest : arrays
+        Shape () for accuracy, else (n_classes,), in [0, 1]. NaN for a class for which the measure is defined under no
+        labels within the budget. Labels for which it is not defined (a class loses its last instance) do not count.
+
+    Notes
+    -----
+    For a class k, only four moves of an instance count: out of the labels k (predicted k, or not), and into the true
+    class k (predicted k, or not). At most M moves help a bound, and the value is monotone along the mixtures of two
+    kinds, so that one of the two corners is the extreme: a closed form.
+
+    Precision, recall and F1 of a class: sharp; some labels within the budget attain both bounds. Accuracy: sharp when
+    the budget is a rate, or when its limits by pair of classes imply its other limits; else only safe, since limits by
+    given label and by true class together make a flow problem whose easy cuts are taken. Cost: O(n_classes^2).
+    """
+    doubt = confusion if unsure is None else unsure
+    moves = Moves(budget, doubt)
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    if measure == "accuracy":
+        n = confusion.sum()
+        return proportion(right.sum() - moves.all_lost, n), proportion(right.sum() + moves.all_won, n)
+    observed = class_measure(measure, right, predicted, labelled)
+    lowest = highest = observed
+    for first in (0, 1):
+        # Lower: lose hits, gain misses. Upper: gain hits, lose misses. First as many of one kind as there can be.
+        hits, misses = corner(moves.hits_out, moves.misses_in, moves.wrong, first)
+        lowest = np.fmin(lowest, class_measure(measure, right - hits, predicted, labelled - hits + misses))
+        hits, misses = corner(moves.hits_in, moves.misses_out, moves.wrong, first)
+        highest = np.fmax(highest, class_measure(measure, right + hits, predicted, labelled + hits - misses))
+    # A class without a label: if it can only gain hits its recall is 1 wherever it is defined, if only misses, 0.
+    return np.where(np.isnan(lowest), highest, lowest), np.where(np.isnan(highest), lowest, highest)
+
+
+class Moves:
+    """How many instances can change sides at most, for each class: its labels' hits and misses, out and in."""
+
+    def __init__(self, budget: NoiseBudget, doubt: Counts) -> None:
+        """Find them from the confusion of the instances whose labels may be wrong."""
+        right, labelled = np.diag(doubt), doubt.sum(axis=1)
+        # limit[k, j]: labelled k, truly j.
+        limit = np.minimum(budget.joint.T, budget.wrong_given[:, None])
+        np.minimum(limit, budget.wrong_true[None, :], out=limit)
+        np.fill_diagonal(limit, 0)
+        out = np.minimum(np.minimum(budget.wrong_given, limit.sum(axis=1)), budget.wrong)
+        into = np.minimum(budget.wrong_true, budget.wrong)
+        recovered = np.minimum(limit, doubt)  # those predicted as their true class j
+        others = np.minimum(limit, labelled[:, None] - doubt)  # those predicted as something else
+        self.wrong, self.out = int(budget.wrong), np.minimum(labelled, out)
+        # Labelled k and truly another: those predicted k, and those predicted another.
+        self.hits_out, self.misses_out = np.minimum(right, out), np.minimum(labelled - right, out)
+        # Labelled another and truly k: those predicted k, and those predicted another.
+        self.hits_in = np.minimum(into, recovered.sum(axis=0))
+        self.misses_in = np.minimum(into, others.sum(axis=0))
+        lost_to = np.minimum(budget.wrong_true, np.minimum(limit, right[:, None]).sum(axis=0))
+        won_from = np.minimum(budget.wrong_given, recovered.sum(axis=1))
+        self.all_lost = int(min(budget.wrong, self.hits_out.sum(), lost_to.sum()))
+        self.all_won = int(min(budget.wrong, self.hits_in.sum(), won_from.sum()))
+
+
+def corner(hits: Counts, misses: Counts, wrong: int, first: int) -> tuple[Counts, Counts]:
+    """Spend the budget on one kind first, and the remainder on the other."""
+    if first == 0:
+        most = np.minimum(hits, wrong)
+        return most, np.minimum(misses, wrong - most)
+    most = np.minimum(misses, wrong)
+    return np.minimum(hits, wrong - most), most
+
+
+# How far wrong labels can mislead an average over classes: one budget is shared by all of them ------------------------
+
+
+#: Numbers of wrong labels at which the gain of a class is looked at grow by this factor.
+GROWTH = 1.02
+
+
+def average_bounds(
+    measure: str, average: str, confusion: Counts, budget: NoiseBudget, *, unsure: Counts | None = None
+) -> tuple[float, float]:
+    """Return limits of an average over classes on the true labels of these instances.
+
+    Parameters
+    ----------
+    measure : {"precision", "recall", "f1"}
+    average : {"macro", "weighted", "micro"}
+        Over the classes that have an instance in ``confusion``, where the measure is defined; ``"weighted"`` by their
+        true instances.
+    confusion, budget, unsure
+        As in :func:`demele.classifiers.measures.bias.correct_bounds`.
+
+    Returns
+    -------
+    lowest, highest : float
+        In [0, 1]; NaN if the measure is not defined for any class.
+
+    Notes
+    -----
+    Micro averages and the weighted recall are the accuracy: its bounds, sharp with a rate. Macro precision with a rate:
+    sharp, each wrong label moves one class by one over its predictions, and the best moves are taken first. The others
+    are safe, not sharp: a wrong label leaves one class and enters another, so that all classes together change by at
+    most two per wrong label; what a class gains by u changes is taken from above as a line in u up to its own bound,
+    and the steepest lines are filled first. Weights move by at most one instance per wrong label. Classes that may lose
+    their last instance may leave the average.
+    """
+    if average == "micro" or (average == "weighted" and measure == "recall"):
+        ends = correct_bounds("accuracy", confusion, budget, unsure=unsure)
+        return float(ends[0]), float(ends[1])
+    observed = observed_measure(measure, confusion)
+    ends = correct_bounds(measure, confusion, budget, unsure=unsure)
+    labelled = confusion.sum(axis=1) > 0
+    if np.isnan(observed[labelled]).all():
+        return float("nan"), float("nan")
+    moves = Moves(budget, confusion if unsure is None else unsure)
+    if average == "weighted":
+        # A weighted mean lies between the least and the largest value.
+        low, high = float(np.nanmin(ends[0])), float(np.nanmax(ends[1]))
+        if measure == "precision" and (confusion.sum(axis=0) == 0).any():
+            return low, high  # instances of a class never predicted have no weight, and may move
+        n = int(confusion.sum())
+        weights = confusion.sum(axis=1) / n
+        drop, rise = _shared_change(measure, confusion, moves, ends, weights)
+        value = float(weights @ np.nan_to_num(observed))
+        moved = moves.wrong / n * (high - low)
+        return max(low, value - drop - moved), min(high, value + rise + moved)
+    drop, rise = _shared_change(measure, confusion, moves, ends, labelled.astype(np.float64))
+    defined = ~np.isnan(observed) & labelled
+    leaves = _unsteady(measure, confusion, moves)
+    size = np.sort(confusion.sum(axis=1)[leaves])
+    n_leave = int(np.count_nonzero(np.cumsum(size) <= moves.wrong))
+    low, high = _mean_of_some(1 - ends[0], defined, leaves), _mean_of_some(ends[1], defined, leaves)
+    shared_low = _mean_after(1 - observed[defined], 1 - observed[leaves], drop, n_leave)
+    shared_high = _mean_after(observed[defined], observed[leaves], rise, n_leave)
+    return 1 - min(low, shared_low), min(high, shared_high)
+
+
+def _shared_change(
+    measure: str, confusion: Counts, moves: Moves, ends: tuple[Floats, Floats], weights: Floats
+) -> tuple[float, float]:
+    """Largest fall and rise of the weighted sum of the measure, for a budget shared by all classes."""
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    observed = class_measure(measure, right, predicted, labelled)
+    used = np.isfinite(observed)
+    changes = []
+    for sign, hits, misses, all_hits in (
+        (-1, moves.hits_out, moves.misses_in, moves.all_lost),
+        (1, moves.hits_in, moves.misses_out, moves.all_won),
+    ):
+        if measure == "precision":
+            most = hits / np.maximum(predicted, 1)
+            lines, total = 1 / np.maximum(predicted, 1), all_hits
+        else:
+            most = np.abs(ends[0 if sign < 0 else 1] - observed)
+            lines = _steepest(measure, sign, (right, predicted, labelled), hits, misses, moves.wrong)
+            total = all_hits + moves.wrong
+        changes.append(_filled(np.where(used, weights * lines, 0), np.where(used, weights * most, 0), total))
+    return changes[0], changes[1]
+
+
+def _steepest(
+    measure: str, sign: int, counts: tuple[Counts, Counts, Counts], hits: Counts, misses: Counts, wrong: int
+) -> Floats:
+    """Largest change of each class per wrong label that touches it, over any number of them."""
+    right, predicted, labelled = counts
+    observed = class_measure(measure, right, predicted, labelled)
+    most = np.minimum(hits + misses, wrong)
+    largest = int(most.max(initial=0))
+    steps = np.unique(
+        np.ceil(GROWTH ** np.arange(np.ceil(np.log(max(largest, 1)) / np.log(GROWTH)) + 2)).astype(np.int64)
+    )
+    slope = np.zeros(len(right))
+    before = 0
+    for step in steps:
+        if before >= largest:
+            break
+        reached = np.minimum(step, most)
+        for first in (0, 1):
+            # Upper end of the numbers of changes between two steps, over the lower end: never too flat.
+            hit, miss = corner(hits, misses, reached, first)
+            value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
+            rate = sign * (value - observed) / (before + 1)
+            slope = np.where(before < most, np.fmax(slope, rate), slope)
+        before = int(step)
+    return slope
+
+
+def _filled(slopes: Floats, most: Floats, total: int) -> float:
+    """Largest sum of min(slope u, most) over classes with a sum of u up to ``total``: the steepest first."""
+    order = np.argsort(-slopes, kind="stable")
+    room = np.where(slopes > 0, most / np.where(slopes > 0, slopes, 1), 0)[order]
+    before = np.cumsum(room) - room
+    return float((np.clip(total - before, 0, room) * slopes[order]).sum())
+
+
+def _unsteady(measure: str, confusion: Counts, moves: Moves) -> Flags:
+    """Which classes may stop being defined."""
+    predicted, labelled = confusion.sum(axis=0), confusion.sum(axis=1)
+    open_ended = (measure == "recall") | ((measure == "f1") & (predicted == 0))
+    found: Flags = open_ended & (labelled > 0) & (moves.out >= labelled)
+    return found
+
+
+def _mean_of_some(highest: Floats, defined: Flags, leaves: Flags) -> float:
+    """Largest mean of upper bounds, over the classes that stay and any of those that may leave."""
+    stay, maybe = highest[defined & ~leaves], np.sort(highest[leaves])[::-1]
+    sums = stay.sum() + np.concatenate([[0.0], np.cumsum(maybe)])
+    numbers = stay.size + np.arange(maybe.size + 1)
+    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0))
+
+
+def _mean_after(values: Floats, leaving: Floats, rise: float, n_leave: int) -> float:
+    """Largest mean when values rise together by ``rise``, and the least of some may leave."""
+    gone = np.arange(n_leave + 1)
+    sums = values.sum() - np.concatenate([[0.0], np.cumsum(np.sort(leaving)[:n_leave])]) + rise
+    numbers = values.size - gone
+    sums = np.minimum(sums, numbers)
+    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0)) if (numbers > 0).any() else 1.0
+
+
+# From an observed measure to the correct one: intervals moved by a known or bounded bias, the binary closed form ------
+
+
+#: Mixtures of two kinds of moves are looked at one by one up to this number, and in so many groups beyond.
+MIXTURES = 256
+
+#: A corrected accuracy of 0 or 1 may come out beyond it by so much.
+ROUNDING_ERROR = 1e-12
+
+
+def worst_case_interval(
+    measure: str, confusion: Counts, budget: NoiseBudget, *, level: float, unsure: Counts | None = None
+) -> tuple[Floats, Floats]:
+    """Join the score intervals on every true labels that a budget allows.
+
+    Parameters
+    ----------
+    measure, confusion, budget, unsure
+        As in :func:`demele.classifiers.measures.bias.correct_bounds`.
+    level : float in (0, 1)
+        Level of each score interval.
+
+    Returns
+    -------
+    low, high : arrays
+        Shape () for accuracy, else (n_classes,), in [0, 1]; NaN for a class whose observed measure is not defined; 0
+        and 1 for one that may lose its last instance. Covers the correct measure at least as often as a score interval
+        on the true labels would, however the wrong labels were chosen, even by one who sees the predictions.
+
+    Notes
+    -----
+    Both ends of a score interval rise with a success more and fall with a failure more, so that the extreme counts give
+    the extreme ends. Accuracy, precision, F1: at one corner. Recall: anywhere between its two corners; all mixtures are
+    tried, or the safe ends of groups if there are more than 256.
+
+    Examples
+    --------
+    >>> from demele.noise.budget import noise_budget
+    >>> table = np.array([[45, 5], [2, 48]])
+    >>> budget = noise_budget(0.05, np.repeat([0, 1], 50), 2, tail=0.025)
+    >>> low, high = worst_case_interval("accuracy", table, budget, level=0.95)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.802, 0.994)
+    """
+    moves = Moves(budget, confusion if unsure is None else unsure)
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    if measure == "accuracy":
+        hits, n = right.sum(), confusion.sum()
+        return score_interval(hits - moves.all_lost, n, level=level)[0], score_interval(
+            hits + moves.all_won, n, level=level
+        )[1]
+    if measure == "recall":
+        missed = labelled - right
+        low = _recall_end(right, missed, moves.hits_out, moves.misses_in, moves.wrong, -1, level)
+        high = _recall_end(right, missed, moves.hits_in, moves.misses_out, moves.wrong, 1, level)
+        return np.where(labelled > 0, low, np.nan), np.where(labelled > 0, high, np.nan)
+    ends = []
+    for sign, hits, misses in ((-1, moves.hits_out, moves.misses_in), (1, moves.hits_in, moves.misses_out)):
+        hit, miss = corner(hits, misses, moves.wrong, 0)
+        successes = right + sign * hit
+        # Either: predicted or truly k. A hit lost stays predicted, a hit gained was: only misses change their number.
+        either = predicted + labelled - right - sign * miss if measure == "f1" else predicted
+        ends.append(as_value(_end(successes, either, sign, level), measure))
+    known = predicted > 0 if measure == "precision" else predicted + labelled > 0
+    return np.where(known, ends[0], np.nan), np.where(known, ends[1], np.nan)
+
+
+def _recall_end(
+    right: Counts, missed: Counts, hits: Counts, misses: Counts, wrong: int, sign: int, level: float
+) -> Floats:
+    """Lowest (sign -1) or highest (sign 1) end over all mixtures of changed hits and misses, in all as many as help."""
+    first, last = corner(hits, misses, wrong, 1)[0], corner(hits, misses, wrong, 0)[0]
+    total = np.minimum(hits + misses, wrong)
+    steps = np.linspace(0, 1, MIXTURES + 1)[:, None]
+    edges = np.floor(first + steps * (last - first + 1)).astype(np.int64)
+    least, most = np.minimum(edges[:-1], last), np.minimum(np.maximum(edges[1:] - 1, edges[:-1]), last)
+    # Within a group of mixtures: the worst number of changed hits, and the worst of changed misses.
+    successes = right + sign * most
+    failures = missed - sign * (total - least)
+    end = _end(successes, successes + failures, sign, level)
+    farthest: Floats = end.min(axis=0) if sign < 0 else end.max(axis=0)
+    return farthest
+
+
+def _end(successes: Counts, trials: Counts, sign: int, level: float) -> Floats:
+    """Lower (sign -1) or upper (sign 1) end of a score interval; a class without an instance may have any value."""
+    end = score_interval(successes, trials, level=level)[0 if sign < 0 else 1]
+    return np.where(trials > 0, end, 0.0 if sign < 0 else 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinaryCorrection:
+    """The correct accuracy of a classifier of two classes, under independent label noise.
+
+    Attributes
+    ----------
+    value : float
+        (observed - rate) / (1 - 2 rate). Outside [0, 1] the supplied rate and the observed accuracy contradict each
+        other; the number is kept, and a note says it.
+    interval : Interval or None
+        The score interval of the observed accuracy, both ends mapped; None without ``trials``.
+    observed, rate : float
+        As supplied.
+    assumptions : tuple of str
+        What must hold.
+    notes : tuple of Note
+    """
+
+    value: float
+    observed: float
+    rate: float
+    interval: Interval | None = None
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def bias(self) -> float:
+        """Observed minus correct."""
+        return self.observed - self.value
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        interval = "" if self.interval is None else f" {self.interval}"
+        return f"BinaryCorrection({self.value:.4f}{interval}, observed {self.observed:.4f}, rate {self.rate:g})"
+
+
+@checked
+def binary_correction(
+    observed: float, rate: float, *, trials: int | None = None, level: Level = 0.95
+) -> BinaryCorrection:
+    """Correct the accuracy of a classifier of two classes for label noise that is independent of it.
+
+    Parameters
+    ----------
+    observed : float in [0, 1]
+        Accuracy against the given labels.
+    rate : float in [0, 1), not 0.5
+        Share of wrong labels. Above 0.5 labels are more often wrong than right, and a classifier that agrees with them
+        less is better: the correction then turns the order of classifiers around, and a note says so.
+    trials : int, optional
+        Number of instances, for an interval.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    BinaryCorrection
+        ``value`` is (observed - rate) / (1 - 2 rate).
+
+    Raises
+    ------
+    InputError, InputTypeError
+        At a rate of 0.5 (labels are then coin flips, and every classifier agrees with half of them) or outside [0, 1).
+
+    Warns
+    -----
+    OutOfDomainWarning
+        If the result lies outside [0, 1]: no correct accuracy explains the observed one at that rate.
+
+    Notes
+    -----
+    Source: Benjelloun, eq. 6.7 solved for the correct accuracy; Lam and Stork 2003. It needs that the classifier be
+    right as often on wrongly as on rightly labelled instances, which fails for a classifier trained on labels of the
+    same source. The interval is wider than the score interval by 1 / |1 - 2 rate|; that the rate itself may be
+    uncertain is not in it.
+
+    Examples
+    --------
+    >>> binary_correction(0.82, 0.1, trials=1000)
+    BinaryCorrection(0.9000 [0.869, 0.928], observed 0.8200, rate 0.1)
+    """
+    seen, noise = _share(observed, "observed"), _share(rate, "rate")
+    if seen > 1:
+        raise InputError("observed", f"expected an accuracy in [0, 1], got {quoted(observed)}{_percent(seen)}")
+    if noise >= 1:
+        raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {quoted(rate)}{_percent(noise)}")
+    if noise == 0.5:
+        raise InputError(
+            "rate",
+            "at 0.5 the labels of two classes are coin flips: every classifier agrees with half of them, and "
+            "nothing is left to correct; have labels checked by an expert instead",
+        )
+    value = (seen - noise) / (1 - 2 * noise)
+    notes = []
+    if noise > 0.5:
+        notes.append(
+            Note(
+                code="more-wrong-than-right",
+                message=f"with {noise:.1%} wrong labels, agreeing less with the labels means being right more often",
+                severity="warning",
+            )
+        )
+    if not -ROUNDING_ERROR <= value <= 1 + ROUNDING_ERROR:
+        message = (
+            f"the corrected accuracy is {value:.4f}, outside [0, 1]: with {noise:.1%} wrong labels, independent of the "
+            f"classifier, no accuracy shows as {seen:.4f}; the rate is too high, the noise is not independent, or the "
+            "test set is small"
+        )
+        notes.append(Note(code="out-of-domain", message=message, severity="warning"))
+        warn_user(f"binary_correction: {message}", OutOfDomainWarning)
+    interval = None
+    if trials is not None:
+        low, high = score_interval(
+            seen
+            * checked_whole(
+                trials, "trials", "the number of instances, a whole number from 1", inside=lambda number: number >= 1
+            ),
+            trials,
+            level=level,
+        )
+        ends = sorted((float(end) - noise) / (1 - 2 * noise) for end in (low, high))
+        interval = Interval(low=ends[0], high=ends[1], level=level, method="score", kind="corrected")
+    return BinaryCorrection(
+        value=value,
+        observed=seen,
+        rate=noise,
+        interval=interval,
+        assumptions=(
+            "There are two classes.",
+            f"Exactly {noise:.2%} of the labels are wrong.",
+            "The classifier is right as often where the label is wrong as where it is right.",
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _share(value: Any, argument: str) -> float:
+    return checked_number(value, argument, "a number in [0, 1]", inside=lambda share: 0 <= share < math.inf)
+
+
+def _percent(value: float) -> str:
+    return f"; for {value:g}% write {value / 100:g}" if 1 < value <= 100 else ""

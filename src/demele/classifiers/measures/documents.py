@@ -1,22 +1,101 @@
-"""What an assessment of one classifier, and its confusion counts, say: their documents."""
+"""What an assessment of one classifier, and its confusion counts, say; and what comparisons say alike."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.classifiers.documents import estimate_columns, estimate_strips, measure_of, rests_on
 from demele.core.result import about
-from demele.report.document import NOTHING, Cell, Document, Heat, Section, Table
-from demele.report.listing import Column, listed
-from demele.report.words import count, digits_for, ends, is_missing, joined, name, rate, title_of, written
+from demele.core.signature import Signature
+from demele.report.document import (
+    NOTHING,
+    Cell,
+    Document,
+    Heat,
+    Mark,
+    Section,
+    Strip,
+    Strips,
+    Table,
+)
+from demele.report.listing import Column, Thing, listed
+from demele.report.words import (
+    count,
+    digits_for,
+    ends,
+    is_missing,
+    joined,
+    name,
+    rate,
+    title_of,
+    written,
+)
 
 if TYPE_CHECKING:
     from demele.classifiers.measures.assess import Assessment
     from demele.classifiers.measures.confusion import ConfusionCounts
     from demele.classifiers.results import Estimate
+
+#: What an interval on true labels allows for, by its kind.
+_KINDS = {"worst-case": "worst case", "bias-union": "worst case", "shifted": "bias known", "design": "audit"}
+_WORDS = {
+    "f1": "F1", "macro-f1": "macro F1", "balanced-accuracy": "balanced accuracy", "matthews": "Matthews correlation",
+}  # fmt: skip
+
+
+def measure_of(measure: str, of: object = None, *, method: str = "") -> str:
+    """Return what a measure is called in a sentence: ``accuracy``, ``precision of class cat``."""
+    if method == "agreement":
+        return "agreement with the reference"
+    word = _WORDS.get(measure, measure)
+    return word if of is None else f"{word} of class {name(of)}"
+
+
+def true_labels_title(kinds: Iterable[str]) -> str:
+    """Return the title of a column of intervals on true labels."""
+    known = next((_KINDS[kind] for kind in kinds if kind in _KINDS), "")
+    return f"True labels ({known})" if known else "True labels"
+
+
+def estimate_columns(
+    estimates: "Sequence[Estimate]", level: float, of: "Callable[[Thing], Estimate]"
+) -> list[Column[Thing]]:
+    """Return the columns of estimates, each of a thing: observed, its interval, and the interval on true labels."""
+    whole = [one for one in estimates if one.of is None] or estimates
+    digits = digits_for(ends(one.interval) for one in whole)
+    form, kinds = f"percent.{digits}", [one.corrected.kind for one in estimates if one.corrected is not None]
+    return [
+        ("Observed", form, lambda thing: of(thing).value),
+        (f"{rate(level)} interval", form, lambda thing: of(thing).interval),
+        (true_labels_title(kinds), form, lambda thing: of(thing).corrected),
+    ]
+
+
+def estimate_strips(rows: "Iterable[tuple[str, Estimate]]", caption: str) -> Strips:
+    """Return observed values with their intervals, and below them the intervals on true labels."""
+    strips, series = [], {0: "observed, with its interval"}
+    for title, one in rows:
+        observed = [] if one.interval is None else [Mark("span", one.interval.low, one.interval.high)]
+        true = [] if one.corrected is None else [Mark("span", one.corrected.low, one.corrected.high, 1)]
+        series |= {1: "on true labels"} if true else {}
+        strips.append(Strip(title, [*observed, Mark("dot", one.value), *true], written(one.value, "percent")))
+    return Strips(caption, strips, "percent", series=series)
+
+
+def rests_on(result: Any, audited: object = None) -> list[str]:
+    """Return what was given otherwise, and what a result assumes."""
+    said = {"method", "measure", "of", "level", "inference", "correction"}
+    signature: Signature = result.signature
+    given = [f"{key} = {value!r}" for key, value in signature.arguments.items() if key not in said]
+    assumed = "; ".join(str(one).rstrip(".") for one in result.assumptions)
+    return [
+        f"Given: {'; '.join(given)}." if given else "",
+        f"An expert labelled {count(int(str(audited)), 'row')}." if audited else "",
+        f"Assumed: {assumed}." if assumed else "",
+    ]
+
 
 _OF_CLASSES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 #: Classes of least F1 in the table of all measures, and classes of a confusion matrix that can be read.
@@ -26,24 +105,24 @@ _MOST_CLASSES, _READABLE = 20, 50
 def assessment_document(result: "Assessment") -> Document:
     """Say how accurate a classifier is on the given labels and on true ones, as a whole and class by class."""
     whole, classes = split(result)
-    titled = [(_title(one), one) for one in sorted(whole, key=lambda one: one.of is not None)]
+    titled = [(_estimate_title(one), one) for one in sorted(whole, key=lambda one: one.of is not None)]
     weakest = sorted(classes, key=lambda of: _order(classes[of]["f1"]))
     shown = [of for of in classes if of in weakest[:_MOST_CLASSES]]
-    table = _table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in shown], result.level)
+    table = _measures_table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in shown], result.level)
     methods = sorted({one.interval.method for one in result.estimates if one.interval is not None})
     cited = " [@wilson1927probable]" if "score" in methods else ""
     scope = [count(result.n, "row"), count(len(result.classes), "class", "classes"), f"level {rate(result.level)}"]
     strips = [(title, one) for title, one in titled if not is_missing(one.value) and one.measure != "error"]
     return Document(
         kind="Assessment of a classifier",
-        headline=_headline(result),
+        headline=_assessment_headline(result),
         sentences=[_bias_says(whole), _weakest(classes, weakest)],
         figure=estimate_strips(strips, "Measures"),
         table=table,
         scope=scope,
         sections=[
-            Section("Measures", [_table(titled, result.level)]),
-            Section("Classes", [_classes(classes, weakest)]),
+            Section("Measures", [_measures_table(titled, result.level)]),
+            Section("Classes", [_classes_table(classes, weakest)]),
             _confusion(result.confusion),
         ],
         methods=[
@@ -69,7 +148,7 @@ def split(result: "Assessment") -> "tuple[list[Estimate], dict[Any, dict[str, Es
     return whole, {of: own for of, own in found.items() if own}
 
 
-def _title(one: "Estimate") -> str:
+def _estimate_title(one: "Estimate") -> str:
     return title_of(f"{one.of or ''} {measure_of(one.measure)}".strip())
 
 
@@ -77,7 +156,7 @@ def _order(one: "Estimate") -> float:
     return -math.inf if is_missing(one.value) else one.value
 
 
-def _headline(result: "Assessment") -> str:
+def _assessment_headline(result: "Assessment") -> str:
     one = result["accuracy"]
     if is_missing(one.value):
         return "The accuracy is undefined."
@@ -116,21 +195,22 @@ def _weakest(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[
     return f"Lowest F1 by class: {joined(told)}."
 
 
-def _table(rows: "Sequence[tuple[str, Estimate]]", level: float) -> Table:
+def _measures_table(rows: "Sequence[tuple[str, Estimate]]", level: float) -> Table:
     estimate: Callable[[tuple[str, Estimate]], Estimate] = itemgetter(1)
+
+    def bias(row: "tuple[str, Estimate]") -> Cell:
+        ends = row[1].bias
+        return ends[0] if ends is not None and ends[0] == ends[1] else ends
+
     columns: list[Column[tuple[str, Estimate]]] = [
         ("Measure", "text", itemgetter(0)),
         *estimate_columns([one for _, one in rows], level, estimate),
-        ("Bias (pp)", "points?", lambda row: _bias(row[1].bias)),
+        ("Bias (pp)", "points?", bias),
     ]
     return listed("Measures", rows, columns, "Bias: observed minus true labels, a range where it is bounded.")
 
 
-def _bias(bias: tuple[float, float] | None) -> Cell:
-    return None if bias is None else bias[0] if bias[0] == bias[1] else bias
-
-
-def _classes(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> Table:
+def _classes_table(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> Table:
     corrected = any(one.corrected is not None for own in classes.values() for one in own.values())
     columns = {"Class": "text", "Labelled": "count", "Predicted": "count"}
     for title in _OF_CLASSES.values():

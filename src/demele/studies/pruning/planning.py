@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.comparison.compare import compare
-from demele.classifiers.comparison.method_options import HardRows
+from demele.classifiers.comparison.methods import HardRows
 from demele.classifiers.comparison.ranking import rank
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted, warn_user
 from demele.core.kinds import checked_count, checked_name
