@@ -16,7 +16,7 @@ import pytest
 
 import demele as library
 from demele.cli import old_names
-from demele.cli.classifiers import ASSESS
+from demele.cli.classifiers import Assess
 from demele.cli.engine import _FIELD, COMMANDS_OF, flag_of, parser_of, saying
 from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found, main
 from demele.core.bibliography import bibliography, parse, software
@@ -240,7 +240,7 @@ def test_lists_hold_everything(demele: Program) -> None:
     assert max(map(len, table.splitlines())) <= 80
 
 
-_OPTIONS = ASSESS.options()
+_OPTIONS = Assess().options()
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ _OPTIONS = ASSESS.options()
     ],
 )
 def test_arguments_in_messages_are_options_and_data_are_left(library: str | Exception, program: str) -> None:
-    assert saying(_OPTIONS, ASSESS.spoken())(library) == program
+    assert saying(_OPTIONS, Assess().spoken())(library) == program
 
 
 def test_names_between_backticks_are_arguments_that_exist() -> None:

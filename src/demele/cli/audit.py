@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from demele.classifiers.comparison.audit_forecast import plan_audit
 from demele.classifiers.comparison.decision import Decision
 from demele.classifiers.comparison.sequential import SequentialComparison
-from demele.cli.classifiers import CALLED, read_test_set, two_of
+from demele.cli.classifiers import OfTestSet, read_test_set, two_of
 from demele.cli.engine import Call, Command, Given
 from demele.cli.results import Warned, check_writable
 from demele.core.errors import InputError
@@ -28,31 +28,30 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def _plan(given: Given) -> Call:
-    if {"audit", "wrong"} <= given.options.keys():
-        raise InputError("--wrong: has no part with --audit, which says how many labels are wrong; leave it out")
-    found, known = given.call(read_test_set, given, given.files)
-    return given.bind(plan_audit, found.predictions, found.labels, **known)
+class Plan(OfTestSet):
+    """Simulate which audits would settle a comparison.
 
+    Audits of each size and design are simulated, for wrong labels anywhere and for ones that favour the model that
+    leads, and read by the methods of demele compare. With --audit: how many more rows would settle it, or that none
+    would.
 
-PLAN = Command(
-    {"": plan_audit},
-    ("PREDICTIONS... LABELS", "LOG..."),
-    _plan,
-    short="sizes wrong audit measure of groups level seed",
-    readers=(read_predictions, read_test_set),
-    without="single unseen_positives",
-    called=CALLED,
-    details="""\
-Audits of each size and design are simulated, for wrong labels anywhere and for ones that favour the model that leads,
-and read by the methods of demele compare. With --audit: how many more rows would settle it, or that none would.
-""",
-    examples="""\
-demele audit plan data.csv::a,b data.csv::label -o plan.html
-demele audit plan data.csv::a,b data.csv::label --sizes 100,300 --wrong 0.02,0.1
-demele audit plan data.csv::a,b data.csv::label --audit audit.csv
-""",
-)
+    Examples
+    --------
+    demele audit plan data.csv::a,b data.csv::label -o plan.html
+    demele audit plan data.csv::a,b data.csv::label --sizes 100,300 --wrong 0.02,0.1
+    demele audit plan data.csv::a,b data.csv::label --audit audit.csv
+    """
+
+    functions: ClassVar = {"": plan_audit}
+    usage = ("PREDICTIONS... LABELS", "LOG...")
+    short = "sizes wrong audit measure of groups level seed"
+    without = "single unseen_positives"
+
+    def _run(self, given: Given) -> Call:
+        if {"audit", "wrong"} <= given.options.keys():
+            raise InputError("--wrong: has no part with --audit, which says how many labels are wrong; leave it out")
+        found, known = given.call(read_test_set, given, given.files)
+        return given.bind(plan_audit, found.predictions, found.labels, **known)
 
 
 # The sheet that ``--blind`` writes ------------------------------------------------------------------------------------
@@ -76,49 +75,49 @@ def check_sheet(path: Path | None, option: str, *, force: bool, inputs: Sequence
 # ``demele audit draw`` ------------------------------------------------------------------------------------------------
 
 
-def _draw(given: Given) -> Call:
-    files, word, blind = given.files, given.take("disagreement"), given.options.get("blind", False)
-    logs = None
-    if any(map(is_log, files)):
-        logs = given.call(read_predictions, list(dict.fromkeys([*files, *([word] if word else [])])))
-        if logs.graded:
-            raise InputError(f"{files[0]}: says only whether answers were right: there is no label to audit")
-        labels, predicted = read_labels(logs.labels, "labels"), logs.predictions if word else {}
-    else:
-        if len(files) > 1:
-            raise InputError(f"expected LABELS, got {len(files)} files; only logs may be several")
-        labels = read_labels(column(files[0], given.warn), "labels")
-        predicted = {} if word is None else models(word, given.warn, labels=files[0])
-    more: dict[str, Any] = {"disagreement": in_one_vocabulary(predicted)} if predicted else {}
-    if blind:
-        for path in given.written() or (None,):
-            check_sheet(path, "-o", force=given.options.get("force", False), inputs=[split_name(files[0])[0]])
-        more["offered"] = () if logs is None else None if logs.open else logs.classes or ()
-    elif "positive" in given.options:
-        raise InputError("--positive: give --blind as well; the key next to the expert's sheet holds the strata")
-    kept = given.call(kept_columns, blind, files[0], labels.size, given.warn, (*files, word), logs)
-    return given.bind(draw_rows, labels, kept=kept, **more)
+class Draw(Command):
+    """Draw random rows for an expert to label.
 
+    The expert fills in the column true_label, and leaves out no row because it is hard; demele assess and compare read
+    the file with --audit. --blind writes a sheet without labels and predictions (.csv, .tsv, .xlsx): a random key per
+    row, the columns to --keep, and an empty column answer. What leads back to the rows is next to it, in NAME.key.json.
+    An expert who cannot tell writes unclear. About 200 rows say within a few percent how many labels are wrong.
 
-DRAW = Command(
-    {"": draw_rows},
-    ("LABELS --size N", "LOG... --size N"),
-    _draw,
-    short="size disagreement keep blind positive seed",
-    readers=(read_predictions, kept_columns),
-    without="id scores",
-    details="""\
-The expert fills in the column true_label, and leaves out no row because it is hard; demele assess and compare read the
-file with --audit. --blind writes a sheet without labels and predictions (.csv, .tsv, .xlsx): a random key per row, the
-columns to --keep, and an empty column answer. What leads back to the rows is next to it, in NAME.key.json. An expert
-who cannot tell writes unclear. About 200 rows say within a few percent how many labels are wrong.
-""",
-    examples="""\
-demele audit draw data.csv::label --size 200 -o audit.csv
-demele audit draw data.csv::label --size 200 --disagreement data.csv::a,b,c -o audit.csv
-demele audit draw data.csv::label --size 200 --blind --keep id,text -o sheet.xlsx
-""",
-)
+    Examples
+    --------
+    demele audit draw data.csv::label --size 200 -o audit.csv
+    demele audit draw data.csv::label --size 200 --disagreement data.csv::a,b,c -o audit.csv
+    demele audit draw data.csv::label --size 200 --blind --keep id,text -o sheet.xlsx
+    """
+
+    functions: ClassVar = {"": draw_rows}
+    usage = ("LABELS --size N", "LOG... --size N")
+    short = "size disagreement keep blind positive seed"
+    without = "id scores"
+    readers = (read_predictions, kept_columns)
+
+    def _run(self, given: Given) -> Call:
+        files, word, blind = given.files, given.take("disagreement"), given.options.get("blind", False)
+        logs = None
+        if any(map(is_log, files)):
+            logs = given.call(read_predictions, list(dict.fromkeys([*files, *([word] if word else [])])))
+            if logs.graded:
+                raise InputError(f"{files[0]}: says only whether answers were right: there is no label to audit")
+            labels, predicted = read_labels(logs.labels, "labels"), logs.predictions if word else {}
+        else:
+            if len(files) > 1:
+                raise InputError(f"expected LABELS, got {len(files)} files; only logs may be several")
+            labels = read_labels(column(files[0], given.warn), "labels")
+            predicted = {} if word is None else models(word, given.warn, labels=files[0])
+        more: dict[str, Any] = {"disagreement": in_one_vocabulary(predicted)} if predicted else {}
+        if blind:
+            for path in given.written() or (None,):
+                check_sheet(path, "-o", force=given.options.get("force", False), inputs=[split_name(files[0])[0]])
+            more["offered"] = () if logs is None else None if logs.open else logs.classes or ()
+        elif "positive" in given.options:
+            raise InputError("--positive: give --blind as well; the key next to the expert's sheet holds the strata")
+        kept = given.call(kept_columns, blind, files[0], labels.size, given.warn, (*files, word), logs)
+        return given.bind(draw_rows, labels, kept=kept, **more)
 
 
 # ``demele audit next``: rows that an expert labels next, until a comparison is decided --------------------------------
@@ -221,45 +220,44 @@ def _add_rows(path: Path, rows: NDArray[np.intp], given: NDArray[Any], *, first:
     write_whole(path, held + more, replace=bool(held))
 
 
-def _next(given: Given) -> Call:
-    files, blind = given.files, given.options.get("blind", False)
-    path = Path(given.take("answers"))
-    if blind:
-        check_sheet(path, "--answers", force=True)
-    elif path.suffix.lower() not in (".csv", ".tsv"):
-        raise InputError(f"--answers: expected a file called .csv, for the expert to fill in, got {path}")
-    check_writable(path, force=True, inputs=[split_name(text)[0] for text in files])
-    found, known = given.call(read_test_set, given, files, single=True)
-    labels = read_labels(found.labels, "labels")
-    comparison = given.call(SequentialComparison, **two_of(found), **known)
-    kept = given.call(kept_columns, blind, files[-1], labels.size, given.warn, files, found)
-    return given.bind(
-        next_rows,
-        comparison,
-        labels,
-        given.warn,
-        answers=path,
-        kept=kept,
-        classes=known.get("classes"),
-        as_known=found.as_known,
-        choices=not found.open,
-    )
+class Next(OfTestSet):
+    """Ask an expert for one label at a time.
 
+    The file of --answers holds the rows to label next. Fill in its column true_label, and run the command again: it
+    goes on until the comparison is decided. The verdict is valid whenever you stop.
 
-NEXT = Command(
-    {"": next_rows},
-    ("BASELINE CANDIDATE LABELS --answers FILE", "LOG... --answers FILE"),
-    _next,
-    short="answers batch blind keep level classes groups expert_error seed",
-    readers=(SequentialComparison, read_predictions, read_test_set, kept_columns),
-    without="single unseen_positives audit_design audit_key disagreement gate",
-    called=CALLED,
-    details="""\
-The file of --answers holds the rows to label next. Fill in its column true_label, and run the command again: it goes on
-until the comparison is decided. The verdict is valid whenever you stop.
-""",
-    examples="""\
-demele audit next data.csv::old data.csv::new data.csv::label --answers answers.csv
-demele audit next old.eval new.eval --answers sheet.xlsx --blind
-""",
-)
+    Examples
+    --------
+    demele audit next data.csv::old data.csv::new data.csv::label --answers answers.csv
+    demele audit next old.eval new.eval --answers sheet.xlsx --blind
+    """
+
+    functions: ClassVar = {"": next_rows}
+    usage = ("BASELINE CANDIDATE LABELS --answers FILE", "LOG... --answers FILE")
+    short = "answers batch blind keep level classes groups expert_error seed"
+    without = "single unseen_positives audit_design audit_key disagreement gate"
+    readers = (SequentialComparison, read_predictions, read_test_set, kept_columns)
+
+    def _run(self, given: Given) -> Call:
+        files, blind = given.files, given.options.get("blind", False)
+        path = Path(given.take("answers"))
+        if blind:
+            check_sheet(path, "--answers", force=True)
+        elif path.suffix.lower() not in (".csv", ".tsv"):
+            raise InputError(f"--answers: expected a file called .csv, for the expert to fill in, got {path}")
+        check_writable(path, force=True, inputs=[split_name(text)[0] for text in files])
+        found, known = given.call(read_test_set, given, files, single=True)
+        labels = read_labels(found.labels, "labels")
+        comparison = given.call(SequentialComparison, **two_of(found), **known)
+        kept = given.call(kept_columns, blind, files[-1], labels.size, given.warn, files, found)
+        return given.bind(
+            next_rows,
+            comparison,
+            labels,
+            given.warn,
+            answers=path,
+            kept=kept,
+            classes=known.get("classes"),
+            as_known=found.as_known,
+            choices=not found.open,
+        )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from demele.noise.audit import Audit
 
 
-#: What arguments and parts of them are called on the command line, if they are no options.
-CALLED = {
-    "audit.labels": f"--audit, column {TRUE}",
-    "cleaning.suggested": "--cleaning, second column",
-    "predictions": "PREDICTIONS",
-}
 #: Options with the rows of LABELS in their order; of these, what is checked against the labels or may be a field of
 #: logs; and what names a class of each row.
 _BY_ROW = ("audit", "answers", "true_labels", "difficulty", "cleaning", "reference", "groups")
@@ -182,77 +176,84 @@ def two_of(found: PredictionSet) -> dict[str, Any]:
     return {"baseline": series[0], "candidate": series[1], "labels": found.labels}
 
 
-def _compare(given: Given) -> Call:
-    files = given.files
-    found, known = given.call(read_test_set, given, files, single=len(files) == 3)
-    several = len(found.predictions) != 2 if found.fields else len(files) != 3
-    if not several:
-        return given.bind(compare, **two_of(found), **known)
-    if len(found.predictions) < 2:
-        raise InputError(
-            f"{files[0]}: expected the predictions of at least 2 models, one column each, got 1; "
-            "to compare two files, give BASELINE CANDIDATE LABELS"
-        )
-    return given.bind(rank, found.predictions, found.labels, **known)
+class OfTestSet(Command):
+    """A command on predictions and labels; its arguments are called as they are on the command line."""
+
+    without = "single"
+    readers: ClassVar[tuple[Callable[..., Any], ...]] = (read_predictions, read_test_set)
+    called: ClassVar = {
+        "audit.labels": f"--audit, column {TRUE}",
+        "cleaning.suggested": "--cleaning, second column",
+        "predictions": "PREDICTIONS",
+    }
 
 
-COMPARE = Command(
-    {"two classifiers": compare, "several models": rank},
-    ("BASELINE CANDIDATE LABELS", "PREDICTIONS... LABELS", "LOG..."),
-    _compare,
-    short="noise audit method measure of groups classes id level seed",
-    readers=(read_predictions, read_test_set),
-    without="single",
-    called=CALLED,
-    details="""\
-Prefers the baseline unless the candidate is significantly better, and reports how many wrong labels could reverse the
-result. Files have the same rows with one class in each; see demele help files.
+class Compare(OfTestSet):
+    """Compare two classifiers, or rank several.
 
-methods:
-  worst-case           exact paired worst case (default for accuracy); without --noise it is McNemar's exact test,
-                       which takes every label as correct
-  overlap              overlap of the two intervals; takes every label as correct (default for other measures)
-  worst-case-overlap   overlap after the worst bias of both; needs --noise
-  audit                expert labels of a random sample (default with --audit)
-  sequential           expert labels one at a time; see demele audit next
-  hard-rows            overlap, with the hardest rows given to the baseline; needs --difficulty
-  cleaned              overlap after a cleaning; needs --cleaning
-  agreement            agreement with a third classifier; needs --reference and independent errors
-  true-labels          overlap on the true labels; needs --true-labels
-""",
-    examples="""\
-demele compare data.csv::old data.csv::new data.csv::label
-demele compare models.csv labels.npy --noise 0.03 -o report.html
-demele compare old/samples_mmlu.jsonl new/samples_mmlu.jsonl --noise 0.03 --fail-unless candidate
-""",
-)
+    Prefers the baseline unless the candidate is significantly better, and reports how many wrong labels could reverse
+    the result. Files have the same rows with one class in each; see demele help files.
+
+    Names for --method:
+      worst-case           exact paired worst case (default for accuracy); without --noise it is McNemar's exact test,
+                           which takes every label as correct
+      overlap              overlap of the two intervals; takes every label as correct (default for other measures)
+      worst-case-overlap   overlap after the worst bias of both; needs --noise
+      audit                expert labels of a random sample (default with --audit)
+      sequential           expert labels one at a time; see demele audit next
+      hard-rows            overlap, with the hardest rows given to the baseline; needs --difficulty
+      cleaned              overlap after a cleaning; needs --cleaning
+      agreement            agreement with a third classifier; needs --reference and independent errors
+      true-labels          overlap on the true labels; needs --true-labels
+
+    Examples
+    --------
+    demele compare data.csv::old data.csv::new data.csv::label
+    demele compare models.csv labels.npy --noise 0.03 -o report.html
+    demele compare old/samples_mmlu.jsonl new/samples_mmlu.jsonl --noise 0.03 --fail-unless candidate
+    """
+
+    functions: ClassVar = {"two classifiers": compare, "several models": rank}
+    usage = ("BASELINE CANDIDATE LABELS", "PREDICTIONS... LABELS", "LOG...")
+    short = "noise audit method measure of groups classes id level seed"
+
+    def _run(self, given: Given) -> Call:
+        files = given.files
+        found, known = given.call(read_test_set, given, files, single=len(files) == 3)
+        several = len(found.predictions) != 2 if found.fields else len(files) != 3
+        if not several:
+            return given.bind(compare, **two_of(found), **known)
+        if len(found.predictions) < 2:
+            raise InputError(
+                f"{files[0]}: expected the predictions of at least 2 models, one column each, got 1; "
+                "to compare two files, give BASELINE CANDIDATE LABELS"
+            )
+        return given.bind(rank, found.predictions, found.labels, **known)
 
 
 # ``demele assess``: one classifier, and labels that may be wrong ------------------------------------------------------
 
 
-def _assess(given: Given) -> Call:
-    found, known = given.call(read_test_set, given, given.files, single=len(given.files) == 2)
-    if len(found.predictions) != 1:
-        named = ", ".join(map(shortened, found.predictions))
-        raise InputError(f"expected one model, got {named}; demele compare ranks several")
-    (predictions,) = found.predictions.values()
-    if found.open:  # measures of single texts
-        known |= {"per_class": False, "average": ()}
-    return given.bind(assess, predictions, found.labels, **known)
+class Assess(OfTestSet):
+    """Accuracy of one classifier when labels may be wrong.
 
+    Examples
+    --------
+    demele assess data.csv::predicted data.csv::label
+    demele assess predicted.npy labels.npy --noise 0.03 -o report.html
+    demele assess data.csv::predicted data.csv::label --audit audit.csv
+    """
 
-ASSESS = Command(
-    {"": assess},
-    ("PREDICTIONS LABELS", "LOG"),
-    _assess,
-    short="noise audit level groups classes id",
-    readers=(read_predictions, read_test_set),
-    without="single",
-    called=CALLED,
-    examples="""\
-demele assess data.csv::predicted data.csv::label
-demele assess predicted.npy labels.npy --noise 0.03 -o report.html
-demele assess data.csv::predicted data.csv::label --audit audit.csv
-""",
-)
+    functions: ClassVar = {"": assess}
+    usage = ("PREDICTIONS LABELS", "LOG")
+    short = "noise audit level groups classes id"
+
+    def _run(self, given: Given) -> Call:
+        found, known = given.call(read_test_set, given, given.files, single=len(given.files) == 2)
+        if len(found.predictions) != 1:
+            named = ", ".join(map(shortened, found.predictions))
+            raise InputError(f"expected one model, got {named}; demele compare ranks several")
+        (predictions,) = found.predictions.values()
+        if found.open:  # measures of single texts
+            known |= {"per_class": False, "average": ()}
+        return given.bind(assess, predictions, found.labels, **known)

@@ -1,5 +1,7 @@
 """``demele demo``: what demele does, on bundled data."""
 
+from typing import ClassVar
+
 from demele.classifiers.comparison.ranking import Ranking, rank
 from demele.cli.engine import Call, Command, Given
 from demele.data.examples import DIGITS, digits_example, load_example
@@ -30,7 +32,15 @@ def demo_compare() -> Ranking:
     )
 
 
-DEMO_COMPARE = Command({"": demo_compare}, examples="demele demo compare -o models.html\n")
+class DemoCompare(Command):
+    """Rank ten language models on wrong labels.
+
+    Examples
+    --------
+    demele demo compare -o models.html
+    """
+
+    functions: ClassVar = {"": demo_compare}
 
 
 def demo_labels() -> AggregatedLabels:
@@ -44,19 +54,32 @@ def demo_labels() -> AggregatedLabels:
     return aggregate(answers, gold=crowd.gold, agreement=True)
 
 
-DEMO_LABELS = Command({"": demo_labels}, examples="demele demo labels -o crowd.html\n")
+class DemoLabels(Command):
+    """Aggregate the answers of a real crowd.
+
+    Examples
+    --------
+    demele demo labels -o crowd.html
+    """
+
+    functions: ClassVar = {"": demo_labels}
 
 
-def _demo_score(given: Given) -> Call:
-    samples = {name: digits_example(name) for name in DIGITS}
-    codes = {name: sample.codes for name, sample in samples.items()}
-    return given.bind(compare_representations, codes, next(iter(samples.values())).factors)
+class DemoScore(Command):
+    """Score four bundled representations.
 
+    Examples
+    --------
+    demele demo score -o digits.html
+    """
 
-DEMO_SCORE = Command(
-    {"": compare_representations},
-    run=_demo_score,
-    short="metrics n_bootstrap n_permutations seed n_jobs",
-    without="runs paired_runs primary factor_noise factor_noise_method kinds reg_dim code_groups reduce_groups missing",
-    examples="demele demo score -o digits.html\n",
-)
+    functions: ClassVar = {"": compare_representations}
+    short = "metrics n_bootstrap n_permutations seed n_jobs"
+    without = (
+        "runs paired_runs primary factor_noise factor_noise_method kinds reg_dim code_groups reduce_groups missing"
+    )
+
+    def _run(self, given: Given) -> Call:
+        samples = {name: digits_example(name) for name in DIGITS}
+        codes = {name: sample.codes for name, sample in samples.items()}
+        return given.bind(compare_representations, codes, next(iter(samples.values())).factors)

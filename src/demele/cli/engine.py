@@ -2,23 +2,30 @@
 
 How to write one::
 
-    def run(given: Given) -> Call:
-        *models, labels = given.files                         # of the command line
-        found = given.call(read_predictions, models, labels)  # with the options that are keywords of the reader
-        return given.bind(plan_audit, found.predictions, found.labels)
+    class Plan(Command):
+        '''Simulate which audits would settle a comparison.
 
-    PLAN = Command(
-        {"": plan_audit},                       # or several functions, each with a name: {"several models": rank, ...}
-        ("PREDICTIONS... LABELS",),             # which files and options must be there; see Usage
-        run,                                    # None: the function takes the files as they are
-        short="sizes wrong audit level seed",   # the options that -h shows, in this order; --help shows all
-        readers=(read_predictions,),            # further functions and dataclasses whose keywords are options
-    )
+        Text of --help.
+
+Examples
+--------
+        demele audit plan data.csv::a,b data.csv::label
+        '''
+
+        functions: ClassVar = {"": plan_audit}  # or several, each with a name: {"several models": rank, ...}
+        usage = ("PREDICTIONS... LABELS",)  # which files and options must be there; see Usage
+        short = "sizes wrong audit level seed"  # the options that -h shows, in this order; --help shows all
+        readers = (read_predictions,)  # further functions and dataclasses whose keywords are options
+
+        def _run(self, given: Given) -> Call:  # its keywords are options; by default the function takes the files
+            *models, labels = given.files  # of the command line
+            found = given.call(read_predictions, models, labels)  # with the options that are keywords of the reader
+            return given.bind(plan_audit, found.predictions, found.labels)
 
 and one line in :data:`demele.cli.main.COMMANDS`. Nothing is declared twice: a parameter is an option if its annotation
 has a kind (:mod:`demele.core.kinds`); ``audit_design`` is ``--audit-design``, ``n_jobs`` is ``--jobs``; its help is the
 first sentence of its text under ``Parameters`` in the docstring, its default is that of the signature. Text options of
-one class or file are read by ``run``. What is bound is then checked, called, and delivered as
+one class or file are read by ``_run``. What is bound is then checked, called, and delivered as
 :class:`demele.cli.results.Output` says: its return annotation names the class of the result. A command computes
 nothing: what it does beyond calling one function is a function of the library first.
 """
@@ -35,10 +42,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal, NoReturn, get_args, get_origin
+from typing import IO, Annotated, Any, ClassVar, Literal, NoReturn, get_args, get_origin
 
 from demele.cli.old_names import new_option
 from demele.cli.results import Output, Warned, check_writable, resuming, shown, warnings_in_one_line
@@ -148,7 +155,7 @@ class Given:
         self._used: set[str] = set()
 
     def take(self, name: str, default: Any = None) -> Any:
-        """Return an option that ``run`` itself reads."""
+        """Return an option that the command itself reads."""
         self._used.add(name)
         return self.options.get(name, default)
 
@@ -247,20 +254,19 @@ class Usage:
         return options <= self.takes.keys() and all(free or flag in options for flag, free in self.takes.items())
 
 
-@dataclass(frozen=True)
 class Command:
-    """Functions, how their inputs are read, and what -h shows; see the page at the top of this module."""
+    """Functions, how their inputs are read, and their help; see the page at the top of this module."""
 
-    functions: Mapping[str, Callable[..., Any]]
-    usage: Sequence[str] = ("",)
-    run: Callable[[Given], Call] | None = None
-    short: str = ""
-    readers: tuple[Callable[..., Any], ...] = ()
-    without: str = ""
-    called: Mapping[str, str] = field(default_factory=dict)
-    flags: Mapping[str, str] = field(default_factory=dict)
-    examples: str = ""
-    details: str = ""
+    functions: ClassVar[Mapping[str, Callable[..., Any]]]
+    usage: ClassVar[Sequence[str]] = ("",)
+    short: ClassVar[str] = ""
+    readers: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    without: ClassVar[str] = ""
+    called: ClassVar[Mapping[str, str]] = {}
+    flags: ClassVar[Mapping[str, str]] = {}
+
+    def _run(self, given: Given) -> Call:
+        return given.bind(next(iter(self.functions.values())), *given.files)
 
     def call(self, given: Given, name: str) -> Call:
         """Return the call that the user asks for.
@@ -280,7 +286,8 @@ class Command:
             got = f"no {min(lacking)}" if lacking else plural(len(given.files), "file", "files")
             more = f" with {' and '.join(sorted(there))}" if there and not of_these and not lacking else ""
             raise InputError(f"expected {usage}, got {got}{more} (see {name} -h)")
-        return self.run(given) if self.run else given.bind(next(iter(self.functions.values())), *given.files)
+        call: Call = given.call(self._run, given)
+        return call
 
     def spoken(self) -> dict[str, str]:
         """Return what arguments are called that are no options: those of the usage, and ``called``."""
@@ -290,7 +297,7 @@ class Command:
     def options(self) -> dict[str, Option]:
         """Return all options by the names of their parameters, those of reading files and of output last."""
         found: dict[str, Option] = {}
-        readers: tuple[Callable[..., Any], ...] = (*self.readers, reading, Output)
+        readers: tuple[Callable[..., Any], ...] = (self._run, *self.readers, reading, Output)
         objects = {
             f"--{name} {word}": chosen
             for function in self.functions.values()

@@ -3,6 +3,7 @@
 import inspect
 import textwrap
 from collections.abc import Iterator
+from typing import ClassVar
 
 from demele.cli.engine import Command, Option, parameter_texts, plain_text, reading
 from demele.cli.results import Output
@@ -16,8 +17,9 @@ def help_of(command: Command, name: str, about: str, *, whole: bool) -> str:
     options = command.options()
     usages = [f"{'Usage:' if place == 0 else '      '} {name} {usage}" for place, usage in enumerate(command.usage)]
     lines = [f"{about}.", *map(str.rstrip, usages)]
-    if whole and command.details:
-        lines += ["", command.details.strip()]
+    said, _, examples = (inspect.getdoc(type(command)) or "").partition("\n\nExamples\n--------\n")
+    if whole and "\n\n" in said:
+        lines += ["", said.partition("\n\n")[2]]
     general = {*parameter_texts(reading), *parameter_texts(Output)}
     own = [option for option in options.values() if option.name not in general]
     short = [options[one] for one in command.short.split()]
@@ -30,8 +32,8 @@ def help_of(command: Command, name: str, about: str, *, whole: bool) -> str:
         lines += ["", "Files and output:", *_rows(shared, flags, command, whole=whole)]
     else:
         lines += ["", "Output: -o, --output FILE; --format table|json|csv; --fail-unless CONDITION"]
-    if command.examples:
-        lines += ["Examples:", textwrap.indent(command.examples.strip(), "  ")]
+    if examples:
+        lines += ["Examples:", textwrap.indent(examples, "  ")]
     if not whole:
         lines.append(f"{len(options) - len(short)} more options: {name} --help")
     return "\n".join(lines) + "\n"
@@ -109,4 +111,9 @@ def topic(name: str = "") -> str:
     return TOPICS[checked_name(name, "TOPIC", TOPICS)]
 
 
-HELP = Command({"": topic}, (f"[{'|'.join(TOPICS)}]",), without="name")
+class Help(Command):
+    """Explain files, noise or output."""
+
+    functions: ClassVar = {"": topic}
+    usage = (f"[{'|'.join(TOPICS)}]",)
+    without = "name"

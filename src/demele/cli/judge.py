@@ -1,7 +1,7 @@
 """``demele judge``: scores by a judge, corrected by human scores of some rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from demele.classifiers.judge import judge
 from demele.classifiers.row_scores import RowScores, human_scores
@@ -11,68 +11,71 @@ from demele.core.kinds import Kind, number
 from demele.files.score_files import read_human, read_scores, systems_of
 
 
-def _read(
-    given: Given,
-    *,
-    human: Annotated[str | Path | None, Kind("FILE", is_file=True)] = None,
-    weight: str | None = None,
-    slice: str | None = None,  # noqa: A002 - the option is called so
-    seed: int = 0,
-) -> Call:
-    """Read scores by a judge, and human scores of some of the rows.
+class Judge(Command):
+    """Correct scores of a judge by human scores of some rows.
 
-    Parameters
-    ----------
-    human : str, optional
-        File of human scores, with a column of items. Its scores are the column ``human``, or ``human_SYSTEM`` or
-        ``SYSTEM`` for each system. Without it, human scores in the files themselves are used.
-    weight : str, optional
-        Column of what each row counts in the mean.
-    slice : str, optional
-        Column or field of slices, such as a language. Each has a corrected mean.
-    seed : int
-        Seed of the order of human scores. Files do not say it, and ``exact`` depends on it.
+    Human scores of some rows, drawn at random, say how often the judge errs. Each mean and each difference is corrected
+    by them. Without human scores, the result says how many wrong scores would change it. Exits with 1 if a system is
+    not shown to be above the gate; without a gate, if neither of two systems is shown to be better.
+
+    Examples
+    --------
+    demele judge answers.csv --human people.csv --gate 0.8
+    demele judge a.eval b.eval --human people.csv --group metadata.passage -o report.html
+    demele judge answers.csv --human people.csv --slice language
     """
-    found = given.call(read_scores, given.files, systems=[] if human is None else systems_of(human))
-    people = found.human if human is None else given.call(read_human, human, found)
-    n_tasks = len(set(found.tasks))
-    repeats = max(len(one) for own in found.epochs.values() for one in own)
-    averaged = (
-        f"a score is the mean of up to {repeats} repeats of an item; `by_epoch` makes each repeat a row, which gives "
-        "sensitivity and specificity"
-    )
-    alike = f"{n_tasks} tasks count the same in each mean, whatever their rows; a `weight` column of ones counts rows"
-    more = [note for note, holds in ((averaged, repeats > 1), (alike, n_tasks > 1 and weight is None)) if holds]
-    for note in (*found.notes, *(people.notes if people else ()), *more):
-        warn_user(note, DemeleWarning)
-    task = found.tasks if n_tasks > 1 else None
-    weights = None
-    if weight is not None:
-        weights = [number(one) if isinstance(one, str) else one for one in found.values_of(weight)]
-    scores = {
-        name: RowScores(values, found.low, found.high, task=task, group=found.groups, weight=weights)
-        for name, values in found.scores.items()
-    }
-    audit = None if people is None else human_scores(people.scores, seed)
-    return given.bind(judge, scores, audit, slices=None if slice is None else found.values_of(slice))
 
+    functions: ClassVar = {"": judge}
+    usage = ("RESULTS...",)
+    short = "human gate noise score id group scale expert_error level exact"
+    without = "systems"
+    readers = (read_scores, read_human)
+    called: ClassVar = {"audit": "--human", "slices": "--slice"}
 
-JUDGE = Command(
-    {"": judge},
-    ("RESULTS...",),
-    lambda given: given.call(_read, given),
-    short="human gate noise score id group scale expert_error level exact",
-    readers=(read_scores, read_human, _read),
-    without="systems",
-    called={"audit": "--human", "slices": "--slice"},
-    details="""\
-Human scores of some rows, drawn at random, say how often the judge errs. Each mean and each difference is corrected by
-them. Without human scores, the result says how many wrong scores would change it. Exits with 1 if a system is not
-shown to be above the gate; without a gate, if neither of two systems is shown to be better.
-""",
-    examples="""\
-demele judge answers.csv --human people.csv --gate 0.8
-demele judge a.eval b.eval --human people.csv --group metadata.passage -o report.html
-demele judge answers.csv --human people.csv --slice language
-""",
-)
+    def _run(
+        self,
+        given: Given,
+        *,
+        human: Annotated[str | Path | None, Kind("FILE", is_file=True)] = None,
+        weight: str | None = None,
+        slice: str | None = None,  # noqa: A002 - the option is called so
+        seed: int = 0,
+    ) -> Call:
+        """Read scores by a judge, and human scores of some of the rows.
+
+        Parameters
+        ----------
+        human : str, optional
+            File of human scores, with a column of items. Its scores are the column ``human``, or ``human_SYSTEM`` or
+            ``SYSTEM`` for each system. Without it, human scores in the files themselves are used.
+        weight : str, optional
+            Column of what each row counts in the mean.
+        slice : str, optional
+            Column or field of slices, such as a language. Each has a corrected mean.
+        seed : int
+            Seed of the order of human scores. Files do not say it, and ``exact`` depends on it.
+        """
+        found = given.call(read_scores, given.files, systems=[] if human is None else systems_of(human))
+        people = found.human if human is None else given.call(read_human, human, found)
+        n_tasks = len(set(found.tasks))
+        repeats = max(len(one) for own in found.epochs.values() for one in own)
+        averaged = (
+            f"a score is the mean of up to {repeats} repeats of an item; `by_epoch` makes each repeat a row, which "
+            "gives sensitivity and specificity"
+        )
+        alike = (
+            f"{n_tasks} tasks count the same in each mean, whatever their rows; a `weight` column of ones counts rows"
+        )
+        more = [note for note, holds in ((averaged, repeats > 1), (alike, n_tasks > 1 and weight is None)) if holds]
+        for note in (*found.notes, *(people.notes if people else ()), *more):
+            warn_user(note, DemeleWarning)
+        task = found.tasks if n_tasks > 1 else None
+        weights = None
+        if weight is not None:
+            weights = [number(one) if isinstance(one, str) else one for one in found.values_of(weight)]
+        scores = {
+            name: RowScores(values, found.low, found.high, task=task, group=found.groups, weight=weights)
+            for name, values in found.scores.items()
+        }
+        audit = None if people is None else human_scores(people.scores, seed)
+        return given.bind(judge, scores, audit, slices=None if slice is None else found.values_of(slice))

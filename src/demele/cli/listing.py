@@ -4,7 +4,7 @@ import argparse
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from demele.cli import main
 from demele.cli.engine import Call, Command, Given, parser_of
@@ -103,52 +103,80 @@ def list_datasets() -> Listing:
     return Listing("data sets", tuple(rows), ("name", "title", "images", "licence"))
 
 
-METRICS, PROTOCOLS = Command({"": list_metrics}), Command({"": list_protocols})
-METHODS, DATASETS = Command({"": list_methods}), Command({"": list_datasets})
+class Metrics(Command):
+    """What each metric measures, its range and source."""
+
+    functions: ClassVar = {"": list_metrics}
+
+
+class Protocols(Command):
+    """Named settings of the metrics."""
+
+    functions: ClassVar = {"": list_protocols}
+
+
+class Methods(Command):
+    """Methods that compare classifiers."""
+
+    functions: ClassVar = {"": list_methods}
+
+
+class Datasets(Command):
+    """Data sets of images."""
+
+    functions: ClassVar = {"": list_datasets}
 
 
 # ``demele cite``: what to cite for what was used ----------------------------------------------------------------------
 
 
-def _cited(given: Given, *, all: bool = False) -> Call:  # noqa: A002 - as the option
-    """Read names.
+class Cite(Command):
+    """What to cite for metrics, protocols and methods.
 
-    Parameters
-    ----------
-    all : bool
-        Everything that can be cited by a name.
+    Examples
+    --------
+    demele cite mig irs
+    demele cite mig irs review2022 demele -o used.bib
+    demele cite worst-case --format text
     """
-    return given.bind(cite, *(citable_names() if all else given.files))
 
+    functions: ClassVar = {"": cite}
+    usage = ("[NAME...]", "--all")
+    short = "all format"
 
-CITE = Command(
-    {"": cite},
-    ("[NAME...]", "--all"),
-    lambda given: given.call(_cited, given),
-    short="all format",
-    readers=(_cited,),
-    examples="""\
-demele cite mig irs
-demele cite mig irs review2022 demele -o used.bib
-demele cite worst-case --format text
-""",
-)
+    def _run(self, given: Given, *, all: bool = False) -> Call:  # noqa: A002 - as the option
+        """Read names.
+
+        Parameters
+        ----------
+        all : bool
+            Everything that can be cited by a name.
+        """
+        return given.bind(cite, *(citable_names() if all else given.files))
 
 
 # ``demele doctor``: what files hold, and which commands can use them --------------------------------------------------
 
-DOCTOR = Command(
-    {"": doctor},
-    ("FILE...",),
-    lambda given: given.bind(doctor, given.files),
-    without="files",
-    called={"files": "FILE"},
-    details="""\
-Tables, arrays, logs and results of evaluations, audits, sheets, fabrics, Python files, or folders of logs. Nothing in
-them is run. A file that is broken is refused with the reason.
-""",
-    examples="demele doctor results.json\ndemele doctor codes.npz labels.csv --format json\n",
-)
+
+class Doctor(Command):
+    """Say what a file holds, and what can use it.
+
+    Tables, arrays, logs and results of evaluations, audits, sheets, fabrics, Python files, or folders of logs. Nothing
+    in them is run. A file that is broken is refused with the reason.
+
+    Examples
+    --------
+    demele doctor results.json
+    demele doctor codes.npz labels.csv --format json
+    """
+
+    functions: ClassVar = {"": doctor}
+    usage = ("FILE...",)
+    without = "files"
+    called: ClassVar = {"files": "FILE"}
+
+    def _run(self, given: Given) -> Call:
+        return given.bind(doctor, given.files)
 
 
 # ``demele completion`` ------------------------------------------------------------------------------------------------
@@ -177,15 +205,19 @@ def completion(shell: str) -> str:
     return str(shtab.complete(root, shell=shell))
 
 
-COMPLETION = Command(
-    {"": completion},
-    ("bash|zsh|tcsh",),
-    without="shell",
-    called={"shell": "completion"},
-    examples="""\
-demele completion bash > ~/.local/share/bash-completion/completions/demele
-demele completion zsh > ~/.zfunc/_demele     (a folder of $fpath)
-demele completion tcsh > ~/.demele.completion.tcsh     (source it in ~/.tcshrc)
-""",
-    details="Open a new shell afterwards. Needs the extra completion: pip install 'demele[completion]'",
-)
+class Completion(Command):
+    """Print a script with which a shell completes commands.
+
+    Open a new shell afterwards. Needs the extra completion: pip install 'demele[completion]'
+
+    Examples
+    --------
+    demele completion bash > ~/.local/share/bash-completion/completions/demele
+    demele completion zsh > ~/.zfunc/_demele     (a folder of $fpath)
+    demele completion tcsh > ~/.demele.completion.tcsh     (source it in ~/.tcshrc)
+    """
+
+    functions: ClassVar = {"": completion}
+    usage = ("bash|zsh|tcsh",)
+    without = "shell"
+    called: ClassVar = {"shell": "completion"}

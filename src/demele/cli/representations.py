@@ -10,7 +10,7 @@ from functools import partial
 from glob import glob
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from demele.metrics.standalone.fairness import fairness, strong_downstream
 from demele.metrics.standalone.unsupervised import udr, unsupervised_scores
 from demele.scoring.breakdown import breakdown
 from demele.scoring.concepts import absorption, sparse_probing, splitting
-from demele.scoring.evaluate import LARGEST_MAPPED, evaluate, read_in_pieces
+from demele.scoring.evaluate import LARGEST_MAPPED, evaluate
 from demele.scoring.replay import replay as replay_score
 from demele.scoring.several import compare_representations
 from demele.scoring.sparse import evaluate_sparse
@@ -323,86 +323,6 @@ def _functions(module: ModuleType) -> list[str]:
 # ``demele score``: codes and factors in files; scores out -------------------------------------------------------------
 
 
-def read_scored(
-    given: Given,
-    *,
-    unsupervised: bool = False,
-    stability: bool = False,
-    replay: str | None = None,
-    names: Sequence[str] | None = None,
-    aligned: bool = False,
-    whiten: bool = False,
-    audit_design: Literal["uniform", "weighted", "selective"] | None = None,
-) -> Call:
-    """Read what is scored, and return the call that scores it.
-
-    Parameters
-    ----------
-    unsupervised : bool
-        Score CODES without factors.
-    stability : bool
-        Report how many wrong annotations could reverse an order.
-    replay : str, optional
-        Signature of a score, to compute it again.
-    names : sequence of str, optional
-        Names of the representations (default: their files).
-    aligned : bool
-        Score again after rotating the codes towards the factors.
-    whiten : bool
-        Undo oblique maps and scales as well, with ``aligned``.
-    audit_design : str, optional
-        Design of an audit of factors, if not in its file.
-    """
-    if unsupervised:
-        return given.bind(unsupervised_scores, read_table(*given.files, warn=given.warn))
-    runs, files = files_of(given.take("runs", {})), given.files
-    codes = [*files[:-1], *(file for one in runs.values() for file in one)]
-    called = names_of(codes, names)
-    asked = given.read(metrics=lambda items: _metrics(items, given.files))
-    read, values = read_codes_and_factors(given, codes, files[-1])
-    several, sparse = len(read) > 1 or bool(runs), [file for file in codes if holds_sparse(file)]
-    if whiten and not aligned:
-        raise InputError("--whiten: says how codes are aligned; pass --aligned too, or leave it out")
-    if aligned and (several or sparse or replay is not None):
-        raise InputError("--aligned: is for one representation, which is not sparse and not replayed")
-    if "std" in given.options and several:
-        raise InputError("--codes-std: is for one representation")
-    if audit_design is not None and "noise" not in given.options:
-        raise InputError("--audit-design: is for audits in --factor-noise, which is not given")
-    if stability:
-        if len(read) != 2 or len(asked.get("metrics", ())) > 1:
-            raise InputError("--stability: expected CODES CODES FACTORS, and at most one of --metrics")
-        one = {"metric": asked["metrics"][0]} if asked else {}
-        return given.bind(breakdown, *read, values, names=(called[0], called[1]), **one)
-    if sparse and several:
-        raise InputError(f"{sparse[0]}: holds sparse codes, which are scored one representation at a time")
-    if sparse and replay is None:
-        names_read = given.read(code_names=lambda file: names_of_codes(file, warn=given.warn))
-        return given.bind(evaluate_sparse, *read, values, name=called[0], **asked, **names_read)
-    std = given.read(std=lambda file: read_or_scan(file, warn=given.warn))
-    data = given.read(blocks=lambda file: column(file, given.warn))
-    if replay is not None:
-        return given.bind(replay_score, replay, Codes(*read, **std), Factors(values, **data))
-    align = {"align": "whitening" if whiten else "rotation"} if aligned else {}
-    representations = [
-        given.call(Codes, one, name=name, **align, **std) for one, name in zip(read, called, strict=True)
-    ]
-    if "noise" in given.options:
-        items, kinds = given.take("noise"), given.options.get("kinds")
-        if read_in_pieces(values, values):
-            raise InputError(
-                "--factor-noise: needs rows in memory, and FACTORS are read a piece at a time; give a sample"
-            )
-        columns: Any = read_factors(values, kinds=kinds, missing="omit")
-        data["noise"] = read_factor_noise(items, columns, design=audit_design, warn=given.warn)
-    factors = given.call(Factors, values, **data)
-    if several:
-        of = {model: [called[codes.index(file)] for file in own] for model, own in runs.items()} or None
-        named = dict(zip(called, representations, strict=True))
-        return given.bind(compare_representations, named, factors, runs=of, **asked)
-    return given.bind(evaluate, *representations, factors, **asked)
-
-
 def _metrics(items: Sequence[str], files: Sequence[str]) -> list[Any]:
     """Return metrics by name, and functions of Python files as metrics."""
     from demele.metrics.catalogue import CATALOGUE
@@ -413,38 +333,119 @@ def _metrics(items: Sequence[str], files: Sequence[str]) -> list[Any]:
     return scored_metrics(items, PythonFiles())
 
 
-SCORE = Command(
-    {
+class Score(Command):
+    """Score codes against known factors.
+
+    CODES and FACTORS are files of the same rows; see demele help files. Several representations of the same rows are
+    compared: scores next to each other, and which differences are significant. Sparse codes, an .npz of
+    scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
+
+    Examples
+    --------
+    demele score codes.npy factors.csv -o report.html
+    demele score data.csv::z1,z2,z3 data.csv::shape,size --metrics mig,mine.py::my_metric --bootstrap 200
+    demele score old.npy new.npy factors.csv --bootstrap 50
+    """
+
+    functions: ClassVar = {
         "one representation": evaluate,
         "several representations": compare_representations,
         "sparse codes": evaluate_sparse,
         "--unsupervised": unsupervised_scores,
         "--stability": breakdown,
         "--replay": replay_score,
-    },
-    ("CODES... FACTORS", "[CODES...] FACTORS --runs NAME=FILES", "CODES --unsupervised"),
-    lambda given: given.call(read_scored, given),
-    short="metrics protocol bins n_bootstrap n_permutations n_repeats kinds runs against noise aligned seed n_jobs",
-    readers=(read_scored, Codes, Factors),
-    without="name signature metric align",
-    flags={
+    }
+    usage = ("CODES... FACTORS", "[CODES...] FACTORS --runs NAME=FILES", "CODES --unsupervised")
+    short = "metrics protocol bins n_bootstrap n_permutations n_repeats kinds runs against noise aligned seed n_jobs"
+    without = "name signature metric align"
+    readers = (Codes, Factors)
+    flags: ClassVar = {
         "std": "codes_std",
         "groups": "code_groups",
         "reduce": "reduce_groups",
         "noise": "factor_noise",
         "noise_method": "factor_noise_method",
-    },
-    details="""\
-CODES and FACTORS are files of the same rows; see demele help files. Several representations of the same rows are
-compared: scores next to each other, and which differences are significant. Sparse codes, an .npz of
-scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
-""",
-    examples="""\
-demele score codes.npy factors.csv -o report.html
-demele score data.csv::z1,z2,z3 data.csv::shape,size --metrics mig,mine.py::my_metric --bootstrap 200
-demele score old.npy new.npy factors.csv --bootstrap 50
-""",
-)
+    }
+
+    def _run(
+        self,
+        given: Given,
+        *,
+        unsupervised: bool = False,
+        stability: bool = False,
+        replay: str | None = None,
+        names: Sequence[str] | None = None,
+        aligned: bool = False,
+        whiten: bool = False,
+        audit_design: Literal["uniform", "weighted", "selective"] | None = None,
+    ) -> Call:
+        """Read what is scored, and return the call that scores it.
+
+        Parameters
+        ----------
+        unsupervised : bool
+            Score CODES without factors.
+        stability : bool
+            Report how many wrong annotations could reverse an order.
+        replay : str, optional
+            Signature of a score, to compute it again.
+        names : sequence of str, optional
+            Names of the representations (default: their files).
+        aligned : bool
+            Score again after rotating the codes towards the factors.
+        whiten : bool
+            Undo oblique maps and scales as well, with ``aligned``.
+        audit_design : str, optional
+            Design of an audit of factors, if not in its file.
+        """
+        if unsupervised:
+            return given.bind(unsupervised_scores, read_table(*given.files, warn=given.warn))
+        runs, files = files_of(given.take("runs", {})), given.files
+        codes = [*files[:-1], *(file for one in runs.values() for file in one)]
+        called = names_of(codes, names)
+        asked = given.read(metrics=lambda items: _metrics(items, given.files))
+        read, values = read_codes_and_factors(given, codes, files[-1])
+        several, sparse = len(read) > 1 or bool(runs), [file for file in codes if holds_sparse(file)]
+        if whiten and not aligned:
+            raise InputError("--whiten: says how codes are aligned; pass --aligned too, or leave it out")
+        if aligned and (several or sparse or replay is not None):
+            raise InputError("--aligned: is for one representation, which is not sparse and not replayed")
+        if "std" in given.options and several:
+            raise InputError("--codes-std: is for one representation")
+        if audit_design is not None and "noise" not in given.options:
+            raise InputError("--audit-design: is for audits in --factor-noise, which is not given")
+        if stability:
+            if len(read) != 2 or len(asked.get("metrics", ())) > 1:
+                raise InputError("--stability: expected CODES CODES FACTORS, and at most one of --metrics")
+            one = {"metric": asked["metrics"][0]} if asked else {}
+            return given.bind(breakdown, *read, values, names=(called[0], called[1]), **one)
+        if sparse and several:
+            raise InputError(f"{sparse[0]}: holds sparse codes, which are scored one representation at a time")
+        if sparse and replay is None:
+            names_read = given.read(code_names=lambda file: names_of_codes(file, warn=given.warn))
+            return given.bind(evaluate_sparse, *read, values, name=called[0], **asked, **names_read)
+        std = given.read(std=lambda file: read_or_scan(file, warn=given.warn))
+        data = given.read(blocks=lambda file: column(file, given.warn))
+        if replay is not None:
+            return given.bind(replay_score, replay, Codes(*read, **std), Factors(values, **data))
+        align = {"align": "whitening" if whiten else "rotation"} if aligned else {}
+        representations = [
+            given.call(Codes, one, name=name, **align, **std) for one, name in zip(read, called, strict=True)
+        ]
+        if "noise" in given.options:
+            items, kinds = given.take("noise"), given.options.get("kinds")
+            if pieces.read_in_pieces(values, values):
+                raise InputError(
+                    "--factor-noise: needs rows in memory, and FACTORS are read a piece at a time; give a sample"
+                )
+            columns: Any = read_factors(values, kinds=kinds, missing="omit")
+            data["noise"] = read_factor_noise(items, columns, design=audit_design, warn=given.warn)
+        factors = given.call(Factors, values, **data)
+        if several:
+            of = {model: [called[codes.index(file)] for file in own] for model, own in runs.items()} or None
+            named = dict(zip(called, representations, strict=True))
+            return given.bind(compare_representations, named, factors, runs=of, **asked)
+        return given.bind(evaluate, *representations, factors, **asked)
 
 
 # ``demele probe`` -----------------------------------------------------------------------------------------------------
@@ -462,77 +463,83 @@ _SPARSE: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _downstream(
-    given: Given, *, task: Literal["few-rows", "without-best", "new-values", "fairness"] = "few-rows"
-) -> Call:
-    """Read codes and factors.
+class Downstream(Command):
+    """Predict factors from codes.
 
-    Parameters
-    ----------
-    task : str
-        Question to the predictors.
+    Tasks: few-rows, from few rows and from many; without-best, from the best codes alone and from all others;
+    new-values, trained on one value of another factor and tested on the others; fairness, differences between groups of
+    other factors.
+
+    Examples
+    --------
+    demele probe downstream codes.npy factors.csv --probe logistic --repeats 5
+    demele probe downstream data.csv::z1,z2 data.csv::shape,size --sizes 50,500 --format csv
+    demele probe downstream codes.npy factors.csv --task fairness --permutations 20
     """
-    (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
-    return given.bind(_DOWNSTREAM[task], codes, factors)
+
+    functions: ClassVar = _DOWNSTREAM
+    usage = ("CODES FACTORS",)
+    short = "task n_permutations probe sizes seed"
+
+    def _run(
+        self, given: Given, *, task: Literal["few-rows", "without-best", "new-values", "fairness"] = "few-rows"
+    ) -> Call:
+        """Read codes and factors.
+
+        Parameters
+        ----------
+        task : str
+            Question to the predictors.
+        """
+        (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
+        return given.bind(_DOWNSTREAM[task], codes, factors)
 
 
-def _sparse(given: Given, *, task: Literal["probing", "splitting", "absorption"] = "probing") -> Call:
-    """Read codes, sparse or dense, and factors.
+class Sparse(Command):
+    """Probe single codes of a dictionary.
 
-    Parameters
-    ----------
-    task : str
-        Question to the codes.
+    Tasks: probing, classes from few codes; splitting, the codes among which a class is divided; absorption, codes that
+    take rows from those of a class. With --decoder and --activations, absorption has its published form.
+
+    Examples
+    --------
+    demele probe sparse codes.npz factors.csv --code-names names.txt --permutations 20
+    demele probe sparse codes.npz factors.csv --task absorption --decoder decoder.npy --activations activations.npy
     """
-    (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
-    if "code_names" in given.options and not holds_sparse(given.files[0]):
-        raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
-    table = partial(read_table, warn=given.warn)
-    data = given.read(decoder=table, activations=table, code_names=partial(names_of_codes, warn=given.warn))
-    return given.bind(_SPARSE[task], codes, factors, **data)
+
+    functions: ClassVar = _SPARSE
+    usage = ("CODES FACTORS",)
+    short = "task top ranking n_permutations seed"
+
+    def _run(self, given: Given, *, task: Literal["probing", "splitting", "absorption"] = "probing") -> Call:
+        """Read codes, sparse or dense, and factors.
+
+        Parameters
+        ----------
+        task : str
+            Question to the codes.
+        """
+        (codes,), factors = read_codes_and_factors(given, given.files[:1], given.files[1])
+        if "code_names" in given.options and not holds_sparse(given.files[0]):
+            raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
+        table = partial(read_table, warn=given.warn)
+        data = given.read(decoder=table, activations=table, code_names=partial(names_of_codes, warn=given.warn))
+        return given.bind(_SPARSE[task], codes, factors, **data)
 
 
-def _udr(given: Given) -> Call:
-    table = partial(read_table, warn=given.warn)
-    more = given.read(codes_std=lambda stds: list(map(table, stds)))
-    return given.bind(udr, dict(zip(names_of(given.files), map(table, given.files), strict=True)), **more)
+class Udr(Command):
+    """Rank trained models without factors.
 
+    Examples
+    --------
+    demele probe udr seed0.npy seed1.npy seed2.npy
+    """
 
-DOWNSTREAM = Command(
-    _DOWNSTREAM,
-    ("CODES FACTORS",),
-    lambda given: given.call(_downstream, given),
-    short="task n_permutations probe sizes seed",
-    readers=(_downstream,),
-    details="""\
-Tasks: few-rows, from few rows and from many; without-best, from the best codes alone and from all others; new-values,
-trained on one value of another factor and tested on the others; fairness, differences between groups of other factors.
-""",
-    examples="""\
-demele probe downstream codes.npy factors.csv --probe logistic --repeats 5
-demele probe downstream data.csv::z1,z2 data.csv::shape,size --sizes 50,500 --format csv
-demele probe downstream codes.npy factors.csv --task fairness --permutations 20
-""",
-)
-SPARSE = Command(
-    _SPARSE,
-    ("CODES FACTORS",),
-    lambda given: given.call(_sparse, given),
-    short="task top ranking n_permutations seed",
-    readers=(_sparse,),
-    details="""\
-Tasks: probing, classes from few codes; splitting, the codes among which a class is divided; absorption, codes that take
-rows from those of a class. With --decoder and --activations, absorption has its published form.
-""",
-    examples="""\
-demele probe sparse codes.npz factors.csv --code-names names.txt --permutations 20
-demele probe sparse codes.npz factors.csv --task absorption --decoder decoder.npy --activations activations.npy
-""",
-)
-UDR = Command(
-    {"": udr},
-    ("CODES CODES...",),
-    _udr,
-    short="similarity codes_std threshold",
-    examples="demele probe udr seed0.npy seed1.npy seed2.npy\n",
-)
+    functions: ClassVar = {"": udr}
+    usage = ("CODES CODES...",)
+    short = "similarity codes_std threshold"
+
+    def _run(self, given: Given) -> Call:
+        table = partial(read_table, warn=given.warn)
+        more = given.read(codes_std=lambda stds: list(map(table, stds)))
+        return given.bind(udr, dict(zip(names_of(given.files), map(table, given.files), strict=True)), **more)
