@@ -216,7 +216,18 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
     >>> read_code_groups(["a", "b", "a"], ["z0", "z1", "z2"]).names
     ('a', 'b')
     """
-    given = _of_mapping(code_groups, names) if isinstance(code_groups, Mapping) else _of_labels(code_groups, names)
+    given: dict[str, list[int]] = {}
+    if isinstance(code_groups, Mapping):
+        given = _of_mapping(code_groups, names)
+    elif isinstance(code_groups, str) or not isinstance(code_groups, Iterable):
+        expected = "expected a mapping of name to columns, or a label for each column"
+        raise InputTypeError("groups", f"{expected}, got {type(code_groups).__name__}")
+    else:
+        labels = list(code_groups)
+        if len(labels) != len(names):
+            raise InputError("groups", f"expected a label for each of the {len(names)} columns, got {len(labels)}")
+        for place, label in enumerate(labels):
+            given.setdefault(str(label), []).append(place)
     owner: dict[int, str] = {}
     for name, columns in given.items():
         for column in columns:
@@ -283,18 +294,3 @@ def _column(column: object, names: Sequence[str]) -> int:
     if not 0 <= column < len(names):
         raise InputError("groups", f"no column has the number {int(column)}; there are {len(names)}, numbered from 0")
     return int(column)
-
-
-def _of_labels(labels: object, names: Sequence[str]) -> dict[str, list[int]]:
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise InputTypeError(
-            "groups",
-            f"expected a mapping of name to columns, or a label for each column, got {type(labels).__name__}",
-        )
-    each = list(labels)
-    if len(each) != len(names):
-        raise InputError("groups", f"expected a label for each of the {len(names)} columns, got {len(each)}")
-    found: dict[str, list[int]] = {}
-    for column, label in enumerate(each):
-        found.setdefault(str(label), []).append(column)
-    return found

@@ -34,48 +34,6 @@ from demele.core.table_columns import (
 from demele.core.written_numbers import notation_doubt, number_hint, refuse_names_of_rows, refuse_written_numbers
 
 
-def non_finite_codes(values: NDArray[Any], names: tuple[str, ...], argument: str, missing: Missing) -> InputError:
-    """Return what to say of codes (n_samples, n_codes) that are not all finite."""
-    bad = ~np.isfinite(np.asarray(values, dtype=np.float64))
-    wrong = np.flatnonzero(bad.any(axis=0))
-    rows = np.flatnonzero(bad[:, wrong[0]])
-    more = plural(len(wrong) - 1, "other column", "other columns")
-    listed = ", ".join(quoted(names[index]) for index in wrong[1:6]) + ", ..." * (len(wrong) > 6)
-    others = "" if len(wrong) == 1 else f" (and {more}: {listed})"
-    of_both = "drop those rows of both, or impute: `missing='omit'` is for factors"
-    remedy = of_both if missing == "omit" else "drop or impute them"
-    return InputError(
-        argument,
-        f"{plural(len(rows), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
-        f"{quoted(names[wrong[0]])}{others}, first at row {rows[0]}; {remedy}",
-    )
-
-
-def missing_annotations(columns: tuple[Factor, ...]) -> InputError:
-    """Return the error for factors with missing annotations."""
-    incomplete = [factor for factor in columns if not factor.complete]
-    first = incomplete[0]
-    row = int(np.flatnonzero(~first.annotated())[0])
-    more = plural(len(incomplete) - 1, "other column", "other columns")
-    others = "" if len(incomplete) == 1 else f" (and in {more})"
-    return InputError(
-        "factors",
-        f"{plural(len(first.values) - first.n_annotated, 'missing annotation', 'missing annotations')} in column "
-        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass `missing='omit'` to "
-        "score each factor on the rows annotated for it",
-    )
-
-
-def infinite_values(column: NDArray[Any], name: str, how_many: int) -> InputError:
-    """Return what to say of a column of a factor, of shape (n_samples,), with infinite values."""
-    row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
-    return InputError(
-        "factors",
-        f"{plural(how_many, 'infinite value', 'infinite values')} in column {quoted(name)}, first at row {row}; "
-        "drop or mark them missing",
-    )
-
-
 def read_pair(
     codes: object,
     factors: object,
@@ -154,9 +112,28 @@ def read_codes(codes: object, argument: str = "codes", *, missing: Missing = "ra
         values = np.column_stack(
             [real_column(column, name, argument) for column, name in zip(columns, names, strict=True)]
         )
-    low, high = _extremes(values)
+    # smallest and largest value of each column; NaN where a column holds one
+    low = np.full(values.shape[1], np.inf)
+    high = np.full(values.shape[1], -np.inf)
+    for start in range(0, values.shape[0], CHUNK):
+        chunk = values[start : start + CHUNK]
+        low = np.minimum(low, chunk.min(axis=0).astype(np.float64))
+        high = np.maximum(high, chunk.max(axis=0).astype(np.float64))
+    low, high = low, high
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise non_finite_codes(values, names, argument, missing)
+        bad = ~np.isfinite(np.asarray(values, dtype=np.float64))
+        wrong = np.flatnonzero(bad.any(axis=0))
+        rows = np.flatnonzero(bad[:, wrong[0]])
+        more = plural(len(wrong) - 1, "other column", "other columns")
+        listed = ", ".join(quoted(names[index]) for index in wrong[1:6]) + ", ..." * (len(wrong) > 6)
+        others = "" if len(wrong) == 1 else f" (and {more}: {listed})"
+        of_both = "drop those rows of both, or impute: `missing='omit'` is for factors"
+        raise InputError(
+            argument,
+            f"{plural(len(rows), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
+            f"{quoted(names[wrong[0]])}{others}, first at row {rows[0]}",
+            of_both if missing == "omit" else "drop or impute them",
+        )
     wide = _too_wide(low, high)
     if wide.any():
         name = names[int(np.flatnonzero(wide)[0])]
@@ -210,44 +187,39 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
             raise InputError(
                 "factors", f"the range of column {quoted(factor.name)} exceeds the largest float; rescale it"
             )
-    if missing == "raise" and not all(factor.complete for factor in read):
-        raise missing_annotations(read)
-    ambiguous = tuple(
-        message
-        for factor, column in zip(read, columns, strict=True)
-        if (message := _doubt_of(factor, column, given.get(factor.name))) is not None
-    )
-    return Factors(read, missing, ambiguous, kinds is not None)
-
-
-def _doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
-    if given is None:
-        period = circle_period(factor.values, factor.low, factor.high) if factor.kind == "continuous" else None
-        if period is None:
-            return None if factor.cyclic else ambiguity_of(factor, column)
-        return (
-            f"factor {quoted(factor.name)} spans {factor.low:.3g} to {factor.high:.3g}, as angles do, and was read as "
-            "a quantity with two ends; if it is an angle, "
-            f"pass `kinds={{{quoted(factor.name)}: 'cyclic:{period:.17g}'}}`"
+    incomplete = [factor for factor in read if not factor.complete]
+    if missing == "raise" and incomplete:
+        first = incomplete[0]
+        row = int(np.flatnonzero(~first.annotated())[0])
+        more = plural(len(incomplete) - 1, "other column", "other columns")
+        others = "" if len(incomplete) == 1 else f" (and in {more})"
+        raise InputError(
+            "factors",
+            f"{plural(len(first.values) - first.n_annotated, 'missing annotation', 'missing annotations')} in column "
+            f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass `missing='omit'` to "
+            "score each factor on the rows annotated for it",
         )
-    return unique_class_doubt(factor.name, given, len(factor.levels), factor.n_annotated)
+    doubts = []
+    for factor, column in zip(read, columns, strict=True):
+        name, kind = quoted(factor.name), given.get(factor.name)
+        quantity = kind is None and factor.kind == "continuous"
+        period = circle_period(factor.values, factor.low, factor.high) if quantity else None
+        if kind is not None:
+            doubts.append(unique_class_doubt(factor.name, kind, len(factor.levels), factor.n_annotated))
+        elif period is None:
+            doubts.append(None if factor.cyclic else ambiguity_of(factor, column))
+        else:
+            doubts.append(
+                f"factor {name} spans {factor.low:.3g} to {factor.high:.3g}, as angles do, and was read as a quantity "
+                f"with two ends; if it is an angle, pass `kinds={{{name}: 'cyclic:{period:.17g}'}}`"
+            )
+    return Factors(read, missing, tuple(filter(None, doubts)), kinds is not None)
 
 
 def _too_wide(low: Any, high: Any) -> NDArray[np.bool_]:
     """Whether a range is beyond the largest float."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.isinf(np.asarray(high, dtype=np.float64) - np.asarray(low, dtype=np.float64))
-
-
-def _extremes(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Smallest and largest value of each column; NaN where a column holds one."""
-    low = np.full(values.shape[1], np.inf)
-    high = np.full(values.shape[1], -np.inf)
-    for start in range(0, values.shape[0], CHUNK):
-        chunk = values[start : start + CHUNK]
-        low = np.minimum(low, chunk.min(axis=0).astype(np.float64))
-        high = np.maximum(high, chunk.max(axis=0).astype(np.float64))
-    return low, high
 
 
 # Factors -----------------------------------------------------------------------------------------------------------
@@ -322,7 +294,10 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
                 chunk_low, chunk_high = float(known.min()), float(known.max())
             low, high = min(low, chunk_low), max(high, chunk_high)
         if n_infinite:
-            raise infinite_values(column, name, n_infinite)
+            row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
+            values = plural(n_infinite, "infinite value", "infinite values")
+            what = f"{values} in column {quoted(name)}, first at row {row}"
+            raise InputError("factors", what, "drop or mark them missing")
         whole = whole_numbers(column) if given is None else None
         few = whole is not None and are_classes(len(whole), len(column) - n_missing, integer=False)
         if few or given == "categorical":
@@ -393,7 +368,15 @@ def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
             + number_hint(_first(column), column),
         )
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.size:
-        indices, levels = _integer_levels(column)
+        low, high = int(column.min()), int(column.max())
+        if high - low > 4 * len(column) + 1000 or high > np.iinfo(np.int64).max:
+            distinct, indices = np.unique(column, return_inverse=True)
+            levels = tuple(str(value) for value in distinct)
+        else:
+            indices = column.astype(np.int64) - low if low or column.dtype != np.int64 else column
+            used = np.bincount(indices, minlength=high - low + 1) > 0
+            levels = tuple(str(value + low) for value in np.flatnonzero(used))
+            indices = indices if used.all() else (np.cumsum(used) - 1)[indices]
     elif isinstance(column, np.ndarray) and column.dtype.kind == "f":
         known = ~np.isnan(column)
         distinct, inverse = np.unique(column[known], return_inverse=True)
@@ -409,19 +392,6 @@ def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
 
 def _first(column: Any) -> object:
     return column.iloc[0] if hasattr(column, "iloc") else column[0]
-
-
-def _integer_levels(column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
-    low, high = int(column.min()), int(column.max())
-    if high - low > 4 * len(column) + 1000 or high > np.iinfo(np.int64).max:
-        distinct, inverse = np.unique(column, return_inverse=True)
-        return inverse, tuple(str(value) for value in distinct)
-    shifted = column.astype(np.int64) - low if low or column.dtype != np.int64 else column
-    used = np.bincount(shifted, minlength=high - low + 1) > 0
-    levels = tuple(str(value + low) for value in np.flatnonzero(used))
-    if used.all():
-        return shifted, levels
-    return (np.cumsum(used) - 1)[shifted], levels
 
 
 def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:

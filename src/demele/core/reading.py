@@ -257,10 +257,6 @@ def parsing(what: str, *, details: bool = True) -> Iterator[None]:
     except Exception as error:  # parsers raise what they like, and other classes with each version
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise FormatError(f"{what} ({first_line(error)})" if details else what) from error
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says, shortened, or its class if it says nothing."""
-    lines = str(error).strip().splitlines()
-    return shortened(lines[0].strip()) if lines else type(error).__name__
+        lines = str(error).strip().splitlines()
+        said = shortened(lines[0].strip()) if lines else type(error).__name__
+        raise FormatError(f"{what} ({said})" if details else what) from error

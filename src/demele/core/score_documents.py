@@ -220,6 +220,14 @@ def evaluation_document(result: "Evaluation") -> Document:
     grouped = verdict is None and any("code_groups" in score.signature.arguments for score in scores)
     rows = None if result.rows is None else result.rows.columns()
     words = [] if verdict is None else [words_table(verdict)]
+    panels: dict[str, list[Block]] = {name(one.factor): [] for one in result.dependency}
+    for one in sorted(result.dependency, key=lambda one: -one.score if one.score == one.score else 1.0):
+        if len(panels[name(one.factor)]) < _MOST_RESPONSES:
+            panels[name(one.factor)].append(_response(one))
+    says = (
+        "The line is the mean of the code at each value of the factor; the band is the range that other factors cause. "
+        "The two codes with the largest scores are shown."
+    )
     return Document(
         kind="Disentanglement scores",
         title=f"Scores of {name(result.name)}",
@@ -234,7 +242,7 @@ def evaluation_document(result: "Evaluation") -> Document:
             Section("Scores", [score_strips(scores), scores_table(scores)]),
             Section("Code-factor matrix", [*matrix_blocks(scores, verdict, rows), *words]),
             values_section(scores),
-            _sensitivity(result.dependency),
+            Section("Sensitivity to other factors", [says, Choice("Factor", panels)]),
             *_adjustments(scores),
             Section("Data", [factors_table(result)]),
             glossary(scores),
@@ -396,19 +404,6 @@ def matrix_blocks(
         axes = ("code", "factor")
         panels[caption] = [Heat(caption, codes, factors, values[order].tolist(), axes=axes, scale=scale)]
     return [Choice("Quantity", panels), None if verdict is None else note_on_map(verdict)]
-
-
-def _sensitivity(pictures: Sequence["Dependency"]) -> Section:
-    """Draw, for each factor, the codes that respond to it most, with the range that other factors cause."""
-    panels: dict[str, list[Block]] = {name(one.factor): [] for one in pictures}
-    for one in sorted(pictures, key=lambda one: -one.score if one.score == one.score else 1.0):
-        if len(panels[name(one.factor)]) < _MOST_RESPONSES:
-            panels[name(one.factor)].append(_response(one))
-    says = (
-        "The line is the mean of the code at each value of the factor; the band is the range that other factors cause. "
-        "The two codes with the largest scores are shown."
-    )
-    return Section("Sensitivity to other factors", [says, Choice("Factor", panels)])
 
 
 def _response(one: "Dependency") -> Lines:

@@ -24,8 +24,6 @@ from demele.core.written_numbers import number_hint
 
 # Sparse matrices that are what they say -------------------------------------------------------------------------------
 
-_COMPRESSED = ("csr", "csc", "bsr")
-
 
 def checked_structure(matrix: Any, argument: str) -> Any:
     """Return a sparse matrix whose positions all lie within its shape; lists and dictionaries become arrays.
@@ -45,7 +43,7 @@ def checked_structure(matrix: Any, argument: str) -> Any:
         matrix = matrix.tocsr()
     elif matrix.format == "dok":
         matrix = matrix.tocoo()
-    if matrix.format in _COMPRESSED:
+    if matrix.format in ("csr", "csc", "bsr"):
         _check_compressed(matrix, argument)
     elif matrix.format == "coo":
         coords = getattr(matrix, "coords", None) or (matrix.row, matrix.col)
@@ -252,8 +250,14 @@ def check_same_rows(
     indexes = _indexes(first, second)
     if len(indexes) < 2 or len(indexes[0]) != len(indexes[1]) or indexes[0].equals(indexes[1]):
         return
+
+    def same(one: object, other: object) -> bool:
+        if isinstance(one, int | float) and isinstance(other, int | float):
+            return one == other or (one != one and other != other)  # NaN alone differs from itself
+        return str(one) == str(other)
+
     pairs = enumerate(zip(*indexes, strict=True))
-    found = next(((row, one, other) for row, (one, other) in pairs if not _same_label(one, other)), None)
+    found = next(((row, one, other) for row, (one, other) in pairs if not same(one, other)), None)
     if found is None:  # the same labels, of other types
         return
     row, one, other = found
@@ -264,12 +268,6 @@ def check_same_rows(
         "give the same rows of both; if row r of both is the same sample all the same, drop the indexes"
         + ", or pass `ignore_index=True`" * optional,
     )
-
-
-def _same_label(one: object, other: object) -> bool:
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other or (one != one and other != other)  # NaN alone differs from itself
-    return str(one) == str(other)
 
 
 def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:

@@ -62,7 +62,9 @@ class PythonFiles:
             file, mark, name = item.rpartition("::")
             if mark:
                 path = Path(file)
-                module, source = self._module(path, argument)
+                if path not in self._modules:
+                    self._modules[path] = _run(path, argument)
+                module, source = self._modules[path]
                 chosen.append(made(_found(module, path, name, argument, kind, names), path, name, source))
                 continue
             try:
@@ -71,11 +73,6 @@ class PythonFiles:
                 raise UnknownNameError(f"{error.said(in_backticks)}{self._meant(item, kind, names)}") from error
             chosen.append(item)
         return chosen
-
-    def _module(self, path: Path, argument: str) -> tuple[ModuleType, str]:
-        if path not in self._modules:
-            self._modules[path] = _run(path, argument)
-        return self._modules[path]
 
     def _meant(self, name: str, kind: str, names: Names) -> str:
         """Tell that FILE.py::a,b must be FILE.py::a,FILE.py::b; and that a file alone is not enough."""
