@@ -22,7 +22,7 @@ from demele.files.model_logs import ScoredRow
 from demele.files.named import holds_sparse, is_empty, is_sheet_name, read_numpy, read_sparse, read_table
 from demele.files.prediction_sets import read_predictions
 from demele.files.score_files import program_of, rows_of
-from demele.files.score_tables import HUMAN, ID, SCORE, column_of, read_records
+from demele.files.score_tables import HUMAN, ID, SCORE, Wanted, column_of, read_records
 from demele.files.table_files import picking, text_of
 from demele.labels.joined.annotations import COLUMN_NAMES
 from demele.report.document import Document, Section
@@ -204,7 +204,7 @@ def _scores(path: Path, kind: str, *, classes: bool) -> FileFacts:
     """Say which systems were scored, on what scale, and how many scores people gave."""
     notes: list[str] = []
     try:
-        rows = rows_of(str(path), [], None, None, notes)
+        rows = rows_of(str(path), Wanted(), notes)
     except FormatError as error:
         if "pick one" not in str(error):
             raise

@@ -11,7 +11,7 @@ import pytest
 
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
-from demele.files.audit_files import answers_text
+from demele.files.audit_files import PROBABILITY, answer_rows, answers_text
 from demele.files.expert_sheets import read_any_audit
 from demele.files.label_files import (
     classes_named,
@@ -201,7 +201,10 @@ def test_what_is_no_transition_is_refused(content: str, message: str, tmp_path: 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, warned: list[str]) -> None:
     plan = draw_audit(50, 12, disagreement=np.arange(50.0) if weighted else None, seed=3)
-    text = answers_text(plan.rows, given, plan.design, probabilities=plan.probabilities)
+    lines = answer_rows(plan.rows, given, plan.design)
+    if plan.probabilities is not None:
+        lines = [{**line, PROBABILITY: p} for line, p in zip(lines, plan.probabilities.tolist(), strict=True)]
+    text = answers_text(lines)
     frame = pd.read_csv(io.StringIO(text), converters={"probability": float})
     assert_exact(frame["row"], plan.rows)
     assert frame["given_label"].tolist() == given[plan.rows].tolist()

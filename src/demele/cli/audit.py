@@ -17,7 +17,7 @@ from demele.cli.results import Warned, check_writable
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
 from demele.core.outputs import write_whole
-from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answers_text, read_answers
+from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answer_rows, answers_text, read_answers
 from demele.files.expert_sheets import ANSWER, draw_rows, kept_columns, key_path, new_key, read_sheet, write_sheet
 from demele.files.label_files import class_texts, column, in_file, in_one_vocabulary, models
 from demele.files.named import check_sheet_name, split_name
@@ -216,7 +216,8 @@ def _add_rows(path: Path, rows: NDArray[np.intp], given: NDArray[Any], *, first:
         held = text_of(path)
         delimiter, head = first_row(path)
         held = held if held.endswith("\n") else held + "\n"
-    more = answers_text(rows, given, "sequential", first=first, more={COMPARISON: key}, head=head, delimiter=delimiter)
+    lines = [{**line, COMPARISON: key} for line in answer_rows(rows, given, "sequential", first=first)]
+    more = answers_text(lines, head=head, delimiter=delimiter)
     write_whole(path, held + more, replace=bool(held))
 
 

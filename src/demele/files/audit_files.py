@@ -292,36 +292,27 @@ def _answered(
     return [None if value is None else next(answers) for value in said]
 
 
-def answers_text(
-    rows: Sequence[int] | NDArray[Any],
-    given: Sequence[object] | NDArray[Any],
-    design: str,
-    *,
-    probabilities: NDArray[np.float64] | None = None,
-    least: float | None = None,
-    first: int = 1,
-    more: Mapping[str, str] | None = None,
-    head: Sequence[str] | None = None,
-    delimiter: str = ",",
-) -> str:
-    """Write rows for experts, in the order in which they were drawn.
+def answer_rows(
+    rows: Sequence[int] | NDArray[Any], given: Sequence[object] | NDArray[Any], design: str, *, first: int = 1
+) -> list[dict[str, Any]]:
+    """Return rows for experts, in the order in which they were drawn: by the names of columns, without an answer."""
+    return [
+        {DRAW: first + place, ROW: int(row), GIVEN: str(given[int(row)]), TRUE: None, DESIGN: design}
+        for place, row in enumerate(rows)
+    ]
 
-    ``head``: the columns of a file that these rows are added to; None writes the line of names too.
-    """
-    extra = dict(more or {})
-    extra |= {} if least is None else {LEAST: repr(least)}
-    names = [DRAW, ROW, GIVEN, TRUE, DESIGN, *([PROBABILITY] if probabilities is not None else []), *extra]
+
+def answers_text(rows: Sequence[Mapping[str, Any]], *, head: Sequence[str] | None = None, delimiter: str = ",") -> str:
+    """Write rows for experts; ``head``: the columns of a file that these are added to, whose line of names is there."""
     text = io.StringIO()
-    writer = csv.DictWriter(
-        text, list(head or names), restval="", extrasaction="ignore", lineterminator="\n", delimiter=delimiter
-    )
+    names = list(rows[0]) if head is None else list(head)
+    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n", delimiter=delimiter)
     if head is None:
         writer.writeheader()
-    for index, row in enumerate(rows):
-        line = {DRAW: first + index, ROW: int(row), GIVEN: given[int(row)], TRUE: "", DESIGN: design, **extra}
-        if probabilities is not None:
-            line[PROBABILITY] = repr(float(probabilities[index]))
-        writer.writerow({name: escaped(value) for name, value in line.items()})
+    for row in rows:
+        writer.writerow(
+            {name: repr(value) if isinstance(value, float) else escaped(value) for name, value in row.items()}
+        )
     return text.getvalue()
 
 

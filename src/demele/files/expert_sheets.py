@@ -5,9 +5,7 @@ label, no prediction, no number of the row, no probability. All that is needed t
 own, ``NAME.key.json``.
 """
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,14 +23,13 @@ from demele.core.reading import check_nesting, parsing, read_whole, real_path
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.files.audit_files import (
-    DRAW,
     LEAST,
     PROBABILITY,
-    ROW,
     TRUE,
     UNCLEAR,
     Answers,
     AsKnown,
+    answer_rows,
     answers_text,
     audit_of,
     is_unclear,
@@ -568,25 +565,20 @@ class RowsToLabel(TableResult):
         elif suffix == ".json":
             write_whole(path, json.dumps(self._lines(), indent=1) + "\n")
         else:
-            write_whole(path, self._text("\t" if suffix == ".tsv" else ","))
+            write_whole(path, answers_text(self._lines(), delimiter="\t" if suffix == ".tsv" else ","))
 
     def headline(self) -> str:
         """Return how many rows were drawn."""
         rows, column = plural(self.plan.rows.size, "row", "rows"), TRUE if self.key is None else ANSWER
         return f"An expert fills in the column {column} of {rows} of {self.plan.n:,} ({self.plan.design} draw)."
 
-    def _text(self, delimiter: str = ",") -> str:
-        plan = self.plan
-        chances, least = plan.probabilities, plan.least_probability
-        return answers_text(
-            plan.rows, self.labels, plan.design, probabilities=chances, least=least, delimiter=delimiter
-        )
-
     def _lines(self) -> list[dict[str, Any]]:
-        """Return the rows with numbers as such; an answer that is missing is None."""
-        kinds: dict[str, Any] = {DRAW: int, ROW: int, PROBABILITY: float, LEAST: float, TRUE: lambda text: text or None}
-        read = csv.DictReader(io.StringIO(self._text()))
-        return [{name: kinds.get(name, str)(value) for name, value in row.items()} for row in read]
+        plan = self.plan
+        lines = answer_rows(plan.rows, self.labels.tolist(), plan.design)
+        for place, line in enumerate(lines):
+            line |= {} if plan.probabilities is None else {PROBABILITY: float(plan.probabilities[place])}
+            line |= {} if plan.least_probability is None else {LEAST: plan.least_probability}
+        return lines
 
 
 def draw_rows(

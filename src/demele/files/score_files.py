@@ -23,6 +23,7 @@ from demele.files.prediction_sets import distinct
 from demele.files.score_tables import (
     HUMAN,
     Reader,
+    Wanted,
     cell_text,
     column_of,
     judge_log_of,
@@ -198,8 +199,8 @@ def read_scores(
         raise InputError("scale", f"expected the least and the largest score, such as 1,5, got {shown(list(scale))}")
     chosen = [score] if isinstance(score, str) else list(score or ())
     notes: list[str] = []
-    more: dict[str, Any] = {"systems": systems, "scale": (low, high)}
-    rows = _by_system([(text, rows_of(text, chosen, id, map, notes, **more)) for text in texts])
+    wanted = Wanted(chosen, id, map, systems=systems, scale=(low, high))
+    rows = _by_system([(text, rows_of(text, wanted, notes)) for text in texts])
     _check_scale([row for own in rows.values() for row in own], low, high)
     tasks = [{(row.program, row.task) for row in own} for own in rows.values()]  # each program has its own names
     several = any(len(own) > 1 for own in tasks) or len(set().union(*tasks)) > len(
@@ -276,8 +277,9 @@ def read_human(
     """
     text = str(path_of(file, "file"))
     named = [human_score] if human_score else []
-    systems, scale = list(found.scores), (found.low, found.high)
-    rows = [row for row in rows_of(text, named, id, map, [], people=True, systems=systems, scale=scale) if row.human]
+    systems = list(found.scores)
+    wanted = Wanted(named, id, map, people=True, systems=systems, scale=(found.low, found.high))
+    rows = [row for row in rows_of(text, wanted, []) if row.human]
     if not rows:
         raise InputError(f"{text}: holds no score by people")
     _check_scale(rows, found.low, found.high, given=max(scores.max() for scores in found.scores.values()))
@@ -350,17 +352,7 @@ def _meant(name: str, systems: Sequence[str]) -> str | None:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def rows_of(
-    text: str,
-    score: list[str],
-    own: str | None,
-    words: Any,
-    notes: list[str],
-    *,
-    people: bool = False,
-    systems: Sequence[str] = (),
-    scale: tuple[float, float] = (0.0, 1.0),
-) -> list[ScoredRow]:
+def rows_of(text: str, wanted: Wanted, notes: list[str]) -> list[ScoredRow]:
     """Read a file, or the files of a folder: logs, or else tables; of people's scores, tables have columns of these."""
     path, picked = split_name(text)
     if path.is_dir():
@@ -369,25 +361,22 @@ def rows_of(
         if not files:
             raise FormatError(f"{path}: holds no log and no table")
         after = text.removeprefix(str(path))
-        more: dict[str, Any] = {"people": people, "systems": systems, "scale": scale}
-        return [row for one in files for row in rows_of(f"{one}{after}", score, own, words, notes, **more)]
+        return [row for one in files for row in rows_of(f"{one}{after}", wanted, notes)]
     known = program_of(path)
     if known is None:
-        return read_score_table(
-            text, score, own, words, people=people, systems=systems, scale=scale, notes=None if people else notes
-        )
+        return read_score_table(text, wanted, notes)
     program, read = known
     epochs = [name for name in picked if name.startswith("epoch=")]
     names = [name for name in picked if name not in epochs]
     with parsing(f"{path}: not results of {program}"):
-        read_rows, said, scores = read([*names, *score], own, words)
+        read_rows, said, scores = read([*names, *wanted.score], wanted.own, wanted.words)
     rows = [replace(row, program=program) for row in read_rows]
     check_known(names, scores, path, "score")
     if epochs:
         check_known(epochs, sorted({f"epoch={row.epoch}" for row in rows}), path, "epoch")
         rows = [row for row in rows if f"epoch={row.epoch}" in epochs]
     notes += said
-    if not people or any(row.human for row in rows):
+    if not wanted.people or any(row.human for row in rows):
         return rows
     return [replace(row, human=(row.score,)) for row in rows if row.score is not None]
 

@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -52,27 +53,16 @@ def read_records(path: Path) -> tuple[list[str], Records]:
     return names, [(f"{path}: line {number}", dict(zip_longest(names, cells))) for number, cells in lines]
 
 
-def read_score_table(
-    text: str,
-    score: Sequence[str] = (),
-    id_column: str | None = None,
-    words: Mapping[str, float] | None = None,
-    *,
-    people: bool = False,
-    systems: Sequence[str] = (),
-    scale: tuple[float, float] = (0.0, 1.0),
-    notes: list[str] | None = None,
-) -> list[ScoredRow]:
-    """Read the scores of a table: of a system for each row, or of a system for each of several columns.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which scores are read of a file.
 
-    Parameters
+    Attributes
     ----------
-    text : str
-        ``FILE``, or ``FILE::a,b`` for the columns of scores.
     score : sequence of str
         Columns of scores (default: the one that is called so; else those called as systems; else all that mostly hold
-        scores).
-    id_column : str, optional
+        scores), or the score of a log.
+    own : str, optional
         The column that identifies the items.
     words : mapping of str to float, optional
         What words count.
@@ -83,7 +73,25 @@ def read_score_table(
         Systems that columns may be called after.
     scale : (float, float)
         Least and largest score, by which columns of scores are found.
-    notes : list of str, optional
+    """
+
+    score: Sequence[str] = ()
+    own: str | None = None
+    words: Mapping[str, float] | None = None
+    people: bool = False
+    systems: Sequence[str] = ()
+    scale: tuple[float, float] = (0.0, 1.0)
+
+
+def read_score_table(text: str, wanted: Wanted, notes: list[str]) -> list[ScoredRow]:
+    """Read the scores of a table: of a system for each row, or of a system for each of several columns.
+
+    Parameters
+    ----------
+    text : str
+        ``FILE``, or ``FILE::a,b`` for the columns of scores.
+    wanted : Wanted
+    notes : list of str
         Takes which columns were found to be systems.
 
     Raises
@@ -92,35 +100,35 @@ def read_score_table(
     """
     path, picked = split_name(text)
     names, records = read_records(path)
-    own = column_of(path, names, ID, id_column)
+    own = column_of(path, names, ID, wanted.own)
     if own is None:
         raise InputError(f"{path}: no column identifies the items among {listed(names)}; name one with `id`")
-    named = [*picked, *(name for name in score if name in names or not picked)]
-    bare = column_of(path, names, HUMAN, named[0] if people and named else None)
-    of_people = ({"": bare} if bare else {}) | ({} if people and named else of_systems(names))
+    named = [*picked, *(name for name in wanted.score if name in names or not picked)]
+    bare = column_of(path, names, HUMAN, named[0] if wanted.people and named else None)
+    of_people = ({"": bare} if bare else {}) | ({} if wanted.people and named else of_systems(names))
     system, task, epoch = (column_of(path, names, usual) for usual in (_SYSTEM, _TASK, _EPOCH))
     free = [name for name in names if name not in {own, system, task, epoch, *of_people.values()}]
-    scored = [name for name in free if _are_scores(records, name, words, scale)]
+    scored = [name for name in free if _are_scores(records, name, wanted)]
     columns: list[tuple[str, str | None, str | None]]
-    if people:
-        meant = {one.rpartition("/")[2] for one in systems} | {*systems}
+    if wanted.people:
+        meant = {one.rpartition("/")[2] for one in wanted.systems} | {*wanted.systems}
         of_people = of_people or {name: name for name in free if name in meant}
         of_people = of_people or ({"": scored[0]} if len(scored) == 1 else {})
         if not of_people:
-            wanted = " and ".join(f"{_OF_SYSTEM}{one}" for one in systems)
+            expected = f"a column human, or {' and '.join(f'{_OF_SYSTEM}{one}' for one in wanted.systems)}"
             raise InputError(
-                f"{path}: no column of people's scores among {listed(names)}; expected a column human, or {wanted}, or "
-                "name one with `human_score`"
+                f"{path}: no column of people's scores among {listed(names)}; expected {expected}, or name one with "
+                "`human_score`"
             )
         columns = [(name, None, one) for name, one in of_people.items()]
     else:
         usual = column_of(path, names, SCORE)
         held = named or ([usual] if usual else [])
         if not held:
-            held = chosen = [name for name in free if {name, name.rpartition("/")[2]} & {*systems}]
+            held = chosen = [name for name in free if {name, name.rpartition("/")[2]} & {*wanted.systems}]
             if not held:
                 held = [name for name in free if name in scored or name in of_people]
-            if notes is not None and system is None and not {*held} <= {*chosen, *of_people}:
+            if system is None and not {*held} <= {*chosen, *of_people}:
                 notes.append(f"{path}: columns read as systems: {listed(held)}; pick others as {path}::A,B")
         if not held:
             hint = "name one with `score`, or give the `scale` of ratings"
@@ -140,7 +148,9 @@ def read_score_table(
         about: dict[str, Any] = {"fields": cells}
         about |= {kind: cell_text(cells[one]) for kind, one in (("task", task), ("epoch", epoch)) if one}
         for default, *both in columns:
-            given, said = (score_of(cells[one], f"{place}: column {one}", words) if one else None for one in both)
+            given, said = (
+                score_of(cells[one], f"{place}: column {one}", wanted.words) if one else None for one in both
+            )
             owner = (cell_text(cells[system]) if system else "") or default
             where = place if len(columns) == 1 else f"{place}: column {both[0] or both[1]}"
             found.append(ScoredRow(owner, name, given, where, human=() if said is None else (said,), **about))
@@ -153,16 +163,16 @@ def of_systems(names: Sequence[str]) -> dict[str, str]:
     return found | {name.removesuffix(_AFTER): name for name in names if name.endswith(_AFTER)}
 
 
-def _are_scores(records: Records, name: str, words: Mapping[str, float] | None, scale: tuple[float, float]) -> bool:
+def _are_scores(records: Records, name: str, wanted: Wanted) -> bool:
     """Whether most cells of a column that are not empty are scores on the scale, or words for them."""
     on, known = 0, 0
     for _, cells in records:
         try:
-            score = score_of(cells.get(name), "", words)
+            score = score_of(cells.get(name), "", wanted.words)
         except FormatError:
             score = math.inf
         known += score is not None
-        on += score is not None and scale[0] <= score <= scale[1]
+        on += score is not None and wanted.scale[0] <= score <= wanted.scale[1]
     return 2 * on > known
 
 
