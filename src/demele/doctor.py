@@ -101,7 +101,8 @@ class FileReport(Result):
         columns += [("Least", "number", "low"), ("Largest", "number", "high")]
         tables = [listed(Path(one.file).name, one.columns, columns) for one in self.files]
         shown = [table for table in tables if table.rows]
-        said = [f"{one.file} is {one.kind}{_with_rows(one.rows)}." for one in self.files]
+        sizes = ["" if one.rows is None else f" with {plural(one.rows, 'row', 'rows')}" for one in self.files]
+        said = [f"{one.file} is {one.kind}{size}." for one, size in zip(self.files, sizes, strict=True)]
         return Document(
             kind="File report",
             headline=" ".join(said),
@@ -112,10 +113,6 @@ class FileReport(Result):
             sections=[Section("Contents", shown)],
             **about(self),
         )
-
-
-def _with_rows(rows: int | None) -> str:
-    return "" if rows is None else f" with {plural(rows, 'row', 'rows')}"
 
 
 def doctor(files: Sequence[str | Path] | str | Path) -> FileReport:

@@ -29,7 +29,7 @@ from demele.metrics.standalone.fairness import fairness, strong_downstream
 from demele.metrics.standalone.unsupervised import udr, unsupervised_scores
 from demele.scoring.breakdown import breakdown
 from demele.scoring.concepts import absorption, sparse_probing, splitting
-from demele.scoring.evaluate import LARGEST_MAPPED, evaluate
+from demele.scoring.evaluate import LARGEST_MAPPED, evaluate, read_in_pieces
 from demele.scoring.replay import replay as replay_score
 from demele.scoring.several import compare_representations
 from demele.scoring.sparse import evaluate_sparse
@@ -434,7 +434,7 @@ class Score(Command):
         ]
         if "noise" in given.options:
             items, kinds = given.take("noise"), given.options.get("kinds")
-            if pieces.read_in_pieces(values, values):
+            if read_in_pieces(values, values):
                 raise InputError(
                     "--factor-noise: needs rows in memory, and FACTORS are read a piece at a time; give a sample"
                 )

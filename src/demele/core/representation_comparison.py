@@ -328,22 +328,10 @@ class ScoreDifference:
 
     def row(self) -> dict[str, object]:
         """Flat, in a fixed column order."""
-        return {
-            "metric": self.metric,
-            "first": self.first,
-            "second": self.second,
-            "difference": self.value,
-            "low": math.nan if self.interval is None else self.interval.low,
-            "high": math.nan if self.interval is None else self.interval.high,
-            "p_value": self.p_value,
-            "shown": self.shown,
-            "significance": self.significance,
-            "ahead": self.ahead,
-            "better": self.better,
-            "fragile": self.fragile,
-            "exploratory": self.exploratory,
-            "reason": self.reason,
-        }
+        low, high = ends(self.interval) or (math.nan, math.nan)
+        found = {"metric": self.metric, "first": self.first, "second": self.second, "difference": self.value}
+        more = ("p_value", "shown", "significance", "ahead", "better", "fragile", "exploratory", "reason")
+        return {**found, "low": low, "high": high, **{name: getattr(self, name) for name in more}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

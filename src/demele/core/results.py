@@ -113,13 +113,8 @@ class Alignment(TableResult):
 
     def row(self) -> dict[str, object]:
         """Return the columns that tables and CSV files add to the score, in a fixed order."""
-        return {
-            "raw": self.raw,
-            "aligned": self.aligned,
-            "gap": self.gap,
-            "gap_low": None if self.interval is None else self.interval.low,
-            "gap_high": None if self.interval is None else self.interval.high,
-        }
+        low, high = ends(self.interval) or (None, None)
+        return {"raw": self.raw, "aligned": self.aligned, "gap": self.gap, "gap_low": low, "gap_high": high}
 
 
 def reading_of(
@@ -278,12 +273,8 @@ class CorrectedScore(TableResult):
 
     def row(self) -> dict[str, object]:
         """Return the columns that tables and CSV files add to the score, in a fixed order."""
-        return {
-            "corrected": self.value,
-            "corrected_low": None if self.interval is None else self.interval.low,
-            "corrected_high": None if self.interval is None else self.interval.high,
-            "correction": self.method,
-        }
+        low, high = ends(self.interval) or (None, None)
+        return {"corrected": self.value, "corrected_low": low, "corrected_high": high, "correction": self.method}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -429,28 +420,19 @@ class Score(Result):
         return self.chance.above(names, np.array(values) if names else None)
 
     def _native(self) -> tuple[tuple[str, ...], list[float]]:
-        if self.per_factor is not None:
-            return self.factor_names, [float(value) for value in self.per_factor]
-        if self.per_code is not None:
-            return self.code_names, [float(value) for value in self.per_code]
+        for names, values in ((self.factor_names, self.per_factor), (self.code_names, self.per_code)):
+            if values is not None:
+                return names, np.asarray(values, dtype=float).tolist()
         return (), []
 
     def row(self) -> dict[str, object]:
         """Flat, in a fixed column order: what tables and CSV files hold."""
-        return {
-            "metric": self.metric,
-            "value": self.value,
-            "low": None if self.interval is None else self.interval.low,
-            "high": None if self.interval is None else self.interval.high,
-            "std": None if self.spread is None else self.spread.std,
-            "chance": None if self.chance is None else self.chance.mean,
-            "p_value": None if self.chance is None else self.chance.p_value,
-            "n": self.n,
-            "fragile": self.fragile,
-            "notes": "; ".join(note.message for note in self.notes),
-            "protocol": self.protocol,
-            "signature": str(self.signature),
-        }
+        low, high = ends(self.interval) or (None, None)
+        chance, p_value = (None, None) if self.chance is None else (self.chance.mean, self.chance.p_value)
+        spread, notes = self.spread and self.spread.std, "; ".join(note.message for note in self.notes)
+        numbers = {"metric": self.metric, "value": self.value, "low": low, "high": high, "std": spread}
+        numbers |= {"chance": chance, "p_value": p_value, "n": self.n, "fragile": self.fragile, "notes": notes}
+        return {**numbers, "protocol": self.protocol, "signature": str(self.signature)}
 
     def to_frame(self) -> "pd.DataFrame":
         """Long form of the native values: columns ``metric``, ``unit``, ``name``, ``value``, ``low``, ``high``."""
