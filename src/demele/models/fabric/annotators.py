@@ -27,12 +27,12 @@ from demele.data.images import ImageSet, digest_of
 from demele.models.encode import check_images
 from demele.models.fabric.lattice import scales_of
 from demele.models.fabric.model import Fabric
-from demele.models.fabric.network import LOOKED_AT, FabricNetwork, Feed, stepped
-from demele.models.training import computing
 from demele.runtime.sweep import Record, Sweep, Task
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from demele.models.fabric.network import FabricNetwork, Feed
 
 
 # Fabrics and trainings that go together -------------------------------------------------------------------------------
@@ -705,6 +705,9 @@ class Annotating:
 
     def _annotated(self, number: int) -> Record:
         drawn = self.recipe.draw(rng_for(self.seed, "fabric annotator", number))
+        from demele.models.fabric.network import Feed
+        from demele.models.training import computing
+
         fabric = Fabric(
             drawn["layers"],
             self.scales,
@@ -733,6 +736,8 @@ class _States:
     def train(self, rate: float, seed: int) -> None:
         """Train until nearly every image is right, the epochs are over, or the loss overflows."""
         import torch
+
+        from demele.models.fabric.network import stepped
 
         recipe, steps = self._common.recipe, 0
         optimiser = torch.optim.SGD(
@@ -770,6 +775,8 @@ class _States:
     def _predicted(self) -> NDArray[np.int64]:
         """Return what the network takes all images for, with the norms that it remembers."""
         import torch
+
+        from demele.models.fabric.network import LOOKED_AT
 
         self._network.eval()
         rows = np.arange(len(self._common.coded))

@@ -17,7 +17,6 @@ from demele.core.reading import path_of
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
-from demele.models.fabric.criteria import RadialRuns
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.results import FabricRun
 from demele.report.document import Document, Line, Lines
@@ -26,8 +25,7 @@ from demele.report.words import count, name, written
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.data.images import ImageSet
-    from demele.models.fabric.model import Fabric
+    from demele.models.fabric.criteria import RadialRuns
 
 
 #: Links that the figure names.
