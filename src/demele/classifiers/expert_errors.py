@@ -71,7 +71,16 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
     apart = np.asarray(disagreements) / question.data.n
     # On these rows, true labels cannot lead by more than the rows on which the two disagree.
     most = np.ones_like(apart) if question.inference == "population" else apart
-    notes = outcomes.notes + _contradicted(question, difference, apart)
+    notes, beyond = outcomes.notes, np.abs(difference) - apart
+    if errors == "random" and (beyond > 1e-9).any():
+        place = int(np.argmax(beyond))
+        message = (
+            f"with expert_error={e:g} at random, the audit implies a difference of {difference[place]:+.4f} on true "
+            f"labels, but the two classifiers differ on only {apart[place]:.4f} of the rows, so this rate is "
+            "impossible; give a smaller expert_error"
+        )
+        subject = ("expert_error",)
+        notes += (Note(code="expert-error-contradicted", message=message, subject=subject, severity="warning"),)
     difference = np.clip(difference, -most, most)
     low, high = (np.clip(end, -most, most) for end in (low, high))
 
@@ -93,19 +102,6 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
         notes=notes,
         details={**outcomes.details, "expert_may_move": tau},
     )
-
-
-def _contradicted(question: Question, difference: Floats, apart: Floats) -> tuple[Note, ...]:
-    """Warn where random errors would stand for a difference larger than the disagreements can make."""
-    if question.expert_errors != "random" or not (np.abs(difference) > apart + 1e-9).any():
-        return ()
-    place = int(np.argmax(np.abs(difference) - apart))
-    message = (
-        f"with expert_error={question.expert_error:g} at random, the audit implies a difference of "
-        f"{difference[place]:+.4f} on true labels, but the two classifiers differ on only {apart[place]:.4f} of the "
-        "rows, so this rate is impossible; give a smaller expert_error"
-    )
-    return (Note(code="expert-error-contradicted", message=message, subject=("expert_error",), severity="warning"),)
 
 
 def moved_ends(ends: tuple[Any, Any], error: float, errors: ExpertErrors, *, k: int) -> tuple[Floats, Floats]:

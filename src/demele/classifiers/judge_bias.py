@@ -105,9 +105,14 @@ def slices(
         found.append(row)
         if own is None or rest is None:
             continue
-        gap, apart = float(own.value - rest.value), partial(_apart, own, rest)
+        gap = float(own.value - rest.value)
+
+        def apart(tail: Any, below: bool, own: PooledStrata = own, rest: PooledStrata = rest) -> Floats:
+            """Return how far the true difference may lie below, or above."""
+            return np.asarray(np.hypot(own.distance(tail, below=below), rest.distance(tail, below=not below)))
+
         p_values.append(min(2 * float(smallest_tail(partial(apart, below=gap > 0), abs(gap))), 1.0))
-        ends = np.clip([gap - apart(tail, below=True), gap + apart(tail, below=False)], -1, 1)
+        ends = np.clip([gap - apart(tail, True), gap + apart(tail, False)], -1, 1)
         differences.append(
             NamedEstimate(
                 name=f"{name} - rest",
@@ -136,11 +141,6 @@ def slices(
 
 def _mean(scores: RowScores, part: Flags) -> float:
     return scores.take(part).mean if part.any() else math.nan
-
-
-def _apart(own: PooledStrata, rest: PooledStrata, tail: Any, *, below: bool) -> Floats:
-    """Return how far the true difference may lie below, or above, that of two fits to disjoint rows."""
-    return np.asarray(np.hypot(own.distance(tail, below=below), rest.distance(tail, below=not below)))
 
 
 @checked

@@ -437,16 +437,8 @@ def audited_mean(
     notes = _unscored(scores) + audit_alarms(scores, audit) + unclear_notes(audit.k, audit.unclear)
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
-    found, fits = audited_means(
-        held,
-        (rows, true, inclusion),
-        level=level,
-        inference=inference,
-        gate=gate,
-        exact=exact,
-        expert_error=expert_error,
-        expert_errors=expert_errors,
-    )
+    known = Knowledge(audit, 0.0, inference, exact, expert_error, expert_errors)
+    found, fits = audited_means(held, (rows, true, inclusion), known, level=level, gate=gate)
     if not fits:
         return replace(found, notes=notes)
     if inference == "population":
@@ -487,22 +479,19 @@ def audited_mean(
 def audited_means(
     held: RowScores,
     audit: AuditedRows,
+    known: "Knowledge",
     *,
     level: float,
-    inference: str,
     gate: float | None,
-    exact: bool = False,
-    expert_error: float = 0.0,
-    expert_errors: ExpertErrors = "adversarial",
     two_sided: bool = False,
 ) -> tuple[MeanScore, list[PooledStrata]]:
     """Return means of rows that have given scores, of shape (..., n), and the fits to strata that they come from."""
-    (rows, true, inclusion), tail, population = audit, (1 - level) / 2, inference == "population"
+    (rows, true, inclusion), tail, population = audit, (1 - level) / 2, known.inference == "population"
     limit = None if gate is None else checked_gate(gate, held.low, held.high)
     if rows.size == held.n:
         whole = np.empty(held.given.shape)
         whole[..., rows] = true
-        moved = expert_error * held.width
+        moved = known.expert_error * held.width
         found = trusted_mean(held.with_given(whole), level=level, gate=gate, two_sided=two_sided, moved=moved)
         if not population:  # nothing is left to chance
             low, high = np.maximum(found.value - moved, held.low), np.minimum(found.value + moved, held.high)
@@ -524,34 +513,47 @@ def audited_means(
         squared = [(a * fit.distance(error, below=below)) ** 2 for a, fit in zip(weights, fits, strict=True)]
         return np.asarray(np.sqrt(np.sum(squared, axis=0)))
 
-    if exact:
+    if known.exact:
         if inclusion is not None or any(one is not None for one in (held.task, held.weight, held.group)):
             raise InputError(
                 "exact", "is proved for rows that were drawn uniformly, one after the other, without tasks and groups"
             )
-        error, shift = sampling_error(tail, held.n, inference)
+        error, shift = sampling_error(tail, held.n, known.inference)
         proved = [
-            exact_mean_ends(own, rows, known, error)
-            for own, known in zip(unit.reshape(-1, held.n), answers.reshape(-1, rows.size), strict=True)
+            exact_mean_ends(one, rows, answer, error)
+            for one, answer in zip(unit.reshape(-1, held.n), answers.reshape(-1, rows.size), strict=True)
         ]
         ends = (
             np.reshape(proved, (*np.shape(value), 2)).T + np.array([-shift, shift])[(...,) + (None,) * np.ndim(value)]
         )
     else:
         ends = value - reach(tail, below=True), value + reach(tail, below=False)
-    centre, kept = _random_errors(held, unit, answers, expert_error, expert_errors)
-    moved = 0.0 if kept < 1 else expert_error
+    checked_name(known.expert_errors, "expert_errors", ("adversarial", "random"))
+    # The mean of the levels, and what random errors leave of the distance from it.
+    centre, kept = 0.0, 1.0
+    if known.expert_errors == "random":
+        if held.verdicts is not None:
+            message = "'random' is for the mean of one system; use 'adversarial' for a difference"
+            raise InputError("expert_errors", message)
+        levels = np.unique(np.round(np.concatenate([unit, answers]), 12))
+        centre, kept = float(levels.mean()), 1 - known.expert_error * levels.size / (levels.size - 1)
+        if kept <= 0:
+            raise InputError(
+                "expert_error",
+                f"humans who are wrong so often at random are no better than a guess among {levels.size} levels",
+            )
+    moved = 0.0 if kept < 1 else known.expert_error
     p_value = room = None
     if limit is not None:
         at = centre + kept * (_on_unit(limit, held) - centre)
         room = np.maximum(ends[0] - at, 0.0) if kept == 1 else None
-        if two_sided and not exact:
+        if two_sided and not known.exact:
             above = value > at
             p_value = 2 * smallest_tail(
                 lambda error: np.where(above, reach(error, below=True), reach(error, below=False)),
                 np.abs(value - at) - moved,
             )
-        elif not exact:
+        elif not known.exact:
             p_value = smallest_tail(lambda error: reach(error, below=True), value - moved - at)
     low, high = (np.clip(centre + (end - centre) / kept, 0, 1) for end in (ends[0] - moved, ends[1] + moved))
     bottom = top = None
@@ -562,7 +564,7 @@ def audited_means(
         low=held.low + held.width * low,
         high=held.low + held.width * high,
         level=level,
-        method="betting" if exact else "pooled strata",
+        method="betting" if known.exact else "pooled strata",
         kind="design",
         given=held.given @ held.shares(),
         tested=None if p_value is None else np.minimum(p_value, 1.0),
@@ -598,25 +600,6 @@ def fitted(held: RowScores, own: Rows, audit: AuditedRows, *, weighted: bool, po
         population=population,
         groups=None if held.group is None or not population else np.unique(held.group[own], return_inverse=True)[1],
     )
-
-
-def _random_errors(
-    scores: RowScores, given: Floats, true: Floats, share: float, errors: ExpertErrors
-) -> tuple[float, float]:
-    """Return the mean of the levels and what random errors leave of the distance from it; (0, 1) for other errors."""
-    checked_name(errors, "expert_errors", ("adversarial", "random"))
-    if errors == "adversarial":
-        return 0.0, 1.0
-    if scores.verdicts is not None:
-        raise InputError("expert_errors", "'random' is for the mean of one system; use 'adversarial' for a difference")
-    levels = np.unique(np.round(np.concatenate([given, true]), 12))
-    kept = 1 - share * levels.size / (levels.size - 1)
-    if kept <= 0:
-        raise InputError(
-            "expert_error",
-            f"humans who are wrong so often at random are no better than a guess among {levels.size} levels",
-        )
-    return float(levels.mean()), kept
 
 
 def sampling_error(tail: float, n: int, inference: str) -> tuple[float, float]:
@@ -706,17 +689,41 @@ class Knowledge:
                 for one in parts
             ]
             return found if every is None else found[0].parts()
-        means = []
+        means, keys = [], ("inference", "exact", "expert_error", "expert_errors")
+        options: dict[str, Any] = {"level": level, "gate": gate, **{key: getattr(self, key) for key in keys}}
         for name, one in systems.items():
             try:
-                means.append(audited_mean(one, self.audit.of(name), level=level, gate=gate, **self._audited()))
+                means.append(audited_mean(one, self.audit.of(name), **options))
             except NotEnoughData as error:
                 raise NotEnoughData("audit", f"{name}: {error.problem}", error.remedy) from error
         return means
 
     def differences(self, systems: Mapping[str, RowScores], pairs: tuple[Rows, Rows], *, level: float) -> MeanScore:
         """Return the differences of pairs, each on the rows that both have, NaN without any; p-values are two-sided."""
-        return MeanScore.joined([self._differences(*block, level) for block in self.blocks(systems, pairs)])
+        found = []
+        for every, names, (baseline, candidate) in self.blocks(systems, pairs):
+            if self.audit is None and not self.rate:
+                found.append(trusted_mean(every, level=level, gate=0.0, pairs=(baseline, candidate), two_sided=True))
+                continue
+            if self.audit is None:
+                apart = every.apart(candidate, baseline)
+                found.append(bounded_mean(apart, self.rate, level=level, inference=self.inference))
+                continue
+            try:
+                held, rows, true, inclusion = scored_rows(every, self.audit, names)
+            except NotEnoughData:  # fewer than 2 rows have human scores of both
+                few = ~np.isnan([self.audit.scores_of(name) for name in names]).any(axis=0)
+                none, method = np.full(baseline.shape, np.nan), "betting" if self.exact else "pooled strata"
+                one = trusted_mean(every, level=level, pairs=(baseline, candidate))
+                one = replace(one, value=none, low=none, high=none, method=method, kind="design")
+                tested = None if self.exact else np.ones(baseline.shape)
+                found.append(replace(one, tested=tested, audited=np.full(baseline.shape, few.sum())))
+                continue
+            known = rows, true[candidate] - true[baseline], inclusion
+            apart = held.apart(candidate, baseline)
+            one = audited_means(apart, known, self, level=level, gate=0.0, two_sided=True)[0]
+            found.append(replace(one, audited=np.full(baseline.shape, rows.size)))
+        return MeanScore.joined(found)
 
     def blocks(
         self, systems: Mapping[str, RowScores], pairs: tuple[Rows, Rows]
@@ -733,31 +740,6 @@ class Knowledge:
             return
         for i, j in zip(*(side.tolist() for side in pairs), strict=True):
             yield stacked([held[i], held[j]]), (names[i], names[j]), (np.array([0]), np.array([1]))
-
-    def _differences(
-        self, every: RowScores, names: tuple[str, ...], pairs: tuple[Rows, Rows], level: float
-    ) -> MeanScore:
-        baseline, candidate = pairs
-        if self.audit is not None:
-            try:
-                held, rows, true, inclusion = scored_rows(every, self.audit, names)
-            except NotEnoughData:  # fewer than 2 rows have human scores of both
-                few = ~np.isnan([self.audit.scores_of(name) for name in names]).any(axis=0)
-                none, audited = np.full(baseline.shape, np.nan), np.full(baseline.shape, few.sum())
-                method = "betting" if self.exact else "pooled strata"
-                found = replace(trusted_mean(every, level=level, pairs=pairs), method=method, kind="design")
-                tested = None if self.exact else np.ones(baseline.shape)
-                return replace(found, value=none, low=none, high=none, tested=tested, audited=audited)
-            known = rows, true[candidate] - true[baseline], inclusion
-            options = {"level": level, "gate": 0.0, "two_sided": True, **self._audited()}
-            found = audited_means(held.apart(candidate, baseline), known, **options)[0]
-            return replace(found, audited=np.full(baseline.shape, rows.size))
-        if self.rate:
-            return bounded_mean(every.apart(candidate, baseline), self.rate, level=level, inference=self.inference)
-        return trusted_mean(every, level=level, gate=0.0, pairs=pairs, two_sided=True)
-
-    def _audited(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("inference", "exact", "expert_error", "expert_errors")}
 
 
 def _together(systems: Mapping[str, RowScores]) -> RowScores | None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from demele.classifiers.mean_scores import audited_mean
+from demele.classifiers.mean_scores import fitted
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, judged_rows
 from demele.core.arrays import Flags, Floats
@@ -31,7 +31,7 @@ from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column, real_numbers
-from demele.noise.audit import Audit, CodedAudit, Design
+from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionMatrix, digest
 
 # Numbers of several systems on the same rows, and their differences, from one covariance or from bounds ---------------
@@ -523,7 +523,16 @@ def calibration_error(
         moved = checked_rate(noise, "noise", "the labels")
         assumptions = (f"At most {moved:.2%} of the labels are wrong. The bounds are for these rows.",)
     elif audit is not None:
-        known = np.array([_audited(right, cells == cell, audit, level) for cell in held]).T
+        judged, found = judged_rows(audit, RowScores(right)), []
+        for cell in held:
+            own = np.flatnonzero(cells == cell)
+            seen = np.count_nonzero(cells[judged[0]] == cell)
+            if seen < LEAST_AUDITED:
+                message = f"a bin has {seen} audited rows, of at least {LEAST_AUDITED}"
+                raise NotEnoughData("audit", message, "use fewer `bins`")
+            fit = fitted(RowScores(right), own, judged, weighted=False)
+            found.append([np.clip(fit.value, 0, 1), *fit.ends((1 - level) / 2)])
+        known = np.array(found).T
         assumptions = ("Audited rows were drawn at random, as `inclusion` says.", "The human labels are true.")
     rng = rng_for(checked_seed(seed), "calibration_error", n)
     drawn = np.array([np.abs(np.bincount(cells, p - (rng.random(n) < p))).sum() / n for _ in range(draws)])
@@ -563,18 +572,3 @@ def calibration_error(
         assumptions=assumptions,
         signature=Signature.of("calibration_error", arguments, n=n, digest=digest(p, right)),
     )
-
-
-def _audited(right: Floats, inside: Flags, audit: Audit, level: float) -> tuple[float, float, float]:
-    """Return the accuracy on true labels in one bin, and its ends."""
-    rows, true, inclusion = judged_rows(audit, RowScores(right))
-    here = inside[rows]
-    if here.sum() < LEAST_AUDITED:
-        message = f"a bin has {here.sum()} audited rows, of at least {LEAST_AUDITED}"
-        raise NotEnoughData("audit", message, "use fewer `bins`")
-    places = np.searchsorted(np.flatnonzero(inside), rows[here])
-    design: Design = "uniform" if inclusion is None else "weighted"
-    chances = None if inclusion is None else inclusion[here]
-    part = Audit(places, {"": true[here]}, design=design, probabilities=chances)
-    mean = audited_mean(RowScores(right[inside]), part, level=level)
-    return mean.value, mean.low, mean.high

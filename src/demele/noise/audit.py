@@ -223,8 +223,15 @@ class Audit:
         within: object = None,
         unseen_positives: Rate = 1.0,
     ) -> None:
-        drawn, expert = read_rows(rows), _read_answers(labels)
-        for column in expert.values() if isinstance(expert, dict) else [expert]:
+        drawn = read_rows(rows)
+        expert: NDArray[Any] | Mapping[str, Floats]
+        if isinstance(labels, Mapping):
+            expert = {str(name): optional_numbers(one, "labels", "score") for name, one in labels.items()}
+        else:
+            column = as_column(labels, "labels")
+            real = column.dtype.kind == "f" and column.ndim == 1 and (column != np.round(column)).any()
+            expert = {"": optional_numbers(column, "labels", "score")} if real else read_labels(labels, "labels")
+        for column in expert.values() if isinstance(expert, Mapping) else [expert]:
             if column.size != drawn.size:
                 raise InputError(
                     ("rows", "labels"),
@@ -429,16 +436,6 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
         unclear=first.unclear + second.unclear,
         within=among,
     )
-
-
-def _read_answers(answers: object) -> NDArray[Any] | dict[str, Floats]:
-    """Read classes; or scores by the names of systems, "" of real numbers alone."""
-    if isinstance(answers, Mapping):
-        return {str(name): optional_numbers(one, "labels", "score") for name, one in answers.items()}
-    column = as_column(answers, "labels")
-    if column.dtype.kind == "f" and column.ndim == 1 and (column != np.round(column)).any():
-        return {"": optional_numbers(column, "labels", "score")}
-    return read_labels(answers, "labels")
 
 
 def read_rows(rows: object, argument: str = "rows") -> Rows:

@@ -245,8 +245,10 @@ class Guess:
 
     def of(self, rows: Rows) -> Floats:
         """Return the probabilities of some rows, shape (rows, classes)."""
+        from scipy.special import softmax
+
         votes, label = self.scores(rows)
-        return _probabilities(self.weights[0] * votes + self.weights[1] * label)
+        return np.asarray(softmax(self.weights[0] * votes + self.weights[1] * label, axis=1))
 
     def everywhere(self) -> Iterator[tuple[Rows, Floats]]:
         """Return those of all rows, some at a time: rows, and shape (rows, classes)."""
@@ -256,15 +258,11 @@ class Guess:
             yield rows, self.of(rows)
 
 
-def _probabilities(logits: Floats) -> Floats:
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    found: Floats = powers / powers.sum(axis=1, keepdims=True)
-    return found
-
-
 def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
     """Return the guess that makes the expert's labels likeliest, by Newton's method (concave, two numbers)."""
-    hits = np.count_nonzero(data.predictions == data.labels, axis=1)
+    from scipy.special import softmax
+
+    hits = np.count_nonzero(data.right, axis=1)
     # The vote of each model: the squared log-odds of agreeing with the given labels, 1 on average.
     skill = np.maximum(np.log((hits + 1) / (data.n - hits + 1)), LEAST_SKILL) ** 2
     guess = Guess(data, skill / skill.mean(), PRESUMED)
@@ -280,7 +278,7 @@ def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
 
     best = likelihood(weights)
     for _ in range(50):
-        chances = _probabilities(tables @ weights)
+        chances = softmax(tables @ weights, axis=1)
         means = np.einsum("kc,kcp->kp", chances, tables)
         slope = (expert - means).sum(axis=0) - PRESUMPTION * (weights - PRESUMED)
         curve = np.einsum("kc,kcp,kcq->pq", chances, tables, tables) - means.T @ means + PRESUMPTION * np.eye(2)
@@ -464,7 +462,17 @@ def audited_tables(
     ends = value - distance(question.tail, below=True), value + distance(question.tail, below=False)
     every = np.full(len(question.data.predictions), np.nan)
     every[models] = tables.value
-    notes = (*few_in_class_notes(question, audit), *undefined_notes(question, every))
+    notes, data = undefined_notes(question, every), question.data
+    columns = [audit.labels, data.labels[audit.rows], *data.predictions[models][:, audit.rows]]
+    met = [np.count_nonzero(np.any([column == k for column in columns], axis=0)) for k in range(data.k)]
+    few = tuple(str(data.vocabulary.classes[k]) for k in np.flatnonzero(np.array(met) < FEW_IN_CLASS))
+    if few:
+        message = (
+            f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(few)} of {data.k} classes, {shown(few)}: "
+            f"their uncertainty widens the interval of {question.measure} wide; audit more rows, or compare "
+            "the accuracy"
+        )
+        notes = Note(code="few-audited-in-class", message=message, subject=few, severity="warning"), *notes
 
     def of_pairs(tail: Any, *, below: bool) -> Floats:
         return distance(
@@ -473,21 +481,3 @@ def audited_tables(
 
     difference = AuditedDifference(value[m:], of_pairs, np.zeros(len(pairs) - m), notes)
     return difference, (np.clip(ends[0][:m], lowest, 1), np.clip(ends[1][:m], lowest, 1))
-
-
-def few_in_class_notes(question: Question, audit: CodedAudit) -> tuple[Note, ...]:
-    """Name the classes that hardly any audited row is predicted, labelled or truly of."""
-    data = question.data
-    compared = np.unique(np.concatenate([question.baseline, question.candidate]))
-    columns = [audit.labels, data.labels[audit.rows], *data.predictions[compared][:, audit.rows]]
-    met = np.array([sum(column == k for column in columns) > 0 for k in range(data.k)])
-    few = np.flatnonzero(met.sum(axis=1) < FEW_IN_CLASS)
-    if not few.size:
-        return ()
-    names = tuple(str(data.vocabulary.classes[k]) for k in few)
-    message = (
-        f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(names)} of {data.k} classes, {shown(names)}: "
-        f"their uncertainty widens the interval of {question.measure} wide; audit more rows, or compare "
-        "the accuracy"
-    )
-    return (Note(code="few-audited-in-class", message=message, subject=names, severity="warning"),)

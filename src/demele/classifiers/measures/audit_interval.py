@@ -172,7 +172,15 @@ def audited_ends(
 
     def ends(cells: Cells) -> Ends:
         if measure != "accuracy":
-            effects = [] if groups is None else _class_effects(data, audit, measure, model, cells, groups)
+            effects = []
+            if groups is not None:  # each class at its estimate, with the design effect of rows in groups
+                parts = ratio_parts(measure, np.tile(PREDICTED, cells.given.size // 4))
+                for of, at in enumerate(np.nan_to_num(ratio_value(cells, measure))):
+                    cell = 2 * (data.predictions[model] != of) + (data.labels != of)
+                    truth = (audit.labels == of).astype(np.intp)
+                    own = gathered(cell.astype(np.intp), truth, [1, 0, 1, 0], 2, audit)
+                    adds = parts[0] - at * parts[1]
+                    effects.append(own.grouped(own.fit(adds, population=True), adds, audit, groups))
             return ratio_ends(cells, measure, tail, population=population, effects=effects)
         right = np.broadcast_to(np.arange(2.0), (cells.given.size, 2))
         fit = cells.fit(right, population=population)
@@ -271,20 +279,6 @@ def ratio_ends(
     open_ &= (cells.seen[0].sum(axis=-1) < cells.size).any(axis=-1) & (measure != "precision")
     met = np.isfinite(value) | open_
     return value, np.where(met, low, np.nan), np.where(met, high, np.nan)
-
-
-def _class_effects(
-    data: Labelled, audit: CodedAudit, measure: str, model: int, cells: Cells, groups: Groups
-) -> list[PooledStrata]:
-    """Fit each class at its estimate, with the design effect of rows in groups."""
-    parts = ratio_parts(measure, np.tile(PREDICTED, cells.given.size // 4))
-    found = []
-    for of, value in enumerate(np.nan_to_num(ratio_value(cells, measure))):
-        cell = 2 * (data.predictions[model] != of) + (data.labels != of)
-        own = gathered(cell.astype(np.intp), (audit.labels == of).astype(np.intp), [1, 0, 1, 0], 2, audit)
-        adds = parts[0] - value * parts[1]
-        found.append(own.grouped(own.fit(adds, population=True), adds, audit, groups))
-    return found
 
 
 def _settled(cells: Cells, limit: Floats, most: Flags) -> Cells:
