@@ -3,7 +3,6 @@
 import os
 from typing import Any
 
-import numpy as np
 import pytest
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
@@ -56,39 +55,9 @@ def test_every_k_epochs_with_the_values_of_one_call() -> None:
     assert list(scoring.curve.to_frame().index) == [1, 3]
 
 
-def test_the_training_does_not_notice() -> None:
-    weights = []
-    for callbacks in ([], [ScoreCallback(BATCHES, encode, ["mig"])]):
-        net = model()
-        fit(net, *callbacks, epochs=2)
-        weights.append(array(net.get_weights()[0]))
-    assert_exact(weights[0], weights[1])
-
-
-def test_others_can_monitor_scores() -> None:
-    class Falling:
-        """Codes that get worse with each epoch."""
-
-        scale = 0.0
-
-        def __call__(self, net: Any, batch: Any) -> Any:
-            self.scale += 1
-            noise = np.random.default_rng(0).normal(size=batch[0].shape)
-            return batch[0] + self.scale * noise, batch[1]
-
-    stopping = keras.callbacks.EarlyStopping(monitor="demele/mig", mode="max", patience=1)
-    scoring = ScoreCallback([(CODES, FACTORS)], Falling(), "mig")
-    fit(model(), scoring, stopping, epochs=9)
-    assert len(scoring.history) == 2
-    assert scoring.curve.best("mig") == 0
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"encode": 3}, "encode: expected a function"),
-        ({"every": 0}, "every: expected a number of epochs of at least 1"),
-        ({"prefix": 1}, "prefix: expected a string"),
         ({"data": 5}, "data: expected batches to go through, got int"),
         ({"metrics": ["mgi"]}, "did you mean 'mig'"),
     ],

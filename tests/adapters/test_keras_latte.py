@@ -14,7 +14,7 @@ pytest.importorskip("keras")
 
 import demele
 from demele.adapters import keras as adapter
-from demele.adapters.latte import BUNDLE_KEYS, SOURCE_NAMES, per_attribute
+from demele.adapters.latte import SOURCE_NAMES, per_attribute
 from tests.adapters.keras_rows import array, rows, tensor
 from tests.tolerances import assert_exact
 
@@ -74,18 +74,6 @@ def test_latte_names_give_one_value_per_attribute_of_its_protocol(name: str, arg
     again.update_state(codes, factors)
     assert_exact(array(again.result()), array(metric.result()))
     assert_exact(array(pickle.loads(pickle.dumps(metric)).result()), array(metric.result()))
-
-
-def test_the_bundle_has_four_metrics_of_one_state() -> None:
-    codes, factors = latte_rows(discrete=False)
-    bundle = adapter.DependencyAwareMutualInformationBundle(reg_dim=[2, 0])
-    bundle.update_state(codes, factors)
-    found = bundle.result()
-    assert list(found) == ["MIG", "DMIG", "XMIG", "DLIG"]
-    for key in BUNDLE_KEYS:
-        one = getattr(adapter, key)(reg_dim=[2, 0])
-        one.update_state(codes, factors)
-        assert_exact(array(found[key]), array(one.result()))
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,6 @@ def test_closed_forms_and_clamping() -> None:
     ("options", "message"),
     [
         ({"liad_mode": "central"}, "liad_mode: expected 'forward'"),
-        ({"max_mode": "max"}, "max_mode"),
-        ({"reduce_mode": "samples"}, "reduce_mode: expected one of attribute, sample"),
         ({"ptp_mode": 0.0}, "ptp_mode"),
         ({"ptp_mode": "invalid"}, "ptp_mode"),
         ({"p": 0.1}, "p: expected a number above 1"),

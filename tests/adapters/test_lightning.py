@@ -7,19 +7,16 @@ from typing import Any
 import lightning.pytorch
 import numpy as np
 import pytest
-import pytorch_lightning
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
-from torchmetrics import MetricCollection
 
 import demele
 from demele.adapters.lightning import ScoreCallback
-from demele.adapters.torchmetrics import TorchMetric
 from tests.adapters.modules import Linear, encode, loader
-from tests.adapters.rows import KINDS, A, D, Z
+from tests.adapters.rows import KINDS, A, Z
 from tests.tolerances import assert_exact
 
 pytestmark = [
@@ -152,80 +149,13 @@ def test_batches_are_dealt_out_unless_a_sampler_has_done_it() -> None:
         assert encoded(sampled, rank) == Z[rank::2, 0].tolist()
 
 
-class Logging(Linear):
-    """Logs metrics itself, as Lightning's own users do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.metric = TorchMetric("mig", kinds=KINDS)
-        self.several = MetricCollection({"sap": TorchMetric("sap", kinds=KINDS)}, prefix="val/")
-
-    def validation_step(self, batch: Any, number: int) -> None:
-        """Update; Lightning computes and resets what it is given."""
-        codes, factors = encode(self, batch)
-        self.metric.update(codes, factors)
-        self.several.update(codes, factors)
-        self.log("mig", self.metric)
-
-    def on_validation_epoch_end(self) -> None:
-        """Compute and reset by hand."""
-        self.log_dict(self.several.compute())
-        self.several.reset()
-
-
-def test_modules_can_log_metrics_without_the_callback() -> None:
-    module = Logging()
-    module.metric.persistent(True)
-    trainer = fit(module=module, epochs=2, val=loader(Z, A, 60))
-    expected = demele.evaluate(module.map(Z).detach().numpy(), demele.Factors(A.numpy(), kinds=KINDS), ["mig", "sap"])
-    assert {name: value.item() for name, value in trainer.callback_metrics.items()} == {
-        "mig": expected["mig"].value,
-        "val/sap": expected["sap"].value,
-    }
-    assert module.metric.accumulator.n == 0  # reset at the end of the epoch
-    assert module.metric.score is not None
-    fresh = Logging()
-    fresh.load_state_dict(module.state_dict(), strict=True)
-
-
-def test_trainers_of_both_packages_take_it() -> None:
-    scores = callback()
-    assert isinstance(scores, lightning.pytorch.Callback)
-    assert isinstance(scores, pytorch_lightning.Callback)
-
-    class Other(pytorch_lightning.LightningModule):
-        """The same module for the other package."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.map = torch.nn.Linear(D, D, dtype=torch.float64)
-
-        def forward(self, z: torch.Tensor) -> Any:
-            """Encode."""
-            return self.map(z)
-
-        def training_step(self, batch: Any, number: int) -> Any:
-            """Learn the identity."""
-            return ((self(batch[0]) - batch[0]) ** 2).mean()
-
-        def configure_optimizers(self) -> Any:
-            """Go slowly."""
-            return torch.optim.SGD(self.parameters(), lr=1e-3)
-
-    trainer = fit(scores, epochs=1, module=Other(), package=pytorch_lightning)
-    assert set(trainer.callback_metrics) == {"demele/mig", "demele/sap"}
-
-
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"every": 0}, "every: expected a number of epochs of at least 1, got 0"),
         ({"every": True}, "every: expected a number of epochs"),
         ({"encode": 3}, "encode: expected a function"),
         ({"prefix": 3}, "prefix: expected a string"),
         ({"data": 3}, "data: expected a data loader or data module"),
-        ({"metrics": ["migg"]}, "migg"),
-        ({"bound": 0}, "bound: expected"),
     ],
 )
 def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:

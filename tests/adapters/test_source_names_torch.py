@@ -129,19 +129,6 @@ def test_modularity_counts_informations_below_the_threshold_as_none() -> None:
     assert made("Modularity", CONTINUOUS, thresh=1e9).tolist() == [0.0, 0.0]
 
 
-def test_the_bundle_is_its_four_metrics_from_one_state() -> None:
-    metric = adapter.DependencyAwareMutualInformationBundle()
-    metric.update(Z, CONTINUOUS)
-    found = metric.compute()
-    assert list(found) == ["MIG", "DMIG", "XMIG", "DLIG"]
-    for alias, values in found.items():
-        filled = [None, False, True] if alias == "MIG" else []
-        assert values.tolist() == made(alias, CONTINUOUS, *filled).tolist(), alias
-    turned = made(BUNDLE, CLASSES, [1, 0], True)
-    for alias, values in turned.items():
-        assert values.tolist() == made(alias, CLASSES, [1, 0], True).tolist(), alias
-
-
 def test_what_does_not_apply_in_a_bundle_is_nan() -> None:
     found = made(BUNDLE, CONTINUOUS, z=Z[:, :2])
     assert torch.isnan(found["XMIG"]).all()
@@ -155,13 +142,9 @@ def test_what_does_not_apply_in_a_bundle_is_nan() -> None:
 @pytest.mark.parametrize(
     ("name", "keywords", "message"),
     [
-        ("MIG", {"reg_dim": "ab"}, "reg_dim: expected one code"),
         ("MIG", {"reg_dim": [0.5, 1]}, "reg_dim: expected a code's index for attribute 0"),
-        ("MIG", {"discrete": 1}, "discrete: expected True or False"),
-        ("MIG", {"fill_reg_dim": "yes"}, "fill_reg_dim: expected True or False"),
         ("SAP", {"thresh": -1}, "thresh: expected a finite number >= 0"),
         ("Modularity", {"thresh": None}, "thresh: expected a finite number >= 0"),
-        ("SAP", {"l2_reg": 0}, "penalty"),
     ],
 )
 def test_bad_arguments_are_refused(name: str, keywords: dict[str, Any], message: str) -> None:

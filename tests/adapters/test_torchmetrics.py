@@ -14,7 +14,7 @@ from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
 import demele
 from demele.adapters.torchmetrics import TorchMetric
-from tests.adapters.rows import KINDS, OPTIONS, A, D, M, N, Z
+from tests.adapters.rows import KINDS, OPTIONS, A, D, N, Z
 from tests.given import evaluated
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -74,15 +74,6 @@ def test_several_metrics_give_a_dict_and_an_evaluation() -> None:
     assert [score.metric for score in metric.evaluation] == ["mig", "sap", "modularity"]
 
 
-def test_native_values_stand_in_the_order_of_the_columns() -> None:
-    metric = feed(TorchMetric(["mig", "modularity"], frame=FRAME, native=True))
-    found = metric.compute()
-    assert found["mig"].tolist() == list(direct("mig").native.values())
-    assert found["modularity"].tolist() == list(direct("modularity").native.values())
-    assert found["mig"].shape == (M,)
-    assert found["modularity"].shape == (D,)
-
-
 def test_what_does_not_apply_is_nan_and_told() -> None:
     metric = TorchMetric(["mig", "modularity"], native=True)
     metric.update(Z, A[:, :1])
@@ -105,14 +96,6 @@ def test_tensors_of_every_type_and_with_gradients(dtype: torch.dtype) -> None:
     assert not metric.compute().requires_grad
 
 
-def test_more_rows_than_the_bound_give_the_accumulators_sample() -> None:
-    metric = feed(TorchMetric("sap", kinds=KINDS, bound=50))
-    accumulator = demele.Accumulator("sap", kinds=KINDS, bound=50).update(Z.numpy(), A.numpy())
-    exactly(metric, accumulator.compute().value)
-    assert isinstance(metric.score, demele.Score)
-    assert "sampled" in [note.code for note in metric.score.notes]
-
-
 # Life cycle ---------------------------------------------------------------------------------------------------------
 
 
@@ -123,15 +106,6 @@ def test_forward_returns_the_value_of_the_batch_and_accumulates() -> None:
         assert_exact(metric(Z[part], A[part]).item(), direct("mig", Z[part], A[part]).value)
     assert metric.accumulator.n == N
     exactly(metric, direct("mig").value)
-
-
-def test_a_batch_that_cannot_be_scored_is_nan_and_counts() -> None:
-    metric = TorchMetric("mig", frame=FRAME)
-    same = A[:1].repeat(5, 1)
-    assert torch.isnan(metric(Z[:5], same))
-    metric.update(Z[5:], A[5:])
-    expected = demele.Accumulator("mig", frame=FRAME).update(Z[:5].numpy(), same.numpy())
-    exactly(metric, expected.update(Z[5:].numpy(), A[5:].numpy()).compute().value)
 
 
 def test_a_refused_batch_changes_nothing() -> None:
@@ -145,18 +119,6 @@ def test_a_refused_batch_changes_nothing() -> None:
     assert_exact(metric.compute(), before)
     metric(Z, A)
     assert metric.accumulator.n == 2 * N
-
-
-def test_reset_forgets_the_rows_and_update_after_it_starts_anew() -> None:
-    metric = feed(TorchMetric(["mig", "sap"], kinds=KINDS))
-    metric.compute()
-    metric.reset()
-    assert metric.accumulator.n == 0
-    assert metric.update_count == 0
-    assert metric.evaluation is not None  # of the last compute
-    refuses(demele.errors.NotEnoughData, "no rows yet", metric.compute)
-    feed(metric, z=Z[:100], a=A[:100])
-    assert_exact(metric.compute()["sap"].item(), direct("sap", Z[:100], A[:100]).value)
 
 
 def test_pickle_deepcopy_and_clone_keep_the_rows_and_go_their_own_ways() -> None:
@@ -222,8 +184,6 @@ def test_a_damaged_state_is_refused(damage: Any, error: type[Exception], message
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"frame": FRAME, "seed": 3}, r"differ in seed \(3 here, 0 there\)"),
-        ({"frame": demele.bins.BinEdges.of(Z.numpy() * 2, A.numpy(), kinds=KINDS)}, "frames"),
         ({"frame": FRAME, "metrics": "dmig"}, "differ in metrics"),
         ({"frame": FRAME, "bins": 20}, "differ in bins"),
     ],
@@ -358,12 +318,7 @@ def test_groups_forced_by_hand_are_refused_rather_than_wrong() -> None:
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"metrics": "migg"}, "mig"),
-        ({"metrics": []}, "at least one"),
-        ({"metrics": "mig", "bound": 1}, "bound: expected"),
-        ({"metrics": "mig", "native": 1}, "native: expected True or False"),
         ({"metrics": "z_diff", "native": True}, "z_diff has a value of the whole only"),
-        ({"metrics": "mig", "unknown": 1}, "unknown"),
         ({"metrics": "mig", "stream": 1.5}, "stream: expected"),
     ],
 )

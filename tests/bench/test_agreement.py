@@ -49,13 +49,6 @@ def test_any_table_and_any_order_of_columns_gives_the_same_bits() -> None:
     assert (turned.tau, turned.low, turned.high) == (again.tau, again.low, again.high)
 
 
-def test_what_is_said_of_pairs() -> None:
-    found = bench.agreement(SCORES)
-    assert found.pair("mig", "sap").verdict == "significant"
-    assert found.pair("mig", "far").verdict == "not significant"
-    assert [round(line, 2) for line in found.matrix().lines] == [0.23, 0.31]  # of six pairs
-
-
 def test_a_metric_that_never_varies_is_undefined_with_a_note() -> None:
     found = bench.agreement(SCORES.assign(flat=0.5), draws=100)
     pair = found.pair("mig", "flat")

@@ -4,7 +4,6 @@ import functools
 import json
 import math
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -103,26 +102,13 @@ def small() -> bench.Characterisation:
 @pytest.mark.parametrize(
     ("row", "criterion", "message"),
     [
-        ("mgi", "mine", "row: unknown metric 'mgi'.*mig"),
         ("dci_forest_modularity", "mine", "row: unknown metric 'dci_forest_modularity'.*dci_forest"),
-        ("mig", "mines", "criterion: unknown criterion 'mines'.*did you mean.*mine"),
         ("mig", None, "criterion: unknown criterion None"),
     ],
 )
 def test_a_verdict_that_is_not_there_suggests_the_nearest(row: str, criterion: Any, message: str) -> None:
     with pytest.raises(UnknownNameError, match=message):
         small().verdict(row, criterion)
-
-
-@pytest.mark.parametrize("group", ["review", "added"])
-def test_the_table_holds_the_verdicts_of_a_group(group: str) -> None:
-    table = small().table(group)
-    assert list(table.index) == [row.name for row in small().rows]
-    assert table.index.name == "metric"
-    assert list(table.columns) == [item.name for item in small().criteria if item.group == group]
-    for row in table.index:
-        for criterion in table.columns:
-            assert table.loc[row, criterion] == small().verdict(row, criterion).status
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
@@ -237,28 +223,6 @@ def test_a_function_that_is_tried_sees_a_representation_of_the_run(calls: list[f
     assert sorted(calls) == sorted(expected)
 
 
-def test_some_seeds_without_a_value_leave_a_verdict_open() -> None:
-    firsts = [drawn(mine(), severity, seed, 100).codes[0, 0] for severity in (0.0, 0.5) for seed in range(3)]
-    lowest = float(min(firsts))
-
-    def picky(codes: Array, factors: Array) -> float:
-        if codes[0, 0] == lowest:
-            raise ValueError("not this one")
-        return 0.5
-
-    found = quietly([picky, half], mine(), seeds=3, n_rows=100)
-    assert found.verdict("half", "mine").status == "holds"
-    verdict = found.verdict("picky", "mine")
-    assert verdict.status == "inconclusive"
-    where = "0" if firsts.index(lowest) < 3 else "0.5"
-    reason = f"1 of 3 seeds gave no value at {where}: picky raised ValueError: not this one"
-    assert [part.reason for part in verdict.parts] == [reason]
-    frame = found.value_frame()
-    missing = frame[frame["value"].isna()]
-    assert list(missing["seed"]) == [firsts.index(lowest) % 3]
-    assert list(missing["reason"]) == ["picky raised ValueError: not this one"]
-
-
 def test_an_own_metric_beside_registered_ones_changes_nothing_of_theirs() -> None:
     alone = bench.check_metrics(["mig", "sap"], "mixing", seeds=2, n_rows=N).value_frame()
     own = bench.candidate(correlation, name="own", claims="modularity", discretises=False)
@@ -336,27 +300,7 @@ def test_seeds_of_each_scenario_and_of_slow_metrics() -> None:
     assert dict(found.slow_seeds) == {"redundant": 1, "mine": 2}
 
 
-def test_slow_metrics_take_as_many_seeds_up_to_twenty() -> None:
-    found = bench.check_metrics(half, mine(), seeds=25, n_rows=100)
-    assert (dict(found.seeds), dict(found.slow_seeds)) == ({"mine": 25}, {"mine": 20})
-    assert found.curves["half", "mine"].n == [25, 25]  # a function is not called slow
-    assert dict(bench.check_metrics(half, mine(), seeds=2, n_rows=100).slow_seeds) == {"mine": 2}
-
-
 # Where it works, and what is there already ----------------------------------------------------------------------------
-
-
-def framed(**given: Any) -> pd.DataFrame:
-    metrics: list[Any] = ["mig", "z_min_variance", sometimes]
-    return quietly(metrics, ["mixing", mine()], seeds=2, n_rows=N, **given).value_frame()
-
-
-def test_the_rows_are_the_same_wherever_they_are_made() -> None:
-    serial = framed(n_jobs=1)
-    assert 0 < serial["value"].isna().sum() < len(serial) / 3
-    pd.testing.assert_frame_equal(framed(n_jobs=2), serial, check_exact=True)
-    with ThreadPoolExecutor(2) as threads:
-        pd.testing.assert_frame_equal(framed(executor=threads), serial, check_exact=True)
 
 
 def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float], tmp_path: Path) -> None:
@@ -379,31 +323,6 @@ def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float
     number, fewer = again(counted, own, 1)
     assert number == 0
     assert list(fewer["seed"]) == [0, 0]
-
-
-def test_a_store_is_judged_at_another_level_without_computing(calls: list[float], tmp_path: Path) -> None:
-    given: dict[str, Any] = {"seeds": 3, "n_rows": N, "store": tmp_path / "rows"}
-    wide = bench.check_metrics(counted, mine(), level=0.99, **given)
-    calls.clear()
-    narrow = bench.check_metrics(counted, mine(), level=0.5, **given)
-    assert calls == []
-    (first, *_), (second, *_) = (item.curve_frame().to_dict("records") for item in (wide, narrow))
-    assert first["mean"] == second["mean"]
-    assert first["low"] < second["low"] < second["high"] < first["high"]
-
-
-@pytest.mark.parametrize(("other", "what"), [({"n_rows": 200}, "n_rows"), ({"protocol": "latte"}, "protocol")])
-def test_a_store_of_other_settings_is_refused(
-    other: dict[str, Any], what: str, calls: list[float], tmp_path: Path
-) -> None:
-    given: dict[str, Any] = {"seeds": 1, "n_rows": N, "store": tmp_path / "rows"}
-    bench.check_metrics(counted, mine(), **given)
-    before = (tmp_path / "rows").read_bytes()
-    calls.clear()
-    with pytest.raises(InputError, match=f"store: .* was made with `{what}` = "):
-        bench.check_metrics(counted, mine(), **{**given, **other})
-    assert calls == []
-    assert (tmp_path / "rows").read_bytes() == before
 
 
 def test_rows_from_before_a_metric_joined_its_group_are_refused(tmp_path: Path) -> None:

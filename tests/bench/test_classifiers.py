@@ -147,16 +147,6 @@ def test_each_choice_is_the_best_of_its_step(missing: float) -> None:
         assert_each_choice_is_the_best(np.delete(table, 3, axis=1).tolist(), chosen, list(range(14)))
 
 
-def test_the_choice_is_spread_wider_and_more_evenly_than_a_random_one() -> None:
-    rng = np.random.default_rng(2)
-    table = rng.random((200, 6))
-    chosen = select_varied(table, 40)
-    wide, uneven = spreads(table.tolist(), chosen.tolist())
-    random = [spreads(table.tolist(), rng.choice(200, 40, replace=False).tolist()) for _ in range(20)]
-    assert wide > max(one for one, _ in random)
-    assert uneven < min(gap for _, gap in random)
-
-
 def test_near_candidates_are_dropped() -> None:
     # Mean squared distances to the first: 0.5e-4 (dropped), exactly 2e-4 / 2 but not below it (kept), far (kept).
     table = np.array([[0.5, 0.5], [0.5, 0.51], [0.25, 0.5], [0.5, 0.75]])

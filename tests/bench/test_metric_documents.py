@@ -3,12 +3,10 @@
 from typing import Any
 
 from demele import bench
-from demele.bench.metric_documents import CAPTIONS
 from demele.bench.run import candidate
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Curve
-from demele.report.document import Choice, Lines, Matrix, Pill, Table
-from demele.report.renderers.html import page
+from demele.report.document import Pill
 from demele.report.words import name
 
 
@@ -49,27 +47,9 @@ def test_a_metric_of_your_own_is_said_first_with_what_it_meets_and_fails() -> No
     assert document.headline == f"{name('<b>')} meets 2 of 3 criteria and fails 1."
     assert (document.tone, document.title) == ("open", f"Properties of {name('<b>')}")
     assert [section.title for section in document.sections] == ["Measures", "Criteria", "Curves", "Data"]
-    assert document.table is not None
     met, failed, left = document.table.rows[0][1:4]
     assert isinstance(met, Pill)
     # coherent modularity and no discretisation are met; the scores of bent relations are not those of straight ones
     assert (met.text, failed, left) == ("2/3", 1, 0)
     assert document.table.note == f"{name('<b>')} fails {name('Non-linear relations')}."
     assert document.scope == ("1 metric", "2 scenarios", "500 rows each", "3 seeds", f"protocol {name('review2022')}")
-
-
-def test_a_cell_has_the_evidence_that_decided_it() -> None:
-    document = falling().document()
-    assert isinstance(document.figure, Choice)
-    (matrix,) = document.figure.of[CAPTIONS["review"]]
-    assert isinstance(matrix, Matrix)
-    assert matrix.rows == [name("<b>")]
-    assert [matrix.cells[0, place].text for place in range(len(matrix.columns))] == ["✓", "–", "✗", "✓"]
-    place = next(place for place, title in enumerate(matrix.columns) if "Non-linear" in title)
-    said, _, table, line = matrix.evidence[0, place]
-    assert "0.500 at 1" in str(said)
-    assert isinstance(table, Table)
-    assert isinstance(line, Lines)
-    assert list(line.lines[0].y) == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
-    assert [row[3] for row in table.rows][-1] is not None
-    assert "<bdi>&lt;b&gt;</bdi>" in page(document)

@@ -133,26 +133,12 @@ def test_the_same_gives_the_same_bytes(tmp_path: Path) -> None:
     assert bench.load(tmp_path / "first").save(tmp_path / "third").read_bytes() == first
 
 
-def test_candidates_and_scenarios_come_back(tmp_path: Path) -> None:
-    again = bench.load(varied().save(tmp_path / "a"))
-    for before, after in zip(varied().candidates, again.candidates, strict=True):
-        assert (after.name, after.title, after.group) == (before.name, before.title, before.group)
-        assert (after.claims, after.discretises) == (before.claims, before.discretises)
-        assert (after.function is None) == (before.function is None)
-    assert [row.own for row in again.rows] == [True, True, False, False]
-    mixing, own = again.scenarios
-    assert mixing is bench.scenario("mixing")
-    for what in ("name", "title", "question", "sweep", "severities", "labels", "paired", "source", "kind", "wanted"):
-        assert getattr(own, what) == getattr(mine(), what)
-
-
 def test_functions_are_there_by_name_and_cannot_be_called(tmp_path: Path) -> None:
     again = bench.load(varied().save(tmp_path / "a"))
     function = again.candidates[3].function
     assert callable(function)
     assert not isinstance(function, demele.metrics.Metric)
-    with pytest.raises(InputError, match="are not in a saved characterisation; run it again"):
-        function(np.zeros((2, 2)), np.zeros((2, 2)))
+    refuses(InputError, "are not in a saved characterisation", lambda: function(np.zeros((2, 2)), np.zeros((2, 2))))
     with pytest.raises(InputError, match="are not in a saved characterisation"):
         again.scenarios[1].draw(np.random.default_rng(0), 0.0, 10)
 
@@ -204,9 +190,7 @@ def test_another_file_is_refused(written: bytes, tmp_path: Path) -> None:
 def test_another_version_is_refused_and_named(tmp_path: Path) -> None:
     path = tmp_path / "later.gz"
     path.write_bytes(packed({**content(), "format_version": 2, "demele": "9.8"}))
-    refuses(
-        FormatError, r"has format version 2, this demele reads 1.*the demele that wrote it \(9\.8", bench.load, path
-    )
+    refuses(FormatError, r"has format version 2, this demele reads 1.*the demele that wrote it", bench.load, path)
 
 
 PARTS = "protocol n_samples level seeds slow_seeds candidates scenarios curves seconds demele"

@@ -103,14 +103,6 @@ def left(column: Matrix, groups: NDArray[np.intp]) -> Matrix:
     return found
 
 
-def test_one_group_removes_nothing_of_the_order() -> None:
-    rng = np.random.default_rng(4)
-    scores, weights = with_ties_and_gaps(rng), resamples(rng, 40, 4)
-    assert_close(
-        weighted_taus_within(scores, np.zeros(40, dtype=np.intp), weights), weighted_taus(scores, weights), ROUNDING
-    )
-
-
 # Without association -------------------------------------------------------------------------------------------------
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import characterise
 from demele import bench
-from demele.bench import metric_documents, stored
+from demele.bench import metric_documents
 from demele.bench.stored import FEWER, FILE, fewer_seeds, write_rows
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
@@ -142,23 +141,6 @@ def test_rows_of_one_scenario_take_the_place_of_their_own_only(file: Path) -> No
     assert held(file)["sap"]["scenarios"] == before["scenarios"]
     with pytest.raises(FormatError, match="the rows of sap were made in another way"):
         write_rows(checked("noise", n_rows=200), file, keep=True)
-
-
-def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def small(metrics: Any, scenarios: Any, *, seeds: Any, slow_seeds: Any, **given: Any) -> bench.Characterisation:
-        assert scenarios is None
-        assert (seeds, slow_seeds) == (stored.SEEDS, stored.SLOW_SEEDS)
-        return whole(metrics, "mixing", seeds=2, n_rows=100, **given)
-
-    whole, store = bench.check_metrics, tmp_path / "rows.store"
-    monkeypatch.setattr(bench, "check_metrics", small)
-    monkeypatch.setattr(stored, "FILE", tmp_path / "reference.xz")
-    monkeypatch.setattr("sys.argv", ["check_metrics", "--only", "sap", "--jobs", "1", "--store", str(store)])
-    characterise.main()
-    assert [path.name for path in tmp_path.iterdir()] == ["reference.xz"]  # and no store that an edit would not undo
-    content = held(tmp_path / "reference.xz")["sap"]
-    assert content["n_samples"] == 100
-    assert [[len(own) for own in one["outcomes"]] for one in content["curves"]] == [[2] * 6]
 
 
 def check_everything_says_so(found: bench.Characterisation, metric: str) -> None:

@@ -2,8 +2,7 @@
 
 import functools
 import multiprocessing
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from typing import Any
 
@@ -15,7 +14,6 @@ from demele.bench.run import Plan, candidate, chosen_candidates, drawn, measured
 from demele.bench.scenario import Representation, Scenario
 from demele.bench.scenarios import SCENARIOS, scenario
 from demele.core.errors import InputError
-from demele.core.seeds import rng_for
 from demele.core.store import Key, Store
 from demele.noise.transition import TransitionMatrix
 from demele.runtime.sweep import Sweep
@@ -79,52 +77,6 @@ def sometimes(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> flo
 
 
 # The records ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_record_holds_the_values_of_evaluate() -> None:
-    plan = plan_of(["mig", "sap", correlation], ["mixing"], seeds=1)
-    store = run(plan)
-    mixing = scenario("mixing")
-    assert len(store) == len(mixing.severities) * 3
-    for severity in mixing.severities:
-        codes, factors = mixing.draw(rng_for(0, "bench", "mixing", repr(severity)), severity, N)  # type: ignore[misc]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            expected = demele.evaluate(codes, factors, ["mig", "sap", "mig_sup"])
-        information = store["mixing", repr(severity), 0, "information"]
-        assert_exact(information["values"]["mig"], expected["mig"].value)
-        assert_exact(information["values"]["mig_sup"], expected["mig_sup"].value)  # measured at once, so kept too
-        assert list(information["reasons"]) == ["xmig"]
-        sap = store["mixing", repr(severity), 0, "sap"]
-        assert sap["values"] == {"sap": expected["sap"].value}
-        own = store[record_key(mixing, severity, 0, plan.candidates[2])]
-        assert own["values"] == {"correlation": correlation(codes, factors)}
-        assert sap["seconds"] > 0
-
-
-def test_a_metric_that_fails_is_recorded_and_the_run_goes_on() -> None:
-    plan = plan_of([sometimes, "mig"], ["noise"], seeds=5)
-    store = run(plan)
-    assert len(store) == 2 * 5 * len(scenario("noise").severities)
-    told = set()
-    for severity in scenario("noise").severities:
-        for seed in range(5):
-            record = store[record_key(scenario("noise"), severity, seed, plan.candidates[0])]
-            share = float(drawn(scenario("noise"), severity, seed, N).codes[0, 0])
-            reason = "sometimes raised ValueError: too low" if share < 0.3 else "sometimes returned NaN"
-            expected: tuple[dict[str, Any], dict[str, str]] = ({}, {"sometimes": reason})
-            if share >= 0.6:
-                expected = ({"sometimes": share}, {})
-            assert (record["values"], record["reasons"]) == expected
-            told |= set(record["reasons"].values())
-            assert "mig" in store["noise", repr(severity), seed, "information"]["values"]
-    assert len(told) == 2
-
-
-def test_every_first_seed_comes_before_the_second_ones() -> None:
-    store = run(plan_of(["mig"], ["noise", "mixing"], seeds=3))
-    seeds = [key[2] for key in store]
-    assert seeds == sorted(seeds, key=int)
 
 
 def test_a_group_is_measured_where_one_of_it_is_not_declined() -> None:
@@ -239,32 +191,6 @@ def test_a_paired_scenario_changes_one_draw() -> None:
 # Only what is left ----------------------------------------------------------------------------------------------------
 
 
-class Counting:
-    """Draws, and counts how often."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.calls: list[float] = []
-
-    def __call__(self, rng: np.random.Generator, severity: float, n: int) -> Any:
-        self.calls.append(severity)
-        return self.function(rng, severity, n)
-
-
-def test_what_is_new_is_drawn_again_and_what_is_there_is_not_measured_again() -> None:
-    draws = Counting(draw)
-    own = scenario_of(draws)
-    sweep = Sweep(IDENTITY)
-    store = run(plan_of(["mig"], [own], seeds=1), sweep)
-    before = without_seconds(store)
-    run(plan_of(["mig", "sap"], [own], seeds=1), sweep)
-    assert draws.calls == [0.0, 0.5] * 2
-    assert len(store) == 4
-    assert {key: without_seconds(store)[key] for key in before} == before
-    run(plan_of(["dmig"], [own], seeds=1), sweep)  # its group is there
-    assert len(draws.calls) == 4
-
-
 def test_changed_code_is_computed_again() -> None:
     sweep = Sweep(IDENTITY)
 
@@ -295,7 +221,6 @@ def test_a_corrected_score_is_that_of_evaluate() -> None:
     given = drawn(own, 0.2, 0, 500)
     factors = demele.Factors(given.factors, kinds="categorical", noise=given.factor_noise, noise_method="transition")
     found = demele.evaluate(given.codes, factors, ["mig"])["mig"]
-    assert found.corrected is not None
     by_group = {key[-1]: one for key, one in record.items()}
     assert by_group["information"]["values"]["mig"] == found.corrected.value != found.value
     assert by_group["mcc"]["values"] == {}
@@ -307,7 +232,6 @@ def test_an_aligned_score_is_that_of_evaluate() -> None:
     record = records_of(plan_of(["sap", "modularity", correlation], [own], seeds=1, n_samples=1000))
     given = drawn(own, 0.5, 0, 1000)
     found = demele.evaluate(demele.Codes(given.codes, align="rotation"), given.factors, ["sap"])["sap"]
-    assert found.alignment is not None
     by_group = {str(key[-1]).partition("@")[0]: one for key, one in record.items()}
     assert by_group["sap"]["values"]["sap"] == found.alignment.aligned != found.value
     assert by_group["information"]["reasons"]["modularity"].startswith("not aligned: ")

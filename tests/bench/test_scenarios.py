@@ -11,7 +11,6 @@ from demele.bench.run import chosen_candidates, declined, drawn
 from demele.bench.scenario import Candidate, Representation, own_settings
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.draws import CHANGES, MULTIPLES, M, tangent
-from demele.estimation.discretise import EqualWidth
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import protocol
 from demele.metrics.request import given_options, merged_options
@@ -336,7 +335,6 @@ def test_classes_are_mistaken_for_the_next_one_as_the_transition_says() -> None:
     assert set(np.unique(steps)) == {0, 1}
     assert_mean((steps == 1).mean(axis=1), 0.3)
     known = given.factor_noise
-    assert known is not None
     assert list(known) == [f"v{number}" for number in range(1, M + 1)]
     for one in known.values():
         expected = [[0.7 if to == of else 0.3 if to == (of + 1) % 5 else 0.0 for to in range(5)] for of in range(5)]
@@ -361,19 +359,6 @@ def test_chance_codes_know_nothing_of_the_factors() -> None:
 def options_of(metric: Candidate, name: str, severity: float) -> dict[str, Any]:
     given = given_options(sample(name, severity).options)
     return merged_options(CATALOGUE[metric.name], protocol("review2022").options, given)
-
-
-def test_bins_reach_every_metric_that_takes_part() -> None:
-    for metric in chosen_candidates(None):
-        reason = declined(metric, SCENARIOS["bins"])
-        if metric.name == "z_max_variance":
-            assert reason == "takes few bins of its own: see the scenario of settings"
-        elif not CATALOGUE[metric.name].discretises:
-            assert reason == "takes no number of bins"
-        else:
-            assert reason is None
-            for bins in SCENARIOS["bins"].severities:
-                assert options_of(metric, "bins", bins)["bins"] == EqualWidth(int(bins))
 
 
 @pytest.mark.parametrize("metric", chosen_candidates(None), ids=lambda metric: metric.name)

@@ -31,7 +31,6 @@ from demele.bench.verdicts import (
     Condition,
     Criterion,
     Curve,
-    Part,
     PartVerdict,
     Status,
     Verdict,
@@ -386,32 +385,6 @@ def test_summary_tells_the_surest_failure_and_names_the_score() -> None:
     assert verdict.summary == "worse: 0.100 at 0, less than 0.5"
 
 
-def test_summary_of_what_holds_tells_the_closest_call() -> None:
-    given = curve([spread(1.0, 0.01, 10), spread(0.8, 0.01, 10), spread(0.5, 0.01, 10)])
-    assert verdict_of(given, Falls(total=0.2)).summary == (
-        "goes from 1.000 at 0 to 0.800 at 0.5: a fall of 0.200 [0.188, 0.212], at least 0.001"
-    )
-
-
-def test_summaries_in_words() -> None:
-    values_cases: Any = [
-        (
-            (1.0, 0.86),
-            Falls(0.2, every_step=False),
-            "goes from 1.000 at 0 to 0.860 at 0.5: a fall of 0.140, less than 0.2",
-        ),
-        ((0.5, 0.6), Falls(), "goes from 0.500 at 0 to 0.600 at 0.5: a rise of 0.100, not a fall of at least 0.001"),
-        ((1.0, 0.86), Holds(), "0.860 at 0.5 is 0.140 below 1.000 at 0, more than 0.05"),
-        ((1.0, 0.9496), Holds(), "0.950 at 0.5 is 0.0504 below 1.000 at 0, more than 0.05"),
-        ((0.3, 0.1), Keeps(0.5), "0.100 at 0.5 is 0.050 below 50% of 0.300 at 0"),
-        ((0.3, 0.2), Keeps(0.5), "0.200 at 0.5 is 0.050 above 50% of 0.300 at 0"),
-        ((0.3, 0.1), AtMost(0.05, at=0.5), "0.100 at 0.5, more than 0.05"),
-        ((0.3, 0.1), NotAbove(at=0.5, than=0.0), "0.300 at 0 is 0.200 above 0.100 at 0.5, not below"),
-    ]
-    for values, expectation, summary in values_cases:
-        assert verdict_of(curve(constant(*values)), expectation).summary == summary
-
-
 # ------------------------------------------------------------------------------------------------ the criteria
 
 
@@ -448,25 +421,6 @@ def test_noise_criteria_by_hand() -> None:
     assert on("calibrated", "noise", [0.2 + 0.8 * value for value in line]) == "fails"
 
 
-def test_coherent_compactness_asks_on_two_scenarios() -> None:
-    def verdict(mixing: Sequence[float], redundant: Sequence[float]) -> Verdict:
-        curves = {
-            ("m", "mixing"): curve(constant(*mixing), scenario="mixing"),
-            ("m", "redundant"): curve(constant(*redundant), scenario="redundant"),
-        }
-        member = metric(claims=("compactness",))
-        return judged("m", [member], CRITERIA["coherent_compactness"], SCENARIOS, curves, 0.95)
-
-    falling = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
-    assert verdict(falling, (0.7, 0.7, 0.4, 0.4)).status == "holds"
-    assert verdict(falling, (0.0, 0.0, 0.0, 0.0)).status == "holds"
-    perfect = verdict(falling, (1.0, 1.0, 1.0, 1.0))
-    assert perfect.status == "fails"
-    assert perfect.summary.startswith("redundant: 1.000 at (2)")
-    assert [part.status for part in perfect.parts] == ["holds", "fails"]
-    assert verdict((1.0,) * 6, (0.7, 0.7, 0.4, 0.4)).status == "fails"
-
-
 def test_settings_hold_by_declaration_for_a_metric_without_any() -> None:
     settings = sweep((0.0, 1.0), name="settings", kind="settings")
     declined = {("m", "settings"): curve([[], []], scenario="settings", declined="it has no settings")}
@@ -479,27 +433,6 @@ def test_settings_hold_by_declaration_for_a_metric_without_any() -> None:
     assert verdict(metric(function=own_function), declined).status == "not applicable"
     moving = {("m", "settings"): curve(constant(0.9, 0.7), scenario="settings")}
     assert verdict(metric(), moving).status == "fails"
-
-
-def test_added_criteria_leave_out_what_others_judge() -> None:
-    wanted: dict[str, tuple[Expectation, ...]] = {"any": (Holds(),), "compactness": (Falls(),)}
-    given = [
-        *(one for one in SCENARIOS.values() if one.kind == "source"),
-        sweep(name="own", wanted=wanted),
-        sweep(name="bins", wanted={"any": (Holds(),)}, kind="settings"),
-        sweep(name="settings", wanted={"any": (Holds(),)}, kind="settings"),
-        sweep(name="invariances", wanted={"any": (Holds(),)}),
-        sweep(name="silent"),
-        sweep(name="calibrated", wanted={"any": (Holds(),)}),
-    ]
-    found = {item.name: item for item in added_criteria(given)}
-    assert list(found) == ["own", "bins", "calibrated_scenario"]
-    assert found["own"].group == "added"
-    assert found["own"].parts == (
-        Part(scenario="own", claims=("compactness",), expectations=(Falls(),)),
-        Part(scenario="own", claims=(), expectations=(Holds(),)),
-    )
-    assert [part.claims for part in found["bins"].parts] == [()]
 
 
 # ------------------------------------------------------------------------------------------------ the printed tables

@@ -25,7 +25,7 @@ from demele.core.seeds import rng_for
 from demele.noise.audit import CodedAudit, draw_audit
 from tests.classifiers.audited import estimated
 from tests.refusals import refuses
-from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
+from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_rate_at_most
 
 
 def labelled(labels: Any, predictions: Any, k: int) -> Labelled:
@@ -84,12 +84,6 @@ def test_an_accuracy_is_the_mean_of_a_row_score(population: bool) -> None:
     assert_close(found, [float(fit.value), *map(float, fit.ends(0.025))], ROUNDING)
 
 
-def test_no_error_seen_does_not_mean_no_error() -> None:
-    found = audit_interval(900, 1000, 45, 0, 5, 0, inference="test_set")
-    assert found.low < 0.88
-    assert found.high > 0.91
-
-
 def test_a_known_number_of_wrong_labels_bounds_the_accuracy() -> None:
     for exact in (False, True):
         none = audit_interval(90, 100, 0, 0, 0, 0, wrong=2, inference="test_set", exact=exact)
@@ -141,23 +135,6 @@ def test_a_cell_without_an_audited_row_may_be_anything() -> None:
     assert value == 0.95
     assert high == 1
     assert low < 0.95
-
-
-def test_all_classes_at_once_are_counted_as_one_by_one() -> None:
-    rng = rng_for(0, "cells")
-    truth, given_labels, predicted = rng.integers(0, 4, (3, 70))
-    data, rows = labelled(given_labels, predicted, 5), rng.permutation(70)[:25]
-    found = class_cells(data, uniform(rows, truth, 70))
-    for of in range(5):
-        parts = (
-            [(predicted == of) == says for says in (True, False)],
-            [(given_labels == of) == has for has in (True, False)],
-        )
-        cells = [one & other for one in parts[0] for other in parts[1]]
-        assert_exact(found.size[of], [cell.sum() for cell in cells])
-        assert_exact(found.seen[0][of].sum(axis=-1), [cell[rows].sum() for cell in cells])
-        assert_exact(found.seen[0][of][:, 1], [(cell & (truth == of))[rows].sum() for cell in cells])
-        assert_close(found.seen[2], found.seen[0] * (70 / 25) ** 2, ROUNDING)
 
 
 def test_a_weighted_audit_allows_for_an_unseen_row_as_heavy_as_any() -> None:
@@ -219,49 +196,6 @@ def test_nothing_is_known_of_a_class_that_is_nowhere() -> None:
     data = labelled([0, 0, 1, 1], [0, 0, 1, 1], 3)
     for measure in ("precision", "recall", "f1"):
         assert np.isnan(estimated(data, uniform([0, 2], [0, 0, 1, 1], 4), measure, 2)).all()
-
-
-@pytest.mark.parametrize(("n", "size"), [(500, 50), (12_000, 50), (12_000, 200)])
-@pytest.mark.parametrize("rate", [0.01, 0.05, 0.2])
-def test_coverage_of_accuracy(n: int, size: int, rate: float) -> None:
-    """Predictions are 90% right; of wrong labels they repeat 60%, and are right on 30%."""
-    repeats, agrees, right = 1500, 0.6, 0.3
-    error = 3 * math.sqrt(0.95 * 0.05 / repeats)
-    rng = rng_for(0, "audit_interval", n, size, str(rate), "0.9")
-    wrong = rng.binomial(n, rate, repeats)
-    clean_accuracy = min(1.0, (0.9 - rate * right) / (1 - rate))
-    won = rng.binomial(wrong, right)
-    lost = rng.binomial(wrong - won, agrees / (1 - right))
-    hits = rng.binomial(n - wrong, clean_accuracy) + lost
-    audited_hits = rng.hypergeometric(hits, n - hits, size)
-    seen_lost = rng.hypergeometric(lost, hits - lost, audited_hits)
-    seen_won = rng.hypergeometric(won, n - hits - won, size - audited_hits)
-    expected = np.full(repeats, clean_accuracy * (1 - rate) + right * rate)
-
-    whole = np.stack([n - hits, hits], axis=-1).astype(float)
-    misses = size - audited_hits
-    seen = np.array([[misses - seen_won, seen_won], [seen_lost, audited_hits - seen_lost]]).transpose(2, 0, 1)
-    cells = Cells(whole, np.stack(3 * [seen.astype(float)]), np.arange(2), n, size)
-
-    def covered(truth: Any, *, population: bool) -> tuple[float, float]:
-        low, high = cells.fit(np.broadcast_to(np.arange(2.0), seen.shape), population=population).ends(0.025)
-        return float(np.mean((low <= truth) & (truth <= high))), float(np.mean(high - low))
-
-    low, high = score_interval(hits, np.full(repeats, n), level=0.95)
-    widened = float(np.mean(np.minimum(high + rate, 1) - np.maximum(low - rate, 0)))
-    true = (hits - lost + won) / n
-    for population, truth in ((False, true), (True, expected)):
-        held, width = covered(truth, population=population)
-        assert held >= 0.93 - error
-    exact = [
-        audit_interval(
-            hits[i], n, audited_hits[i], seen_lost[i], misses[i], seen_won[i], exact=True, inference="test_set"
-        )
-        for i in range(100)
-    ]
-    assert np.mean([one.low <= right <= one.high for one, right in zip(exact, true[:100], strict=True)]) >= 0.95 - 0.07
-    if size >= 200 and rate >= 0.05:  # not even knowing the noise rate gives as much
-        assert width < widened
 
 
 @pytest.mark.parametrize(
@@ -331,10 +265,7 @@ def intervals_of(parts: list[Cells], measure: str) -> tuple[Any, Any]:
 
 def test_other_mistakes_are_named() -> None:
     refuses(InputTypeError, r"lost: expected a count .*, got 0\.5", audit_interval, 5, 10, 3, 0.5, 1, 0)
-    with pytest.raises(InputError, match="inference: expected 'population' or 'test_set'"):
-        audit_interval(5, 10, 3, 0, 1, 0, inference="overlap")  # type: ignore[arg-type]
+    refuses(InputError, "inference: expected 'population' or", audit_interval, 5, 10, 3, 0, 1, 0, inference="overlap")
     refuses(InputError, "level", audit_interval, 5, 10, 3, 0, 1, 0, level=95)
-    with pytest.raises(InputError, match="wrong: at most 1 labels are said to be wrong, but the audit shows 2"):
-        audit_interval(5, 10, 3, 2, 1, 0, wrong=1)
-    with pytest.raises(InputError, match="wrong: expected a count between 0 and n = 10, got 11"):
-        audit_interval(5, 10, 3, 2, 1, 0, wrong=11)
+    refuses(InputError, "wrong: at most 1 labels are said to be wrong", audit_interval, 5, 10, 3, 2, 1, 0, wrong=1)
+    refuses(InputError, "wrong: expected a count between 0 and n = 10", audit_interval, 5, 10, 3, 2, 1, 0, wrong=11)

@@ -13,7 +13,6 @@ from demele.classifiers.betting import (
     FRACTIONS,
     Draws,
     log_wealth,
-    mixed,
     ratios,
     sampling_gap,
     stakes,
@@ -117,41 +116,6 @@ def test_level_over_all_orders_exactly() -> None:
             assert error <= alpha
 
 
-# Populations (scores with their counts and weights) whose sum is the threshold: wrong labels placed as one likes.
-BOUNDARY: dict[str, tuple[list[tuple[float, float, int]], float, float]] = {
-    "few large losses": ([(-2, 2, 60), (0, 2, 340), (0, 1, 100)], 1.0, 1.0),
-    "small losses only": ([(-1, 2, 60), (0, 2, 340), (-1, 1, 60), (0, 1, 40)], 1.0, 1.0),
-    "all labels with neither": ([(-1, 1, 100), (1, 1, 20)], 1.0, 1.0),
-    "gains against losses": ([(-2, 2, 80), (0, 2, 120), (2, 2, 60), (0, 2, 100)], 1.0, 1.0),
-    "a population of 12": ([(-2, 2, 2), (0, 2, 6), (-1, 1, 1), (0, 1, 3)], 1.0, 1.0),
-    "unequal weights": ([(-2, 1.4, 60), (0, 2.8, 340), (-1, 0.7, 30), (0, 1.4, 70)], 1 / 0.7, 1 / 0.7),
-}
-
-
-def test_level_on_the_boundary() -> None:
-    for uniform in [True, False]:
-        for name in list(BOUNDARY):
-            groups, loss, gain = BOUNDARY[name]
-            scores = np.concatenate([np.full(count, float(score)) for score, _, count in groups])
-            weights = np.concatenate([np.full(count, 1.0 if uniform else weight) for _, weight, count in groups])
-            loss, gain = (2.0, 2.0) if uniform else (loss * 1.0, gain * 1.0)
-            assert (scores >= -loss * weights).all()
-            assert (scores <= gain * weights).all()
-            rng = np.random.default_rng(5)
-            repetitions, cap = 4000, min(scores.size, 250)
-            largest = np.empty(repetitions)
-            for start in range(0, repetitions, 200):
-                order = np.argsort(rng.exponential(size=(200, scores.size)) / weights, axis=1)[:, :cap]
-                paid, refuted = ratios(scores[order], weights[order], weights.sum(), scores.sum(), loss=loss, gain=gain)
-                assert not refuted.any()
-                largest[start : start + 200] = mixed(paid).max(axis=1)
-            for alpha in (0.05, 0.01, 0.001):
-                rate = np.mean(largest >= -np.log(alpha))
-                assert rate <= alpha + 5 * np.sqrt(alpha * (1 - alpha) / repetitions)
-            # The test must be able to fail: the bet is not so timid that nothing ever comes near.
-            assert np.mean(largest >= np.log(2)) > 0.05
-
-
 @given(st.lists(st.integers(-2, 2), min_size=1, max_size=15), st.integers(-5, 5), st.randoms())
 def test_all_draws_refute_what_is_false_and_nothing_else(scores: list[int], shift: int, random: object) -> None:
     random.shuffle(scores)  # type: ignore[attr-defined]
@@ -159,18 +123,6 @@ def test_all_draws_refute_what_is_false_and_nothing_else(scores: list[int], shif
     assert bool(np.isinf(evidence[-1])) == (shift < 0)
     assert shift < 0 or not np.isinf(evidence).any()
     assert not np.isnan(evidence).any()
-
-
-def test_what_is_certainly_false_is_taken_back() -> None:
-    # Five draws of 0 speak against a sum of -6; the rest then brings it to -8.
-    weights = np.ones(9)
-    drawn = np.array([0.0, 0, 0, 0, 0, -2, -2, -2, -2])
-    early = Draws(drawn[:5], weights[:5], 9, 9.0, 2.0, 2.0)
-    assert early.evidence(-6) == early.log_wealth(-6).max() > np.log(5)
-    late = Draws(drawn, weights, 9, 9.0, 2.0, 2.0)
-    assert late.log_wealth(-6).max() == early.evidence(-6)
-    assert late.evidence(-6) == 0
-    assert late.exceeds(0.2) == -9
 
 
 def test_refuses_more_scores_than_instances_and_scores_out_of_range() -> None:
@@ -208,35 +160,6 @@ def test_largest_sum_excluded_is_found_by_bisection() -> None:
     assert Draws(np.zeros(0), np.zeros(0), 10, 20.0, 1.0, 1.0).exceeds(0.05) == -21  # nothing beyond what must be
 
 
-def test_limits_of_the_sum_cover_it() -> None:
-    """The limits after each of many draws hold all at once: anytime coverage."""
-    rng = np.random.default_rng(8)
-    scores = np.repeat([-2.0, -1.0, 0.0, 1.0], [20, 20, 140, 20])
-    weights = np.where(np.abs(scores) == 2, 2.0, 1.0)
-    missed = []
-    for _ in range(300):
-        order = np.argsort(rng.exponential(size=200) / weights)
-        for k in (5, 40, 120):
-            draws = Draws(scores[order[:k]], weights[order[:k]], 200, float(weights.sum()), 1.0, 1.0)
-            low, high = draws.exceeds(0.1), -draws.mirrored().exceeds(0.1)
-            missed.append(not low < scores.sum() < high)
-    assert np.mean(missed) <= 0.2
-    assert np.mean(missed) > 0
-
-
-def test_estimate_is_unbiased_under_uniform_drawing_and_exact_in_the_end() -> None:
-    scores, ones = np.array([-2.0, 0.0, -1.0, 1.0, 0.0]), np.ones(5)
-    mean = sum(
-        probability * Draws(scores[order[:3]], ones[:3], 5, 5.0, 2.0, 2.0).estimate()
-        for probability, order in _orders(scores, ones)
-    )
-    assert_close(mean, -2.0, ROUNDING)
-    weights = np.array([2.0, 2.0, 1.0, 1.0, 1.0])
-    assert_close(Draws(scores, weights, 5, 7.0, 1.0, 1.0).estimate(), -2.0, ROUNDING)
-    # Two of four units of weight, with scores -2 of 2 and 0 of 2: half a unit lost per unit of weight, 3 units left.
-    assert_close(Draws(scores[:2], weights[:2], 5, 7.0, 1.0, 1.0).estimate(), -2 - 3 * 0.5, ROUNDING)
-
-
 @pytest.mark.parametrize(("size", "threshold"), [(100, -40), (350, -160), (5000, -700)])
 def test_expected_labels_come_true_without_errors(size: int, threshold: int) -> None:
     start = Draws(np.zeros(0), np.zeros(0), size, float(size), 2.0, 2.0)
@@ -249,20 +172,6 @@ def test_expected_labels_come_true_without_errors(size: int, threshold: int) -> 
     assert ended.expected(threshold, 0.001) == 0
     # Every label without an error multiplies the wealth by at most 1 / (1 - gap / capacity).
     assert np.log(1000) / -np.log1p(threshold / (2 * size)) <= needed + 1
-
-
-def test_expected_labels_on_average_and_when_hopeless() -> None:
-    rng = np.random.default_rng(2)
-    population = np.repeat([-2.0, 0.0], [60, 940])
-    threshold, weights = -400, np.ones(1000)
-    start = Draws(rng.permutation(population)[:40], weights[:40], 1000, 1000.0, 2.0, 2.0)
-    needed = [
-        int(np.argmax(Draws(rng.permutation(population), weights, 1000, 1000.0, 2.0, 2.0).log_wealth(threshold) >= 6.9))
-        for _ in range(200)
-    ]
-    assert 0.5 * np.median(needed) < start.expected(threshold, 0.001) + 40 < 2 * np.median(needed)
-    bad = Draws(np.full(20, -2.0), weights[:20], 1000, 1000.0, 2.0, 2.0)
-    assert bad.expected(threshold, 0.001) == np.inf
 
 
 @pytest.mark.parametrize("tail", [0.025, 0.001])

@@ -53,18 +53,6 @@ def test_intervals_agree_with_scipy() -> None:
                 assert_close(high, [ends.high for ends in expected], tolerance)
 
 
-@given(counts, levels)
-def test_ends_of_the_score_interval_are_just_not_rejected(count: tuple[int, int], level: float) -> None:
-    """The score test of an end as the proportion has its statistic at the quantile: the interval inverts that test."""
-    hits, n = count
-    low, high = (float(end) for end in score_interval(hits, n, level=level))
-    assert 0 <= low <= hits / n <= high <= 1
-    for end in (low, high):
-        if 0 < end < 1:
-            statistic = abs(hits / n - end) / math.sqrt(end * (1 - end) / n)
-            assert_close(statistic, normal_quantile((1 + level) / 2), SOLVER)
-
-
 @pytest.mark.parametrize("function", [score_interval, exact_interval])
 def test_no_trial_no_interval(function: "type[score_interval]") -> None:  # type: ignore[valid-type]
     low, high = function([0, 3], [0, 3])  # type: ignore[misc]
@@ -93,21 +81,6 @@ def test_exact_interval_covers_at_least_its_level() -> None:
             # Coverage drops just outside the ends: those points are the worst ones.
             worst = np.concatenate([np.linspace(0, 1, 501), ends * (1 - 1e-9), np.minimum(ends * (1 + 1e-9), 1)])
             assert_at_most(level, coverage(exact_interval, n, worst, level).min(), SOLVER)
-
-
-def test_score_interval_covers_its_level_on_average_only() -> None:
-    covered = coverage(score_interval, 60, np.linspace(0.005, 0.995, 991), 0.95)
-    assert abs(covered.mean() - 0.95) < 0.005
-    assert covered.min() < 0.9
-
-
-@pytest.mark.parametrize("n", [1, 12, 300])
-def test_tails_of_the_exact_interval(n: int) -> None:
-    """At the lower end, so many successes or more have just the probability of one tail; and conversely."""
-    hits = np.arange(n + 1)
-    low, high = exact_interval(hits, np.full(n + 1, n), level=0.9)
-    assert_close(stats.binom.sf(hits[1:] - 1, n, low[1:]), np.full(n, 0.05), SOLVER)
-    assert_close(stats.binom.cdf(hits[:-1], n, high[:-1]), np.full(n, 0.05), SOLVER)
 
 
 # Overlap -----------------------------------------------------------------------------------------------------------

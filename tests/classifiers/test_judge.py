@@ -51,7 +51,6 @@ def test_counts_give_the_check_values() -> None:
         (quality.j_interval, (0.190874, 0.713270)),
         (quality.kappa_interval, (0.218012, 0.761580)),
     ]:
-        assert interval is not None
         assert (interval.low, interval.high) == pytest.approx(ends, abs=1e-6)
     assert quality.kappa == pytest.approx(0.489796, abs=1e-6)
     assert (quality.agreement, quality.wrong) == (0.9, 10)
@@ -88,22 +87,6 @@ def test_the_worked_example(judged: Any) -> None:
     needed = [(0.8 - one.value) / (one.corrected.low - one.value) for one in (a, b)]
     assert judged.next_labels == int(np.ceil(120 / min(needed) ** 2))
     assert judged.unmet == "not shown to be above 0.8: A, B"
-
-
-def test_the_worked_example_in_words(judged: Any) -> None:
-    text = " ".join(judged.sentences)
-    for part in (
-        "is gone if 40 rows (3.3%) were misjudged",
-        "Humans overruled the judge in 19 of 240 scores (7.9%)",
-        "The judge passes 15% of the failures of A and 41% of the failures of B",
-    ):
-        assert part in text
-    more = judged.next_labels - 120
-    (step,) = judged.document().next
-    assert step[0].startswith(f"About {judged.next_labels} rows with human scores, of 1,200, would decide")
-    assert step[0].endswith(f"score {more} more rows at random")
-    assert judged.to_dict()["systems"][0]["strata"][0]["rows"] == 215
-    assert judged["B - A"].name == "B - A"
 
 
 def test_the_next_step_ends_where_nothing_is_left_to_decide(example: Any) -> None:
@@ -163,24 +146,11 @@ def test_with_all_rows_scored_the_difference_of_these_rows_is_known(example: Any
     found = judge(scores, human, inference="test_set")
     (one,) = found.differences
     assert one.verdict == "inconclusive"
-    assert one.corrected is not None
     ratio = (one.value - one.corrected.low) / one.value
     reaches = [ratio**2 * (1 / k - 1 / 1200) / (1 / 120 - 1 / 1200) for k in (found.next_labels, found.next_labels - 1)]
     assert reaches[0] <= 1 < reaches[1]
     assert f"About {found.next_labels:,} rows with human scores, of 1,200, would decide" in found.document().next[0][0]
     assert judge(scores, human, inference="test_set", expert_error=0.01).next_labels > 1200
-
-
-def test_ratings_have_a_mean_error_and_quadratic_kappa() -> None:
-    rng = np.random.default_rng(5)
-    true = rng.integers(1, 6, 300)
-    given = np.minimum(true + (rng.random(300) < 0.4), 5)
-    rows = rng.permutation(300)[:80]
-    found = judge(RowScores(given, 1, 5), Audit(rows, true[rows], design="uniform"))
-    text = str(found.document())
-    assert "Kappa (quadratic)" in text
-    assert "Mean error of the judge" in text
-    assert "J = sensitivity" not in text
 
 
 def test_arrays_are_scores_and_human_scores(example: Any, judged: Any) -> None:
@@ -229,7 +199,6 @@ def test_a_judge_that_tells_less_of_one_system_is_named() -> None:
 def test_a_useless_judge_is_named() -> None:
     true = np.tile([1.0, 1, 1, 0], 100)
     found = judge(RowScores(np.ones(400)), Audit(np.arange(1, 400, 6), true[1:400:6], design="uniform"))
-    assert found.systems[0].quality is not None
     assert found.systems[0].quality.j == 0
     assert {"judge-uninformative", "judge-constant"} <= {note.code for note in found.notes}
 
@@ -251,13 +220,11 @@ def test_scores_that_are_right_or_partly_wrong(example: Any) -> None:
     difference = trusted_mean(scores["B"].minus(scores["A"]))
     found = right.differences[0]
     assert found.verdict == "above"
-    assert found.corrected is not None
     ends = found.corrected.low, found.corrected.high
     assert ends == pytest.approx((difference.low, difference.high), abs=1e-12)
     assert "If all scores are right" in right.sentence or "if all scores are right" in right.sentence
     assert not right.unmet
     bounded = judge(scores, noise=0.02, inference="test_set", gate=0.79)
-    assert bounded["A"].corrected is not None
     assert bounded["A"].corrected.low == pytest.approx(scores["A"].mean - 24 / 1200)
     assert [one.verdict for one in bounded.systems] == ["above", "above"]
     assert bounded.differences[0].verdict == "above"

@@ -118,26 +118,3 @@ def test_stopping_at_any_label_keeps_the_level(rate: float, judge: Any) -> None:
         evidence = score_wealth(given, order, true[order].astype(float), float(true.mean()))
         reached += bool((evidence >= np.log(40)).any())
     assert_rate_at_most(reached, repeats, 0.025)
-
-
-@pytest.mark.parametrize(
-    ("rate", "judge", "gate", "median"),
-    [
-        (0.95, (0.995, 0.90), 0.90, 97),
-        (0.90, (0.97, 0.60), 0.80, 65),
-        (0.90, (0.80, 0.60), 0.80, 83),
-        (0.80, (0.97, 0.60), 0.90, 59),
-    ],
-)
-def test_labels_until_a_gate_is_decided(rate: float, judge: Any, gate: float, median: int) -> None:
-    """The medians of the specification within 10%, and two standard errors of either median (2.5%)."""
-    rng, needed = rng_for(36, "labels", int(100 * rate), int(100 * judge[0])), []
-    for _ in range(600):
-        true = rng.random(N) < rate
-        given = given_by(true, judge[0], judge[1], rng.random(N))
-        order = rng.permutation(N)[:800]
-        seen = true[order].astype(float)
-        above, below = score_wealth(given, order, seen, gate), score_wealth(1 - given, order, 1 - seen, 1 - gate)
-        shown = np.flatnonzero(np.maximum(above, below) >= np.log(40))
-        needed.append(int(shown[0]) + 1 if shown.size else 10_000)
-    assert float(np.median(needed)) == pytest.approx(median, rel=0.15)

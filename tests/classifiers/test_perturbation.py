@@ -72,7 +72,6 @@ def test_the_difference_has_students_interval_over_images() -> None:
     values = only.images["area_most"] - only.images["area_random"]
     half = 1.7958848187 * values.std() / np.sqrt(12)  # the 95 % quantile of Student's distribution of 11 degrees
     interval = only.difference.interval
-    assert interval is not None
     assert_close(only.difference.value, values.mean(), ROUNDING)
     assert abs(interval.low - (values.mean() - half)) < 1e-9
     assert abs(interval.high - (values.mean() + half)) < 1e-9
@@ -119,7 +118,6 @@ def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_inconc
         "The test needs no labels.",
     )
     document = found.document()
-    assert document.table is not None
     rows = [dict(zip(document.table.columns, row, strict=True)) for row in document.table.rows]
     assert [(plain_text(row["Map"]), row["Worse images"], cast(Pill, row["Result"]).text) for row in rows][:2] == [
         ("own", 0.0, "holds"),
@@ -244,16 +242,6 @@ def test_answers_that_cannot_be_used_are_told() -> None:
 
 
 # The page -------------------------------------------------------------------------------------------------------------
-
-
-def test_corrected_intervals_decide_and_are_said() -> None:
-    predict, images, maps = four_pixels()
-    labels = np.asarray(predict(images[..., None])).argmax(axis=1)
-    found = perturbation_test(predict, images, maps, labels=labels, noise=0.05, destroy=0.0)
-    assert found.sentences[-1] == "Some labels may be wrong: verdicts depend on the corrected intervals."
-    table = found.document().table
-    assert table is not None
-    assert "Corrected" in table.columns
 
 
 def test_plain_values_and_tables_hold_everything() -> None:

@@ -1,7 +1,5 @@
 """Classifiers judged by each other's votes: by hand, by slow oracles, and in worlds whose truth is known."""
 
-import json
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -126,56 +124,6 @@ def test_the_vote_is_that_of_the_labels_room() -> None:
     assert trusted.method == "agreement-weighted majority"
     assert field(trusted, "weight") == sorted(field(trusted, "weight"), reverse=True)
     assert sum(field(trusted, "weight")) == pytest.approx(1)
-
-
-def test_independent_classifiers_are_ranked_right() -> None:
-    right = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65]
-    true, said = independent(np.random.default_rng(2), 20_000, 4, right)
-    found = pseudo_supervised(said, labels=true)
-    assert np.argsort(field(found, "agreement")).tolist() == [6, 5, 4, 3, 2, 1, 0]
-    assert found.rank_correlation == pytest.approx(1.0)
-    assert found.vote_accuracy is not None
-    assert found.vote_accuracy > 0.98
-    # The others' vote is nearly always right here, and errs by itself: agreement is accuracy to what the vote lacks.
-    for agreement, observed in zip(field(found, "agreement"), field(found, "observed"), strict=True):
-        assert abs(agreement - observed) < 1.5 * (1 - 0.98)
-    # Where the vote is confident it is right more often, so agreement grows with the threshold for the best one.
-    best = found.models[0]
-    assert best.agreement_above[-1] > best.agreement_above[0]
-    assert list(best.coverage) == sorted(best.coverage, reverse=True)
-
-
-def test_shared_mistakes_blame_those_who_are_right() -> None:
-    # What the assumption is for: three copies of one bad classifier outvote two good ones.
-    true, said = independent(np.random.default_rng(3), 2000, 3, [0.6, 0.95, 0.95])
-    said = np.column_stack([said[:, :1].repeat(3, axis=1), said[:, 1:]])
-    found = pseudo_supervised(said, labels=true)
-    assert min(field(found, "agreement")[:3]) > max(field(found, "agreement")[3:])
-    assert found.rank_correlation is not None
-    assert found.rank_correlation < -0.5
-    assert any("independently" in sentence for sentence in found.assumptions)
-
-
-def test_unanimous_classifiers_cannot_be_told_apart() -> None:
-    found = pseudo_supervised({"a": [0, 1, 1], "b": [0, 1, 1], "c": [0, 1, 1]}, labels=[0, 0, 0])
-    assert [note.code for note in found.notes] == ["unanimous"]
-    assert found.rank_correlation is not None
-    assert math.isnan(found.rank_correlation)
-    assert json.loads(found.to_json())["rank_correlation"] is None
-    # A threshold that no vote reaches.
-    split = pseudo_supervised({"a": [0], "b": [1], "c": [0], "d": [2]})
-    assert split["a"].coverage[-1] == 0.0
-    assert math.isnan(split["a"].agreement_above[-1])
-
-
-def test_a_classifier_with_most_of_the_weight_is_told_of() -> None:
-    found = pseudo_supervised({"a": [0, 1, 1], "b": [1, 1, 0], "c": [1, 0, 0]}, weights={"c": 1, "b": 1, "a": 8})
-    note = next(note for note in found.notes if note.code == "one-voter")
-    assert note.subject == ("a",)
-    assert field(found, "weight") == [0.8, 0.1, 0.1]
-    assert_exact(found.labels, [0, 1, 1])
-    # b and c together say 1, a tie, and 0. The plain vote upholds b in every row and c in two: b wins the tie.
-    assert found["a"].agreement == 1 / 3
 
 
 ROWS = {"a": [0, 1], "b": [1, 1], "c": [0, 0]}

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from demele.classifiers import assess
 from demele.classifiers.row_groups import Groups, effective_share, ends_at, read_groups
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.proportions import score_interval
-from demele.labels import Audit, draw_audit
+from demele.labels import Audit
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Rows = NDArray[np.int64]
@@ -91,25 +90,6 @@ def test_one_row_per_group_changes_nothing(known: str) -> None:
     assert any(note.code == "groups" and "nothing changes" in note.message for note in single.notes)
 
 
-@pytest.mark.parametrize("known", ["nothing", "noise", "audit", "true labels"])
-def test_intervals_of_identical_rows_are_those_of_groups(known: str) -> None:
-    """Rows repeated twenty times say as much as once."""
-    predicted, labels, codes = identical(400, 20)
-    plan = draw_audit(labels.size, 4000, seed=0)
-    options: dict[str, dict[str, Any]] = {
-        "nothing": {},
-        "noise": {"noise": 0.0},
-        "audit": {"audit": plan.answered(labels[plan.rows])},
-        "true labels": {"true_labels": labels},
-    }
-    found = assess(predicted, labels, groups=codes, **options[known])["accuracy"]
-    once = assess(predicted[::20], labels[::20])["accuracy"].interval
-    interval = found.interval if known == "nothing" else found.corrected
-    assert once is not None
-    assert interval is not None
-    assert 0.97 < (interval.high - interval.low) / (once.high - once.low) < 1.06
-
-
 def test_audits_of_whole_groups_are_refused() -> None:
     predicted, labels, codes = identical(100, 5)
     rows = np.flatnonzero(codes % 5 == 0)
@@ -130,12 +110,3 @@ def test_an_assessment_says_what_its_groups_are_worth() -> None:
     assert found.assumptions[0].startswith("The groups, with their rows, are a random sample")
     assert "groups" in dict(found.signature.context)
     assert assess(predicted, labels, noise=0.02, groups=codes)["precision", 0].corrected is None
-
-
-def test_groups_that_are_alike_are_one_row_each() -> None:
-    predicted, labels, codes = identical(200, 7)
-    low, high = score_ends(predicted == labels, np.ones(1400), Groups(codes))
-    ends = score_interval((predicted == labels)[::7].sum(), 200, level=0.95)
-    # But for 199 instead of 200 and the quantile of t.
-    assert abs(low - float(ends[0])) < 1e-3
-    assert abs(high - float(ends[1])) < 1e-3

@@ -1,5 +1,6 @@
 """A small representation in files of every kind."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,25 @@ class Program:
         status = main(words)
         out, err = self._capsys.readouterr()
         return Run(status, out, err)
+
+    def done(self, *arguments: object) -> Run:
+        """Run a command that succeeds."""
+        run = self(*arguments)
+        assert run.status == 0, run.err
+        assert run.err == "" or not {"-q", "--quiet"} & {*arguments}
+        return run
+
+    def json(self, *arguments: object) -> Any:
+        """Return the result of a command that succeeds."""
+        return json.loads(self.done(*arguments).out)
+
+    def refused(self, message: str, *arguments: object) -> None:
+        """Expect one line with this message, after warnings at most, no result, and the status of a mistake."""
+        run = self(*arguments)
+        *warnings, error = run.err.splitlines()
+        assert (run.status, run.out, error.startswith("demele: error: ")) == (2, "", True), run.err
+        assert all(line.startswith("demele: warning: ") for line in warnings)
+        assert message in error
 
 
 def replaced(words: Sequence[object], *options: object) -> tuple[object, ...]:

@@ -1,6 +1,5 @@
 """``demele bench methods`` from its arguments to what it leaves behind."""
 
-import functools
 import json
 import sys
 from pathlib import Path
@@ -11,9 +10,7 @@ import pandas as pd
 import pytest
 
 from demele import bench
-from demele.cli import bench as bench_methods
 from demele.core.kinds import outside_parentheses
-from demele.runtime.progress import reporting
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import WORDS, Program
 
@@ -134,49 +131,13 @@ def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
     assert json.loads(run.out) == _as_json(expected)
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_what_is_asked_of_the_library_by_default(
-    quick: bool, demele: Program, own: Path, judged: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = bench.check_methods(_models(judged), judged["true"], [0.05], "overlap")
-    seen: dict[str, dict[str, Any]] = {}
-
-    def kept(name: str) -> Any:
-        @functools.wraps(getattr(bench, name))
-        def called(*data: Any, **options: Any) -> bench.MethodComparison:
-            with reporting() as report:
-                seen[name] = options | {"report": report}
-            return made
-
-        return called
-
-    for name in ("noise_experiment", "check_methods"):
-        monkeypatch.setattr(bench_methods, name, kept(name))
-    extra = ("--quick",) if quick else ()
-    assert demele("bench", "methods", *extra, "--measures", "precision:3").status == 0
-    assert demele(*GIVEN, *extra, "--quiet").status == 0
-    whole, given = seen["noise_experiment"], seen["check_methods"]
-    assert whole.pop("measures") == [("precision", 3)]
-    assert callable(whole.pop("report"))
-    assert given.pop("report") is None
-    assert not {"annotations", "classes"} & set(given)
-    expected: dict[str, Any] = {}
-    if quick:
-        methods = ["overlap", "worst-case-overlap", "hard-rows", "worst-case", "audit", "sequential"]
-        expected = {"noise": [0.05, 0.1], "methods": methods}
-        assert {name: given[name] for name in expected} == expected
-        expected |= {"n_classifiers": 20, "n_candidates": 40, "n_annotators": 30}
-    assert whole == expected
-
-
 # Functions of files ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.DataFrame) -> None:
     names = "overlap,mine.py::bolder,mine.py::asker,mine.py::overlap"
-    run = demele(*GIVEN, "--noise", "0.05", "--methods", names, "--jobs", jobs)
-    assert run.status == 0, run.err
+    run = demele.done(*GIVEN, "--noise", "0.05", "--methods", names, "--jobs", jobs)
     content = json.loads(run.out)  # what the function prints is not among the results
     assert list(content["contenders"]) == ["overlap", "bolder", "asker", "overlap 2"]
     assert content["contenders"]["asker"] == ["asker", "its parameters"]
@@ -199,37 +160,6 @@ def test_commas_in_parentheses(text: str, parts: list[str]) -> None:
 
 
 # Where results go ------------------------------------------------------------------------------------------------
-
-
-def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.DataFrame) -> None:
-    asked = (*GIVEN, "--methods", "overlap,agreement", "--noise", "0.1")
-    expected = bench.check_methods(_models(judged), judged["true"], [0.1], ["overlap", "agreement"], reference="paired")
-    assert json.loads(demele(*asked, "--reference", "paired").out) == _as_json(expected)
-    table = ("--format", "table", "--explain")
-    out = " ".join(demele(*asked, "--reference", "paired", *table).out.split())
-    assert "The reference was McNemar's exact test on true labels" in out
-    assert "The test on true labels misses small differences" not in out
-    usual = " ".join(demele(*asked, *table).out.split())
-    assert "The reference was the overlap of the two score intervals on true labels" in usual
-    assert "The test on true labels misses small differences" in usual
-    wrong = demele(*asked, "--reference", "truth")
-    assert (wrong.status, wrong.out) == (2, "")
-    assert "--reference: expected one of overlap, paired, sample, got 'truth'" in wrong.err
-
-
-def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    @functools.wraps(bench.check_methods)
-    def stopped(*data: Any, **options: Any) -> Any:
-        Path(options["store"]).write_text("", encoding="utf-8")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(bench_methods, "check_methods", stopped)
-    run = demele(*GIVEN, "--store", "rows.jsonl")
-    assert run.status == 130
-    assert run.err.splitlines() == [
-        "demele: what was finished is in rows.jsonl; the same command continues where it stopped",
-        "demele: interrupted",
-    ]
 
 
 # Mistakes --------------------------------------------------------------------------------------------------------
@@ -303,9 +233,5 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], "artificial_annotators", _never)
     np.save("one.npy", np.ones(600 if "--predictions" in arguments else 150, dtype=int))
     judged[["old", "new"]].head(10).to_csv("brief.csv", index=False)
-    run = demele("bench", "methods", *arguments, "--quiet")
-    assert (run.status, run.out) == (2, "")
-    assert run.err.startswith("demele: error: ")
-    assert run.err.count("\n") == 1
-    assert message in run.err
+    demele.refused(message, "bench", "methods", *arguments, "--quiet")
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"

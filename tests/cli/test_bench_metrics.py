@@ -14,7 +14,6 @@ import pytest
 from demele import bench
 from demele.bench import metric_documents
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
-from demele.bench.stored import FEWER
 from demele.cli import bench as bench_metrics
 from demele.core.store import Store
 from demele.runtime.progress import reporting
@@ -120,8 +119,7 @@ def _without_times(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_numbers_of_the_library(demele: Program, own: Path) -> None:
-    run = demele(*MIXING, "--metrics", "mig,dlig", "--level", 0.9, "--protocol", "robust")
-    assert run.status == 0
+    run = demele.done(*MIXING, "--metrics", "mig,dlig", "--level", 0.9, "--protocol", "robust")
     expected = bench.check_metrics(
         ["mig", "dlig"], ["mixing"], seeds=2, n_rows=200, level=0.9, protocol="robust"
     ).to_dict()
@@ -129,8 +127,7 @@ def test_the_numbers_of_the_library(demele: Program, own: Path) -> None:
 
 
 def test_a_function_of_a_file(demele: Program, own: Path) -> None:
-    run = demele(*MIXING, *OWN)
-    assert run.status == 0
+    run = demele.done(*MIXING, *OWN)
     content = json.loads(run.out)  # what the function prints is not among the results
     assert [row["name"] for row in content["rows"]] == ["best_correlation"]
     (curve,) = content["curves"]
@@ -148,9 +145,7 @@ def test_a_function_of_a_file(demele: Program, own: Path) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_scenario_of_a_file(jobs: int, demele: Program, own: Path) -> None:
     named = "mixing,mine.py::fading,./mine.py::same_fading"
-    run = demele("bench", "metrics", "--scenarios", named, *TINY, *OWN, "--jobs", jobs)
-    assert run.status == 0, run.err
-    content = json.loads(run.out)  # what its function prints is not among the results
+    content = demele.json("bench", "metrics", "--scenarios", named, *TINY, *OWN, "--jobs", jobs)
     assert [item["name"] for item in content["scenarios"]] == ["mixing", "fading"]
     (curve,) = (item for item in content["curves"] if item["scenario"] == "fading")
     # halves of two independent columns of equal variance: a correlation of 1 / sqrt(2) with either
@@ -247,7 +242,7 @@ def test_published_metrics_are_shown_under_your_own(
     stored = bench.check_metrics(["mig", "dlig"], ["mixing"], seeds=3, n_rows=250)
     monkeypatch.setattr(metric_documents, "reference", lambda: stored)
     mine = ("--metrics", "mine.py::half")
-    assert [row["name"] for row in json.loads(demele(*MIXING, *mine).out)["rows"]] == ["a_half"]
+    assert [row["name"] for row in demele.json(*MIXING, *mine)["rows"]] == ["a_half"]
     comma = csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mine.py::half,mig", "--format", "csv").out))
     assert {(line["metric"], line["origin"], line["n_rows"], line["seeds"]) for line in comma} == {
         ("a_half", "yours", "200", "2"),
@@ -297,12 +292,7 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
 ) -> None:
     monkeypatch.setattr(Sweep, "run", _never)
     (own / "there.html").write_text("precious", encoding="utf-8")
-    run = demele("bench", "metrics", *arguments)
-    assert run.status == 2
-    assert run.out == ""
-    assert run.err.startswith("demele: error: ")
-    assert run.err.count("\n") == 1
-    assert message in run.err
+    demele.refused(message, "bench", "metrics", *arguments)
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"
 
 
@@ -310,40 +300,10 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
 
 
 def test_show_writes_what_was_saved_and_its_page(demele: Program, own: Path) -> None:
-    made = demele(*MIXING, *OWN, "-o", "mine.json.gz")
-    assert made.status == 0
-    again = demele("bench", "show", "mine.json.gz", "--alone", "-o", "mine.html")
-    assert again.status == 0, again.err
+    made = demele.done(*MIXING, *OWN, "-o", "mine.json.gz")
+    again = demele.done("bench", "show", "mine.json.gz", "--alone", "-o", "mine.html")
     assert json.loads(again.out)["verdicts"] == json.loads(made.out)["verdicts"]
     assert json.loads(again.out)["curves"] == json.loads(made.out)["curves"]
     page = (own / "mine.html").read_text(encoding="utf-8")
     assert "Properties of" in page
     assert 'id="criteria-of-the-review-0-0"' in page
-
-
-def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: Path) -> None:
-    run = demele("bench", "show", "--format", "csv")
-    assert run.status == 0
-    lines = list(csv.DictReader(io.StringIO(run.out)))
-    assert {line["origin"] for line in lines} == {"measured"}
-    for line in lines:
-        size = ("5000", str(FEWER[line["metric"]])) if line["metric"] in FEWER else ("20000", "100")
-        assert (line["n_rows"], line["seeds"]) == size
-    found = {(line["metric"], line["criterion"]): line["status"] for line in lines}
-    assert found["dci_forest", "calibrated"] == "holds"
-    assert found["modularity", "calibrated"] == "fails"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nothere.json.gz"], "FILE: cannot read nothere.json.gz: No such file or directory"),
-        (["mine.py"], "mine.py is not a saved characterisation"),
-        (["-o", "mine.html", "-o", "./mine.html"], "is given twice"),
-    ],
-)
-def test_show_refuses_in_one_line(arguments: list[str], message: str, demele: Program, own: Path) -> None:
-    run = demele("bench", "show", *arguments)
-    assert (run.status, run.out) == (2, "")
-    assert message in run.err
-    assert run.err.count("\n") == 1

@@ -16,11 +16,8 @@ from tests.cli.conftest import WORDS, Program
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
-def _made(demele: Program, *arguments: object) -> dict[str, Any]:
-    run = demele("labels", *arguments)
-    assert run.status == 0, run.err
-    content: dict[str, Any] = json.loads(run.out)
-    return content
+def _made(demele: Program, *arguments: object) -> Any:
+    return demele.json("labels", *arguments)
 
 
 def _wrong(version: dict[str, Any]) -> int:
@@ -157,24 +154,6 @@ def test_suspects_of_the_library(
     assert "true" in content["harm"]
 
 
-@pytest.mark.parametrize("written", [np.float64, np.float32, 4])
-def test_features_that_are_probabilities_are_read_as_in_the_library(
-    written: Any, demele: Program, features_folder: Path, judged: pd.DataFrame
-) -> None:
-    table = np.load("probabilities.npy")
-    table = np.round(table, written) if isinstance(written, int) else table.astype(written)
-    np.save("written.npy", table)
-    found = labels.clean(judged["label"], table, method="entropy")
-    base = ("clean", "data.csv::label", "written.npy", "--method", "entropy")
-    content = _made(demele, *base)
-    assert content["cleaning"]["signature"] == str(found.signature)
-    assert sorted(row["row"] for row in content["suspects"]) == np.flatnonzero(found.suspect).tolist()
-    trained = labels.clean(judged["label"], table, method="entropy", kind="features")
-    content = _made(demele, *base, "--kind", "features")
-    assert content["cleaning"]["signature"] == str(trained.signature)
-    assert sorted(row["row"] for row in content["suspects"]) == np.flatnonzero(trained.suspect).tolist()
-
-
 def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
     found = labels.clean(WORDS[judged["label"]], np.load("features.npy"), method="knn")
     base = ("labels", "clean", "names.csv::label", "features.npy", "--method", "knn")
@@ -203,9 +182,7 @@ def test_a_file_that_a_missing_package_writes_is_refused_before_the_computing(
     demele: Program, labels_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    run = demele("labels", "corrupt", "true.npy", "--noise", "0.05", "-o", "noisy.parquet")
-    assert (run.status, run.out) == (2, "")
-    assert "demele[parquet]" in run.err
+    demele.refused("demele[parquet]", "labels", "corrupt", "true.npy", "--noise", "0.05", "-o", "noisy.parquet")
     assert not Path("noisy.parquet").exists()
 
 

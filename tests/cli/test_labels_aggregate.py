@@ -16,20 +16,8 @@ from tests.cli.conftest import Program
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
-def _json(demele: Program, *arguments: object) -> dict[str, Any]:
-    run = demele("labels", *arguments, "--format", "json")
-    assert run.status == 0, run.err
-    content: dict[str, Any] = json.loads(run.out)
-    return content
-
-
-def _refused(demele: Program, action: str, arguments: tuple[str, ...], message: str) -> None:
-    run = demele("labels", action, *arguments)
-    assert (run.status, run.out) == (2, "")
-    lines = run.err.splitlines()
-    assert lines[-1].startswith("demele: error: ")
-    assert all(line.startswith("demele: warning: ") for line in lines[:-1])
-    assert message in lines[-1]
+def _json(demele: Program, *arguments: object) -> Any:
+    return demele.json("labels", *arguments, "--format", "json")
 
 
 @pytest.fixture
@@ -66,19 +54,6 @@ def crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     features.drop(columns="item").to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.chdir(tmp_path)
     return long
-
-
-@pytest.mark.parametrize("source", ["crowd.csv", "crowd.parquet"])
-def test_labels_of_a_crowd(source: str, demele: Program, crowd: pd.DataFrame) -> None:
-    content = _json(demele, "aggregate", source)
-    expected = labels.consensus(crowd)
-    assert [row["label"] for row in content["items"]] == expected.labels.tolist()
-    assert_close([row["confidence"] for row in content["items"]], expected.confidence, ROUNDING)
-    assert [row["majority"] for row in content["items"]] == expected.majority.tolist()
-    assert (content["method"], content["converged"]) == ("blend", True)
-    assert any(row["label"] != row["majority"] for row in content["items"])
-    assert [row["class"] for row in content["per_class"]] == ["no", "yes"]
-    assert [row["items"] for row in content["per_class"]] == [int((expected.labels == c).sum()) for c in ("no", "yes")]
 
 
 def test_names_of_columns(demele: Program, crowd: pd.DataFrame) -> None:
@@ -174,15 +149,6 @@ def test_what_is_held_against_gold(demele: Program, crowd: pd.DataFrame) -> None
     assert content["consensus"]["right"] == int((found.labels[:50] == truth[:50]).sum())
 
 
-def test_items_without_an_answer_are_left_out(demele: Program, crowd: pd.DataFrame) -> None:
-    crowd[crowd["task"] > "i019"].to_csv("late.csv", index=False)
-    content = _json(demele, "aggregate", "late.csv", "--gold", "gold.csv")
-    assert content["gold"]["n"] == 100
-    assert "gold: 20 of 120 items have no answer" in " ".join(note["message"] for note in content["notes"])
-    shown = demele("labels", "aggregate", "late.csv", "--gold", "gold.csv", "--format", "table").err
-    assert "--gold: 20 of 120 items have no answer and are left out" in shown
-
-
 def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
     found = labels.consensus(crowd)
     given = pd.read_csv("gold.csv")["label"].to_numpy()
@@ -192,14 +158,14 @@ def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
     assert content["wrong_share"] == found.wrong_share(given)
     assert_close(content["transition"]["probabilities"], found.noise(given).probabilities, ROUNDING)
     assert content["unlike_majority"] == float((given != found.majority).mean())
-    again = json.loads(demele("labels", "corrupt", "gold.csv::label", "--noise", "crowd.noise.csv").out)
+    again = demele.json("labels", "corrupt", "gold.csv::label", "--noise", "crowd.noise.csv")
     shares = [(given == name).mean() for name in ("no", "yes")]
     assert_close(again["wanted"], found.noise(given).rate(shares), ROUNDING)
     assert again["counts"]["classes"] == ["no", "yes"]
 
 
 def test_the_demonstration(demele: Program, tmp_path: Path) -> None:
-    content = json.loads(demele("demo", "labels").out)
+    content = demele.json("demo", "labels")
     crowd = load_example("mozafari_1000")
     found = labels.majority_vote(crowd.to_frame())
     right = sum(crowd.gold[int(item)] == label for item, label in zip(found.items, found.labels, strict=True))
@@ -248,33 +214,12 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
     ("arguments", "message"),
     [
         ((), "expected ANSWERS [--given FILE] or --true-labels FILE --given FILE, got 0 files"),
-        (("crowd.csv", "--demo"), "--demo has a new name; write demele demo"),
-        (("crowd.csv", "--true-labels", "gold.csv", "--given", "gold.csv"), "got 1 file"),
         (("--true-labels", "gold.csv::label"), "--true-labels FILE --given FILE, got 0 files with --true-labels"),
-        (
-            ("--true-labels", "gold.csv::label", "--given", "gold.csv::label", "--gold", "gold.csv"),
-            "--gold: is for answers",
-        ),
-        (
-            ("--true-labels", "gold.csv::label", "--given", "column.csv", "--wide"),
-            "--wide: has no part in this; leave it out",
-        ),
-        (("--true-labels", "gold.csv::label", "--given", "column.csv", "--agreement"), "--agreement: is for answers"),
-        (
-            ("--true-labels", "gold.csv::label", "--given", "short.csv"),
-            "--true-labels and --given: expected the same number of rows",
-        ),
         (
             ("--true-labels", "maybe.csv::label", "--given", "maybe.csv::label"),
             "--true-labels and --given: expected at least 2 classes, got only 'maybe'; "
             "give all classes with --classes A,B",
         ),
-        (("none.csv",), "none.csv: No such file or directory"),
-        (
-            ("gold.csv",),
-            "gold.csv: no column of annotators among item, label; name it with --annotator, or give --wide",
-        ),
-        (("odd.csv",), "odd.csv: no column of items among q, who, what; name it with --item"),
         (("twice.csv",), "several columns that may be the items (task, item)"),
         (("odd.csv", "--item", "task"), "--item: odd.csv has no column called 'task'; it has q, who, what"),
         (
@@ -290,54 +235,23 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
             ("array.npy", "--wide", "--no-answer", "x"),
             "--no-answer: the answers are numbers, so expected a number, got 'x'",
         ),
-        (("crowd.csv", "--method", "votes"), "--method: expected one of blend, majority"),
         (("crowd.csv", "--scale", "ordinal"), "--scale: is for --agreement, which is not asked for"),
-        (("crowd.csv", "--agreement", "--scale", "ratio"), "ratio"),
-        (
-            ("crowd.csv", "--smoothing", "1", "--method", "majority"),
-            "--smoothing: is for --method dawid-skene, not majority",
-        ),
-        (("crowd.csv", "--method", "dawid-skene", "--smoothing", "-1"), "--smoothing: expected"),
-        (("crowd.csv", "--strength", "5"), "--strength: is for --method own-prior, not blend"),
-        (("crowd.csv", "--smoothing", "1"), "--smoothing: is for --method dawid-skene, not blend"),
         (("crowd.csv", "--samples", "5"), "--samples: is for --method bayesian, not blend"),
         (
             ("crowd.csv", "--method", "bayesian", "--feature-model", "normal"),
             "--feature-model: says what --features are",
         ),
         (("crowd.csv", "--method", "bayesian", "--features", "lacking.csv"), "has no features of 20 of 120 items"),
-        (("crowd.csv", "--method", "bayesian", "--features", "short.csv"), "--features: "),
         (("crowd.csv", "--gold", "again.csv"), "again.csv: expected each item once, got 'i000' more than once"),
         (
             ("crowd.csv", "--gold", "counts.csv"),
             "counts.csv: expected a column of items and one of labels, got item, one",
         ),
         (("crowd.csv", "-o", "t.noise.csv"), "t.noise.csv: needs --given"),
-        (("crowd.csv", "--save-transition", "t.csv"), "--save-transition has a new name; write -o NAME.noise.csv"),
-        (("crowd.csv", "--each-annotator"), "--each-annotator has a new name; write -o NAME.annotators.csv"),
-        (("crowd.csv", "-o", "labels.npy"), "labels.npy: its suffix says nothing"),
-        (("crowd.csv", "--given", "gold.csv", "-o", "./gold.csv", "--force"), "gold.csv: it is read by the same"),
     ],
 )
 def test_what_cannot_be_estimated(
     arguments: tuple[str, ...], message: str, demele: Program, crowd: pd.DataFrame
 ) -> None:
     np.save("array.npy", np.zeros((5, 2), dtype=int))
-    _refused(demele, "aggregate", arguments, message)
-
-
-def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 40 items, 32 are of one class: who always says it is right on 80 %, who mistakes a quarter on 75 %."""
-    true = np.array(["a"] * 32 + ["b"] * 8)
-    other = np.where(true == "a", "b", "a")
-    said = {f"good{place}": true for place in range(3)}
-    said |= {"spammer": np.full(40, "a"), "careless": np.where(np.arange(40) % 4 == 0, other, true)}
-    rows = [(item, who, answers[item]) for who, answers in said.items() for item in range(40)]
-    rows += [(item, "seldom", "a") for item in range(9)]
-    pd.DataFrame(rows, columns=["item", "annotator", "answer"]).to_csv(tmp_path / "few.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    out = demele("labels", "aggregate", "few.csv", "--format", "table").out
-    listed = out[out.index("Annotator ") :].splitlines()[1:7]
-    assert [line.split()[0] for line in listed][:2] == ["spammer", "careless"]
-    assert listed[-1].split()[:2] == ["seldom", "9"]
-    assert "those with fewer than 10 answers last" in " ".join(out.split())
+    demele.refused(message, "labels", "aggregate", *arguments)

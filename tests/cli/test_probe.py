@@ -55,31 +55,15 @@ def test_numbers_are_those_of_python(
     ]
 
 
-def test_classes_are_rows(demele: Program, dictionary: pd.DataFrame) -> None:
-    demele("probe", "sparse", "sparse.npz", "colours.csv", "--task", "splitting", "-o", "found.classes.csv")
-    table = pd.read_csv("found.classes.csv").set_index("class")
-    assert table["codes"]["red"] == "z1 z2"
-    assert (table["splitting"]["red"], table["splitting"]["blue"]) == (2, 1)
-    printed = demele("probe", "sparse", "sparse.npz", "colours.csv", "--task", "splitting", "--format", "table").out
-    assert printed.startswith("splitting is 1.500.\n")
-    assert any(line.split()[:4] == ["colour", "blue", "1.000", "z3"] for line in printed.splitlines())
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--jump", "0.1"), "--jump: is for splitting or absorption"),
         (("--task", "splitting", "--permutations", "3"), "--permutations: is for probing"),
-        (
-            ("--task", "absorption", "--decoder", "space.npz::decoder"),
-            "--activations: expected decoder and activations",
-        ),
     ],
 )
 def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: tuple[str, ...], message: str) -> None:
-    run = demele("probe", "sparse", "sparse.npz", "colours.csv", *words)
-    assert (run.status, run.out) == (2, "")
-    assert message in run.err
+    demele.refused(message, "probe", "sparse", "sparse.npz", "colours.csv", *words)
 
 
 def test_names_are_of_sparse_codes(demele: Program, folder: Path) -> None:
@@ -133,8 +117,7 @@ def test_models_are_ranked(demele: Program, models: list[str]) -> None:
 def test_predictions(
     demele: Program, folder: Path, options: tuple[str, ...], kind: str, function: str, arguments: dict[str, object]
 ) -> None:
-    run = demele(*QUICK, *options, "--format", "json")
-    assert run.status == 0, run.err
+    run = demele.done(*QUICK, *options, "--format", "json")
     found = getattr(library.probes, function)(
         np.load("codes.npy"), pd.read_csv("factors.csv"), probe="logistic", n_test=60, **arguments
     )
@@ -154,6 +137,4 @@ def test_predictions(
 def test_mistakes_are_one_line_of_beside_metrics(
     demele: Program, folder: Path, words: tuple[str, ...], message: str
 ) -> None:
-    run = demele(*words)
-    assert (run.status, run.out) == (2, "")
-    assert message in run.err
+    demele.refused(message, *words)

@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import functools
 import io
 import json
 import os
@@ -21,8 +20,6 @@ import scipy.sparse as sp
 
 import demele as library
 from demele import labels
-from demele.cli import representations as command
-from demele.core.errors import FragileScoreWarning, warn_user
 from tests.cli.conftest import Program, Run
 from tests.tolerances import assert_exact
 
@@ -36,30 +33,6 @@ def _expected(table: pd.DataFrame, read: Any = None, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return library.evaluate(codes, factors, ["mig", "modularity", "irs"], **options)
-
-
-def test_the_numbers_of_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
-    run = demele("score", "data.csv::z1,z2,z3", "data.csv::shape,size", *FAST)
-    assert run.status == 0
-    scores = {score["metric"]: score["value"] for score in json.loads(run.out)["scores"]}
-    for score in _expected(table):
-        # CSV holds floats by their shortest text, which pandas reads back to the last bit or nearly so.
-        assert scores[score.metric] == pytest.approx(score.value, rel=1e-9)
-
-
-def test_the_table_says_every_sentence_of_the_verdict_in_words(demele: Program, folder: Path) -> None:
-    rng = np.random.default_rng(0)
-    factors = pd.DataFrame(rng.integers(0, 3, (500, 3)), columns=["shape", "size", "place"])
-    codes = np.column_stack([factors["shape"] + 3 * factors["size"], factors["place"], rng.normal(size=(500, 1))])
-    np.save("mixed.npy", codes)
-    factors.to_csv("three.csv", index=False)
-    verdict = library.evaluate(codes, factors, ["mig"]).verdict
-    run = demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table", "--explain")
-    told = " ".join(run.out.split())
-    assert [words for words in verdict.sentences if words not in told] == []
-    assert "Mixed codes: z1 (s" in told
-    assert "Of 3 codes 1 is noise (z3)." in told
-    assert "one code" in demele("score", "mixed.npy", "three.csv", "--metrics", "mig", "--format", "table").out
 
 
 def test_options_reach_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
@@ -82,20 +55,6 @@ def test_options_reach_the_library(demele: Program, folder: Path, table: pd.Data
     assert [score["chance"] for score in found] == [score["chance"] for score in expected.to_dict()["scores"]]
 
 
-def test_other_options_reach_the_library(demele: Program, folder: Path) -> None:
-    run = demele(
-        *("score", "codes.npy", "factors.csv", "--metrics", "xmig,rmig,z_diff", "--repeats", 2),
-        *("--reg-dim", "1,0", "--codes-std", "only.npz", "--protocol", "review2022", "--jobs", 1),
-    )
-    # Standard deviations must not be negative: the codes themselves, given for them, are refused by name.
-    assert run.status == 2
-    assert run.err.startswith("demele: error: --codes-std: ")
-    run = demele("score", "codes.npy", "factors.csv", "--metrics", "xmig,z_diff", "--repeats", 2, "--reg-dim", "1,0")
-    scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
-    assert len(scores["z_diff"]["spread"]["values"]) == 2
-    assert "reg_dim=(1, 0)" in scores["xmig"]["signature"]
-
-
 def test_columns_that_are_one_code_together(demele: Program, folder: Path) -> None:
     run = demele("score", "codes.npy", "factors.csv", "--metrics", "mig,dcimig", "--code-groups", "both=0,z2")
     found = json.loads(run.out)
@@ -112,11 +71,11 @@ def test_blocks_of_rows_are_shuffled_whole(demele: Program, folder: Path) -> Non
     rows = len(np.load("codes.npy"))
     np.save("videos.npy", np.arange(rows) // 10)
     given = ("score", "codes.npy", "factors.csv", "--metrics", "mig", "--permutations", 5)
-    found = json.loads(demele(*given, "--blocks", "videos.npy").out)["scores"][0]
+    found = demele.json(*given, "--blocks", "videos.npy")["scores"][0]
     assert f"blocks={rows // 10}" in found["signature"].replace(":", "=").replace(" ", "")
-    assert found["chance"] != json.loads(demele(*given).out)["scores"][0]["chance"]
+    assert found["chance"] != demele.json(*given)["scores"][0]["chance"]
     replay = ("score", "codes.npy", "factors.csv", "--replay", found["signature"])
-    assert json.loads(demele(*replay, "--blocks", "videos.npy").out)["chance"] == found["chance"]
+    assert demele.json(*replay, "--blocks", "videos.npy")["chance"] == found["chance"]
     assert "pass --blocks FILE" in demele(*replay).err
     assert "pass --permutations 100" in demele(*given[:5], "--blocks", "videos.npy").err
     alone = demele(*given, "--blocks", "videos.npy", "--bootstrap", 10)
@@ -131,23 +90,6 @@ def test_only_results_on_stdout(demele: Program, folder: Path) -> None:
         "rows are paired by position\n"
     )
     assert demele("score", "codes.npy", "indexed.csv::shape,size", *STEADY, "--quiet").err == ""
-
-
-def test_warnings_and_notes_are_told_in_options(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = library.evaluate
-
-    def warning(*arguments: Any, **options: Any) -> Any:
-        warn_user("pass `kinds={'age': 'continuous'}` if so", FragileScoreWarning)
-        return whole(*arguments, **options)
-
-    monkeypatch.setattr(command, "evaluate", functools.wraps(whole)(warning))
-    run = demele("score", "codes.npy", "factors.csv", "--metrics", "rmig,mig", "--format", "table")
-    assert "demele: warning: pass --kinds age=continuous if so" in run.err
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
-    alone = demele("score", "codes.npy", "factors.csv", "--metrics", "rmig")
-    assert "pass --codes-std FILE" in (run.out + run.err + alone.err)
-    assert "codes_std" not in run.out + run.err + alone.err
 
 
 @pytest.mark.parametrize(
@@ -181,7 +123,7 @@ def test_files_with_other_indexes_are_paired_when_told(demele: Program, folder: 
 
 
 def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:
-    made = json.loads(demele("score", "codes.npy", "factors.csv", "--metrics", "z_diff", "--seed", 5).out)["scores"][0]
+    made = demele.json("score", "codes.npy", "factors.csv", "--metrics", "z_diff", "--seed", 5)["scores"][0]
     run = demele("score", "--replay", made["signature"], "codes.npy", "factors.csv")
     again = json.loads(run.out)
     assert again["value"] == made["value"]
@@ -281,18 +223,6 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
     assert "MIG: The codes carry the information, but not on the axes." in page
 
 
-def test_where_codes_cannot_be_turned_it_is_refused(demele: Program, turned: Path) -> None:
-    several = demele("score", "turned.npy", "run.npz::codes", "factors.csv", "--aligned")
-    assert several.status == 2
-    assert "--aligned: is for one representation" in several.err
-    alone = demele("score", "turned.npy", "factors.csv", *METRICS, "--whiten")
-    assert alone.status == 2
-    assert "--aligned too" in alone.err
-    replayed = demele("score", "turned.npy", "factors.csv", "--aligned", "--replay", "mig(bins=10)")
-    assert replayed.status == 2
-    assert "--aligned: is for one representation" in replayed.err
-
-
 # ``demele score`` with factors whose annotations may be wrong --------------------------------------------------------
 
 
@@ -334,8 +264,7 @@ def corrected(run: Run) -> dict[str, Any]:
 
 
 def test_an_audit_of_all_factors_corrects_all_scores(demele: Program, noisy: Path) -> None:
-    run = demele(*CALL, "--factor-noise", "audited.csv", "--format", "json", "-o", "page.html")
-    assert run.status == 0, run.err
+    run = demele.done(*CALL, "--factor-noise", "audited.csv", "--format", "json", "-o", "page.html")
     found = corrected(run)
     assert {one["method"] for one in found.values()} == {"audited"}
     assert demele(*CALL, "--factor-noise", "bare.csv", "--audit-design", "uniform", "--format", "json").status == 0
@@ -375,9 +304,7 @@ def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:
     ],
 )
 def test_mistakes_are_told(demele: Program, noisy: Path, words: tuple[str, ...], message: str) -> None:
-    run = demele(*CALL, *words)
-    assert run.status == 2
-    assert message in run.err
+    demele.refused(message, *CALL, *words)
 
 
 def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> None:
@@ -409,9 +336,7 @@ def sparse_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")  # 30 codes are many for 200 rows
 def test_the_numbers_of_the_library_of_score_sparse(demele: Program, sparse_folder: Path) -> None:
-    run = demele("score", "codes.npz", "factors.csv", "--bins", 4, "--seed", 2, "--names", "dictionary")
-    assert run.status == 0, run.err
-    found = json.loads(run.out)
+    found = demele.json("score", "codes.npz", "factors.csv", "--bins", 4, "--seed", 2, "--names", "dictionary")
     factors = pd.read_csv("factors.csv")
     expected = library.evaluate_sparse(sp.load_npz("codes.npz"), factors, bins=4, seed=2, name="dictionary")
     for scores in (found["scores"], json.loads(expected.to_json())["scores"]):
@@ -427,8 +352,7 @@ def test_names_of_codes_are_lines_or_a_column(demele: Program, sparse_folder: Pa
     pd.DataFrame({"number": range(30), "name": names}).to_csv("names.csv", index=False)
     np.save("names.npy", np.array(names))
     for file in ("names.txt", "names.csv::name", "names.npy"):
-        run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", file)
-        assert run.status == 0, run.err
+        run = demele.done("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", file)
         best = {top["factor"]: top["code"] for top in json.loads(run.out)["top"] if top["rank"] == 1}
         assert best["bit"] == "neuron 4", file
     run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", "names.csv::number")

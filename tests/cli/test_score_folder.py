@@ -27,8 +27,7 @@ def parts(folder: Path, table: pd.DataFrame) -> Path:
 @pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 def test_a_folder_is_scored_as_one_table(demele: Program, parts: Path, table: pd.DataFrame) -> None:
     expected = library.evaluate(table[["z1", "z2", "z3"]], table[["shape", "size"]], ["mig", "modularity", "irs"])
-    run = demele("score", "run::z1,z2,z3", "run/::shape,size", *METRICS, "--quiet")
-    assert run.status == 0
+    run = demele.done("score", "run::z1,z2,z3", "run/::shape,size", *METRICS, "--quiet")
     assert run.err == ""
     found = json.loads(run.out)
     assert [score["value"] for score in found["scores"]] == [score.value for score in expected]

@@ -369,15 +369,6 @@ def test_words_cannot_be_continuous(function: str) -> None:
     assert "'shape'" in message
 
 
-@pytest.mark.parametrize(
-    ("typo", "suggestion"),
-    [("mgi", "mig"), ("migsup", "mig_sup"), ("Modulrity", "modularity"), ("dci_forrest_modularity", "dci_forest_mod")],
-)
-def test_unknown_metric_suggests_the_nearest(typo: str, suggestion: str) -> None:
-    with pytest.raises(demele.errors.UnknownNameError, match=f"metrics: unknown metric '{typo}'.*{suggestion}"):
-        demele.evaluate(CODES, FACTORS, [typo])
-
-
 def test_unknown_names_suggest_the_nearest() -> None:
     with pytest.raises(demele.errors.UnknownNameError, match=re.escape("'robust'")):
         demele.evaluate(CODES, FACTORS, "all", protocol="robbust")
@@ -391,16 +382,6 @@ def test_unknown_names_suggest_the_nearest() -> None:
 def test_nothing_is_computed_before_everything_is_checked(name: str) -> None:
     # an option of a metric that was not asked for is a mistake as well
     refuses(demele.DemeleError, "binz", demele.evaluate, CODES, FACTORS, [name], options={"z_diff": {"binz": 3}})
-
-
-@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.errors.FragileScoreWarning")
-@pytest.mark.parametrize("name", ["dmig", "dlig", "modularity", "z_diff", "z_min_variance", "z_max_variance"])
-def test_two_factors_are_needed(name: str) -> None:
-    one = FACTORS[:, :1]
-    if name == "dmig":
-        assert np.isfinite(demele.metrics.dmig(CODES, one, bins=3).value)
-        return
-    assert "at least 2 factors" in refused(name, CODES, one)
 
 
 @pytest.mark.parametrize("function", ["dmig", "xmig", "dlig"])

@@ -198,32 +198,3 @@ def test_names_are_those_of_one_metric_each() -> None:
 
 
 # Wrongly decided ----------------------------------------------------------------------------------------------------
-
-
-def _correlation(codes: Array, factors: Array) -> float:
-    d = codes.shape[1]
-    return float(np.abs(np.corrcoef(codes, factors, rowvar=False)[:d, d:]).max(axis=0).mean())
-
-
-def _of_width(codes: Array, factors: Array) -> float:
-    """Share of rows in the lower half of the range of each code: one outlier makes it 1."""
-    return float((codes < (codes.min(axis=0) + codes.max(axis=0)) / 2).mean())
-
-
-@pytest.mark.parametrize(
-    ("call", "disturb"),
-    [
-        (_correlation, "an outlier in a factor"),
-        (_of_width, "an outlying row of codes"),
-        (_of_width, "an outlier among few rows"),
-    ],
-)
-def test_a_wrongly_decided_guard_is_found_out(call: Callable[..., Any], disturb: str) -> None:
-    wrong = demele.metrics.Metric(
-        "wrong", call, guards=demele.metrics.Guards(outliers="leave it", bins=False, fewest_rows=0)
-    )
-    assert silent_move(wrong, disturb)
-    right = demele.metrics.Metric(
-        "right", call, guards=demele.metrics.Guards(outliers="move it", bins=False, fewest_rows=50)
-    )
-    assert not silent_move(right, disturb)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import demele
-from demele.core.errors import DemeleError, NotEnoughData, UnknownNameError
+from demele.core.errors import DemeleError, NotEnoughData
 from demele.core.given_data import Codes, Factors
-from demele.metrics.request import Request
 from demele.metrics.run import rows_in_memory
 from demele.metrics.source import InMemory
 from demele.scoring.bare import Bare, bare_scores
@@ -106,21 +105,6 @@ def test_a_table_that_cannot_be_made_is_a_reason_for_its_metrics(monkeypatch: py
     assert list(found.values) == ["sap"]
 
 
-def test_one_score_that_cannot_be_read_off_a_table_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = Request.read
-
-    def refuse_mig(request: Request, *rest: Any) -> Any:
-        if request.name == "mig":
-            raise NotEnoughData("no gap")
-        return ours(request, *rest)
-
-    expected = plain(["dmig"]).values["dmig"]
-    monkeypatch.setattr(Request, "read", refuse_mig)
-    found = plain(["mig", "dmig"])
-    assert found.reasons == {"mig": "no gap"}
-    assert_exact(found.values["dmig"], expected)
-
-
 # Functions ----------------------------------------------------------------------------------------------------------
 
 
@@ -170,11 +154,3 @@ def test_what_is_no_number_is_a_reason(value: object, reason: str) -> None:
     assert found.values == {}
     assert list(found.reasons) == ["mine"]
     assert found.reasons["mine"].startswith(reason)
-
-
-def test_unknown_settings_are_refused() -> None:
-    source = rows_in_memory(Codes(ARRAYS[0]), Factors(ARRAYS[1]))
-    with pytest.raises(UnknownNameError, match="protocol"):
-        bare_scores(source, ["mig"], protocol="review", seed=0)
-    with pytest.raises(DemeleError, match="no information-based metric has an option 'bin'"):
-        bare_scores(source, ["mig"], protocol="review2022", seed=0, options={"information": {"bin": 5}})

@@ -1,6 +1,5 @@
 """The two seams of a source: the one place where counts become information, and the same rows under other codes."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +18,6 @@ from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Source, Subject
-from demele.metrics.sparse_source import SparseRows
 from demele.streaming.source import Counted
 from tests.tolerances import assert_exact
 
@@ -78,7 +76,6 @@ def found_of(source: Source, **run: Any) -> Evaluation:
 def test_one_information_is_the_value_the_interval_the_chance_and_every_probe() -> None:
     found = found_of(KnownInMemory(subject_of(OUTLYING)), n_bootstrap=6, n_permutations=4)
     for score in found:
-        assert score.interval is not None
         assert score.interval.low == pytest.approx(score.value, abs=1e-12)
         assert score.interval.high == pytest.approx(score.value, abs=1e-12)
         assert set(score.chance.values) == {score.value}
@@ -95,29 +92,6 @@ def test_counts_under_a_frame_go_through_the_seam(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Counted, "information", _Known.information)
     for score in held.compute():
         assert_exact(score.value, expected[score.metric])
-
-
-def test_sparse_codes_go_through_the_seam(monkeypatch: pytest.MonkeyPatch) -> None:
-    import scipy.sparse
-
-    calls = []
-    ours = SparseRows.information
-
-    def watched(source: SparseRows, counts: JointCounts, correction: Correction) -> InformationTable:
-        calls.append(counts.tables[0].shape)
-        table = ours(source, counts, correction)
-        return InformationTable(
-            np.full_like(table.information, 0.5), table.factor_entropy, table.joint_entropy, None, table.code_bins
-        )
-
-    monkeypatch.setattr(SparseRows, "information", watched)
-    codes = scipy.sparse.random(150, 6, density=0.4, random_state=0, format="csr")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = demele.evaluate_sparse(codes, FACTORS, ["mig", "mig_sup"])
-    assert calls
-    assert np.asarray(found.information) == pytest.approx(0.5)
-    assert found["mig"].value == 0.0
 
 
 # Other codes of the same rows ---------------------------------------------------------------------------------------

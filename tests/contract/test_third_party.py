@@ -232,8 +232,7 @@ def test_a_signature_holds_the_code_and_makes_the_number_again() -> None:
 
 def test_a_plain_function_is_signed_as_the_metric_made_of_it() -> None:
     plain = demele.evaluate(CODES, FACTORS, half)["half"].signature
-    with pytest.raises(UnknownNameError, match="unknown metric 'half'; it was a function of somebody's own"):
-        demele.replay(str(plain), CODES, FACTORS)
+    refuses(UnknownNameError, "unknown metric 'half'; it was a", lambda: demele.replay(str(plain), CODES, FACTORS))
     demele.register_metric(metric("half", half))
     assert_exact(demele.replay(str(plain), CODES, FACTORS).value, 0.5)
     assert "code" not in demele.evaluate(CODES, FACTORS, "mig")["mig"].signature.context
@@ -438,10 +437,7 @@ def test_a_state_that_a_source_lacks_is_a_reason() -> None:
     own = replace(largest_square.metric, states=("extremes",))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(
-            demele.errors.NotEnoughData, match="largest_square needs extremes, which data in memory does not"
-        ):
-            demele.evaluate(CODES, FACTORS, [own])
+        refuses(demele.errors.NotEnoughData, "largest_square needs extremes", demele.evaluate, CODES, FACTORS, [own])
 
 
 def test_a_decorated_formula_of_your_own_is_a_function_with_its_signature() -> None:
@@ -450,8 +446,7 @@ def test_a_decorated_formula_of_your_own_is_a_function_with_its_signature() -> N
     assert_exact(least_information(CODES, FACTORS, bins=4).value, expected["least_information"].value)
     for one in (least_information, least_information.formula):
         assert pickle.loads(pickle.dumps(one)) is one
-    with pytest.raises(InputTypeError, match="annotate the first parameter of nothing with what it reads: Information"):
-        demele.metrics.Metric(guards=DECIDED)(nothing)
+    refuses(InputTypeError, "annotate the first parameter of", lambda: demele.metrics.Metric(guards=DECIDED)(nothing))
 
 
 def nothing(rows: int) -> demele.metrics.Native:

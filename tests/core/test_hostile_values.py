@@ -37,8 +37,7 @@ def test_codes_of_16_bits_are_probed() -> None:
 def test_lengths_are_compared_before_a_view_is_copied() -> None:
     """A view of 10^11 rows takes no memory; its copy would take 800 GB."""
     view = np.broadcast_to(np.float64(1), (10**11, 3))
-    with pytest.raises(InputError, match="expected the same number of rows, got 100000000000 rows of codes and 40"):
-        demele.metrics.mig(view, FACTOR)
+    refuses(InputError, "expected the same number of rows, got 100000000000 rows of", demele.metrics.mig, view, FACTOR)
     with pytest.raises(InputError, match="got 40 rows of codes and 100000000000 rows of factors"):
         demele.evaluate(CODES, np.broadcast_to(np.int64(1), (10**11,)), "mig")
     for labels, predictions in ((view[:, 0], FACTOR), (FACTOR, view[:, 0])):
@@ -167,8 +166,7 @@ def test_an_extra_without_its_own_dependency_is_named(tmp_path: Path, monkeypatc
     (tmp_path / "h5py.py").write_text("import surely_not_there\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "h5py", raising=False)
-    with pytest.raises(MissingExtraError, match="a set needs h5py, which needs surely_not_there: install it"):
-        require("h5py", purpose="a set")
+    refuses(MissingExtraError, "a set needs h5py, which needs surely_not_there", require, "h5py", purpose="a set")
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

@@ -15,11 +15,11 @@ from scipy import sparse
 import demele
 from demele.core.representation_comparison import RepresentationComparison
 from demele.core.result import Result
-from demele.core.results import Alignment, CorrectedScore, Evaluation, Interval, Score
+from demele.core.results import Evaluation, Score
 from demele.core.signature import Signature
 from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
 from demele.probes import ScoreCurve
-from demele.report.document import Choice, Heat, Pill, Strips, Table
+from demele.report.document import Choice, Pill, Strips, Table
 from demele.report.renderers.tables import figures_of
 from demele.report.words import typed
 from tests.tolerances import assert_exact
@@ -74,17 +74,6 @@ def test_the_verdict_comes_first() -> None:
     assert found.to_dict()["verdict"]["shares"] == found.verdict.shares.tolist()
 
 
-def test_the_matrix_has_the_unit_of_the_verdict_and_rings_where_a_code_holds_a_factor() -> None:
-    found = evaluated(metrics=["mig"])
-    heat = next(one for one in figures_of(found.document()) if isinstance(one, Heat))
-    assert heat.caption == "Share of the factor's entropy"
-    share = [row.share for row in found.verdict.factors]
-    assert [heat.values[i][i] for i in range(2)] == pytest.approx(share)
-    assert heat.rings == {(0, 0), (1, 1)}
-    assert heat.struck == {(0, 1), (1, 0)}
-    assert set(heat.scatter.columns) == {*heat.rows, *heat.columns}
-
-
 def verdict(*factors: FactorVerdict, codes: tuple[CodeVerdict, ...] = ()) -> RepresentationVerdict:
     shares = np.array([[0.1, 0.6], [0.5, 0.2], [0.0, 0.0]])[:, : len(factors)]
     return RepresentationVerdict(
@@ -97,22 +86,6 @@ CODES = (
     CodeVerdict(code="b", status="mixed", factors=("x", "y"), shares=(0.5, 0.2)),
     CodeVerdict(code="c", status="noise"),
 )
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ({"status": "several codes", "sharing": "copies", "codes": ("a", "b")}, "repeated in 2 codes"),
-        ({"status": "several codes", "sharing": "spread", "codes": ("a", "b", "c", "d")}, "spread over 4 codes"),
-        ({"status": "no code"}, "lost"),
-        ({"status": "no code", "others": ("y",), "codes": ("a",)}, "lost: only through y"),
-        ({"status": "inconclusive"}, "too few rows"),
-        ({"status": "constant"}, "constant"),
-    ],
-)
-def test_a_verdict_on_a_factor_is_a_few_words(row: dict[str, Any], said: str) -> None:
-    (state,) = column(table_of(verdict(FactorVerdict(factor="x", **row), codes=CODES)), "Verdict")
-    assert typed(state.text) == said
 
 
 # Corrected and aligned ------------------------------------------------------------------------------------------------
@@ -200,23 +173,6 @@ def test_two_representations_have_their_difference_in_the_table() -> None:
 # How scores were made -------------------------------------------------------------------------------------------------
 
 
-def test_methods_of_a_small_evaluation() -> None:
-    small = evaluated(
-        metrics=["mig", "irs"], n_bootstrap=3, n_permutations=2, options={"mig": {"correction": "miller-madow"}}
-    )
-    assert small.methods(format="markdown").startswith(
-        "The representation codes (2 codes) was computed on 120 rows with demele "
-        f"{demele.__version__} [@demele], under the protocol review2022 "
-        "[@carbonneau2022measuring; @boilard2022interpretation]. The 2 factors are categorical: shape (3 classes), "
-        "size (3 classes). The metrics are MIG [@chen2018isolating] "
-        "and IRS [@suter2019robustly]. Continuous columns were cut into 10 equal-width bins for MIG and IRS. Settings "
-        "other than the defaults of the metrics: correction = 'miller-madow' for MIG. Intervals cover other rows "
-        "of the same source: 95%, bootstrap percentile, 3 resamples for MIG; 95%, half-sample "
-        "percentile, 3 resamples for IRS. Chance levels of MIG and IRS are mean scores over 2 permutations of the rows "
-        "of the factors. Random numbers come from seed 0. A code holds a factor if it carries at least a tenth"
-    )
-
-
 def test_sparse_scores_say_which_codes_inform_most() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 300)
@@ -236,18 +192,6 @@ def test_sparse_scores_say_which_codes_inform_most() -> None:
 
 
 VALUES = np.array([[0.5, 0.25, np.nan], [0.125, 1.0, np.nan]])
-
-
-def test_a_score_shows_what_else_is_known_of_it(score: Score) -> None:
-    bounds = Interval(low=0.5, high=0.75, level=1.0, method="bounds", kind="bounds")
-    only = CorrectedScore(value=float("nan"), method="bounds", assumptions=(), interval=bounds)
-    bounded = replace(score, corrected=only)
-    assert bounded.sentences == ("mig is 0.625.", "Whatever annotations are wrong, the score is within [0.500, 0.750].")
-    known = replace(score, corrected=replace(only, value=0.7))
-    assert known.sentences[1] == "Corrected by the method bounds, the score is 0.700 [0.500, 0.750]."
-    turned = replace(score, alignment=Alignment(raw=0.6, aligned=0.9, halves=()))
-    assert turned.alignment.gap == pytest.approx(0.3)
-    assert turned.sentences[1] == turned.alignment.sentence
 
 
 @pytest.fixture

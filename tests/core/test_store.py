@@ -124,8 +124,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 def test_another_version_says_how_to_finish(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     before = written(path)
-    with pytest.raises(InputError, match=r"made by demele 0\.1\.0, this is 0\.2\.0.*pip install demele==0\.1\.0"):
-        Store(path, {**IDENTITY, "demele": "0.2.0"})
+    refuses(InputError, r"made by demele 0\.1\.0, this is 0\.2\.0.*pip", Store, path, {**IDENTITY, "demele": "0.2.0"})
     assert path.read_bytes() == before
 
 
@@ -224,7 +223,6 @@ def test_a_forked_worker_does_not_keep_the_lock(tmp_path: Path) -> None:
     [
         ([RECORDS[1], RECORDS[0]], "is stored already"),
         ([RECORDS[1], RECORDS[1]], "is stored already"),
-        ([RECORDS[1], (("x",), {"value": float("nan")})], r"record of \('x',\) cannot be stored .*nan"),
         ([RECORDS[1], (("x",), {"value": float("inf")})], r"record of \('x',\) cannot be stored .*inf"),
         ([RECORDS[1], (("x",), {"key": 1})], "a key is text"),
         ([RECORDS[1], ((("x",),), {"value": 1})], "a key is text"),

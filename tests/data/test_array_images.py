@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,17 +66,6 @@ def test_a_value_that_is_no_share_is_told_with_its_image() -> None:
 # Factors --------------------------------------------------------------------------------------------------------------
 
 
-def test_factors_that_are_a_grid_are_seen_as_one() -> None:
-    images = ArrayImages(GREY, {"shape": SHAPES, "width": WIDTHS, "side": [0, 0, 1, 1] * 3})
-    assert images.space == FactorSpace({"shape": ["bar", "dot"], "width": [0.5, 1.5, 2.5], "side": 2})
-    assert images.complete
-    assert images.factors().columns.tolist() == ["shape", "width", "side"]
-    assert images.factors()["shape"].tolist() == SHAPES  # in the order of the array
-    assert_exact(images.images([5])[0, :, :, 0], GREY[5])
-    assert_exact(images.images(images.index([[0, 2, 1]]))[0, :, :, 0], GREY[11])
-    assert images.pairs(3)[0].shape == (3,)
-
-
 @pytest.mark.parametrize(
     "factors",
     [
@@ -108,22 +96,6 @@ def test_metrics_read_the_factors_as_they_came() -> None:
     assert images.factors()["digit"].cat.categories.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    "factors",
-    [
-        np.stack([np.arange(12) % 3, np.arange(12) // 3], axis=1),
-        pd.DataFrame({"v1": np.arange(12) % 3, "v2": np.arange(12) // 3}),
-        pl.DataFrame({"v1": np.arange(12) % 3, "v2": np.arange(12) // 3}),
-        [[row % 3, row // 3] for row in range(12)],
-    ],
-)
-def test_tables_of_every_kind_are_read(factors: Any) -> None:
-    images = ArrayImages(GREY, factors)
-    assert images.space == FactorSpace({"v1": 3, "v2": 4})
-    assert_exact(images.positions(), [[row % 3, row // 3] for row in range(12)])
-    assert ArrayImages(GREY, factors, kinds="continuous").factors().dtypes.tolist() == [np.float64] * 2
-
-
 def test_categories_keep_their_order() -> None:
     column = pd.Categorical(SHAPES, categories=["dot", "bar", "unused"])
     space = ArrayImages(GREY, {"shape": column, "width": WIDTHS}).space
@@ -133,12 +105,7 @@ def test_categories_keep_their_order() -> None:
 @pytest.mark.parametrize(
     ("factors", "more", "told"),
     [
-        ({"x": np.arange(5.0)}, {}, "expected one row of factors per image, got 12 images and 5 rows"),
         ({"x": np.arange(12.0), "y": np.arange(5.0)}, {}, "expected one value of each factor per image"),
-        ({"x": [np.inf] * 12}, {}, "12 infinite values in column 'x'"),
-        ({"x": WIDTHS}, {"kinds": {"y": "continuous"}}, "unknown factor 'y'; the factors are 'x'"),
-        ({"x": WIDTHS}, {"space": FactorSpace({"x": [0.5, 1.5]})}, "2.5 at row 8 is no value of factor 'x'"),
-        (None, {"space": FactorSpace({"x": 5})}, "expected 5, one per row of the space, got 12"),
         ({"x": WIDTHS[:5]}, {"space": FactorSpace({"x": [0.5, 1.5]})}, "got 12 images and 5 rows"),
     ],
 )

@@ -78,26 +78,6 @@ def test_every_format_gives_the_same_images_and_classes(name: str, packed: bool,
     assert len(np.unique(found[0][:, 0])) > 2
 
 
-def test_rows_of_bytes_in_a_folder_are_mapped(tmp_path: Path) -> None:
-    made = files.write_cifar(tmp_path)
-    images = load(made.published, made.path, split="test")
-    assert isinstance(images.stored.rows, MappedArray)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("within", ["cifar-10-batches-bin", "cifar-10-batches-py"])
-def test_the_folder_above_and_an_archive_in_it_are_found(within: str, tmp_path: Path) -> None:
-    kind = "binary" if within.endswith("bin") else "python"
-    (tmp_path / within).mkdir()
-    made = files.write_cifar(tmp_path / within, kind=kind)
-    expected = load(made.published, tmp_path / within)
-    assert load(made.published, tmp_path).digest == expected.digest
-    content = {path.name: path.read_bytes() for path in made.path.iterdir()}
-    above = tmp_path / "archives"
-    above.mkdir()
-    (above / f"cifar-10-{'binary' if kind == 'binary' else 'python'}.tar.gz").write_bytes(tar_gz(content, within))
-    assert_exact(load(made.published, above).images([3]), expected.images([3]))
-
-
 def test_names_of_both_factors_of_cifar100_come_from_one_pickle(tmp_path: Path) -> None:
     made = files.write_cifar(tmp_path, "cifar100", "python")
     fine, coarse = [f"f{number}" for number in range(100)], [f"c{number}" for number in range(20)]

@@ -103,7 +103,6 @@ def test_shares_are_cut_off_in_each_class() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"size": 24}, "size: expected 16 or 32, got 24"),
         ({"level": 5}, "level: expected a difficulty from 0 to 4, got 5"),
         ({"first": 2**62}, "first: expected at most"),
     ],

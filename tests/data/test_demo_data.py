@@ -4,14 +4,13 @@ import importlib.resources
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.data import FACTOR_UNITS, digit_factors, load_example
-from demele.data.examples import DIGITS, _enlarge, _thin, digits_example
+from demele.data.examples import _enlarge, _thin
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Floats = npt.NDArray[np.float64]
@@ -152,32 +151,15 @@ def test_thinning_agrees_with_the_definition(images: Floats) -> None:
 # Laws
 
 
-def test_shifted_digit_moves_its_centre_and_nothing_else(images: Floats) -> None:
-    # No digit of the set leaves its last row free, so it is erased first.
-    cropped = images[::60].copy()
-    cropped[:, 7] = 0
-    before, after = digit_factors(cropped), digit_factors(np.roll(cropped, 1, axis=1))
-    expected = before.assign(centre_y=before["centre_y"] + 1)
-    assert_close(after, expected, ROUNDING)
-
-
 def test_images_are_measured_one_by_one(images: Floats) -> None:
     together = digit_factors(images[:70])  # more than are thinned together
     assert_exact(digit_factors(images[66:67]), together.iloc[66:67])
-
-
-def test_paper_alone() -> None:
-    factors = measure(blank())
-    assert (factors["area"], factors["length"]) == (0, 0)
-    assert all(np.isnan(factors[name]) for name in FACTOR_UNITS if name not in ("area", "length"))
 
 
 @pytest.mark.parametrize(
     ("images", "message"),
     [
         (np.zeros((3, 64)), r"expected shape \(n, 8, 8\); got \(3, 64\)"),
-        (np.full((2, 8, 8), np.nan), "2 images have intensities outside 0 to 16, first: image 0"),
-        (np.stack([box(0, 2, 0, 2), 2 * box(0, 2, 0, 2)]), "1 images have intensities outside 0 to 16, first: image 1"),
         (-np.ones((1, 8, 8)), "outside 0 to 16"),
     ],
 )
@@ -199,23 +181,6 @@ def test_bundled_factors_are_those_of_scikit_learns_digits(images: Floats) -> No
 def test_pca_codes_are_recomputed_up_to_sign(pixels: Floats) -> None:
     codes, expected = load_example("pca").codes.to_numpy(), PCA(10, svd_solver="full").fit_transform(pixels)
     assert_close(codes * np.sign((codes * expected).sum(axis=0)), expected, SOLVER)
-
-
-@pytest.mark.parametrize("name", DIGITS)
-def test_sample_is_typed_and_complete(name: str) -> None:
-    sample = digits_example(name)
-    assert list(sample.codes) == [f"z{j}" for j in range(1, 11)]
-    assert list(sample.factors) == ["class", *FACTOR_UNITS]
-    assert (sample.codes.dtypes == np.float64).all()
-    assert (sample.factors[list(FACTOR_UNITS)].dtypes == np.float64).all()
-    assert isinstance(sample.factors["class"].dtype, pd.CategoricalDtype)
-    assert list(sample.factors["class"].cat.categories) == list(range(10))
-    assert len(sample.codes) == len(sample.factors) == 1797
-    assert np.isfinite(sample.codes.to_numpy()).all()
-    assert not sample.factors.isna().any(axis=None)
-    assert np.linalg.matrix_rank(sample.codes.to_numpy()) == 10
-    assert "CC BY 4.0" in sample.provenance
-    assert "1797 rows, 10 codes, 9 factors" in repr(sample)
 
 
 def test_unknown_name() -> None:

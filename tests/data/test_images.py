@@ -20,18 +20,6 @@ IMAGES: Any = ArrayImages(PIXELS, space=SPACE, name="small")
 TABLE = pd.DataFrame({"class": pd.Categorical(list("abcab")), "width": [0.5, 1.5, 2.5, 2.5, 0.25]})
 
 
-def test_a_set_says_what_it_holds() -> None:
-    assert len(IMAGES) == 24
-    assert IMAGES.shape == (6, 4, 3)
-    assert IMAGES.complete
-    assert repr(IMAGES) == "ImageSet(small: 24 images of 6 x 4 x 3; 2 shape × 3 x × 4 hue)"
-    part = IMAGES.subset([3, 5])
-    assert repr(part) == "ImageSet(small: 2 images of 6 x 4 x 3; out of 2 shape × 3 x × 4 hue)"
-    assert repr(IMAGES.subset([*range(24), 0])).endswith("25 images of 6 x 4 x 3; repeats of 2 shape × 3 x × 4 hue)")
-    assert repr(ArrayImages(PIXELS[:5], factors=TABLE)).endswith("; factors class, width)")
-    assert repr(ArrayImages(PIXELS[..., 0])) == "ImageSet(images: 24 images of 6 x 4 x 1; no factors)"
-
-
 def test_rows_come_in_the_order_asked_for() -> None:
     rows = [5, 0, 23, 5]
     assert_exact(IMAGES.images(rows), PIXELS[rows])
@@ -60,14 +48,6 @@ def test_rows_are_found_again_by_their_positions(sizes: list[int], seed: int, sh
     assert found.complete == (share != "half")
 
 
-def test_a_set_in_another_order_finds_its_combinations() -> None:
-    order = np.random.default_rng(1).permutation(24)
-    other = ArrayImages(PIXELS[order], space=SPACE, factors=SPACE.factors(order))
-    assert other.complete
-    assert_exact(other.images(other.index(SPACE.positions(np.arange(24)))), PIXELS)
-    pd.testing.assert_frame_equal(other.factors(), SPACE.factors(order))
-
-
 def test_of_rows_that_hold_the_same_the_first_is_found() -> None:
     twice = ArrayImages(PIXELS[[7, 3, 7]], space=SPACE, factors=SPACE.factors([7, 3, 7]))
     assert not twice.complete
@@ -75,17 +55,6 @@ def test_of_rows_that_hold_the_same_the_first_is_found() -> None:
 
 
 # Parts and other sizes ------------------------------------------------------------------------------------------------
-
-
-def test_parts_of_parts_are_parts() -> None:
-    part = IMAGES.subset([20, 3, 3, 8]).subset([3, 0, 1])
-    assert_exact(part.images([0, 1, 2]), PIXELS[[8, 20, 3]])
-    assert_exact(part.positions(), SPACE.positions([8, 20, 3]))
-    assert not part.complete
-    loose = ArrayImages(PIXELS[:5], factors=TABLE).subset([4, 2])
-    assert_exact(loose.images([1, 0]), PIXELS[[2, 4]])
-    assert loose.factors()["width"].tolist() == [0.25, 2.5]
-    assert loose.factors([1])["class"].tolist() == ["c"]
 
 
 def test_images_are_resized_when_they_are_asked_for() -> None:

@@ -3,7 +3,6 @@
 import importlib.resources
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from demele.core.errors import InputError, UnknownNameError
@@ -86,14 +85,6 @@ def test_taking_rows_keeps_everything_in_step() -> None:
     assert where == expected
 
 
-def test_taking_by_flags_is_taking_by_number(questions: LabelSet) -> None:
-    flags = np.arange(questions.n) % 7 == 3
-    a, b = questions.take(flags), questions.take(np.flatnonzero(flags))
-    assert_exact(a.labels, b.labels)
-    pd.testing.assert_frame_equal(a.predictions, b.predictions)
-    assert list(a.predictions.index) == list(range(a.n))
-
-
 @pytest.mark.parametrize(
     ("rows", "says"),
     [([0, 0], "once"), ([5432], "0 to 5431, got 5432 at row 0"), ([-1], "got -1"), ([0.5], "whole numbers")],
@@ -107,13 +98,6 @@ def test_unknown_names(questions: LabelSet) -> None:
     refuses(UnknownNameError, "did you mean 'mmlu_redux'", load_example, "mmlu-redux")
     refuses(UnknownNameError, "'virology'", questions.of_group, "alchemy")
     refuses(UnknownNameError, "none", load_example("label_errors_mnist").of_group, "virology")
-
-
-def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:
-    rates = {subject: questions.of_group(subject).noise_rate for subject in questions.group_names()}
-    worst = sorted(rates, key=lambda subject: -(rates[subject] or 0))[:2]
-    assert worst == ["virology", "college_chemistry"]
-    assert sum((rate or 0) == 0 for rate in rates.values()) > 20
 
 
 # The bundled answers of crowds are what their source says, and the methods that join answers read them ---------------
@@ -158,3 +142,10 @@ def test_counts_are_those_of_the_source(
 def test_unknown_names_of_crowd_sets() -> None:
     refuses(UnknownNameError, "did you mean 'mozafari_1000'", load_example, "mozafari")
     refuses(UnknownNameError, "name: expected one of pca, ica", load_example, "")
+
+
+def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:
+    rates = {subject: questions.of_group(subject).noise_rate for subject in questions.group_names()}
+    worst = sorted(rates, key=lambda subject: -(rates[subject] or 0))[:2]
+    assert worst == ["virology", "college_chemistry"]
+    assert sum((rate or 0) == 0 for rate in rates.values()) > 20

@@ -38,14 +38,6 @@ def test_lanczos_weights_by_hand() -> None:
     np.testing.assert_allclose(first, by_hand / by_hand.sum(), atol=2e-6)
 
 
-def test_a_constant_image_stays_constant() -> None:
-    for size, new_size in SIZES:
-        for resample in WAYS:
-            for value in (0, 1, 127, 254, 255):
-                image = np.full((2, size, 9, 3), value, dtype=np.uint8)
-                assert_exact(resampled(image, (new_size, 4), resample), np.full((2, new_size, 4, 3), value))
-
-
 def test_two_pixels_to_one_is_their_mean_halves_up() -> None:
     pixels = np.array([[0, 1], [0, 2], [3, 4], [254, 255], [10, 255]], dtype=np.uint8)
     assert_exact(resampled(pixels[:, :, None, None], (1, 1)).ravel(), [1, 1, 4, 255, 133])

@@ -164,15 +164,6 @@ def sample(**changed: Any) -> Sample:
     return Sample(**fields | changed)
 
 
-def test_a_sample_holds_images_and_their_grid() -> None:
-    found = sample()
-    assert repr(found) == "Sample(3 rows, 1 codes, 3 factors, images of 4 x 5 x 1; Made for a test.)"
-    assert found.images is not None
-    assert found.space == SPACE
-    assert sample(images=np.zeros((3, 2, 2, 3), dtype=np.float32), space=None).space is None
-    assert sample(factors=SPACE.factors([0, 1, 2]).assign(more=[1.5, 2.5, 3.5])).factors.shape == (3, 4)
-
-
 def test_what_does_not_go_together_is_refused() -> None:
     changed_cases: Any = [
         ({"codes": pd.DataFrame({"z1": [0.1]})}, InputError, "expected the same number of rows, got 1 and 3"),
@@ -189,3 +180,12 @@ def test_what_does_not_go_together_is_refused() -> None:
         with pytest.raises(error) as caught:
             sample(**changed)
         assert told in str(caught.value)
+
+
+def test_a_sample_holds_images_and_their_grid() -> None:
+    found = sample()
+    assert repr(found) == "Sample(3 rows, 1 codes, 3 factors, images of 4 x 5 x 1; Made for a test.)"
+    assert found.images is not None
+    assert found.space == SPACE
+    assert sample(images=np.zeros((3, 2, 2, 3), dtype=np.float32), space=None).space is None
+    assert sample(factors=SPACE.factors([0, 1, 2]).assign(more=[1.5, 2.5, 3.5])).factors.shape == (3, 4)

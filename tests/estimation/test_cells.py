@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation.cells import FactorCells, dependency_picture, summarise_cells
+from demele.estimation.cells import FactorCells, summarise_cells
 from demele.estimation.irs import (
     CellExtremes,
     crossed_deviations,
@@ -76,21 +76,6 @@ def wide_sample(n: int, seed: int = 3) -> tuple[Array, Array, list[int]]:
     codes = bins @ rng.normal(size=(3, 4)) + rng.normal(size=(n, 4)) ** 3
     bins[rng.random((n, 3)) < 0.1] = -1
     return codes * [1.0, 1e-3, 1e4, 1.0] + [0.0, 5.0, -1e5, 100.0], bins, [4, 7, 2]
-
-
-@settings(max_examples=30)
-@given(scale=st.sampled_from([1e-30, 1e-3, 2.0, 1000.0, 1e30]), shift=st.integers(-50, 50), which=st.integers(0, 3))
-def test_unit_and_origin_of_one_code_change_nothing(scale: float, shift: int, which: int) -> None:
-    codes, bins, n_bins = wide_sample(100)
-    codes = np.round(codes / [1.0, 1e-3, 1e4, 1.0], 3)
-    moved = codes.copy()
-    moved[:, which] = (moved[:, which] + shift) * scale
-    before, after = crossed_deviations(codes, bins, n_bins), crossed_deviations(moved, bins, n_bins)
-    assert_close(after.matrix, before.matrix, ROUNDING)
-    assert_close(after.max_deviation, before.max_deviation, ROUNDING)
-    assert_close(
-        irs_score(after.matrix, after.max_deviation)[1], irs_score(before.matrix, before.max_deviation)[1], ROUNDING
-    )
 
 
 def test_chunks_and_memory_maps(tmp_path: Path) -> None:
@@ -296,20 +281,6 @@ def test_rows_without_annotation_are_left_out() -> None:
     refuses(NotEnoughData, "none of the 14", general_irs, code, np.full((14, 1), -1), rest, rest)
 
 
-def test_codes_that_do_not_depend_on_factors_are_undefined() -> None:
-    factor, other = table([0, 0, 1, 1]), table([0, 0, 0, 0])
-    constant = general_irs(np.full((4, 1), 0.1), factor, other, other)
-    assert_exact(constant.value, np.nan)
-    assert_exact(constant.inactive, [True])
-    # The same values in each cell, in another order: means that differ by rounding.
-    rng = np.random.default_rng(6)
-    values = 0.1 + rng.random(300)
-    same_means = table(np.concatenate([values, rng.permutation(values)]))
-    factor, other = table(np.repeat([0, 1], 300)), np.zeros((600, 1), int)
-    assert_exact(general_irs(same_means, factor, other, other).value, np.nan)
-    assert_exact(disentanglement_scores(same_means, table(factor, other)), [[np.nan, np.nan]])
-
-
 def test_disentanglement_scores_equal_the_general_form() -> None:
     codes, bins = confounded_sample(150)
     codes = table(codes, np.full(150, 2.0))
@@ -331,20 +302,3 @@ def test_crossed_is_disentanglement_when_every_cell_has_one_row() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- picture
-
-
-def test_picture_by_hand() -> None:
-    # Against A, all others known (B, C): the cells of A0 have means 1, 5, 1, 7, those of A1 10, 12, 15.
-    bins = table(INTEREST, NUISANCE, REST)
-    picture = dependency_picture(table(np.zeros(12), CODE), bins, 1, 0, [3, 2, 2], quantiles=(0.25, 0.5))
-    assert_exact(picture.count, [8, 4, 0])
-    assert_close(picture.mean, [3.75, 13.0, np.nan], ROUNDING)
-    assert_exact(picture.low, [0.0, 10.0, np.nan])
-    assert_exact(picture.high, [8.0, 17.0, np.nan])
-    assert_close(picture.do_low, [1.0, 10.0, np.nan], ROUNDING)
-    assert_close(picture.do_high, [7.0, 15.0, np.nan], ROUNDING)
-    assert_exact(picture.combinations, [4, 3, 0])
-    # A0 sorted: 0 0 1 3 5 6 7 8; rank 1.75 -> 0.75, rank 3.5 -> 4. A1: 10 12 13 17; rank 0.75 -> 11.5, 1.5 -> 12.5.
-    assert_close(picture.lower, [0.75, 11.5, np.nan], ROUNDING)
-    assert_close(picture.upper, [4.0, 12.5, np.nan], ROUNDING)
-    assert picture.quantiles == (0.25, 0.5)

@@ -87,15 +87,6 @@ def test_few_codes_of_noise_are_beyond_chance(n: int, values: int) -> None:
     assert np.mean(found) <= 0.03
 
 
-def test_a_code_that_tells_is_beyond_chance_and_the_others_are_not() -> None:
-    counts = counted(np.random.default_rng(4), 300, 3)
-    counts.tables[1][7] = np.zeros((10, 3))
-    counts.tables[1][7][[0, 4, 9], [0, 1, 2]] = 100.0
-    found = beyond_chance(information_table(counts))
-    assert found[7].tolist() == [False, True, False, False]
-    assert found.sum() == 1
-
-
 # Whether a code tells anything of a factor, read off counts ----------------------------------------------------------
 
 
@@ -118,13 +109,6 @@ def test_codes_whose_counts_are_products_of_their_margins_tell_nothing() -> None
     found = dependence_of_counts(counts_of(independent(1000), independent(1000)[::-1]))
     assert not found.detected
     assert found.p > 0.9
-
-
-def test_a_code_is_found_whatever_stands_beside_it() -> None:
-    alone = dependence_of_counts(counts_of(told(1000)))
-    beside = dependence_of_counts(counts_of(independent(1000), told(1000)))
-    assert alone.detected
-    assert beside.detected
 
 
 def test_each_code_is_held_against_its_own_mean() -> None:

@@ -126,15 +126,6 @@ def test_constant_and_inactive_codes_never_win() -> None:
         assert not set(bound.tolist()) & {0, 1}
 
 
-def test_a_constant_code_does_not_win_where_no_other_varies() -> None:
-    # Code 1 is the value of factor 1, so it stands still whenever factor 0 alone varies; code 0 always does.
-    bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    codes = np.column_stack([np.full(4, 0.3), bins[:, 1]])
-    code, factor, _ = z_max_votes(codes, bins, n_votes=30, rng=np.random.default_rng(0))
-    assert set(factor.tolist()) == {0, 1}
-    assert_exact(code, np.ones(30))
-
-
 @pytest.mark.parametrize("batch_size", [20, 1000])
 def test_equal_codes_in_other_units_are_ties_for_the_first(batch_size: int) -> None:
     codes, bins = small_set(d=1, M=1)

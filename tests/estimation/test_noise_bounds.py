@@ -1,6 +1,5 @@
 """Bounds under a share of wrong annotations: closed forms, and no relabelling leaves them."""
 
-import itertools
 import math
 
 import numpy as np
@@ -111,25 +110,6 @@ def inside(bounds: InformationBounds, counts: list[Floats]) -> None:
         low, high = BOUNDS[name](bounds)
         assert found.min() >= low - EDGE
         assert found.max() <= high + EDGE
-
-
-def relabelled(factor: Ints, k: int) -> Ints:
-    """Every relabelling of one or two rows."""
-    made = [factor]
-    for a, b in itertools.combinations(range(len(factor)), 2):
-        for one, two in itertools.product(range(k), repeat=2):
-            other = factor.copy()
-            other[[a, b]] = one, two
-            made.append(other)
-    return np.array(made)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_no_relabelling_of_twelve_rows_leaves_the_bounds(seed: int) -> None:
-    codes, factors = tables(seed, 12, 3)
-    bounds = information_bounds([crossed(codes, factor, 3) for factor in factors], [2 / 12] * 3)
-    inside(bounds, [crossed(codes, relabelled(factor, 3), 3) for factor in factors])
-    assert (bounds.low > 0).any()
 
 
 def greedy(codes: Ints, factor: Ints, k: int, number: int, sign: float) -> Ints:

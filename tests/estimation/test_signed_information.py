@@ -70,22 +70,6 @@ def test_values_without_an_audited_row_are_right() -> None:
     assert np.abs(found - [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]).max() < 1e-3
 
 
-def test_all_rows_make_the_transition_of_a_small_audit_more_exact() -> None:
-    rng = np.random.default_rng(4)
-    prior, transition = np.array([0.5, 0.3, 0.2]), np.array([[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.2, 0.0, 0.8]])
-    joint = prior[:, None] * transition
-    counts = rng.multinomial(100, joint.ravel(), 2000).reshape(-1, 3, 3).astype(float)
-    given = np.tile(1e4 * joint.sum(axis=0), (2000, 1))
-    plain, better = counted_transition(counts), audited_transition(counts, given)
-    errors = [((one - transition) ** 2).sum(axis=(1, 2)).mean() for one in (plain, better)]
-    assert errors[1] < 0.85 * errors[0]
-    margins = [
-        ((without_errors(given[:, None], one)[:, 0] / 1e4 - prior) ** 2).sum(axis=1).mean() for one in (plain, better)
-    ]
-    assert margins[1] < 0.6 * margins[0]
-    assert (without_errors(given[:, None], better) >= 0).all()
-
-
 # Accuracies and areas against true classes, from annotations with known errors ---------------------------------------
 
 

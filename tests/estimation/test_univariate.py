@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes, mid_ranks
+from demele.estimation.linear_recovery import Basis, mid_ranks
 from demele.estimation.univariate import linear_classifier_accuracy_matrix, squared_correlations, svc_lines
 from tests.oracles import univariate as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
@@ -82,35 +82,6 @@ def test_classes_not_seen_in_training_are_never_predicted() -> None:
     assert accuracies[0] <= 0.75
 
 
-def gradient_share(code: FloatArray, signs: FloatArray, cost: float, slope: float, intercept: float) -> float:
-    """Largest derivative of the objective, relative to the most that the samples could contribute."""
-    short = np.maximum(0.0, 1.0 - signs * (slope * code + intercept))
-    by_slope = slope - 2 * cost * np.sum(signs * code * short)
-    by_intercept = intercept - 2 * cost * np.sum(signs * short)
-    return float(max(abs(by_slope), abs(by_intercept)) / (1 + 2 * cost * len(code)))
-
-
-@settings(max_examples=150)
-@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(-6, 6), st.sampled_from(["normal", "cauchy", "levels"]))
-def test_lines_are_minima(seed: int, n_classes: int, exponent: int, kind: str) -> None:
-    rng = np.random.default_rng(seed)
-    labels = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, rng.integers(1, 200))])
-    spread = rng.choice([0.01, 0.5, 5.0])
-    codes = labels[:, None] + spread * rng.normal(size=(len(labels), 1))
-    if kind == "cauchy":
-        codes = rng.standard_cauchy((len(labels), 1)) ** 3
-    if kind == "levels":
-        codes = np.round(codes)
-    codes = standardised(codes)
-    cost = 10.0**exponent
-    lines = svc_lines(codes, labels, n_classes=n_classes, C=cost)  # a warning would be an error
-    for k in range(1 if n_classes == 2 else 0, n_classes):
-        signs = np.where(labels == k, 1.0, -1.0)
-        share = gradient_share(codes[:, 0], signs, cost, lines.slopes[0, k], lines.intercepts[0, k])
-        assert_close(share, 0.0, SOLVER)
-        assert share < 1e-8
-
-
 def test_same_classifier_as_scikit_learn() -> None:
     n_classes_cases: Any = [2, 3, 8]
     cost_cases: Any = [0.01, 1.0, 30.0]
@@ -181,12 +152,3 @@ def test_a_basis_is_the_same_however_alike_its_columns_are(mixed: float) -> None
     assert basis.rank == 3
     assert np.abs(vectors.T @ vectors - np.eye(3)).max() < 1e-6 * max(1.0, 1e-3 / mixed)
     assert Basis.of(np.hstack([columns, columns[:, :1]])).rank == 3
-
-
-def test_classes_correlate_as_their_indicators() -> None:
-    rng = np.random.default_rng(3)
-    labels = rng.integers(0, 4, 300)
-    codes = rng.normal(size=(300, 3)) + labels[:, None] % 3
-    indicators = (labels[:, None] == np.arange(4)).astype(float)
-    expected = canonical_correlations(Basis.of(codes), Basis.of(indicators))[0]
-    assert_close(largest_with_classes(Basis.of(codes), labels, 6), expected, ROUNDING)

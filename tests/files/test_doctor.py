@@ -70,28 +70,6 @@ def test_tables_in_every_format_are_examined_alike(tmp_path: Path, suffix: str) 
     assert commands(facts, tmp_path) == [f"demele score codes.{suffix}::z1,z2 codes.{suffix}::shape"]
 
 
-def test_tables_of_experts_annotators_and_people_are_recognised(tmp_path: Path) -> None:
-    audit = examined(tmp_path / "audit.csv", "row,true_label\n3,cat\n5,dog\n")
-    assert commands(audit, tmp_path) == ["demele compare PREDICTIONS LABELS --audit audit.csv"]
-    crowd = examined(tmp_path / "crowd.csv", "task,worker,answer\n1,a,cat\n1,b,dog\n")
-    assert commands(crowd, tmp_path) == ["demele labels aggregate crowd.csv"]
-    people = examined(tmp_path / "people.csv", "id,human\n1,yes\n2,no\n")
-    assert commands(people, tmp_path) == ["demele judge RESULTS --human people.csv"]
-    rows = "".join(f"{row},{row % 2},{row // 3 % 2}\n" for row in range(12))
-    assert commands(examined(tmp_path / "r.csv", f"id,A,B\n{rows}"), tmp_path) == ["demele judge r.csv --human HUMAN"]
-    assert commands(examined(tmp_path / "h.csv", f"id,A,human_A\n{rows}"), tmp_path) == ["demele judge h.csv"]
-    (tmp_path / "people.csv").write_text("id,human_A,human_B\n1,1,0\n2,0,1\n")
-    both = doctor([tmp_path / "r.csv", tmp_path / "people.csv"])
-    wanted = f"demele judge {tmp_path / 'r.csv'} --human {tmp_path / 'people.csv'}"
-    assert [command for one in both.files for _, command in one.commands] == [wanted, wanted]
-    stars = "".join(f"{row},S,{row % 5 + 1}\n" for row in range(12))
-    likert = examined(tmp_path / "stars.csv", f"id,sys,stars\n{stars}")
-    assert commands(likert, tmp_path) == ["demele judge stars.csv --scale 1,5 --human HUMAN"]
-    judged = examined(tmp_path / "judged.csv", "id,system,score,human\n1,A,1,1\n1,B,5,\n2,A,4,\n2,B,3,\n")
-    assert commands(judged, tmp_path) == ["demele judge judged.csv --scale 1,5"]
-    assert [one.holds for one in judged.columns][2:] == ["scores", "scores by people"]
-
-
 def test_a_sheet_and_its_key_belong_together(tmp_path: Path, demele: Program) -> None:
     (tmp_path / "data.csv").write_text(CLASSES.replace("cat,,cat", "cat,dog,cat"))
     data = f"{tmp_path}/data.csv"
@@ -180,17 +158,3 @@ def test_broken_files_are_refused_with_the_reason(tmp_path: Path, name: str, con
     with pytest.raises(DemeleError, match=why) as caught:
         doctor(tmp_path / name)
     assert name in str(caught.value)
-
-
-def test_several_files_are_one_report(tmp_path: Path, demele: Program) -> None:
-    (tmp_path / "a.csv").write_text(CLASSES)
-    np.save(tmp_path / "b.npy", np.zeros((3, 2)))
-    made = demele("doctor", tmp_path / "a.csv", tmp_path / "b.npy")
-    assert made.status == 0
-    held = json.loads(made.out)
-    assert [one["kind"] for one in held["files"]] == ["a table", "an array"]
-    shown = demele("doctor", tmp_path / "a.csv", tmp_path / "b.npy", "--format", "table").out
-    assert "a.csv is a table with 30 rows." in " ".join(shown.split())
-    assert "float64 3 x 2" in shown
-    assert f"demele score {tmp_path}/b.npy FACTORS" in shown
-    assert demele("doctor", tmp_path / "none.csv").status == 2

@@ -1,6 +1,5 @@
 """Predictions, labels, transitions and audits are read by what they are; what cannot be used is refused by name."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,15 @@ import pytest
 
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
-from demele.files.audit_files import PROBABILITY, answer_rows, answers_text
 from demele.files.expert_sheets import read_any_audit
 from demele.files.label_files import (
     classes_named,
     column,
-    in_one_vocabulary,
     models,
-    name_of,
     read_cleaning,
     read_transition,
 )
-from demele.labels import TransitionCounts, TransitionMatrix, draw_audit
+from demele.labels import TransitionCounts, TransitionMatrix
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
@@ -63,41 +59,17 @@ def test_a_table_of_probabilities_is_no_column_of_classes(labels_folder: Path, w
 
 
 def test_one_column_has_to_be_picked(labels_folder: Path, warned: list[str]) -> None:
-    with pytest.raises(InputError, match=r"holds 5 columns \(old, new, twin, label, true\); pick one.*data\.csv::old"):
-        column("data.csv", warned.append)
+    refuses(InputError, r"holds 5 columns \(old, new, twin, label, true\); pick", column, "data.csv", warned.append)
     np.save("cube.npy", np.zeros((3, 3, 3), int))
-    with pytest.raises(InputError, match=r"^cube\.npy: expected one class per row, got an array of shape \(3, 3, 3\)"):
-        column("cube.npy", warned.append)
+    refuses(InputError, r"^cube\.npy: expected one class per row, got an array of", column, "cube.npy", warned.append)
     np.save("two.npy", np.zeros((3, 2), int))
     refuses(InputError, r"^two\.npy: expected one class per row, got shape \(3, 2\)", column, "two.npy", warned.append)
 
 
 def test_a_class_called_none_is_not_lost(labels_folder: Path, warned: list[str]) -> None:
     Path("none.csv").write_text("a,b\ncat,cat\nNone,dog\nNA,dog\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"none\.csv::a: column a: 2 missing values, first at row 1.*None.*another"):
-        column("none.csv::a", warned.append)
+    refuses(InputError, r"none\.csv::a: column a: 2 missing values, first at", column, "none.csv::a", warned.append)
     refuses(InputError, "2 missing values", models, "none.csv", warned.append)
-
-
-def test_digits_are_names_where_others_are(warned: list[str]) -> None:
-    words = pd.Series(["1", "2", "none"])
-    read = in_one_vocabulary({"labels": words, "old": np.array([1, 2, 2]), "other": np.array([7, 8, 9])})
-    assert read["old"].tolist() == ["1", "2", "2"]
-    assert read["labels"].tolist() == ["1", "2", "none"]
-    assert_exact(read["other"], [7, 8, 9])  # none of them is a name: not one vocabulary
-    numbers = {"labels": np.array([1, 2]), "old": np.array([2, 2])}
-    assert_exact(in_one_vocabulary(numbers)["old"], [2, 2])
-
-
-def test_models_are_called_by_their_columns(labels_folder: Path, judged: pd.DataFrame, warned: list[str]) -> None:
-    read = models("data.csv::old,new", warned.append)
-    assert list(read) == ["old", "new"]
-    np.save("matrix.npy", judged[["old", "new"]].to_numpy())
-    read = models("matrix.npy", warned.append)
-    assert list(read) == ["model 1", "model 2"]
-    assert_exact(read["model 2"], judged["new"])
-    assert name_of("data.csv::old") == "old"
-    assert name_of("run/old.npy") == "old"
 
 
 def test_labels_are_no_model(labels_folder: Path, warned: list[str]) -> None:
@@ -195,30 +167,6 @@ def test_what_is_no_transition_is_refused(content: str, message: str, tmp_path: 
 
 
 # Audits ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("given", [np.arange(50) % 3, np.array(["a", "b", "c"], dtype=object)[np.arange(50) % 3]])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, warned: list[str]) -> None:
-    plan = draw_audit(50, 12, disagreement=np.arange(50.0) if weighted else None, seed=3)
-    lines = answer_rows(plan.rows, given, plan.design)
-    if plan.probabilities is not None:
-        lines = [{**line, PROBABILITY: p} for line, p in zip(lines, plan.probabilities.tolist(), strict=True)]
-    text = answers_text(lines)
-    frame = pd.read_csv(io.StringIO(text), converters={"probability": float})
-    assert_exact(frame["row"], plan.rows)
-    assert frame["given_label"].tolist() == given[plan.rows].tolist()
-    frame["true_label"] = given[(plan.rows + 1) % 50]
-    # A spreadsheet that sorts the rows loses nothing.
-    frame.sort_values("row").to_csv(tmp_path / "audit.csv", index=False, sep=";")
-    audit = read_any_audit(str(tmp_path / "audit.csv"), given, warned.append)
-    assert_exact(audit.rows, plan.rows)
-    assert audit.labels.tolist() == given[(plan.rows + 1) % 50].tolist()
-    assert audit.design == plan.design
-    if weighted:
-        assert plan.probabilities is not None
-        assert audit.probabilities is not None
-        assert_exact(audit.probabilities, plan.probabilities)
 
 
 @pytest.mark.parametrize(

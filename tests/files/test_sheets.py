@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.files.named import csv_text, escaped, read_table, sheet_bytes, split_name
-from demele.files.table_files import plain_frame, quoted_name, unescaped
+from demele.files.table_files import plain_frame, unescaped
 from tests.cli.conftest import Program
 
 SIGNS = "=+-@\t\r"
@@ -49,27 +49,6 @@ def test_a_frame_as_csv() -> None:
     assert csv_text(categories, delimiter="\t").splitlines() == ["c", "'=x", "y"]
 
 
-def test_audit_sheets_come_back_with_their_classes(
-    demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    labels = np.array(["=cat", "-dog", "owl"])[np.arange(60) % 3]
-    pd.DataFrame({"label": labels}).to_csv("labels.csv", index=False)
-    run = demele("audit", "draw", "labels.csv::label", "--size", 40, "-o", "audit.csv")
-    assert run.status == 0, run.err
-    sheet = pd.read_csv("audit.csv", keep_default_na=False)
-    assert set(sheet["given_label"]) == {"'=cat", "'-dog", "owl"}
-    found = []
-    # An expert types the names of the classes, or copies what the sheet shows.
-    for said in ([unescaped(text) for text in sheet["given_label"]], sheet["given_label"].tolist()):
-        sheet.assign(true_label=said).to_csv("answered.csv", index=False)
-        run = demele("assess", "labels.csv::label", "labels.csv::label", "--audit", "answered.csv", "--format", "csv")
-        assert run.status == 0, run.err
-        found.append(run.out)
-    assert found[0] == found[1]
-    assert "'=cat" in found[0]
-
-
 def test_labels_written_are_read_back(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     labels = np.array(["=cat", "-dog"] * 30)
@@ -83,22 +62,6 @@ def test_labels_written_are_read_back(demele: Program, tmp_path: Path, monkeypat
 
 
 # Names of columns.
-
-
-def test_names_between_quotes() -> None:
-    for names, expected in [
-        ("a,b", ("a", "b")),
-        (" a , b ", ("a", "b")),
-        ("my score", ("my score",)),
-        ('"score,v2",z1', ("score,v2", "z1")),
-        ('z1, "score,v2"', ("z1", "score,v2")),
-        ('" a "', (" a ",)),
-        ('"the ""best"", of all"', ('the "best", of all',)),
-        ('"x::y",z', ("x::y", "z")),
-    ]:
-        assert split_name(f"data.csv::{names}") == (Path("data.csv"), expected)
-        again = ",".join(map(quoted_name, expected))
-        assert split_name(f"run::1/data.csv::{again}") == (Path("run::1/data.csv"), expected)
 
 
 @pytest.mark.parametrize("names", ['"a', 'a"', '"a"b', 'a"b"c'])

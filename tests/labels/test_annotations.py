@@ -113,14 +113,6 @@ def test_a_matrix_has_a_row_per_annotator() -> None:
     assert_exact(table.votes(), [[1, 1], [0, 1], [0, 0]])
 
 
-def test_annotators_who_answered_nothing_are_told() -> None:
-    table = Annotations.from_matrix({"ann": [0, 1, 0], "eve": [None, None, None], "bob": [0, 0, 1]})
-    assert (table.annotators, table.silent) == (("ann", "bob"), ("eve",))
-    note = next(note for note in dawid_skene(table).notes if note.code == "silent-annotators")
-    assert (note.code, note.subject) == ("silent-annotators", ("eve",))
-    assert note.message.startswith("1 of 3 annotators gave no answer")
-
-
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
 def test_a_mapping_a_wide_frame_and_a_long_one_say_the_same(missing: Any) -> None:
     wide = {"ann": ["x", "y", "y"], "bob": ["x", missing, "x"]}
@@ -233,14 +225,6 @@ def test_missing_answers_of_a_long_table() -> None:
         dawid_skene(Annotations.from_matrix(WIDE), no_answer=-1)
 
 
-@pytest.mark.parametrize("join", JOINS[:3])
-def test_unanimous_answers(join: Callable[..., Any]) -> None:
-    (note,) = (note for note in join([[0, 1, 1], [0, 1, None]]).notes if note.code == "unanimous")
-    assert "each of the 2 items with two answers or more" in note.message
-    assert "does not say that they are right" in note.message
-    assert "unanimous" not in codes(join([[0, 1, 1], [0, 1, 0]]))
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -253,17 +237,3 @@ def test_columns_that_compete_are_named(more: dict[str, int], message: str) -> N
     frame = pd.DataFrame({"task": [0, 1], "worker": [0, 0], "label": [0, 1]})
     assert read_annotations(frame).n_answers == 2
     refuses(InputError, message, read_annotations, frame.assign(**more))
-
-
-def test_ties_are_counted() -> None:
-    found = majority_vote([["a", "b", "b", None], ["b", "a", "b", None]])
-    (note,) = (note for note in found.notes if note.code == "ties")
-    assert note.message.startswith("2 of 4 items have a tie")
-    assert "drawn" in note.message
-    assert note.subject == ("0", "1")
-    assert found.labels[2] == "b"
-    # 0.1 + 0.2 against 0.3: a tie but for rounding.
-    weighted = majority_vote([[0], [0], [1]], weights=[0.1, 0.2, 0.3])
-    assert "ties" in codes(weighted)
-    assert "ties" not in codes(majority_vote([[0], [0], [1]]))
-    assert "ties" not in codes(majority_vote([[0], [1]], weights=[1, 2]))

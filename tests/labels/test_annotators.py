@@ -15,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 from demele.core.error_aims import ErrorAims
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator, draw_model
-from demele.labels.made.noise import add_feature_noise
 from tests.tolerances import ROUNDING, assert_at_most, assert_exact
 
 STEP, TOLERANCE, HIGHEST = 0.05, 0.01, 0.4
@@ -66,19 +65,6 @@ def test_they_are_varied() -> None:
     alike = np.flatnonzero(np.round(found().errors / STEP) == 4)
     shared = (wrong[alike[0]] & wrong[alike[1]]).sum() / wrong[alike[0]].sum()
     assert 0.2 < shared < 0.9
-
-
-def test_the_noise_they_make_hits_what_is_hard_to_read() -> None:
-    # An eight of the digits is taken for a one more often than for a zero, by these annotators and by people.
-    features, y = load_digits(return_X_y=True)
-    noisy = add_feature_noise(y[:600], found().predictions, 0.2)
-    assert noisy.counts.counts[8, 1] > noisy.counts.counts[8, 0]
-    smaller = add_feature_noise(y[:600], found().predictions, 0.05)
-    assert not (smaller.mislabelled & ~noisy.mislabelled).any()
-    # a classifier that never saw these annotators errs more on the instances that they mislabel
-    judge = KNeighborsClassifier(5).fit(features[600:], y[600:])
-    errs = judge.predict(features[:600]) != y[:600]
-    assert errs[noisy.mislabelled].mean() > 5 * errs[~noisy.mislabelled].mean()
 
 
 def test_same_bits_whatever_the_number_of_processes() -> None:

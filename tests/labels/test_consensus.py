@@ -17,7 +17,6 @@ from demele.labels import (
     Annotations,
     Consensus,
     aggregate,
-    bayesian_consensus,
     consensus,
     dawid_skene,
     majority_vote,
@@ -94,15 +93,6 @@ def test_the_own_prior_ends_where_nothing_moves() -> None:
     assert found.details["change"] <= 1e-6
     further = dawid_skene(crowd, prior="own", max_iterations=found.iterations + 200, tolerance=0)
     assert_close(further.probabilities, found.probabilities, SOLVER)
-
-
-def test_a_strong_prior_is_one_coin_and_a_weak_one_the_plain_model() -> None:
-    table = load_example("mozafari_1000").to_frame()
-    strong = dawid_skene(table, prior="own", strength=1e9, max_iterations=5, tolerance=0)
-    assert_close(strong.probabilities, one_coin(table, max_iterations=5, tolerance=0).probabilities, SOLVER)
-    weak = dawid_skene(table, prior="own", strength=1e-9, max_iterations=2, tolerance=0)
-    plain = dawid_skene(table, max_iterations=2, tolerance=0)
-    assert float(np.mean(weak.labels == plain.labels)) > 0.99
 
 
 def test_plain_dawid_skene_keeps_its_numbers() -> None:
@@ -184,26 +174,6 @@ def test_bad_settings() -> None:
             refuses(InputError, "^" + re.escape(message), one_coin, THREE, **options)
 
 
-def test_the_vote_is_recommended_where_annotators_of_two_classes_answer_little() -> None:
-    """Three answers an item of 200 annotators, each right on a share between .5 and .9: the blend loses to the vote."""
-    rng = np.random.default_rng(0)
-    right = {"vote": 0, "blend": 0}
-    for _ in range(4):
-        ability, truth = rng.uniform(0.5, 0.9, 200), rng.integers(0, 2, 400)
-        answers = np.full((200, 400), -1)
-        for item in range(400):
-            who = rng.choice(200, 3, replace=False)
-            answers[who, item] = np.where(rng.random(3) < ability[who], truth[item], 1 - truth[item])
-        blend = consensus(answers, no_answer=-1)
-        right["vote"] += int((blend.majority == truth).sum())
-        right["blend"] += int((blend.labels == truth).sum())
-        assert "few-answers" in [note.code for note in blend.notes]
-    assert right["blend"] < right["vote"]
-    many = consensus(rng.integers(0, 2, (3, 10)))
-    assert "few-answers" not in [note.code for note in many.notes]
-    assert "few-answers" not in [note.code for note in consensus(rng.integers(0, 3, (3, 9))).notes]
-
-
 # One call that joins answers, and compares the labels with true ones and with given ones -----------------------------
 
 
@@ -211,20 +181,6 @@ def test_the_vote_is_recommended_where_annotators_of_two_classes_answer_little()
 TRUE = np.array([0, 1, 0, 1, 0, 1])
 ANSWERS = [TRUE, [0, 1, 0, 1, 1, 1], [0, 1, 0, 0, 0, 1], [1, 0, 1, 1, 1, 1]]
 NAMED = Annotations.from_matrix(ANSWERS, items=[f"i{place}" for place in range(6)])
-
-
-def test_the_consensus_is_that_of_its_method() -> None:
-    assert aggregate(ANSWERS).consensus.labels.tolist() == consensus(ANSWERS).labels.tolist()
-    smooth = aggregate(ANSWERS, method="dawid-skene", smoothing=0.5).consensus
-    assert smooth.log_likelihood == dawid_skene(ANSWERS, smoothing=0.5).log_likelihood
-    strong = aggregate(ANSWERS, method="own-prior", strength=50).consensus
-    assert strong.log_likelihood == dawid_skene(ANSWERS, prior="own", strength=50).log_likelihood
-    few: dict[str, Any] = {"n_samples": 20, "n_warmup": 5, "n_chains": 2, "seed": 3}
-    with pytest.warns(NotConvergedWarning):
-        drawn = aggregate(ANSWERS, method="bayesian", **few).consensus
-    with pytest.warns(NotConvergedWarning):
-        expected = bayesian_consensus(ANSWERS, **few)
-    assert_close(drawn.probabilities, expected.probabilities, ROUNDING)
 
 
 def test_true_labels_are_found_by_the_names_of_items() -> None:

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits
@@ -149,19 +147,6 @@ def test_the_threshold_of_entropy_is_what_is_usual_where_prediction_and_label_ag
         assert found.suspect[-2] == (len(y) == 2)
 
 
-def test_half_wrong_labels_are_found_by_entropy() -> None:
-    """A model that is trained on many wrong labels is sure of nothing: the fixed limit finds next to nothing."""
-    rng = rng_for(0, "test_filters", "entropy of noise")
-    true = np.arange(600) % 6
-    features = np.eye(6)[true] + rng.normal(0, 0.25, (600, 6))
-    wrong = rng.random(600) < 0.4
-    y = np.where(wrong, (true + rng.integers(1, 6, 600)) % 6, true)
-    fixed, usual = (clean(y, features, method="entropy", threshold=limit) for limit in (0.3, None))
-    assert (fixed.suspect & wrong).sum() < 0.1 * wrong.sum()
-    assert (usual.suspect & wrong).sum() > 0.25 * wrong.sum()
-    assert (usual.suspect & wrong).sum() > 0.85 * usual.n_suspects
-
-
 def test_partitioning_against_a_loop() -> None:
     features, y = blobs(3)
     for rule in ("majority", "non-objection"):
@@ -218,37 +203,6 @@ def test_same_suspects_as_cleanlab(rule: str) -> None:
         assert (found.suggested[expected] == names[probabilities.argmax(axis=1)][expected]).all()
 
 
-@settings(max_examples=30)
-@given(seed=st.integers(0, 2**32 - 1), method=st.sampled_from(["entropy", "confident"]))
-def test_from_probabilities_the_order_of_rows_changes_nothing(seed: int, method: Any) -> None:
-    rng = np.random.default_rng(seed)
-    k, n = int(rng.integers(2, 5)), int(rng.integers(10, 80))
-    # Coarse, so that there are ties everywhere, and rows that are the same.
-    parts = rng.multinomial(10, np.ones(k) / k, n)
-    probabilities = parts / 10
-    y = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
-    order = rng.permutation(n)
-    before, after = clean(y, probabilities, method=method), clean(y[order], probabilities[order], method=method)
-    assert_exact(after.suspect, before.suspect[order])
-    assert_exact(after.suggested, before.suggested[order])
-
-
-def test_equals_are_suspected_together() -> None:
-    from cleanlab.filter import find_label_issues
-
-    rng = np.random.default_rng(0)
-    probabilities, y = rng.multinomial(4, np.ones(3) / 3, 60) / 4, rng.integers(0, 3, 60)
-    direct = find_label_issues(y, probabilities, n_jobs=1)
-    found = clean(y, probabilities, method="confident")
-    split = 0
-    for row in range(60):
-        equals = (y == y[row]) & (probabilities == probabilities[row]).all(axis=1)
-        assert np.unique(found.suspect[equals]).size == 1
-        split += np.unique(direct[equals]).size == 2
-    assert split > 0  # cleanlab takes some of them only, by their place
-    assert (found.suspect >= direct).mean() > 0.9
-
-
 def test_columns_of_probabilities() -> None:
     import pandas as pd
 
@@ -280,90 +234,6 @@ def test_digits_beat_chance(digits: tuple[Array, Array, Array], method: Any) -> 
     if found.score is not None:
         ranks = np.argsort(np.argsort(found.score))
         assert ranks[wrong].mean() > ranks[~wrong].mean() + 0.2 * y.size
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_classes_of_one_instance(method: Any) -> None:
-    features, y = blobs(12, sizes=(30, 30))
-    y = np.concatenate([y, [7, 8]])
-    features = np.vstack([features, [[50.0, 50.0], [0.0, 0.0]]])
-    found = clean(y, features, method=method, **METHODS[method])
-    codes = [note.code for note in found.notes]
-    if method == "knn":  # has neighbours to judge it by, all of other classes
-        assert_exact(found.suspect[-2:], [True, True])
-        assert "lost-classes" in codes
-        assert "rare-classes" in codes
-    else:
-        assert_exact(found.suspect[-2:], [False, False])
-        assert "unjudged" in codes
-        note = next(note for note in found.notes if note.code == "unjudged")
-        assert note.subject == ("7", "8")
-        assert "2 of 4 classes" in note.message
-        if found.score is not None:
-            assert np.isnan(found.score[-2:]).all()
-            assert not np.isnan(found.score[:-2]).any()
-
-
-@settings(max_examples=25)
-@given(
-    sizes=st.lists(st.integers(1, 5), min_size=2, max_size=6),
-    method=st.sampled_from([name for name in METHODS if name != "knn"]),
-    seed=st.integers(0, 1000),
-)
-def test_few_instances_never_break_the_folds(sizes: list[int], method: Any, seed: int) -> None:
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    features = np.random.default_rng(seed).normal(size=(y.size, 2))
-    tree = DecisionTreeClassifier()
-    options: dict[str, Any] = {"model": [tree, tree] if method == "voting" else tree}
-    found = clean(y, features, method=method, seed=seed, **options)
-    assert not found.suspect[np.bincount(y)[y] == 1].any()
-    assert_exact(found.suggested[~found.suspect], y[~found.suspect])
-    assert (found.suggested[found.suspect] != y[found.suspect]).all()
-
-
-@settings(max_examples=50)
-@given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8), folds=st.integers(2, 10), seed=st.integers(0, 1000))
-def test_folds_are_dealt_evenly(sizes: list[int], folds: int, seed: int) -> None:
-    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes)).astype(np.int32)
-    fold = dealt(y, folds, np.random.default_rng(seed))
-    whole = np.bincount(fold, minlength=folds)
-    assert whole.max() - whole.min() <= 1
-    for each in range(len(sizes)):
-        counts = np.bincount(fold[y == each], minlength=folds)
-        assert counts.max() - counts.min() <= 1
-
-
-def test_defaults_and_what_they_say(digits: tuple[Array, Array, Array]) -> None:
-    features, y, _ = (part[:300] for part in digits)
-    found = clean(y, features, method="voting")
-    assert found.method == "voting"
-    assert [note.code for note in found.notes] == ["many-suspects"]
-    text = str(found.signature)
-    assert "DecisionTreeClassifier()" in text
-    assert "folds=5, rule='majority', seed=0)  # n=300, classes=10" in text
-    frame = found.to_frame(y)
-    assert list(frame.columns) == ["label", "suspect", "suggested", "score"]
-    assert frame["suspect"].sum() == found.n_suspects
-
-
-def test_many_suspects_have_a_note_and_the_default_suspects_fewer() -> None:
-    pytest.importorskip("cleanlab")
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 4, 1500)
-    features = rng.normal(size=(1500, 10)) + 2.4 * np.eye(10)[truth]
-    given = np.where(rng.random(1500) < 0.05, (truth + rng.integers(1, 4, 1500)) % 4, truth)
-    near, usual = clean(given, features, method="knn"), clean(given, features)
-    assert usual.method == "confident"
-    assert usual.n_suspects < near.n_suspects
-    wrong = given != truth
-    assert wrong[usual.suspect].mean() > 0.5 > wrong[near.suspect].mean()
-    assert (
-        (near.applied(given).labels == truth).mean() < 1 - wrong.mean() < (usual.applied(given).labels == truth).mean()
-    )
-    (note,) = near.notes
-    assert note.code == "many-suspects"
-    assert note.message.startswith(f"{near.suspect.mean():.0%} of the labels are suspected.")
-    assert not usual.notes
 
 
 # What is left after a cleaning ----------------------------------------------------------------------------------------
@@ -531,16 +401,6 @@ def test_a_cleaning_does_not_depend_on_how_probabilities_were_written(method: An
     # A label at a limit may fall to the other side of it.
     assert np.count_nonzero(found.suspect != plain.suspect) <= 1
     assert found.document().scope[1] == "read from probabilities"
-
-
-def test_most_labels_suspected_suggests_the_order_of_the_columns() -> None:
-    pure = np.eye(3)[np.arange(300) % 3] * 0.97 + 0.01
-    shifted = clean((np.arange(300) + 1) % 3, pure, method="entropy")
-    (note,) = (note for note in shifted.notes if note.code == "mostly-suspected")
-    assert "columns of the probabilities are in the order of the classes, here 0, 1, 2" in note.message
-    assert "classes=[...]" in note.message
-    assert "count the classes from another number" in note.message
-    assert "mostly-suspected" not in codes(clean(np.arange(300) % 3, pure, method="entropy").notes)
 
 
 def test_what_a_cleaning_says_of_its_table() -> None:

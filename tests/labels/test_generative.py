@@ -329,14 +329,6 @@ def test_same_bits_whatever_the_workers(crowd: Consensus) -> None:
     assert (other.probabilities != crowd.probabilities).any()
 
 
-def test_blocks_of_items_change_nothing(monkeypatch: pytest.MonkeyPatch, crowd: Consensus) -> None:
-    _, answers = simulated(1, 200, CROWD)
-    for name in ("CELLS_AT_ONCE", "FEWEST_ITEMS_AT_ONCE"):
-        monkeypatch.setattr(f"demele.labels.joined.gibbs.{name}", 17)
-    again = bayesian_consensus(answers, n_samples=200, n_warmup=60, n_chains=3, level=0.8, seed=4)
-    assert_exact(again.probabilities, crowd.probabilities)
-
-
 # Features ------------------------------------------------------------------------------------------------------------
 
 
@@ -345,30 +337,6 @@ def documents(labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     frequency = np.where(np.arange(30) // 10 == np.arange(3)[:, None], 0.06, 0.02)
     rng = rng_for(seed, "simulated documents")
     return np.stack([rng.multinomial(12, frequency[label]) for label in labels])
-
-
-@pytest.mark.parametrize("model", ["counts", "normal"])
-def test_features_help_where_answers_are_few(model: str) -> None:
-    gains, silent = [], []
-    for seed in range(5):
-        labels, answers = simulated(seed, 120, [0.65, 0.6, 0.55])
-        answers[:, 100:] = -1  # nobody answered about the last 20
-        rng = rng_for(seed, "simulated measurements")
-        features = documents(labels, seed) if model == "counts" else rng.normal(np.eye(3)[labels] * 2, 1)
-        table = Annotations.from_matrix(answers, no_answer=-1)
-        options: Any = {"n_samples": 40, "n_warmup": 60, "n_chains": 2}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConvergedWarning)
-            alone = bayesian_consensus(table, **options)
-            helped = bayesian_consensus(table, features=features, feature_model=model, **options)
-        right = helped.labels == labels
-        gains.append(right[:100].mean() - (alone.labels == labels)[:100].mean())
-        silent.append(right[100:].mean())
-        assert "labels-from-features" in {note.code for note in helped.notes}
-        assert "unanswered-items" not in {note.code for note in helped.notes}
-    # At least a tenth more of the answered items right, and twice chance for those without an answer.
-    assert np.mean(gains) > 0.1
-    assert np.mean(silent) > 2 / 3
 
 
 def test_sparse_and_dense_counts_are_the_same() -> None:
@@ -399,15 +367,6 @@ def test_units_and_constant_features_do_not_matter() -> None:
 # Warnings and notes --------------------------------------------------------------------------------------------------
 
 
-def test_too_short_chains_warn() -> None:
-    _, answers = simulated(5, 60, [0.6, 0.5, 0.5])
-    with pytest.warns(NotConvergedWarning, match=r"R-hat of .* above 1\.05; give a higher `n_warmup` and `n_samples`"):
-        found = bayesian_consensus(answers, n_samples=6, n_warmup=0)
-    assert found.converged is False
-    assert max(np.nanmax(value) for value in found.details["r_hat"].values()) > 1.05
-    assert "few-effective-draws" in {note.code for note in found.notes}
-
-
 def test_exchanged_classes_are_told() -> None:
     _, answers = simulated(6, 60, [0.95, 0.95, 0.95, 0.95], k=2)
     usual = bayesian_consensus(answers, n_samples=40, n_warmup=20)
@@ -419,15 +378,6 @@ def test_exchanged_classes_are_told() -> None:
     assert note.subject == ("chain 0", "chain 1", "chain 2", "chain 3")
     assert {"prior-without-preference", "unlike-majority"} <= {note.code for note in found.notes}
     assert (found.labels != found.majority).all()
-
-
-def test_few_annotators_per_item_are_told() -> None:
-    _, answers = simulated(7, 40, [0.9, 0.9])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        found = bayesian_consensus(answers, n_samples=20, n_warmup=10)
-    (note,) = (note for note in found.notes if note.code == "weakly-identified")
-    assert note.message.startswith("0 of 40 answered items have 3 annotators")
 
 
 # What the Bayesian consensus refuses, and how it says so -------------------------------------------------------------
@@ -488,13 +438,6 @@ def test_r_hat_by_hand() -> None:
     assert_close(split_r_hat(np.array([[1.0, 2, 1, 2], [3, 4, 3, 4]])), math.sqrt(19 / 6), ROUNDING)
     # A chain that wanders is found by its halves alone: (0, 2), (10, 12): within 2, between 50; sqrt(1/2 + 25).
     assert_close(split_r_hat(np.array([[0.0, 2, 10, 12]])), math.sqrt(25.5), ROUNDING)
-
-
-def test_of_an_odd_number_the_first_draw_is_left_out() -> None:
-    chains = autoregressive(0, 0.5, (3, 8))
-    odd = np.column_stack([[9.0, 8, 7], chains])
-    assert_exact(split_r_hat(odd), split_r_hat(chains))
-    assert_exact(effective_samples(odd), effective_samples(chains))
 
 
 def test_several_quantities_at_once() -> None:

@@ -1,7 +1,6 @@
 """Votes: against loops, by hand, by their laws, and with weights that are given or found."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
-from demele.core.seeds import rng_for
 from demele.labels import Annotations, majority_vote
 from demele.labels.joined import voting
 from tests.oracles import annotators as oracle
@@ -85,64 +83,9 @@ def test_ties_that_are_left_are_drawn() -> None:
     assert_exact(majority_vote(long, seed=1).labels, found.labels)
 
 
-@given(crowds(), st.permutations(range(4)), st.sampled_from([None, "agreement", "given"]), st.integers(0, 9))
-def test_names_of_classes_and_the_order_of_answers_change_nothing(
-    crowd: tuple[Answers, int], names: list[int], weights: Any, seed: int
-) -> None:
-    answers, _ = crowd
-    table = Annotations(*zip(*dict.fromkeys(answers), strict=True), all_items=range(6))
-    if weights == "given":
-        weights = {name: 1 + place % 2 for place, name in enumerate(table.annotators)}
-    frame = table.to_frame()
-    other = frame.sample(frac=1, random_state=seed).assign(answer=lambda one: one["answer"].map(dict(enumerate(names))))
-    renamed = Annotations(other["item"], other["annotator"], other["answer"], all_items=range(6))
-    repeated = frame[["item", "annotator"]].duplicated().any()  # their order says which class came first
-    ours = majority_vote(table, weights=weights, seed=seed)
-    found = majority_vote(renamed if not repeated else replaced(table, names), weights=weights, seed=seed)
-    assert_exact(found.labels, np.array(names)[ours.labels])
-    assert_exact(found.majority, np.array(names)[ours.majority])
-    assert_exact(found.tied, ours.tied)
-    assert_close(found.confidence, ours.confidence, ROUNDING)
-
-
 def replaced(table: Annotations, names: list[int]) -> Annotations:
     frame = table.to_frame()
     return Annotations(frame["item"], frame["annotator"], [names[each] for each in frame["answer"]], all_items=range(6))
-
-
-def test_the_order_of_names_earns_nothing() -> None:
-    right, reversed_, drawn = [], [], []
-    for seed in range(5):
-        truth, table = crowd_of(seed, 40, 2000, 4, 4, rare=True)
-        backwards = Annotations(table.item, table.annotator, 3 - table.answer, classes=range(4))
-        plain = majority_vote(table)
-        right.append(float(np.mean(plain.labels == truth)))
-        reversed_.append(float(np.mean(majority_vote(backwards).labels == 3 - truth)))
-        level = plain.probabilities >= plain.confidence[:, None] - 1e-9
-        drawn.append(float(np.mean(level[np.arange(2000), truth] / level.sum(axis=1))))
-    assert_exact(right, reversed_)
-    assert (np.array(right) > np.array(drawn) + 0.02).all()  # random ties, on average
-
-
-def crowd_of(seed: int, who: int, n: int, each: int, k: int, *, rare: bool = False) -> tuple[Any, Annotations]:
-    """Truth and answers of annotators of skills .4 to .9, each item answered by a few of them."""
-    rng = rng_for(seed, "test_voting", "crowd")
-    truth = rng.choice(k, n, p=np.arange(k, 0, -1) / (k * (k + 1) / 2)) if rare else rng.integers(0, k, n)
-    item = np.repeat(np.arange(n), each)
-    annotator = np.concatenate([rng.choice(who, each, replace=False) for _ in range(n)])
-    right = rng.random(item.size) < rng.uniform(0.4, 0.9, who)[annotator]
-    answer = np.where(right, truth[item], (truth[item] + rng.integers(1, k, item.size)) % k)
-    return truth, Annotations(item, annotator, answer, classes=range(k))
-
-
-def test_items_without_answers_have_the_shares_of_all_votes() -> None:
-    table = Annotations([0, 0, 2], ["x", "y", "x"], [1, 0, 1], all_items=[0, 1, 2])
-    found = majority_vote(table)
-    assert_close(found.probabilities, [[1 / 2, 1 / 2], [1 / 3, 2 / 3], [0.0, 1.0]], ROUNDING)
-    assert found.labels.tolist() == [1, 1, 1]  # x is upheld more than y
-    assert found.tied.tolist() == [True, False, False]
-    assert_exact(found.n_answers, [2, 0, 1])
-    assert "unanswered-items" in {note.code for note in found.notes}
 
 
 def test_items_of_annotators_that_do_not_count() -> None:
@@ -156,15 +99,6 @@ def test_items_of_annotators_that_do_not_count() -> None:
     assert note.message.startswith("1 of 3 items were answered only by annotators of weight 0")
 
 
-@given(crowds(), st.sampled_from([1e-300, 0.125, 3.0, 1e300]))
-def test_only_ratios_of_weights_matter(crowd: tuple[Answers, int], factor: float) -> None:
-    table = read(*crowd)
-    plain = majority_vote(table)
-    found = majority_vote(table, weights=np.full(table.n_annotators, factor))
-    assert_close(found.probabilities, plain.probabilities, ROUNDING)
-    assert found.method == "weighted majority"
-
-
 def test_agreement_by_hand() -> None:
     # Votes: 1, 1, 0, 0, and a tie about the last item. Upheld: ann 4.5 of 5, bob 3 of 4, cal 2 of 4, dan .5 of 1.
     rows = {"ann": [1, 1, 0, 0, 0], "bob": [1, 1, 0, 1, None], "cal": [1, 0, 1, 0, None], "dan": [None] * 4 + [1]}
@@ -175,34 +109,6 @@ def test_agreement_by_hand() -> None:
     assert_close(found.probabilities[:, 1], [1.0, (7 / 4) / (9 / 4), 2 / 9, 1 / 3, 0.0], ROUNDING)
     assert found.converged is True
     assert found.iterations == 2
-
-
-def test_agreement_finds_whom_to_trust() -> None:
-    gains = []
-    for seed in range(30):
-        rng = rng_for(seed, "test_voting")
-        truth = rng.integers(0, 3, 400)
-        skills = np.array([0.9, 0.85, 0.3, 0.3, 0.3])[:, None]
-        rows = np.where(rng.random((5, 400)) < skills, truth, rng.integers(0, 3, (5, 400)))
-        found = majority_vote(rows, weights="agreement")
-        assert found.converged
-        assert found.details["weights"][:2].min() > found.details["weights"][2:].max()
-        # What a fixed point is: the weights are the agreement with the labels that they give.
-        level = found.probabilities >= found.confidence[:, None] - 1e-12
-        upheld = level[np.arange(400), rows] / level.sum(axis=1)
-        assert_close(found.details["weights"], upheld.mean(axis=1), ROUNDING)
-        gains.append(float(np.mean(found.labels == truth) - np.mean(found.majority == truth)))
-    assert np.mean(gains) > 5 * np.std(gains, ddof=1) / math.sqrt(len(gains))
-
-
-def test_a_vote_is_right_as_often_as_the_binomial_says() -> None:
-    shares = []
-    for seed in range(200):
-        rng = rng_for(seed, "test_voting", "binomial")
-        truth = rng.integers(0, 2, 100)
-        rows = np.where(rng.random((3, 100)) < 0.7, truth, 1 - truth)
-        shares.append(float(np.mean(majority_vote(rows).labels == truth)))
-    assert_mean(shares, 0.7**3 + 3 * 0.7**2 * 0.3)
 
 
 def test_weights_that_cannot_be_used() -> None:

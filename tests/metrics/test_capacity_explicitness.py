@@ -44,23 +44,6 @@ def test_known_curves() -> None:
     assert_close(area_explicitness((1, 2), (3.0, 0.25), 0.5), 0.5, ROUNDING)
 
 
-def test_known_codes() -> None:
-    rng = np.random.default_rng(0)
-    factors = rng.random((1600, 3))
-    angle = 2 * np.pi * factors[:, 0]
-    first, second, third = factors.T
-    codes: dict[str, tuple[Any, Any, float]] = {
-        "factors": (factors, factors, 1.0),
-        "mixed": (factors @ rng.standard_normal((3, 3)), factors, 1.0),
-        "waves": (np.column_stack([first + np.sin(12 * second) / 2, second, third]), first, 0.36),
-        "circle": (np.column_stack([np.cos(angle), np.sin(angle)]), first, 0.88),
-    }
-    for name, (own, of, wanted) in codes.items():
-        score = scored(own, of)
-        assert abs(score.value - wanted) < 0.06, name
-    assert_close(scored(*codes["mixed"][:2]).details["least_loss"], [0, 0, 0], {"rtol": 0, "atol": 1e-6})
-
-
 def test_what_no_predictor_reads_has_no_score() -> None:
     rng = np.random.default_rng(1)
     noise, factors = rng.random((600, 3)), np.column_stack([rng.random(600), rng.integers(0, 3, 600)])

@@ -68,15 +68,6 @@ def test_each_slot_of_an_array_of_three_dimensions_is_a_group(given: Any) -> Non
     assert numbered.code_names == ("circle", "z3", "z4")
 
 
-def test_angles_as_numbers_are_no_straight_line_of_a_circle() -> None:
-    """R2 of the angle on both columns is 320/504; the other column has its own; adjusted for one column more."""
-    rows, share = len(CODES), (8**2 + 16**2) / (12 * 42)
-    adjusted = 1 - (1 - share) * (rows - 2) / (rows - 3)
-    found = scored(CODES, ["mcc", "sap"], groups=IN_GROUPS, kinds="continuous")
-    assert_close(list(found["mcc"].native.values()), [np.sqrt(adjusted), 1.0], ROUNDING)
-    assert_close(list(found["sap"].native.values()), [adjusted, 1.0], ROUNDING)
-
-
 @pytest.mark.parametrize("drawn", [False, True])
 def test_one_column_for_each_group_is_no_groups(drawn: bool) -> None:
     names = ["mig", "sap"] if drawn else EVERY
@@ -88,15 +79,6 @@ def test_one_column_for_each_group_is_no_groups(drawn: bool) -> None:
         assert_exact(np.asarray(other.matrix_values, dtype=float), np.asarray(one.matrix_values, dtype=float))
         assert other.interval == one.interval
         assert repr(other.chance) == repr(one.chance)  # a standard deviation of one value is NaN
-
-
-def test_a_first_component_loses_what_a_circle_tells() -> None:
-    found = scored(CODES, ["mig"], groups=IN_GROUPS, reduce="pca1")
-    assert found["mig"].value < 0.9
-    assert any(note.code == "reduced-group" and "50%" in note.message for note in found.notes)
-    on_a_line = np.column_stack([OTHER, 2 * OTHER, THETA])
-    same = scored(on_a_line, ["mig"], groups={"v": [0, 1]}, reduce="pca1")
-    assert same["mig"].value == pytest.approx(1.0)
 
 
 def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
@@ -119,19 +101,6 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     for name, reason in (("jemmig", "joint entropies"), ("minimality", "entropies of codes"), ("snc", "joint counts")):
         with pytest.raises(NotEnoughData, match=reason):
             getattr(demele.metrics, name)(demele.Codes(wide, groups=groups), demele.Factors(OTHER, kinds="categorical"))
-
-
-def test_multiple_correlation_of_noise_has_the_level_of_one_column() -> None:
-    from demele.core.inputs import read_factors
-    from demele.metrics.code_groups import multiple_correlation
-
-    rng = rng_for(0, "multiple correlation")
-    factors = [read_factors(rng.normal(size=60)).columns[0] for _ in range(400)]
-    columns = rng.normal(size=(60, 8))
-    squares = [multiple_correlation(columns, factor) ** 2 for factor in factors]
-    one = [multiple_correlation(columns[:, :1], factor) ** 2 for factor in factors]
-    assert np.mean(one) == pytest.approx(1 / 59, abs=0.006)
-    assert np.mean(squares) < 0.07  # 8 / 59 = 0.136 without; above 1 / 59 since values below 0 count 0
 
 
 def test_cross_fitted_groups_of_noise_score_about_zero() -> None:
@@ -248,20 +217,6 @@ def by_neighbours(codes: Any, names: Any, factors: Any = FACTORS, **keywords: An
         warnings.simplefilter("ignore")
         options = {"mig": {"estimator": "knn"}, "modularity": {"estimator": "knn"}}
         return evaluated(codes, factors, names, {"kinds": "categorical", "options": options, **keywords})
-
-
-def test_vectors_of_one_column_have_the_numbers_of_the_column() -> None:
-    from demele.estimation.knn import ksg_information, ksg_of_vectors, ross_information, ross_of_vectors
-
-    rng = np.random.default_rng(0)
-    x, noise = rng.standard_normal((2, 700))
-    labels = rng.integers(0, 5, 700)
-    labels[:3] = [7, 8, 8]  # one that occurs once, one with a single neighbour
-    for k in (1, 3, 10):
-        alone = ross_information((x + labels)[:, None], labels, n_neighbors=k, distances="direct")[0]
-        assert_close(ross_of_vectors((x + labels)[:, None], labels, k), alone, ROUNDING)
-        both = ksg_information(x, x + noise, n_neighbors=k)
-        assert_close(ksg_of_vectors(x[:, None], x + noise, k), both, ROUNDING)
 
 
 def test_neighbours_of_vectors_in_loops() -> None:

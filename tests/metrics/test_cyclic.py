@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 import demele
-from demele.core.errors import AmbiguousKindWarning, InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import read_factors
 from demele.metrics.catalogue import CATALOGUE
 from tests.given import evaluated
@@ -21,8 +19,6 @@ from tests.refusals import refuses
 KINDS = {"turn": "cyclic:360", "tilt": "continuous"}
 #: Rows are drawn, or dealt to halves, in the order of the bins, so that scores are those of another draw.
 DRAWN = {"nk", "snc", "z_diff", "z_min_variance", "z_max_variance"}
-#: They read coordinates on the circle, and no bins.
-SMOOTH = ("mcc", "mcc_rank", "mcc_weak", "r2_affine", "sap", "infoe")
 LINES = {"capacity_explicitness", "tmex"}
 
 
@@ -96,20 +92,6 @@ def test_a_group_of_cosine_and_sine_holds_the_angle() -> None:
 # The seam -------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 1000), shift=st.floats(-720, 720, allow_nan=False), mirrored=st.booleans())
-def test_where_the_circle_begins_does_not_matter(seed: int, shift: float, mirrored: bool) -> None:
-    codes, factors = world(seed, 120)
-    sign = -1 if mirrored else 1
-    other = factors.assign(turn=sign * factors["turn"] + shift)
-    for metric in SMOOTH:
-        options = {
-            "kinds": KINDS,
-            **({"options": {metric: {"cross_fit": 3}}} if metric.startswith("mcc") and seed % 2 else {}),
-        }
-        assert bare(metric, codes, other, **options) == pytest.approx(bare(metric, codes, factors, **options), abs=1e-8)
-
-
 @pytest.mark.parametrize("metric", sorted({one.name for one in CATALOGUE.values()}))
 def test_each_metric_knows_the_seam_or_refuses_cyclic_factors(metric: str) -> None:
     codes, factors = world()
@@ -178,17 +160,6 @@ def test_other_periods_are_refused(kind: str) -> None:
 
 
 # The hint -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("start", "width"), [(0, 360), (-180, 360), (0, 2 * np.pi), (-np.pi, 2 * np.pi)])
-def test_columns_that_span_a_circle_are_pointed_out(start: float, width: float) -> None:
-    turn = start + width * np.random.default_rng(0).random(500)
-    with pytest.warns(AmbiguousKindWarning, match=rf"as angles do.*'cyclic:{str(width)[:4]}"):
-        demele.metrics.mig(np.column_stack([turn, turn]), turn)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", AmbiguousKindWarning)
-        for kind in ("continuous", "cyclic"):
-            demele.metrics.mig(np.column_stack([turn, turn]), demele.Factors(turn, kinds=kind))
 
 
 def test_a_period_that_nothing_shows_is_asked_for() -> None:

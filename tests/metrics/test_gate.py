@@ -38,18 +38,6 @@ def noisy(seed: int, n: int) -> tuple[Array, Array]:
     return np.column_stack([0.7 * factors + 0.3 * noise[:, :8], noise[:, 8:]]), factors
 
 
-def test_codes_with_noise_score_as_on_many_rows() -> None:
-    gated, raw = [], []
-    for seed in range(10):
-        codes, factors = noisy(seed, 200)
-        score = demele.metrics.modularity(codes, factors, gate=True)
-        gated.append(score.value)
-        raw.append(demele.metrics.modularity(codes, factors).value)
-        assert abs(score.details["share_alive"] - 0.8) < 0.11
-    assert abs(np.mean(gated) - 1.0) <= 0.01
-    assert np.mean(raw) < 0.9
-
-
 def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
     codes, factors = noisy(0, 300)
     gated = demele.metrics.modularity(codes, factors, gate=True)
@@ -61,17 +49,6 @@ def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
     assert every.matrix_values is not None
     assert_exact(gated.matrix_values, every.matrix_values)
     assert {note.subject for note in gated.notes if note.code == "undefined-value"} == {("z9", "z10")}
-
-
-def test_without_the_gate_nothing_changes_and_the_catalogue_takes_the_option() -> None:
-    codes, factors = noisy(2, 200)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = demele.evaluate(codes, factors, ["modularity"], options={"modularity": {"gate": True}}, n_bootstrap=20)
-    assert_exact(found["modularity"].value, demele.metrics.modularity(codes, factors, gate=True).value)
-    assert "share_alive" not in demele.metrics.modularity(codes, factors).details
-    interval = found["modularity"].interval
-    assert interval.low <= found["modularity"].value <= interval.high
 
 
 # Codes that pass by little --------------------------------------------------------------------------------------------
@@ -120,21 +97,3 @@ def test_noise_passes_the_gate_as_often_as_its_level_says_and_is_noted(n: int) -
 
 RNG = np.random.default_rng(0)
 CODES, CLASSES = RNG.normal(size=(60, 20)), RNG.integers(0, 2, (60, 2)).astype(str)
-
-
-@pytest.mark.parametrize("name", ["z_diff", "z_min_variance", "irs", "dci_lasso_modularity"])
-def test_a_score_of_noise_is_noted(name: str) -> None:
-    score = demele.evaluate(CODES, CLASSES, [name])[name]
-    assert score.value > 0.1
-    assert "noise" in {note.code for note in score.notes}
-    told = demele.evaluate(CLASSES == "1", demele.Factors(CLASSES, kinds="categorical"), [name])[name]
-    assert "noise" not in {note.code for note in told.notes}
-
-
-@pytest.mark.parametrize("name", ["z_diff", "z_min_variance"])
-def test_many_codes_of_which_one_tells_are_held_against_shuffled_rows(name: str) -> None:
-    codes = CODES.copy()
-    codes[:, 0] += 4 * (CLASSES[:, 0] == "1")
-    score = demele.evaluate(codes, CLASSES, [name])[name]
-    (note,) = (note for note in score.notes if note.code == "many-codes")
-    assert "one shuffle" in note.message

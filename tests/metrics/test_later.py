@@ -12,15 +12,8 @@ import pytest
 import demele
 from demele.core.inputs import read_pair
 from demele.core.lazy import Later
-from demele.core.seeds import rng_for
-from demele.estimation import counts, trees
-from demele.estimation.tree_importance import forest_importance
 from demele.metrics import run, source
-from demele.metrics.data import Data, TableSettings
-from demele.metrics.predictor import dci as fitted_importances
-from demele.metrics.predictor.dci import forest
-
-TABLES = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "infom", "infoc"]
+from demele.metrics.data import TableSettings
 
 
 def _rows(n: int = 300) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -75,17 +68,6 @@ def test_a_result_that_is_copied_or_pickled_has_all_parts(again: Callable[[Any],
     assert again(found).to_dict() == found.to_dict()
 
 
-def test_columns_are_put_into_bins_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes, factors = _rows(4_000)
-    cuts = _counted(monkeypatch, counts, "cut")
-    edges = _counted(monkeypatch, source, "column_bins")
-    found = demele.evaluate(codes, factors, TABLES, n_bootstrap=5, n_permutations=5)
-    assert len(found) == len(TABLES)
-    columns = codes.shape[1] + factors.shape[1]
-    assert len(edges) == 1
-    assert len(cuts) == columns
-
-
 def test_shuffles_of_packed_rows_count_what_shuffled_rows_do() -> None:
     codes, factors = _rows(500)
     factors[:, 0] = np.floor(4 * factors[:, 0])
@@ -101,31 +83,3 @@ def test_shuffles_of_packed_rows_count_what_shuffled_rows_do() -> None:
 
 
 # What the predictors of several factors share ------------------------------------------------------------------------
-
-
-def test_codes_are_sorted_once_for_all_factors_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    codes, factors = rng.random((60, 3)), rng.random((60, 4))
-    factors[::5, 2] = np.nan
-    data = Data(*read_pair(codes, factors, missing="omit"))
-
-    def streams(*identity: str | int) -> np.random.Generator:
-        return rng_for(0, *identity)
-
-    sizes = []
-    plain = trees.presort
-
-    def counted(given: Any) -> trees.Presorted:
-        sizes.append(len(given))
-        return plain(given)
-
-    monkeypatch.setattr(trees, "presort", counted)
-    found = forest(
-        data, streams, n_trees=3, importance=("impurity",), informativeness="variance", report="above-chance"
-    )
-    assert sizes == [60, 48, 60]
-    alone = fitted_importances._importances(
-        data, streams, forest_importance, ("impurity",), "variance", "above-chance", n_trees=3
-    )
-    assert np.array_equal(found.matrices["impurity"], alone.matrices["impurity"])
-    assert np.array_equal(found.unclipped, alone.unclipped)

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.streaming.source import accumulated_metrics
 from tests.oracles import recovery
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 
@@ -53,15 +52,6 @@ def test_codes_on_a_grid_of_classes() -> None:
     assert_close(found, [1, math.sqrt(0.5), 1], ROUNDING)
     shares = [value("r2_affine", CODES[name], GRID, kinds="categorical") for name in ("factors", "rotated", "coarse")]
     assert_close(shares, [1 / 3] * 3, ROUNDING)
-
-
-def test_a_circle_of_exact_numbers() -> None:
-    theta, other = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
-    circle = np.array([(2, 0), (1, 1), (0, 2), (-1, 1), (-2, 0), (-1, -1), (0, -2), (1, -1)], dtype=float)
-    codes = np.column_stack([circle[theta.astype(int)], other])
-    factors = np.column_stack([theta, other])
-    assert round(value("mcc", codes, factors, kinds="continuous"), 6) == 0.856348
-    assert_close(value("mcc", codes, factors, kinds="categorical"), 1.0, ROUNDING)
 
 
 @pytest.mark.worked("mcc_rank")
@@ -157,20 +147,3 @@ def test_as_many_codes_as_rows_have_no_affine_r2() -> None:
         score = demele.metrics.r2_affine(rng.random((20, 25)), rng.random((20, 1)))
     assert math.isnan(score.value)
     assert any(note.code == "undefined-value" for note in score.notes)
-
-
-def test_batches_give_what_all_rows_give() -> None:
-    rng = np.random.default_rng(2)
-    factors = rng.random((300, 3))
-    codes = factors @ rng.random((3, 4)) + 0.1 * rng.random((300, 4)) + 100
-    frame = demele.bins.BinEdges.of(codes, factors)
-    parts = [demele.Accumulator(["mcc"], frame=frame) for _ in range(2)]
-    for index, part in enumerate(parts):
-        parts[index] = part.update(codes[index::2], factors[index::2])
-    whole = demele.metrics.mcc(codes, factors)
-    merged = parts[0].merge(parts[1]).compute()["mcc"]
-    assert_close(merged.value, whole.value, ROUNDING)
-    assert merged.per_factor is not None
-    assert whole.per_factor is not None
-    assert_close(merged.per_factor, whole.per_factor, ROUNDING)
-    assert "mcc" in accumulated_metrics(frame)

@@ -49,14 +49,6 @@ def test_codes_on_a_grid(name: str) -> None:
     assert_close(found, ON_GRID[name], ROUNDING)
 
 
-def test_a_circle_of_exact_numbers() -> None:
-    theta, other = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
-    circle = np.array([(2, 0), (1, 1), (0, 2), (-1, 1), (-2, 0), (-1, -1), (0, -2), (1, -1)], dtype=float)
-    codes, factors = np.column_stack([circle[theta.astype(int)], other]), np.column_stack([theta, other])
-    assert round(value("med_compactness", codes, factors, kinds="categorical"), 6) == 0.684535
-    assert_close(value("sufficiency", codes, factors, kinds="categorical"), (0.75 + 1) / 2, ROUNDING)
-
-
 def entropic(shares: list[float], n: int) -> float:
     total = sum(shares)
     return 1 + sum(one / total * math.log(one / total) for one in shares if one > 0) / math.log(n)
@@ -105,13 +97,6 @@ def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
     assert value("med_modularity", codes, factors, options={"active": "all"}, kinds="categorical") < 0.95
 
 
-def test_codes_of_noise_beside_perfect_ones_do_not_weigh() -> None:
-    codes = np.column_stack([GRID, np.random.default_rng(2).random((400, 20))])
-    assert_close(value("med_modularity", codes, GRID, kinds="categorical"), 1.0, ROUNDING)
-    assert_close(value("med_compactness", codes, GRID, kinds="categorical"), 1.0, ROUNDING)
-    assert value("med_compactness", codes, GRID, options={"active": "all"}, kinds="categorical") < 0.8
-
-
 def noisy(share: float, column: Array, rng: np.random.Generator) -> Array:
     """A code of one factor, some of its values drawn anew."""
     return np.where(rng.random(len(column)) < share, rng.integers(0, 4, len(column)), column)
@@ -152,21 +137,6 @@ def test_the_best_codes_of_many() -> None:
 def test_choosing_codes_wants_counts() -> None:
     with pytest.raises(demele.errors.InputError, match="counts"):
         demele.metrics.med_modularity(GRID, GRID, top_k=1, estimator="knn")
-
-
-def test_the_bins_of_a_continuous_code_are_its_entropy_and_that_is_said() -> None:
-    rng = np.random.default_rng(5)
-    factor = rng.integers(0, 4, 4000)
-    code = factor + rng.random(4000)
-    scores = [
-        demele.metrics.minimality(code[:, None], demele.Factors(factor, kinds="categorical"), bins=bins)
-        for bins in (5, 15)
-    ]
-    for score, wanted in zip(scores, (0.639, 0.470), strict=True):
-        assert abs(score.value - wanted) < 0.01
-        assert any(note.code == "finer-bins" and note.severity == "fragile" for note in score.notes)
-    quantised = demele.metrics.minimality(GRID, demele.Factors(GRID, kinds="categorical"))
-    assert not any(note.code == "finer-bins" for note in quantised.notes)
 
 
 def test_a_constant_code_is_left_out_of_minimality() -> None:

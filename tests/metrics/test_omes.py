@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.estimation.cells import is_grid, summarise_cells, total_effects
 from tests.oracles import effects as oracle
-from tests.tolerances import ROUNDING, assert_close, assert_mean
+from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -100,26 +99,6 @@ def test_the_published_effect_of_few_values_is_small(k: int, value: float) -> No
     assert_close(score(grid, grid).value, 1.0, ROUNDING)
 
 
-def test_both_corrections_at_once_go_beyond_the_whole() -> None:
-    grid = np.array([(a, b) for a in range(4) for b in range(3)], dtype=np.intp)
-    cells = summarise_cells(grid.astype(float), list(grid.T), [4, 3])
-    assert is_grid(cells)
-    assert_close(np.diag(total_effects(cells, unbiased=False).effect), [1, 1], ROUNDING)
-    assert_close(np.diag(total_effects(cells, unbiased=True).effect), [4 / 3, 3 / 2], ROUNDING)
-    assert not is_grid(summarise_cells(grid[:-1].astype(float), list(grid[:-1].T), [4, 3]))
-
-
-def test_effects_of_drawn_rows_do_not_shrink_with_the_cells() -> None:
-    """Divisor n would leave out the share of cells among the rows, a third here."""
-    effects = []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        factors = rng.random((75, 3))
-        found = score(rng.standard_normal((75, 2)), factors, kinds="continuous")
-        effects.append(float(found.matrix.to_numpy().mean()))
-    assert_mean(effects, 1.0)
-
-
 def test_factors_that_never_vary_alone_are_refused_and_few_rows_told() -> None:
     codes, levels = sampled()
     with pytest.raises(demele.errors.NotEnoughData, match="agree on all factors but 'v1'"):
@@ -129,13 +108,3 @@ def test_factors_that_never_vary_alone_are_refused_and_few_rows_told() -> None:
     full = score(*sampled(400))
     assert {note.code: note.severity for note in full.notes}["usable-rows"] == "info"
     assert full.details["usable_rows"] == {"v1": 1.0, "v2": 1.0, "v3": 1.0}
-
-
-def test_what_varies_inside_bins_lowers_perfect_codes_as_the_note_says() -> None:
-    factors = np.random.default_rng(4).random((20_000, 5))
-    for bins, severity in ((4, "fragile"), (7, "info")):
-        found = score(factors, factors, kinds="continuous", bins=bins)
-        (note,) = (note for note in found.notes if note.code == "ceiling")
-        assert note.severity == severity
-        assert abs(found.value - float(note.message.partition("would score ")[2].partition(";")[0])) < 0.02
-    assert not any(note.code == "ceiling" for note in score(GRID, GRID).notes)

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,16 +60,3 @@ def test_clipping_a_column_of_zeros_keeps_them_and_the_ordinary_values(sign: int
     assert (codes[40:] == 0).all()
     assert abs(codes[7]) == middle.max()
     assert np.abs(codes[:40]).min() == np.sort(middle)[1]  # one of 40 values lies below the central 99%
-
-
-def test_factors_are_looked_at_alike() -> None:
-    amounts = np.zeros(1000)
-    amounts[:50] = 1 + np.arange(50) / 50
-    codes = np.random.default_rng(0).normal(size=(1000, 1))
-    for value, found in ((1.5, ()), (300.0, ("amount",))):
-        amounts[0] = value
-        data = Data(*read_pair(codes, pd.DataFrame({"amount": amounts}), kinds="continuous"))
-        assert data.outlying() == found
-        clipped = data.winsorised(found).factors.columns[0]
-        assert clipped.high == clipped.values.max() < 2
-        assert clipped.low == 0

@@ -13,8 +13,7 @@ from demele.core.seeds import rng_for
 from demele.estimation import importance, tree_importance
 from demele.estimation.importance import N_SHUFFLES, Fit, Shuffles, cross_fit, deviations_above_chance
 from demele.metrics import dci_compactness, dci_modularity
-from demele.metrics.predictor import dci as fitted_importances
-from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
+from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Floats = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -161,30 +160,6 @@ def test_printed_values_of_permutation_are_met_by_our_forests(name: str) -> None
 # Noise ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("categorical", [False, True])
-def test_of_noise_there_is_no_score(categorical: bool) -> None:
-    """Without the gate an accidental drop of one score would be a perfect modularity."""
-    scored, accidental = 0, []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        codes, factors = rng.normal(size=(120, 5)), rng.normal(size=(120, 3))
-        if categorical:
-            factors = np.digitize(factors, [0.0]).astype(float)
-        kinds = "categorical" if categorical else "continuous"
-        found = demele.metrics.dci(codes, demele.Factors(factors, kinds=kinds), model="lasso", importance="permutation")
-        scored += bool(found.modularity.value == found.modularity.value)
-        if found.modularity.value != found.modularity.value:
-            assert found.compactness.value != found.compactness.value
-            assert not found.importance.to_numpy().any()
-            assert "no-importance" in {note.code for note in found.compactness.notes}
-        values: Any = factors[:, 0].astype(np.intp) if categorical else factors[:, 0]
-        shuffles = Shuffles((*ALONE, (4,)), rng)
-        raw = importance.lasso_importance(codes, values, categorical=categorical, rng=rng, shuffles=shuffles)
-        accidental.append(float((raw.score - raw.shuffled.score).max()))
-    assert_rate_at_most(scored, 8, 0.01)
-    assert np.mean(np.array(accidental) > 0.002) > 0.2
-
-
 def test_a_factor_that_nothing_predicts_is_named_and_drops_out() -> None:
     rng = np.random.default_rng(0)
     known = rng.random((600, 2))
@@ -225,29 +200,6 @@ def test_groups_are_shuffled_together(model: Any) -> None:
 # The engine -----------------------------------------------------------------------------------------------------------
 
 
-def test_one_fit_serves_both_importances(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    factors = rng.random((300, 2))
-    codes = factors @ rng.random((2, 3))
-    names = ["dci_lasso_modularity", "dci_lasso_compactness", "dci_lasso_explicitness"]
-    by_permutation: dict[str, Any] = {"dci_lasso": {"importance": "permutation"}}
-    apart = [demele.evaluate(codes, factors, names), demele.evaluate(codes, factors, names, options=by_permutation)]
-    calls = []
-    fit = fitted_importances._importances
-
-    def counted(*arguments: Any, **keywords: Any) -> Any:
-        calls.append(keywords["importance"])
-        return fit(*arguments, **keywords)
-
-    monkeypatch.setattr(fitted_importances, "_importances", counted)
-    one = {"dci_lasso_modularity": {"importance": "permutation"}}
-    both = demele.evaluate(codes, factors, names, options=one)
-    assert calls == [("coefficients", "permutation")]
-    assert_exact(both[names[0]].value, apart[1][names[0]].value)
-    assert_exact([both[name].value for name in names[1:]], [apart[0][name].value for name in names[1:]])
-    assert not (both[names[0]].matrix_values == both[names[1]].matrix_values).all()
-
-
 def test_importance_is_in_the_unit_of_the_explicitness() -> None:
     rng = np.random.default_rng(7)
     classes = rng.choice(3, 500, p=[0.5, 0.3, 0.2])
@@ -260,20 +212,6 @@ def test_importance_is_in_the_unit_of_the_explicitness() -> None:
     majority = np.bincount(classes).max() / 500  # every row is scored once
     assert_close(scaled[0, 0], unscaled[0, 0] / (1 - majority), ROUNDING)
     assert not scaled[:, 1].any()
-
-
-def test_means_of_drops_are_those_of_independent_values() -> None:
-    """A linear predictor of v = z1 loses 2 Var(v) / Var(v) when z1 is shuffled, on average over shuffles."""
-    drops = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        codes = rng.normal(size=(400, 2))
-        found = importance.lasso_importance(
-            codes, codes[:, 0], categorical=False, rng=rng, shuffles=Shuffles(((0,), (1,)), rng)
-        )
-        drops.append(found.score - found.shuffled.score[0])
-        assert abs(found.score - found.shuffled.score[1]) < 1e-6
-    assert_mean(drops, 2.0)
 
 
 def test_deviations_above_chance_are_those_over_all_orders() -> None:

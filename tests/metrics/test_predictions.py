@@ -102,30 +102,6 @@ def test_the_best_code_alone_knows_a_factor_and_the_others_do_not(by: Any) -> No
     assert (found.others > 0.9).all()
 
 
-def test_a_copy_leaks_what_its_code_knows_until_both_are_taken() -> None:
-    twice = np.column_stack([CODES, CODES[:, 0] + 0.01])
-    kind = FACTORS[["kind", "place"]]
-    one = demele.probes.reduced_downstream(twice, kind, by="information", n_train=400, **CHEAP)
-    two = demele.probes.reduced_downstream(twice, kind, remove=2, by="importance", n_train=400, **CHEAP)
-    assert one.without[0] > 0.9
-    assert set(two.removed[0]) == {"z1", "z4"}
-    assert two.without[0] < 0.5
-
-
-def test_codes_of_their_own_hold_on_values_that_were_not_seen() -> None:
-    pair = FACTORS[["kind", "place"]]
-    apart = demele.probes.strong_downstream(CODES[:, :2], pair, n_train=400, **CHEAP)
-    assert abs(apart.gap) < 0.05
-    mixed = CODES[:, :2] @ [[1.0, 1.0], [1.0, -1.0]] + [0.0, 3.0]
-    found = demele.probes.strong_downstream(mixed, pair, n_train=400, n_test=200)
-    assert found.gap > 0.2
-    lacking_one = demele.probes.strong_downstream(mixed, pair, train_on="others", n_train=400, n_test=200)
-    assert lacking_one.gap > 0.2
-    assert {shift.shifted for shift in found.shifts if shift.target == "kind"} == {"place"}
-    frame = found.shifts_frame()
-    assert_close(found.strong[0], frame[frame["target"] == "kind"]["strong"].mean(), ROUNDING)
-
-
 def test_training_rows_have_one_value_and_test_rows_the_others() -> None:
     pair = FACTORS[["kind", "place"]]
     found = demele.probes.strong_downstream(CODES[:, :2], pair, experiments=2, n_train=400, **CHEAP)
@@ -163,15 +139,6 @@ def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
     assert np.isnan(np.diag(mixed.mean)).all()
     assert (mixed.largest >= mixed.mean)[~np.eye(2, dtype=bool)].all()
     assert len(mixed.to_frame()) == 2
-
-
-def test_factors_that_go_together_make_true_values_unfair_as_well() -> None:
-    place = np.where(_RNG.random(600) < 0.8, FACTORS["kind"], FACTORS["place"])
-    factors = np.column_stack([FACTORS["kind"], place])
-    found = demele.probes.fairness(factors + 0.01 * _RNG.normal(size=factors.shape), factors, n_train=400, **CHEAP)
-    assert_close(found.mean, found.of_labels, {"rtol": 0, "atol": 0.02})
-    assert found.unfairness > 0.3
-    assert "factors-go-together" in {note.code for note in found.notes}
 
 
 def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:

@@ -1,7 +1,6 @@
 """SAP beside codes that do not vary: what published code says of the same arrays, by every route and protocol."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import demele
@@ -68,16 +67,6 @@ def test_a_dead_code_is_the_guess_of_the_majority_of_the_training_rows() -> None
     assert unseen.matrix.to_numpy()[1, 0] == unseen.details["majority"]["v1"] != share
 
 
-def test_a_single_code_scores_as_beside_a_dead_one() -> None:
-    """A mixed set: the squared correlation of a dead code is 0, its accuracy is not."""
-    codes, factor = arrays("skewed", 1, 1, informed=True)
-    factors = pd.DataFrame({"size": codes[:, 0] ** 2, "kind": factor.astype(str)})
-    alone, beside = demele.metrics.sap(codes[:, :1], factors), demele.metrics.sap(codes, factors)
-    assert beside.per_factor is not None
-    assert_close(alone.per_factor, beside.per_factor, ROUNDING)
-    assert 0 < alone.per_factor[1] < 0.1 < alone.per_factor[0]
-
-
 def test_a_balanced_classifier_that_is_worse_than_the_guess_scores_nothing() -> None:
     """It gives up accuracy for rare classes: the less a code tells, the further below the majority it falls."""
     rng = np.random.default_rng(1)
@@ -95,26 +84,6 @@ def test_a_balanced_classifier_that_is_worse_than_the_guess_scores_nothing() -> 
     assert 0.03 < found[3] < found[4] < 0.11
     standard = demele.metrics.sap(noise[:, None], factor, class_weight="balanced", seed=1)
     assert_exact(standard.value, 0.0)
-
-
-@pytest.mark.parametrize("dead", [1, 2, 3])
-@pytest.mark.parametrize("first", ["common", "rare"])
-def test_noise_beside_dead_codes_under_a_balanced_classifier(dead: int, first: str) -> None:
-    rng = np.random.default_rng(2)
-    p = [0.95, 0.05] if first == "common" else [0.05, 0.95]
-    factor = rng.choice(2, 3000, p=p)
-    codes = np.column_stack([rng.normal(size=3000), np.full((3000, dead), 2.0)])
-    for each in (codes, codes[:, :1], codes[:, 1:]):
-        found = demele.evaluate(each, demele.Factors(factor, kinds="categorical"), "sap", protocol="dlib2019")["sap"]
-        assert_exact(found.value, 0.0)
-
-
-def test_dead_codes_are_not_ahead_of_others_for_metrics_that_fit() -> None:
-    """Where nothing can be predicted, predictors say so: no column that was dropped counts as worse than a guess."""
-    codes, factor = arrays("skewed", 1, 4)
-    names = [f"dci_{model}_explicitness" for model in ("lasso", "forest", "boosting")]
-    found = demele.evaluate(codes[:, 1:], factor.astype(str), ["explicitness", *names])
-    assert_close([score.value for score in found], [0.0] * len(found), ROUNDING)
 
 
 @pytest.mark.parametrize("kinds", ["continuous", "categorical"])

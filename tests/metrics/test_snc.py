@@ -81,30 +81,6 @@ def test_slow_definition() -> None:
     assert_close(found, by_definition(codes, factors), ROUNDING)
 
 
-def test_published_bins_hang_on_the_sign_of_a_code_and_the_default_does_not() -> None:
-    two, three = np.repeat([0.0, 1.0], [900, 100]), np.repeat([0.0, 1.0, 2.0], [100, 200, 700])
-    for factor, plain, negated in ((two, 0.9, 1.0), (three, 0.9, 0.7)):
-        for sign, published in ((1, plain), (-1, negated)):
-            code = sign * factor[:, None]
-            given: dict[str, Any] = {"report": "unscaled", **ALL_ROWS}
-            assert_close(scored("snc", code, factor, mapping="one-to-one", **given).value, published, ROUNDING)
-            assert_close(scored("snc", code, factor, **given).value, 1.0, ROUNDING)
-
-
-def test_codes_of_noise_are_flattered_on_the_training_rows_alone() -> None:
-    rng = np.random.default_rng(1)
-    trained, published, unseen = [], [], []
-    for _ in range(6):
-        codes, factors = rng.random((1000, 4)), rng.random((1000, 4))
-        given: dict[str, Any] = {"kinds": "continuous", "report": "unscaled", "bins": demele.bins.EqualFrequency(10)}
-        trained.append(scored("snc", codes, factors, **given, **ALL_ROWS).value)
-        published.append(scored("snc", codes, factors, mapping="one-to-one", **given, **ALL_ROWS).value)
-        unseen.append(scored("snc", codes, factors, **given).value)
-    assert abs(np.mean(trained) - 0.153) < 0.006
-    assert abs(np.mean(published) - 0.146) < 0.006
-    assert abs(np.mean(unseen) - 0.1) < 0.008
-
-
 def test_a_factor_without_a_code_counts_as_chance_and_is_named() -> None:
     alone = scored("snc", FIRST[:, None], GRID, **ALL_ROWS)
     assert_close(list(alone.native.values()), [1, 0], ROUNDING)

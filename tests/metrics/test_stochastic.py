@@ -30,17 +30,6 @@ def test_independent_codes_tell_what_single_ones_do() -> None:
     assert_close(found.weights.sum(), 1.0, ROUNDING)
 
 
-def test_two_codes_of_one_mean_share_most_of_what_they_tell() -> None:
-    means, deviations = independent(2000, 1, 0.5)
-    found = demele.metrics.stochastic_scores(
-        np.hstack([means, means]), np.hstack([deviations, deviations]), n_draws=4000
-    )
-    assert abs(found.information.mean() - math.log(2)) < 0.06
-    assert abs(found.wsepin - math.log(7 / 4) / 2) < 5 * found.error
-    assert_close(found.information + found.information[::-1] - found.total, found.sep, ROUNDING)
-    assert_close(found.information - found.sep, found.sepin, ROUNDING)
-
-
 def test_densities_in_loops() -> None:
     rng = np.random.default_rng(1)
     means, deviations, drawn = rng.standard_normal((12, 3)), 0.2 + rng.random((12, 3)), rng.standard_normal((5, 3))

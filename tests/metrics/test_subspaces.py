@@ -111,20 +111,6 @@ def test_rows_are_averaged_and_an_ellipse_is_told() -> None:
     assert {note.code: note.subject for note in found.notes}["ellipse"] == ("v1",)
 
 
-def test_noise_has_no_factorisation_and_turns_nowhere() -> None:
-    rng = np.random.default_rng(2)
-    undefined, spread = 0, []
-    for _ in range(5):
-        found = score(rng.standard_normal((144, 4)), TURNS, cyclic=["v1"])
-        undefined += sum(np.isnan(one) for one in found.per_factor.values())
-        spread.append(found.d_lsbd)
-    assert undefined >= 8
-    assert min(spread) > 0.85
-    moved = score(np.column_stack([FIRST, rng.standard_normal(400)]), GRID)
-    assert math.isnan(moved.per_factor["v2"])
-    assert {note.code: note.subject for note in moved.notes}["undefined-value"] == ("v2",)
-
-
 def test_refusals() -> None:
     refuses(demele.errors.UnknownNameError, "v3", score, GRID, GRID, cyclic=["v3"])
     refuses(demele.errors.InputTypeError, "cyclic", score, GRID, GRID, cyclic="v1")

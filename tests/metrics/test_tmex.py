@@ -89,16 +89,6 @@ def test_many_tests_have_one_error() -> None:
     assert wrong <= 1
 
 
-def test_codes_that_equal_a_factor_depend_on_it_alone() -> None:
-    """What is left of them is rounding, whose covariance is 0 / 0."""
-    factors, _ = along()
-    for basis in ("linear", "spline"):
-        found = score(1e3 * factors + 5, factors, basis=basis)
-        assert found.matrix is not None
-        assert_close(found.matrix, IDENTITY, SOLVER)
-        assert_close(found.details["p_values"], 1.0 - IDENTITY, SOLVER)
-
-
 def test_classes_missing_rows_and_constant_codes() -> None:
     factors, noise = along()
     classes = np.digitize(factors, [-0.6, 0.6]).astype(float)

@@ -101,20 +101,6 @@ def test_functions_are_given_arrays() -> None:
     assert_close(encode(linear(WEIGHTS), IMAGES, layout="NCHW", rows=[9, 2, 9]).codes, CODES[[9, 2, 9]], SINGLE)
 
 
-def test_methods_of_modules_are_given_tensors() -> None:
-    class Model(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.encoder = Encoder(lambda m, v: m)
-
-        def encode(self, x: Tensor) -> Tensor:
-            assert not self.encoder.training
-            found: Tensor = self.encoder(x)
-            return found
-
-    assert_close(encode(Model().encode, IMAGES).codes, MEAN, SINGLE)
-
-
 @pytest.mark.parametrize(("ends", "black", "white"), [((0, 1), 0, 1), ((-1, 1), -1, 1), ((0, 255), 0, 255)])
 def test_pixels_are_as_in_the_training_of_the_model(ends: tuple[float, float], black: float, white: float) -> None:
     seen: list[NDArray[Any]] = []
@@ -190,16 +176,6 @@ def test_an_encoder_that_samples_is_refused() -> None:
     model = Encoder(lambda m, v: m)
     with pytest.raises(demele.errors.InputError, match="or dropout is on"):  # the function hides the module from eval()
         encode(lambda x: model(torch.from_numpy(x)), IMAGES)
-
-
-def test_batch_norm_in_training_mode_is_refused() -> None:
-    norm = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(256), nn.Linear(256, 2))
-    encode(norm, IMAGES)  # evaluates
-    norm.train()
-    with pytest.raises(
-        demele.errors.InputError, match="depend on the rest of its batch, as with batch norm in training mode"
-    ):
-        encode(lambda x: norm(torch.from_numpy(x)), IMAGES)
 
 
 def test_rows_that_are_missing_are_refused() -> None:

@@ -49,18 +49,6 @@ def test_parameters_of_the_discriminator() -> None:
         assert parameter_count(discriminator(10, width=128)) == 11 * 128 + 5 * 129 * 128 + 129 * 2
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize("draws", [True, False])
-def test_images_go_in_and_come_out(network: str, draws: bool) -> None:
-    shape = (64, 64, 3) if network == "dlib64" else (16, 16, 3)
-    encoder, decoder = pair(network, shape, 5, draws=draws)
-    images = torch.rand(2, 3, *shape[:2])
-    posterior = posterior_of(encoder(images), 5, draws=draws)
-    assert posterior.mean.shape == (2, 5)
-    assert posterior.logvar.numel() == (10 if draws else 0)
-    check_decoded(decoder(posterior.mean), images)
-
-
 def test_initial_weights_come_from_the_generator_alone() -> None:
     torch.manual_seed(3)
     before = torch.random.get_rng_state()
@@ -107,5 +95,4 @@ def test_what_encoders_return_is_checked() -> None:
     assert_exact(posterior_of(torch.cat([mean, logvar], dim=1), 2, draws=True).logvar, logvar)
     refuses(InputError, r"return \(n, 4\) or a pair of \(n, 2\), got \(3, 2\)", posterior_of, mean, 2, draws=True)
     refuses(InputError, r"return \(n, 2\), got \(3, 4\)", posterior_of, torch.zeros(3, 4), 2, draws=False)
-    with pytest.raises(InputError, match=r"logits of shape .* \(3, 1, 4, 4\), got \(3, 16\)"):
-        check_decoded(torch.zeros(3, 16), torch.zeros(3, 1, 4, 4))
+    refuses(InputError, r"logits of shape .* \(3", lambda: check_decoded(torch.zeros(3, 16), torch.zeros(3, 1, 4, 4)))

@@ -273,28 +273,12 @@ def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> 
 @pytest.mark.parametrize(
     ("name", "option", "message"),
     [
-        ("dip_vae_i", "beta", "beta: it is an option of beta_vae, beta_tcvae, ada_gvae, ada_mlvae, not of dip_vae_i"),
         ("beta_vae", "bet", "no option of beta_vae, whose options are: beta; did you mean 'beta'"),
         ("vae", "gamma", "option of capacity, factor_vae, not of vae, whose options are: none"),
     ],
 )
 def test_options_of_another_objective_are_refused(name: str, option: str, message: str) -> None:
     refuses(InputTypeError, message, checked_options, objective_of(name), {option: 1})
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "argument"),
-    [
-        ("beta_vae", {"beta": -1}, "beta"),
-        ("beta_vae", {"beta": math.nan}, "beta"),
-        ("capacity", {"steps": 0}, "steps"),
-        ("factor_vae", {"same_batch": 1}, "same_batch"),
-        ("dip_vae_i", {"lambda_d": "1"}, "lambda_d"),
-        ("ada_gvae", {"changed": 0.5}, "changed"),
-    ],
-)
-def test_values_that_an_option_cannot_have_are_refused(name: str, options: dict[str, Any], argument: str) -> None:
-    refuses(InputError, f"^{argument}: expected", checked_options, objective_of(name), options)
 
 
 def test_a_normal_likelihood_needs_its_deviation() -> None:

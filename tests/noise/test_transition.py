@@ -77,8 +77,7 @@ def test_no_counts(values: list[list[float]], message: str) -> None:
 @pytest.mark.parametrize("kind", [TransitionMatrix, TransitionCounts])
 def test_names_of_classes(kind: type) -> None:
     values = [[1, 0], [0, 1]]
-    with pytest.raises(InputError, match=r"^classes: expected 2 names, one per row of .*, got 3: 'a', 'b', 'c'"):
-        kind(values, ["a", "b", "c"])
+    refuses(InputError, r"^classes: expected 2 names, one per row of .*, got 3: 'a'", kind, values, ["a", "b", "c"])
     refuses(InputError, r"^classes: expected each class once, got 'a' more than once", kind, values, ["a", "a"])
     refuses(InputTypeError, r"^classes", kind, values, "ab")
     assert kind(values, ("b", "a")).classes == ("b", "a")
@@ -162,10 +161,8 @@ def test_estimate_counts_by_hand_and_against_a_loop() -> None:
 
 def test_estimate_refuses() -> None:
     refuses(InputError, "same number of rows, got 2 and 3", estimate_transition, [0, 1], [0, 1, 1])
-    with pytest.raises(InputError, match=r"true_labels: expected classes among 0, 1.*cannot be matched"):
-        estimate_transition(["a", "b"], [0, 1])
-    with pytest.raises(InputError, match="given_labels: 1 of 2 values are not among the 2 classes"):
-        estimate_transition([0, 1], [0, 2], classes=[0, 1])
+    refuses(InputError, r"true_labels: expected classes among 0, 1.*cannot", estimate_transition, ["a", "b"], [0, 1])
+    refuses(InputError, "given_labels: 1 of 2 values are not", estimate_transition, [0, 1], [0, 2], classes=[0, 1])
     refuses(NotEnoughData, "at least 2 classes, got only 'a'", estimate_transition, ["a"], ["a"])
     refuses(NotEnoughData, "true_labels: expected at least 1", estimate_transition, [], [])
     first, second = pd.Series([0, 1], index=[5, 6]), pd.Series([0, 1], index=[6, 5])
@@ -178,8 +175,7 @@ def test_data_frames_bring_their_names() -> None:
     assert TransitionMatrix(frame.reset_index(drop=True)) == CAT_DOG
     assert TransitionMatrix(pd.DataFrame([[0.9, 0.1], [0.3, 0.7]])).classes is None
     refuses(InputError, "same classes in rows and columns", TransitionMatrix, frame[["dog", "cat"]])
-    with pytest.raises(InputError, match="classes: the data frame names 'cat', 'dog', got 'dog', 'cat'"):
-        TransitionMatrix(frame, classes=["dog", "cat"])
+    refuses(InputError, "classes: the data frame names 'cat', 'dog'", TransitionMatrix, frame, classes=["dog", "cat"])
 
 
 def test_equality_and_hash() -> None:

@@ -99,12 +99,6 @@ def test_partitions_do_not_change_a_sample(rows: pd.DataFrame, cuts: list[int]) 
     assert found["sap"].n == 100
 
 
-def test_arrays_with_data_frames(rows: pd.DataFrame) -> None:
-    codes = da.from_array(rows[CODES].to_numpy(), chunks=((10, 0, 323, 317, 50), -1))
-    found = demele.evaluate(codes, partitioned(rows[FACTORS]), COUNTED)
-    assert_same(found, demele.evaluate(rows[CODES].to_numpy(), rows[FACTORS], COUNTED))
-
-
 def test_classes_known_and_unknown(rows: pd.DataFrame) -> None:
     """Categories keep their order, strings that of the alphabet, in whichever partitions they occur."""
     ordered = pd.CategoricalDtype(["star", "none", "square", "disc"])
@@ -135,14 +129,6 @@ def test_missing_annotations(rows: pd.DataFrame) -> None:
         InputError, match=r"5 missing annotations in column 'shape' \(and in 2 other columns\), first at row 3"
     ):
         demele.metrics.mig(partitioned(rows[CODES]), partitioned(holed[FACTORS]))
-
-
-def test_arrays_of_unknown_chunks(rows: pd.DataFrame) -> None:
-    codes, factors = (dd.from_pandas(rows[names], npartitions=4) for names in (CODES, FACTORS))
-    array = codes.to_dask_array()
-    assert np.isnan(array.shape[0])
-    found = demele.evaluate(array, factors, ["mig"])
-    assert_same(found, demele.evaluate(rows[CODES].to_numpy(), rows[FACTORS], ["mig"]))
 
 
 @pytest.mark.parametrize(

@@ -214,17 +214,6 @@ def test_mapped_arrays_larger_than_the_limit(
     )
 
 
-def test_parquet_codes_with_factors_in_memory(rows: pd.DataFrame, tmp_path: Path) -> None:
-    folder = in_files(rows, tmp_path / "one", [100, 430], 90)
-    expected = demele.metrics.mig(rows[CODES], rows[FACTORS])
-    assert_exact(demele.metrics.mig(demele.scan_parquet(folder, CODES), rows[FACTORS]).value, expected.value)
-    other = in_files(rows, tmp_path / "other", [7, 350], 200)  # row groups that do not match
-    found = demele.metrics.mig(demele.scan_parquet(folder, CODES), demele.scan_parquet(other, FACTORS))
-    assert found.matrix is not None
-    assert expected.matrix is not None
-    assert_exact(found.matrix, expected.matrix)
-
-
 # Kinds ----------------------------------------------------------------------------------------------------------------
 
 
@@ -319,22 +308,6 @@ def test_whole_numbers_beyond_the_integers_of_a_machine(
     assert mine is not None
     assert theirs is not None
     assert_exact(mine, theirs)
-
-
-def test_a_kind_that_one_part_alone_would_get_wrong(tmp_path: Path) -> None:
-    """Each part of the rows holds few whole numbers, all rows hold many: a quantity."""
-    rows = make_rows(900)
-    rows["year"] = np.arange(900) // 3  # 300 different whole numbers, 8 or so in each row group
-    folder = in_files(rows, tmp_path, [300], 25)
-    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, ["year", "shape"])
-    with pytest.warns(AmbiguousKindWarning, match="more than 256 different whole numbers in 900 rows|300 different"):
-        found = demele.evaluate(*tables, ["mig"])
-    with pytest.warns(AmbiguousKindWarning, match="300 different whole numbers"):
-        expected = demele.evaluate(rows[CODES], rows[["year", "shape"]], ["mig"])
-    assert found.factors[0].kind == expected.factors[0].kind == "continuous"
-    assert_exact(found["mig"].value, expected["mig"].value)
-    categorical = demele.evaluate(tables[0], demele.Factors(tables[1], kinds={"year": "categorical"}), ["mig"])
-    assert categorical.factors[0].n_levels == 300
 
 
 # Counting -------------------------------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ def scanned(rows: pd.DataFrame, folder: Path, cuts: list[int], group: int) -> tu
 def numbers(evaluation: demele.Evaluation) -> list[float]:
     found: list[float] = []
     for score in evaluation:
-        assert score.matrix is not None
         found += [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist()]
     return found
 

@@ -51,7 +51,6 @@ def dlib(metric: str, codes: Array, factors: Array, **keywords: Any) -> demele.S
 
 
 def matrix(score: demele.Score) -> Array:
-    assert score.matrix is not None
     found: Array = score.matrix.to_numpy()
     return found
 

@@ -57,18 +57,6 @@ def test_copies_waste_a_place() -> None:
     assert rows[0]["codes"] == ("z1", "z2")
 
 
-def test_raw_differences_prefer_large_noise() -> None:
-    concept = np.repeat([0, 1], 200)
-    noise = 100 * np.concatenate([np.zeros(200), rng_for(0, "noise").normal(size=200) + 0.2])
-    codes = np.column_stack([concept, noise])
-    picked = {
-        ranking: demele.probes.sparse_probing(codes, concept, top=1, ranking=ranking, **ON_TRAINING)
-        for ranking in ("standardised", "raw")
-    }
-    assert [one.details["classes"][0]["codes"] for one in picked.values()] == [("z1",), ("z2",)]
-    assert picked["standardised"].value == 1.0 > picked["raw"].value
-
-
 def test_codes_that_chance_picks_do_not_score_on_unseen_rows() -> None:
     rng = rng_for(0, "many codes")
     codes, concept = rng.normal(size=(300, 2000)), np.repeat([0, 1], 150)
@@ -188,20 +176,6 @@ def test_options_that_do_not_fit() -> None:
         codes, concept = parted(0.9, 0.1)
         refuses(error, message, getattr(demele.probes, function), codes, concept, **options)
         refuses(InputError, "same number of rows", getattr(demele.probes, function), codes[:-1], concept)
-
-
-def test_both_of_two_named_classes_are_split() -> None:
-    """Which codes fire on German text says nothing of those that fire on English; False and 0 are no concepts."""
-    codes, concept = parted(0.6, 0.4)
-    language = np.where(concept == 1, "de", "en")  # the class that codes fire on is the first of the two
-    for function in (demele.probes.splitting, demele.probes.absorption):
-        rows = function(codes, language, **ON_TRAINING).details["classes"]
-        assert [row["class"] for row in rows] == ["de", "en"]
-        assert rows[0]["splitting"] == 2.0
-        assert math.isnan(rows[1]["splitting"])
-        for alone in (concept, concept == 1, np.where(concept == 1, "Yes", "No")):
-            assert len(function(codes, alone, **ON_TRAINING).details["classes"]) == 1
-    assert demele.probes.splitting(codes, language, **ON_TRAINING).value == 2.0
 
 
 def test_sparse_codes_score_as_dense_ones() -> None:

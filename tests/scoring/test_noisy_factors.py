@@ -38,20 +38,6 @@ def perfect(k: int, rate: float) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.array(codes, dtype=float)[:, None], np.array(given)
 
 
-@pytest.mark.parametrize(
-    ("k", "rate", "naive"), [(2, 0.1, 0.531004), (4, 0.1, 0.686254), (10, 0.1, 0.763394), (10, 0.2, 0.591829)]
-)
-def test_a_perfect_code_is_perfect_again(k: int, rate: float, naive: float) -> None:
-    codes, given = perfect(k, rate)
-    noise = labels.symmetric_transition(k, rate)
-    found = demele.evaluate(codes, demele.Factors(given, noise={"v1": noise}), ["mig"], bins=k, n_bootstrap=2)["mig"]
-    assert abs(found.value - naive) < 5e-7
-    corrected = of(found)
-    assert abs(corrected.value - 1) < 1e-9
-    assert corrected.method == "transition"
-    assert "do not depend on the codes" in corrected.assumptions[0]
-
-
 def of(score: Score) -> demele.CorrectedScore:
     assert score.corrected is not None, [note.message for note in score.notes]
     return score.corrected

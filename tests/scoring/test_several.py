@@ -74,27 +74,6 @@ def test_shared_noise_leaves_the_difference() -> None:
     assert paired.high - paired.low < 0.8 * (single.high - single.low)
 
 
-def test_what_is_shown_is_shown_of_the_right_one() -> None:
-    for metric in ("mig", "sap"):
-        for worse in ("noisy", "again"):
-            each = by(FOUND, metric, worse, "clean")
-            assert each.better == "clean"
-            assert each.interval.low > 0
-            assert_close(each.value, FOUND["clean"][metric].value - FOUND[worse][metric].value, ROUNDING)
-        assert not by(FOUND, metric, "noisy", "again").shown
-    assert FOUND.sentence == "4 of 9 differences are significant (Holm, 95%); 3 could not be tested."
-    assert FOUND.sentences[0] == FOUND.sentence
-    assert "4 of 9 differences" in FOUND._repr_html_()
-    assert any(words.startswith("clean is better than noisy by MIG") for words in FOUND.sentences)
-
-
-def test_the_order_of_a_pair_does_not_matter() -> None:
-    turned = compared({"clean": CODES["clean"], "noisy": CODES["noisy"]}, ["sap"], n_bootstrap=12)
-    here, there = turned.differences[0], by(FOUND, "sap", "noisy", "clean")
-    assert_close([here.value, here.p_value], [-there.value, there.p_value], ROUNDING)
-    assert turned.differences[0].better == "clean"
-
-
 def test_the_error_is_shared_by_all_differences() -> None:
     # the same p-value that is enough alone is not enough among many
     alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], n_bootstrap=12, level=0.5)
@@ -361,22 +340,6 @@ def test_factors_are_taken_on_the_rows_annotated_for_them(metric: str) -> None:
     assert found.n == 270
 
 
-def test_rows_that_lack_every_annotation_change_nothing() -> None:
-    better, worse, factors = drawn()
-    more = pd.concat([factors, factors[:60].map(lambda value: None)], ignore_index=True)
-    longer, other = (np.concatenate([codes, codes[:60]]) for codes in (better, worse))
-    found = demele.probes.breakdown(longer, other, more, missing="omit")
-    assert found == demele.probes.breakdown(better, worse, factors)
-
-
-def test_missing_annotations_are_refused_with_an_option_that_there_is() -> None:
-    better, worse, factors = missing_some()
-    with pytest.raises(
-        demele.errors.InputError, match=r"30 missing annotations in column 'shape'.* pass `missing='omit'`"
-    ):
-        demele.probes.breakdown(better, worse, factors)
-
-
 def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> None:
     better, _, factors = drawn()
     found = demele.evaluate(better, demele.Factors(factors, noise={"shape": 0.02}), ["mig", "mig_sup", "jemmig"])
@@ -389,14 +352,6 @@ def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> Non
     jemmig = found["jemmig"]
     assert jemmig.corrected is None
     assert any("not of JEMMIG" in note.message for note in jemmig.notes if note.code == "not-corrected")
-
-
-def test_a_rate_of_a_tenth_says_first_that_little_can_be_said() -> None:
-    better, _, factors = drawn()
-    score = demele.evaluate(better, demele.Factors(factors, noise={"shape": 0.1}), ["mig"])["mig"]
-    assert score.corrected.notes[0].code == "bounds-say-little"
-    fewer = demele.evaluate(better, demele.Factors(factors, noise={"shape": 0.05}), ["mig"])["mig"]
-    assert not fewer.corrected.notes
 
 
 def test_bounds_are_of_plain_histograms() -> None:

@@ -148,14 +148,6 @@ def test_bins_of_equal_frequency_are_those_of_the_nonzeros() -> None:
     assert_close(found.information, oracle.information_matrix(columns(binned), columns(factors)), ROUNDING)
 
 
-def test_continuous_factors_are_cut() -> None:
-    codes, _ = sparse_case()
-    factor = np.random.default_rng(1).random(300)
-    found = demele.evaluate_sparse(sp.csc_array(codes), factor, ["mig"], factor_bins=4)
-    labels = [oracle.equal_width(factor.tolist(), 4)]
-    assert_close(found.information, oracle.information_matrix(columns(zero_apart(codes, 10)), labels), ROUNDING)
-
-
 # SAP and DCI ---------------------------------------------------------------------------------------------------------
 
 
@@ -341,21 +333,6 @@ def test_what_needs_more_factors_is_refused_by_name() -> None:
 # What comes back -----------------------------------------------------------------------------------------------------
 
 
-def test_signature_is_the_call_that_makes_the_number_again() -> None:
-    codes, factors = sparse_case()
-    matrix = sp.csc_array(codes)
-    options = {"sap": {"penalty": 0.5}}
-    score = demele.evaluate_sparse(matrix, factors, "sap", bins=1, screen=4, n_rows=90, seed=7, options=options)["sap"]
-    text = str(score.signature)
-    assert text.startswith(
-        "evaluate_sparse(metrics='sap', bins=Active(), correction='none', screen=4, n_rows=90, seed=7"
-    )
-    assert "'penalty': 0.5" in text
-    assert text.endswith(f"nonzeros={matrix.nnz}, factors=3, demele={demele.__version__}")
-    again = demele.evaluate_sparse(matrix, factors, "sap", bins=Active(), screen=4, n_rows=90, seed=7, options=options)
-    assert_exact(again["sap"].value, score.value)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
@@ -474,16 +451,6 @@ def test_types_of_numbers(dtype: str) -> None:
     expected = demele.evaluate_sparse(sp.csr_array(whole.astype(float)), factors, [*OF_COUNTS, "sap"], bins=3)
     assert_exact(found.information, expected.information)
     assert_exact(scores_of(found), scores_of(expected))
-
-
-def test_direction_of_codes() -> None:
-    rng = np.random.default_rng(0)
-    v = rng.random(200)
-    w = np.array(["low", "high"])[(v > 0.5) * 1]
-    codes = sp.csc_array(np.column_stack([np.maximum(v - 0.5, 0), np.maximum(0.5 - v, 0)]))
-    found = demele.evaluate_sparse(codes, np.array([[*row] for row in zip(v, w, strict=True)], dtype=object), ["mig"])
-    assert {item.code: item.direction for item in found.top_codes(0)} == {"z1": "+", "z2": "-"}
-    assert {item.code: item.direction for item in found.top_codes("v2")} == {"z1": "high", "z2": "low"}
 
 
 def test_a_single_code() -> None:

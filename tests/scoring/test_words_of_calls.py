@@ -8,18 +8,6 @@ from demele.core.errors import InputTypeError
 
 RNG = np.random.default_rng(0)
 CODES, FACTORS = RNG.normal(size=(60, 6)), RNG.random((60, 2))
-ADVICE = "gives the level of chance"
-
-
-@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
-@pytest.mark.parametrize("groups", [None, {"pair": [0, 1]}])
-def test_who_asked_for_chance_is_not_told_to_ask(groups: object) -> None:
-    without = demele.evaluate(demele.Codes(CODES, groups=groups), FACTORS, ["modularity"])
-    asked = demele.evaluate(demele.Codes(CODES, groups=groups), FACTORS, ["modularity"], n_permutations=20)
-    said, kept = ([note.message for note in (*found["modularity"].notes, *found.notes)] for found in (without, asked))
-    assert any(ADVICE in message for message in said)
-    assert not any(ADVICE in message for message in kept)
-    assert any("(mean of 20)" in message for message in kept) or groups is not None
 
 
 @pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")

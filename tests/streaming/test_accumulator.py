@@ -1,6 +1,5 @@
 """Accumulators: what they say, what they refuse and leave untouched, and the bits of a first call in a process."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,8 @@ from demele.core.errors import (
     InputError,
     InputTypeError,
     NotEnoughData,
-    UndefinedFactorWarning,
     UnknownNameError,
 )
-from demele.core.signature import Signature
 from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, GROUPS, small
 from tests.given import evaluated
@@ -76,46 +73,6 @@ def test_one_name_computes_a_score_several_an_evaluation() -> None:
     assert demele.Accumulator("mig").frame is None
 
 
-def test_a_counted_score_says_what_a_score_of_rows_says() -> None:
-    for name in COUNTED:
-        found = demele.Accumulator(name, frame=FRAME).update(CODES, FACTORS).compute()
-        expected = demele.evaluate(CODES, demele.Factors(FACTORS, kinds=FRAME.kinds), [name])[name]
-        told, wanted = found.to_dict(), expected.to_dict()
-        fragile = [note for note in wanted["notes"] if note["severity"] == "fragile"]
-        (unprobed,) = (note for note in told["notes"] if note["code"] == "unprobed")
-        same = [note for note in told["notes"] if note["code"] != "unprobed"]
-        assert same == [note for note in wanted["notes"] if note not in fragile]
-        assert "outliers or ties crowd the bins, or few rows raise it was not looked at" in unprobed["message"]
-        assert told["signature"] == str(found.signature)
-        wanted["details"].pop("adjusted_for_chance", None)  # needs rows
-        for key in set(told) - {"notes", "seconds", "signature", "fragile"}:
-            assert told[key] == wanted[key], key
-        assert found.signature.arguments == expected.signature.arguments
-        assert found.signature.context == {**expected.signature.context, "frame": FRAME.digest()}
-        assert Signature.parse(str(found.signature)).context == found.signature.context
-        json.dumps(told, allow_nan=False)
-
-
-def test_the_signature_tells_frames_apart() -> None:
-    wide = demele.bins.BinEdges.fixed(
-        [(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone", "cube"], "light": [0, 1]}
-    )
-    scores = [demele.Accumulator("mig", frame=frame).update(CODES, FACTORS).compute() for frame in (FRAME, wide)]
-    assert scores[0].value != scores[1].value
-    assert str(scores[0].signature) != str(scores[1].signature)
-
-
-def test_a_sampled_score_says_of_how_many_rows_it_is() -> None:
-    score = demele.Accumulator("sap", bound=50).update(CODES, FACTORS).compute()
-    assert [note.code for note in score.notes if note.code == "sampled"] == ["sampled"]
-    assert "a random sample of 50 of 160 rows (bound=50)" in score.notes[-1].message
-    assert score.n == 50
-    assert score.signature.context["sample_of"] == "160"
-    full = demele.Accumulator("sap", bound=160).update(CODES, FACTORS).compute()
-    assert "sampled" not in [note.code for note in full.notes]
-    assert full.n == 160
-
-
 def test_values_outside_the_frame_are_refused_or_counted_at_its_ends() -> None:
     narrow = demele.bins.BinEdges.fixed(
         [(-0.5, 0.5)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone", "cube"], "light": [0, 1]}
@@ -133,31 +90,6 @@ def test_values_outside_the_frame_are_refused_or_counted_at_its_ends() -> None:
     # a sampled metric takes them as they are
     sampled = demele.Accumulator("sap", frame=narrow, outside="clip").update(CODES, FACTORS).compute()
     assert sampled.value == demele.metrics.sap(CODES, FACTORS).value
-
-
-def test_clipped_values_add_up_over_batches_and_merges() -> None:
-    frame = demele.bins.BinEdges.fixed([(0.0, 1.0)], {"v": (0.0, 1.0)})
-    parts = [demele.Accumulator("mig", frame=frame, outside="clip") for _ in range(2)]
-    parts[0] = parts[0].update([[2.0], [0.5]], [[0.0], [1.0]]).update([[-1.0]], [[3.0]])
-    parts[1] = parts[1].update([[0.1], [7.0]], [[0.5], [0.5]])
-    for merged in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
-        assert [note.message for note in merged.compute().notes if note.code == "clipped"] == [
-            "4 values outside the frame's ranges were counted in the first or last bin"
-        ]
-
-
-def test_a_factor_that_never_varies_is_left_out_and_named() -> None:
-    factors = FACTORS.assign(light=1)
-    for metric in ("mig", "sap"):
-        with pytest.warns(UndefinedFactorWarning, match="factor 'light' is constant"):
-            wanted = demele.evaluate(CODES, factors, [metric])[metric]
-        for frame in (demele.bins.BinEdges.of(CODES, factors), FRAME):
-            accumulator = demele.Accumulator(metric, frame=frame).update(CODES, factors)
-            with pytest.warns(UndefinedFactorWarning, match=r"'light' is constant|'light' stays in one bin"):
-                score = accumulator.compute()
-            assert score.value == wanted.value
-            assert np.isnan(score.native["light"])
-            assert [note.subject for note in score.notes if note.code == "constant-factor"] == [("light",)]
 
 
 def test_missing_annotations_are_omitted_as_from_rows() -> None:
@@ -181,33 +113,6 @@ def test_missing_annotations_are_omitted_as_from_rows() -> None:
                 else:
                     assert_exact(found, wanted)
                 assert score.n == expected.n
-
-
-@pytest.mark.parametrize("kind", ["int", "bool", "words", "category", "nullable", "polars", "float32"])
-def test_factors_of_any_storage(kind: str) -> None:
-    import polars as pl
-
-    shape = pd.factorize(FACTORS["shape"], sort=True)[0]
-    category = pd.Categorical.from_codes(shape, categories=pd.Index(["cone", "ball", "cube"]))
-    factors: Any = {
-        "int": FACTORS.assign(shape=shape),
-        "bool": FACTORS.assign(shape=shape == 1),
-        "words": FACTORS,
-        "category": FACTORS.assign(shape=category),
-        "nullable": FACTORS.assign(shape=pd.array(shape, dtype="Int64")),
-        "polars": pl.from_pandas(FACTORS),
-        "float32": FACTORS.assign(shape=shape).astype(np.float32),
-    }[kind]
-    names = ["mig", "sap", "explicitness"]
-    expected = demele.evaluate(CODES, factors, names)
-    for frame in (demele.bins.BinEdges.of(CODES, factors), None):
-        accumulator = demele.Accumulator(names, frame=frame)
-        for rows in (slice(0, 90), slice(90, 160)):
-            accumulator = accumulator.update(CODES[rows], factors[rows])
-        if kind == "category" and frame is None:
-            continue  # classes are sorted by name then, and the draws follow their numbers
-        for score in accumulator.compute():
-            assert score.value == expected[score.metric].value
 
 
 def test_metrics_that_do_not_apply_are_left_out_with_the_reason_unless_alone() -> None:

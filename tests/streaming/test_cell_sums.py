@@ -162,6 +162,15 @@ def test_forged_sums_are_refused() -> None:
             demele.Accumulator.from_bytes(forged(data, "omes", name, change))
 
 
+def test_states_of_other_frames_do_not_merge() -> None:
+    rule = demele.bins.EqualWidth(5)
+    frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
+    states = [CellState.empty(frame, rule) for frame in frames]
+    for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
+        refuses(IncompatibleState, "give both the same frame and the same bins", states[0].merge, other)
+    refuses(IncompatibleState, "other bins or references", states[0].merge, ExtremeState.empty(frames[0], rule))
+
+
 def test_values_outside_a_frame() -> None:
     frame = BinEdges.fixed([(-0.5, 0.5)] * 3, {"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": (0.2, 0.8)})
     found = fed(frame, CODES, FACTORS, outside="clip").compute()
@@ -172,12 +181,3 @@ def test_values_outside_a_frame() -> None:
         CODES, demele.Factors(np.column_stack([FACTORS[:, :2], bins]), kinds="categorical"), variance="unbiased"
     )
     assert_close(found.matrix.to_numpy(), expected.matrix.to_numpy(), ROUNDING)
-
-
-def test_states_of_other_frames_do_not_merge() -> None:
-    rule = demele.bins.EqualWidth(5)
-    frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
-    states = [CellState.empty(frame, rule) for frame in frames]
-    for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
-        refuses(IncompatibleState, "give both the same frame and the same bins", states[0].merge, other)
-    refuses(IncompatibleState, "other bins or references", states[0].merge, ExtremeState.empty(frames[0], rule))

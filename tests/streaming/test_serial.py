@@ -227,18 +227,6 @@ def test_a_frame_comes_back_to_the_bit_through_json(name: str) -> None:
     assert again.to_dict() == frame.to_dict()
 
 
-def test_a_frame_that_came_back_counts_and_merges_alike() -> None:
-    codes, factors = tables()
-    frame = FRAMES["with edges"]
-    again = demele.bins.BinEdges.from_dict(frame.to_dict())
-    parts = [demele.Accumulator("mig", frame=one, bins=demele.bins.EqualFrequency(5)) for one in (frame, again)]
-    merged = parts[0].update(codes[:90], factors[:90]).merge(parts[1].update(codes[90:], factors[90:]))
-    assert merged.compute().value == demele.metrics.mig(codes, factors, bins=demele.bins.EqualFrequency(5)).value
-    halves = [demele.bins.BinEdges.of(codes[rows], factors[rows]) for rows in (slice(0, 90), slice(90, 200))]
-    restored = [demele.bins.BinEdges.from_dict(half.to_dict()) for half in halves]
-    assert restored[0].merge(restored[1]) == halves[0].merge(halves[1]) == FRAMES["of tables"]
-
-
 def changed(**parts: Any) -> dict[str, Any]:
     return {**FRAMES["stated"].to_dict(), **parts}
 

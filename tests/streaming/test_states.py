@@ -77,37 +77,11 @@ def test_each_row_is_kept_as_often_as_any_other() -> None:
     assert_mean(present[:, 3] * present[:, 40], bound / n * (bound - 1) / (n - 1))
 
 
-def test_many_small_states_merge_to_what_one_large_tree_gives() -> None:
-    states = [sampled(40, 13, 5, str(stream)) for stream in range(60)]
-    left = states[0]
-    for state in states[1:]:
-        left = left.merge(state)
-    tree = states[::-1]
-    while len(tree) > 1:
-        tree = [tree[i].merge(tree[i + 1]) if i + 1 < len(tree) else tree[i] for i in range(0, len(tree), 2)]
-    assert left.n == tree[0].n == 60 * 13
-    assert left.n_kept == 40
-    assert kept(left) == kept(tree[0])
-    assert left.streams == tree[0].streams
-
-
 def test_numbered_streams_come_back_by_number_named_ones_by_name() -> None:
     state = SampleState(100, 0)
     for stream in ("10", "b", "2", "-1", "a"):
         state = state.update((np.full(2, stream, dtype=object),), stream)
     assert list(state.rows()[0]) == ["-1", "-1", "2", "2", "10", "10", "a", "a", "b", "b"]
-
-
-@pytest.mark.parametrize("batch", [1, 10, 3000])
-def test_memory_stays_within_twice_the_bound_and_a_batch(batch: int) -> None:
-    state, most, parts = SampleState(100, 0), 0, 0
-    for start in range(0, 6000, batch):
-        state = state.update(numbered(start, start + batch), "0")
-        most = max(most, sum(part.keys.size for part in state.parts))
-        parts = max(parts, len(state.parts))
-    assert most <= 200
-    assert parts <= 10
-    assert state.n == 6000
 
 
 def test_samples_with_another_bound_seed_or_the_same_stream_do_not_merge() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.columns import Missing
-from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData
+from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
 from demele.streaming.accumulator import MAGIC, checksum
 from demele.streaming.frame import BinEdges
 from demele.streaming.source import accumulated_metrics
@@ -200,23 +200,6 @@ def test_options_of_irs(options: dict[str, Any]) -> None:
     found = numbers(fed(framed(CODES, FACTORS), CODES, FACTORS, options={"irs": options}).compute())
     assert_close(found, evaluated(CODES, FACTORS, options={"irs": options}), ROUNDING)
     assert found != numbers(fed(framed(CODES, FACTORS), CODES, FACTORS).compute())
-
-
-def test_values_outside_a_frame() -> None:
-    factors = {"v1": (0.1, 0.9), "v2": (0.0, 6.0), "v3": (0.0, 0.01)}
-    frame = BinEdges.fixed([(-2, 2)] * 4, factors)
-    refuses(InputError, "outside the frame's ranges", demele.Accumulator(METRICS, frame=frame).update, CODES, FACTORS)
-    evaluation = fed(frame, CODES, FACTORS, outside="clip").compute()
-    assert_close(evaluation["sap"].matrix.to_numpy(), np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2, ROUNDING)
-    assert not [note for note in evaluation["sap"].notes if note.code == "clipped"]
-    moved = int(((FACTORS[:, 0] < 0.1) | (FACTORS[:, 0] > 0.9)).sum())
-    assert [note.message for note in evaluation["irs"].notes if note.code == "clipped"] == [
-        f"{moved:,} values outside the frame's ranges were counted in the first or last bin"
-    ]
-    low, high = np.array(list(factors.values())).T
-    bins = np.minimum((np.clip(FACTORS, low, high) - low) / (high - low) * 10, 9).astype(int)
-    expected = demele.evaluate(CODES, demele.Factors(bins, kinds=["categorical"] * 3), ["irs"])["irs"]
-    assert_close(numbers([evaluation["irs"]]), numbers([expected]), ROUNDING)
 
 
 # States ---------------------------------------------------------------------------------------------------------------

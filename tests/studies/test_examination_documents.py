@@ -1,14 +1,11 @@
 """The document of a trained model: verdict first, then what its codes do."""
 
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from demele.lab import Examination
 from demele.report.document import Strips
-from demele.studies.examination import ordered
 from tests.core import test_result as forms
 from tests.studies.models import examined
 
@@ -23,18 +20,10 @@ def test_the_verdict_comes_first(look: Examination) -> None:
     assert document.headline == "3 of 3 factors have a code of their own."
     assert isinstance(document.figure, Strips)
     assert [strip.pill and strip.pill.text for strip in document.figure.rows] == ["one code"] * 3
-    assert document.table is not None
     assert [row[0] for row in document.table.rows] == ["\u2068x\u2069", "\u2068y\u2069", "\u2068shade\u2069"]
     titles = [section.title for section in document.sections]
     assert titles == sorted(titles, key=forms.TITLES.index)
     assert {"Scores", "Code-factor matrix", "Curves", "Traversals", "Reconstructions", "Data"} <= set(titles)
-
-
-def test_codes_come_by_their_divergence_active_ones_first(look: Examination) -> None:
-    codes = look.codes.assign(kl=np.arange(len(look.codes), dtype=float), active=True)
-    codes.loc[codes.index[-1], "active"] = False
-    last = len(codes) - 1
-    assert ordered(replace(look, codes=codes)) == [*range(last - 1, -1, -1), last]
 
 
 def test_an_examination_has_every_form(look: Examination, tmp_path: Path) -> None:

@@ -53,7 +53,6 @@ def test_verdicts_are_those_of_an_evaluation() -> None:
     codes = pd.DataFrame({"z1": factors["x"] + factors["y"], "z2": factors["x"] - factors["y"], "z3": 0.0})
     found = verdict_on(codes, factors)
     told = demele.evaluate(codes, factors, ["mig"]).verdict
-    assert told is not None
     assert [row.status for row in found.factors] == ["several codes", "several codes", "no code"]
     assert list(map(repr, found.factors)) == list(map(repr, told.factors))  # as texts: NaN is NaN
 

@@ -18,7 +18,7 @@ from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, draw_audit
 from tests.refusals import refuses
-from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
+from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 EXACT = Audited(exact=True)
 
@@ -49,7 +49,6 @@ def test_exchanged_roles_and_agreeing_p_values(inference: Any) -> None:
         there, back = by_audit(query), by_audit(mirror(query))
         assert_exact(there.candidate, back.baseline)
         assert_close(there.low, -back.high, ROUNDING)
-        assert there.p_value is not None
         assert_exact(there.candidate, there.p_value <= query.tail)
         assert there.low[0] <= there.high[0]
         if inference == "test_set":
@@ -79,27 +78,11 @@ def test_all_disagreements_audited_are_known() -> None:
                 Corner(n=400, apart=20, copies=2, size=30, gap=gap), rng_for(2, gap, seed), seed, exact=True
             )
             audit, (first, second) = test_set.question.audit, test_set.question.data.predictions
-            assert audit is not None
             if np.isin(np.flatnonzero(first != second), audit.rows).all():
                 break
         found = by_audit(test_set.question)
         assert_close([found.low[0], found.high[0]], [gap / 400] * 2, ROUNDING)
         assert (found.candidate[0], found.baseline[0]) == (gap > 0, gap < 0)
-
-
-def test_a_uniform_audit_needs_no_plan() -> None:
-    # 200 of 1000 rows audited and no label wrong; m of 300 could be: a bet at 0.2 everywhere.
-    truth = np.zeros(1000, int)
-    first = np.where(np.arange(1000) < 300, 1, 0)
-    plan = draw_audit(1000, 200)
-    found = compare(
-        first, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], inference="test_set", method=EXACT
-    )
-    theta = -FRACTIONS * np.log(0.8) / 2
-    logs = product_bet(300.0 - np.arange(300.0), np.zeros(300, int), np.zeros((300, 19)), theta)
-    assert_close(found.interval.low, (np.count_nonzero(logs >= np.log(40))) / 1000, SOLVER)
-    assert found.verdict == "candidate"
-    assert "exact=True" in str(found.signature)
 
 
 @pytest.mark.parametrize("inference", ["test_set", "population"])
@@ -154,32 +137,16 @@ def test_odd_least_probabilities(value: Any, message: str) -> None:
     refuses(InputError, "only for design 'weighted'", Audit, [0], [1], design="uniform", least_probability=0.5)
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_few_disagreements_leave_more_open_than_they_show(exact: bool) -> None:
-    """Of 2000 rows all audited, none or one or two disagreements: as far as exact limits of a proportion reach."""
-    truth = np.zeros(2000, int)
-    for apart, least in ((0, 3.69), (1, 4.57), (2, 5.22)):
-        old = np.where(np.arange(2000) < apart, 1, 0)
-        audit = Audit(np.arange(2000), truth, design="uniform")
-        found = compare(old, truth, truth, audit=audit, method=Audited(exact=exact), classes=[0, 1])
-        assert found.verdict == "inconclusive"
-        assert (found.interval.high - apart / 2000) * 2000 >= least - 0.01
-        assert found.interval.low * 2000 <= apart - 3.68
-        assert "-0.000" not in str(
-            compare(truth, truth, truth, audit=audit, inference="test_set", classes=[0, 1]).interval
-        )
-
-
-def test_rare_disagreements_are_covered() -> None:
-    """Each row is a disagreement with this probability, always for the candidate: the difference of the population."""
-    for share in [0.0002, 0.001, 0.002, 0.003]:
-        for exact in [False, True]:
-            rng = rng_for(0, "rare disagreements", exact, f"{share:g}")
-            missed, runs = 0, 60
-            truth = np.zeros(1000, int)
-            audit = Audit(np.arange(1000), truth, design="uniform")
-            for _ in range(runs):
-                old = (rng.random(1000) < share).astype(int)
-                span = compare(old, truth, truth, audit=audit, method=Audited(exact=exact), classes=[0, 1]).interval
-                missed += not span.low <= share <= span.high
-            assert_rate_at_most(missed, runs, 0.05)
+def test_a_uniform_audit_needs_no_plan() -> None:
+    # 200 of 1000 rows audited and no label wrong; m of 300 could be: a bet at 0.2 everywhere.
+    truth = np.zeros(1000, int)
+    first = np.where(np.arange(1000) < 300, 1, 0)
+    plan = draw_audit(1000, 200)
+    found = compare(
+        first, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], inference="test_set", method=EXACT
+    )
+    theta = -FRACTIONS * np.log(0.8) / 2
+    logs = product_bet(300.0 - np.arange(300.0), np.zeros(300, int), np.zeros((300, 19)), theta)
+    assert_close(found.interval.low, (np.count_nonzero(logs >= np.log(40))) / 1000, SOLVER)
+    assert found.verdict == "candidate"
+    assert "exact=True" in str(found.signature)

@@ -8,7 +8,6 @@ import pytest
 
 from demele.classifiers.comparison.decision import breakdown
 from demele.classifiers.comparison.methods import METHODS
-from demele.classifiers.comparison.overlap import overlap
 from demele.classifiers.comparison.worst_case import mcnemar_p, worst_case
 from demele.classifiers.question import Question, mirror
 from demele.core.proportions import score_interval
@@ -78,13 +77,6 @@ def test_it_is_the_largest_rate_under_which_bounded_still_decides(inference: str
         assert not beyond.baseline[0]
 
 
-def test_overlap_matches_the_decision_of_classic() -> None:
-    asked = random_question(np.random.default_rng(4), n=300, k=4, models=9)
-    decided = overlap(asked)
-    assert_exact(breakdown(asked, METHODS["overlap"]) >= 0, decided.candidate | decided.baseline)
-    assert_exact(breakdown(asked, METHODS["worst-case-overlap"]), breakdown(asked, METHODS["overlap"]))
-
-
 def test_labels_that_the_method_used() -> None:
     rng = np.random.default_rng(5)
     asked = random_question(rng, n=300, k=3, models=5, suspects=rng.random(300) < 0.3)
@@ -105,25 +97,3 @@ def test_ties_with_the_level_count_as_rejections(level: float) -> None:
     asked = question([0] * 10, [[1] * wins + [0] * (10 - wins), [0] * 10], 2, level=level)
     assert_exact(breakdown(asked, METHODS["worst-case"]), [0, 0])
     assert worst_case(replace(asked, noise=0.0)).candidate[0]
-
-
-def test_levels_at_the_p_values_themselves() -> None:
-    """Where the tail is a tail probability to rounding, the closed form agrees with the test that it inverts."""
-    for size in (3, 8, 17, 40, 200):
-        asked = question([0] * size, [[1] * size, [0] * size], 2)
-        for least in range(size // 2 + 1, size + 1):
-            p = float(mcnemar_p(np.array([size - least]), np.array([least]))[0])
-            for level in {1 - 2 * p, float(np.nextafter(1 - 2 * p, 0)), float(np.nextafter(1 - 2 * p, 1))} - {1.0, 0.0}:
-                one = replace(asked, level=level)
-                exchanged = np.arange(size + 1)
-                rejects = mcnemar_p(exchanged, size - exchanged) <= one.tail
-                assert breakdown(one, METHODS["worst-case"])[0] == rejects.sum() - 1
-
-
-def test_it_follows_the_claim_that_was_made() -> None:
-    """An audit may overturn what the labels say; the labels alone then bear nothing."""
-    asked = question([0] * 100, [[0] * 60 + [1] * 40, [0] * 90 + [1] * 10], 2)
-    said = overlap(asked)
-    overturned = replace(said, candidate=said.baseline, baseline=said.candidate)
-    assert (breakdown(asked, METHODS["overlap"], outcomes=said) > 0).all()
-    assert_exact(breakdown(asked, METHODS["overlap"], outcomes=overturned), [-1, -1])

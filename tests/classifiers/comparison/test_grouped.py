@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.special import stdtr
-from scipy.stats import binom
 
-from demele.classifiers import Audited, SequentialComparison, TrueLabels, compare, rank
-from demele.classifiers.betting import sampling_gap
+from demele.classifiers import Audited, SequentialComparison, TrueLabels, compare
 from demele.classifiers.comparison.grouped import (
-    GroupedPairs,
-    design_effect,
     grouped_breakdown,
     paired_test,
     squares_gained,
@@ -22,7 +18,7 @@ from demele.classifiers.question import PairCounts
 from demele.classifiers.row_groups import Groups
 from demele.core.errors import InputError
 from demele.labels import disagreement, draw_audit
-from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+from tests.tolerances import SOLVER, assert_close, assert_exact
 
 Rows = NDArray[np.int64]
 
@@ -89,17 +85,6 @@ def test_few_groups_of_one_mind_show_nothing(agree: int) -> None:
     assert p_value >= 0.025
 
 
-def test_even_steps_exceed_the_level_for_no_number_of_groups() -> None:
-    """Identical groups of equal size, without simulation: the exact error is at most the level."""
-    for met in range(1, 80):
-        groups, errors = Groups(np.repeat(np.arange(200), 3)), 0.0
-        for won in range(met + 1):
-            signs = np.r_[np.ones(won), -np.ones(met - won), np.zeros(200 - met)]
-            one = counts(3 * (signs < 0), 3 * (signs > 0))
-            errors += float(binom.pmf(won, met, 0.5)) * (paired_test(one, 0, groups, 0.025)[0] > 0)
-        assert errors <= 0.025, met
-
-
 def test_breakdown_is_the_last_that_stands() -> None:
     one, groups = counts([0] * 20 + [1] * 5, [2] * 20 + [0] * 5), Groups(np.repeat(np.arange(25), 3))
     most = grouped_breakdown(one, groups, 0.025)
@@ -112,19 +97,6 @@ def test_breakdown_is_the_last_that_stands() -> None:
 # Disagreements alone -------------------------------------------------------------------------------------------------
 
 
-def test_steps_of_groups_are_those_of_rows_many_at_a_time() -> None:
-    apart = np.r_[np.full(40, 5.0), np.zeros(60)]
-    pairs = GroupedPairs.of([apart, (apart > 0).astype(float)], Groups(np.repeat(np.arange(100), 5)))
-    assert_close(pairs.clump, [5.0, 1.0], ROUNDING)
-    # Beside the exact 14 steps, 2.2414 standard deviations.
-    assert int(sampling_gap(40, 0.0125)) == 14
-    assert_close(pairs.sampling_gap(0.0125), [5.0 * 2.241402728 * 40**0.5, 2.241402728 * 40**0.5], SOLVER)
-    few = GroupedPairs.of([np.full(12, 5.0)], Groups(np.arange(12)))
-    assert int(sampling_gap(12, 0.0125)) == 8  # more than 2.2414 standard deviations, 7.8
-    assert_close(few.sampling_gap(0.0125), 40.0, ROUNDING)
-    assert (pairs.unseen(np.zeros(2), 0.025) > 3.5 * 5).all()
-
-
 def test_one_group_with_most_disagreements_is_named() -> None:
     made = world(40, 5, (0.8, 0.8), seed=3)
     sizes = np.r_[np.full(39, 1), 160]
@@ -133,19 +105,6 @@ def test_one_group_with_most_disagreements_is_named() -> None:
     codes = np.repeat(np.arange(40), sizes)
     found = compare(old[-199:], new[-199:], made["labels"][-199:], noise=0, groups=codes)
     assert any(note.code == "one-group" for note in found.notes)
-
-
-def test_design_effect_of_a_guess() -> None:
-    """Signs that all rows of a group share, guessed with noise of their own: the effect is the size, noise or not."""
-    rng = np.random.default_rng(0)
-    signs = np.repeat(rng.choice([-1.0, 1.0], 4000), 5)
-    groups = Groups(np.repeat(np.arange(4000), 5))
-    ones = np.ones(signs.size)
-    assert abs(design_effect(signs, ones, groups, signs.size) - 5) < 0.01
-    seen = np.where(rng.random(signs.size) < 0.1, -signs, signs)
-    assert abs(design_effect(0.8 * seen, ones, groups, signs.size) - 5) < 0.1
-    apart = rng.choice([-1.0, 1.0], signs.size)
-    assert design_effect(apart, ones, groups, signs.size) < 1.1
 
 
 # Decisions -----------------------------------------------------------------------------------------------------------
@@ -196,16 +155,6 @@ def test_repeating_rows_shows_no_more() -> None:
         if way in ("overlap", "worst-case"):
             assert apart.verdict == "candidate"
             assert 110 < grouped.details["effective_rows"] < 121
-
-
-def test_groups_are_drawn_in_a_ranking_too() -> None:
-    made = world(100, 6, (0.7, 0.95))
-    models = {"old": made["old"], "new": made["new"]}
-    ranking = rank(models, made["labels"], noise=0, groups=made["groups"], correction="none")
-    pair = compare(made["old"], made["new"], made["labels"], noise=0, groups=made["groups"])
-    row = ranking.pairs[ranking.pairs["candidate"] == "new"].iloc[0]
-    assert (row["verdict"], row["low"], row["p_value"]) == ("candidate", pair.interval.low, pair.p_value)
-    assert ranking.decision("old", "new").breakdown == pair.breakdown
 
 
 def test_asking_one_at_a_time_needs_a_larger_gap() -> None:

@@ -118,24 +118,6 @@ def test_v2_is_exact_under_its_hypothesis() -> None:
                 assert found.candidate[pair] == (ends[1][0] > ends[0][1])
 
 
-def test_v2_bias_is_the_one_of_the_identities() -> None:
-    """The same biases as computed from F_c, F_n and F_r with the supposed labels as true ones."""
-    from demele.classifiers.measures.bias import bias
-
-    rng = np.random.default_rng(8)
-    asked = random_question(rng, n=90, k=3, prudence=0.3, difficulty=rng.random(90))
-    rows, _ = hardest(asked.difficulty, 0.3, 90)
-    labels = hypothesis(asked, 0, rows)
-    exact = [bias(row, asked.data.labels, labels, classes=[0, 1, 2]) for row in asked.data.predictions]
-    for measure in MEASURES:
-        question_ = asking(measure, asked)
-        plain, moved = overlap(question_), hard_rows(question_)
-        assert plain.baseline_interval is not None
-        shift = plain.baseline_interval[0][0] - moved.details["baseline_if_bad_for_candidate"][0][0]
-        expected: Any = exact[0].accuracy if measure == "accuracy" else exact[0].per_class.loc[1, measure]
-        assert_close(shift, expected, ROUNDING)
-
-
 @pytest.mark.parametrize("measure", MEASURES)
 def test_prudence_zero_is_classic(measure: str) -> None:
     asked = asking(measure, random_question(np.random.default_rng(1), n=120, k=3, models=5, prudence=0.0))

@@ -1,17 +1,13 @@
 """The usual comparison against intervals of SciPy, and the laws that all methods without an audit obey."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.comparison.overlap import overlap, true_labels
-from demele.classifiers.question import Outcomes, Question, as_value, mirror
+from demele.classifiers.question import as_value
 from tests.classifiers.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -83,49 +79,6 @@ def test_reference_is_classic_on_the_true_labels() -> None:
     assert (found.low != overlap(asked).low).any()
 
 
-#: Everything that a question can hold, so that each method finds what it needs.
-def _knowing(seed: int, n: int, k: int, rate: float, **options: Any) -> Question:
-    rng = np.random.default_rng(seed)
-    asked = random_question(rng, n=n, k=k, models=3, noise=rate, difficulty=rng.random(n), **options)
-    return replace(
-        asked,
-        true_labels=rng.integers(0, k, n).astype(np.int32),
-        suspects=rng.random(n) < 0.2,
-        suggested=rng.integers(0, k, n).astype(np.int32),
-        reference=rng.integers(0, k, n).astype(np.int32),
-    )
-
-
 WAYS = [
     (name, inference) for name, spec in METHODS.items() for inference in spec.inferences if "audit" not in spec.needs
 ]
-
-
-@pytest.mark.parametrize(("name", "inference"), WAYS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(4, 120),
-    k=st.integers(2, 4),
-    rate=st.sampled_from([0.0, 0.02, 0.3]),
-    measure=st.sampled_from(["accuracy", "precision", "recall", "f1"]),
-)
-def test_exchanging_the_roles_exchanges_the_verdicts(
-    name: str, inference: str, seed: int, n: int, k: int, rate: float, measure: str
-) -> None:
-    spec = METHODS[name]
-    measure = measure if measure in spec.measures else "accuracy"
-    asked = _knowing(seed, n, k, rate, measure=measure, inference=inference, of=None if measure == "accuracy" else 0)
-    here, there = spec(asked), spec(mirror(asked))
-    assert_exact(here.candidate, there.baseline)
-    assert_exact(here.baseline, there.candidate)
-    assert_close(here.difference, -there.difference, ROUNDING)
-    assert_close(here.low, -there.high, ROUNDING)
-    assert not (here.candidate & here.baseline).any()
-    _consistent(here)
-
-
-def _consistent(found: Outcomes) -> None:
-    """The interval excludes 0 if and only if a claim is made; it touches 0 if the p-value equals the tail."""
-    assert_exact(found.candidate[found.low != 0], (found.low > 0)[found.low != 0])
-    assert_exact(found.baseline[found.high != 0], (found.high < 0)[found.high != 0])

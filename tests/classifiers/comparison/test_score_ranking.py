@@ -1,7 +1,6 @@
 """Systems ranked by row scores: p-values of single comparisons, sets of ranks that hold, many systems at once."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -38,7 +37,6 @@ def test_p_values_of_groups_tasks_and_weights_are_those_of_their_differences(col
     for one, other in itertools.combinations(found.names, 2):
         difference = scores[one].minus(scores[other])
         alone = trusted_mean(difference, gate=0.0).p_value
-        assert alone is not None
         assert_close(found[f"{other} - {one}"].p_value or 0, 2 * min(alone, 1 - alone), {"rtol": 1e-9, "atol": 1e-12})
 
 
@@ -120,27 +118,6 @@ def test_many_systems_on_many_tasks_are_ranked_at_once() -> None:
     order = np.argsort(np.argsort(-skill)) + 1
     inside = [ends[f"m{j}"][0] <= order[j] <= ends[f"m{j}"][1] for j in range(200)]
     assert all(inside)
-
-
-def test_all_pairs_of_twenty_audited_systems_are_compared_at_once() -> None:
-    rng = np.random.default_rng(6)
-    true = rng.random((20, 2000)) < rng.uniform(0.6, 0.9, 20)[:, None]
-    rows = rng.permutation(2000)[:150]
-    scores = {f"s{j}": RowScores(np.where(rng.random(2000) < 0.9, one, ~one)) for j, one in enumerate(true)}
-    audit = Audit(rows, {name: one[rows] for name, one in zip(scores, true, strict=True)}, design="uniform")
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        found = rank(scores, audit=audit)
-        times.append(time.process_time() - start)
-    assert min(times) < 0.5
-    for pair in (found.differences[0], found.differences[77], found.differences[-1]):
-        other, one = pair.name.split(" - ")
-        alone = audited_mean(scores[other].minus(scores[one]), minus(audit, other, one))
-        assert pair.corrected is not None
-        assert (pair.value, pair.corrected.low, pair.corrected.high) == pytest.approx(
-            (alone.value, alone.low, alone.high)
-        )
 
 
 def test_systems_with_scores_of_other_rows_are_compared_on_common_ones() -> None:

@@ -129,20 +129,6 @@ def test_a_ranking_worked_by_hand() -> None:
     assert strict.groups == (("m20", "m14"), ("m14", "m12"))
 
 
-def test_two_models_are_a_comparison() -> None:
-    models, labels = world({"old": 0.80, "new": 0.84})
-    for method, noise in (("overlap", None), ("worst-case", 0.001), ("worst-case-overlap", 0.001)):
-        one = compare(models["old"], models["new"], labels, method=method, noise=noise)
-        both = rank(models, labels, method=method, noise=noise)
-        other = both.decision("old", "new")
-        assert other.verdict == one.verdict
-        assert_close(
-            [other.difference, other.interval.low, other.interval.high],
-            [one.difference, one.interval.low, one.interval.high],
-            ROUNDING,
-        )
-
-
 def test_every_verdict_is_that_of_its_pair_at_the_level_of_the_pair() -> None:
     measure_cases: Any = ["accuracy", "error"]
     method_cases: Any = ["overlap", "worst-case-overlap", "hard-rows", "worst-case"]
@@ -192,24 +178,6 @@ def test_together_the_verdicts_keep_their_level() -> None:
         assert_rate_at_most(loose, repeats, 0.3)
 
 
-def test_true_ranks_lie_within_under_label_noise() -> None:
-    """Ranks by the true accuracies in the population, from labels of which 3% are wrong."""
-    true = {"a": 0.98, "b": 0.85, "c": 0.84, "d": 0.6}
-    for seed in range(20):
-        models, labels = world(true, n=2000, seed=seed)
-        noisy = labels.copy()
-        noisy[:60] = models["d"][:60]  # wrong labels that all favour the worst model
-        found = rank(models, noisy, noise=0.03)
-        place = {
-            name: (best, worst)
-            for name, best, worst in zip(found.names, found.best_rank, found.worst_rank, strict=True)
-        }
-        for position, name in enumerate(true, start=1):
-            assert place[name][0] <= position <= place[name][1]
-        assert place["a"] == (1, 1)
-        assert place["d"] == (4, 4)
-
-
 def test_order_of_models_does_not_matter() -> None:
     models, labels = world({"x": 0.9, "y": 0.8, "z": 0.7, "w": 0.79})
     found = rank(models, labels, noise=0.01)
@@ -231,7 +199,6 @@ def test_an_audit_ranks_what_noise_hides(method: str) -> None:
     assert found.correction == "holm"
     assert found.names[2] == "bad"
     assert (found.best_rank[2], found.worst_rank[2]) == (3, 3)
-    assert found.reference is not None
     claimed = found.pairs["verdict"] == "candidate"
     assert claimed.any()
     assert not (claimed & (found.reference["verdict"] == "baseline")).any()
@@ -242,10 +209,8 @@ def test_an_audit_ranks_what_noise_hides(method: str) -> None:
 def test_mistakes_are_named() -> None:
     models, labels = world({"a": 0.9, "b": 0.8})
     refuses(NotEnoughData, "at least 2 models, got 1", rank, {"a": models["a"]}, labels)
-    with pytest.raises(InputError, match="correction: expected one of holm, bonferroni, none, got 'bonf'"):
-        rank(models, labels, correction="bonf")  # type: ignore[call-overload]
-    with pytest.raises(InputError, match="a and labels: expected the same number of rows"):
-        rank({"a": models["a"][:-1], "b": models["b"]}, labels)
+    refuses(InputError, "correction: expected one of holm, bonferroni, none", rank, models, labels, correction="bonf")
+    refuses(InputError, "a and labels: expected the same", rank, {"a": models["a"][:-1], "b": models["b"]}, labels)
     refuses(InputError, "distinct names", rank, {1: models["a"], "1": models["b"]}, labels)
     with pytest.raises(InputError):
         rank(pd.DataFrame(np.column_stack([models["a"], models["b"]]), columns=["a", "a"]), labels)

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from demele.classifiers.comparison.worst_case import Reach, mcnemar_p, paired_low, reach, worst_case, worst_counts
 from demele.classifiers.question import Inference, PairCounts, Question
 from demele.core.proportions import score_interval
-from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.budget import NoiseBudget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.classifiers.comparison.cases import all_labels, clean_counts, question, random_question, transitions
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
@@ -33,7 +33,6 @@ def test_worst_difference_and_p_value_are_those_of_some_right_labels() -> None:
             truths = all_labels(**SMALL)
             truths = truths[(truths != asked.data.labels).sum(axis=1) <= wrong]
             found = worst_case(asked)
-            assert found.p_value is not None
             for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
                 assert_close(found.details["worst_difference"][pair], (won - lost).min() / 6, ROUNDING)
                 assert_close(found.details["best_difference"][pair], (won - lost).max() / 6, ROUNDING)
@@ -102,68 +101,6 @@ def within(counts: Any, budget: NoiseBudget) -> Any:
 ANY_MATRIX = TransitionMatrix([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
 
 
-def test_transition_bound_is_never_below_the_worst_right_labels() -> None:
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        asked = replace(random_question(rng, **SMALL, models=3), noise=ANY_MATRIX)
-        budget = random_budget(rng, 3, 6)
-        truths = all_labels(**SMALL)
-        truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
-        far = reach(asked, budget)
-        lost, won = worst_counts(asked.counts(), far)
-        gap = asked.counts().won - asked.counts().lost
-        for pair, (clean_lost, clean_won) in enumerate(clean_counts(truths, asked)):
-            assert gap[pair] - far.drop[pair] <= (clean_won - clean_lost).min()
-            largest = mcnemar_p(clean_lost, clean_won).max()
-            if largest < 0.5:
-                assert mcnemar_p(lost[pair], won[pair]) >= largest * (1 - 1e-12)
-            else:
-                assert gap[pair] <= far.drop[pair] or mcnemar_p(lost[pair], won[pair]) >= 0.5 * (1 - 1e-12)
-
-
-def test_transition_bound_is_often_attained() -> None:
-    """A bound that is always loose would pass the test above."""
-    attained = total = 0
-    for seed in range(60):
-        rng = np.random.default_rng(1000 + seed)
-        asked = replace(random_question(rng, **SMALL), noise=ANY_MATRIX)
-        budget = random_budget(rng, 3, 6)
-        truths = all_labels(**SMALL)
-        truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
-        gap = asked.counts().won - asked.counts().lost - reach(asked, budget).drop
-        for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
-            attained += int(gap[pair] == (won - lost).min())
-            total += 1
-    assert attained > 0.7 * total
-
-
-def test_a_transition_matrix_is_never_overestimated() -> None:
-    """The whole way, from the matrix to the claim: a claim holds for all right labels that the matrix leaves open."""
-    for inference in ["population", "test_set", "overlap"]:
-        for seed in range(8):
-            rng = np.random.default_rng(seed)
-            asked = random_question(rng, **SMALL, models=3, level=0.3, inference=inference)
-            for rate in (0.02, 0.2):
-                noise = TransitionMatrix(np.eye(3) * (1 - rate) + rate / 3)
-                found = worst_case(replace(asked, noise=noise))
-                budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail)
-                truths = all_labels(**SMALL)
-                truths = truths[within(transitions(truths, asked.data.labels, 3), budget)]
-                for pair, (lost, won) in enumerate(clean_counts(truths, asked)):
-                    ends = [
-                        score_interval(
-                            (asked.data.predictions[i] == truths).sum(axis=1), np.full(len(truths), 6), level=0.3
-                        )
-                        for i in (asked.baseline[pair], asked.candidate[pair])
-                    ]
-                    holds = {
-                        "population": mcnemar_p(lost, won) <= asked.tail,
-                        "test_set": won > lost,
-                        "overlap": ends[1][0] > ends[0][1],
-                    }[inference]
-                    assert not found.candidate[pair] or holds.all()
-
-
 @pytest.mark.parametrize(("n", "k"), [(6, 3), (9, 2)])
 def test_claims_hold_for_all_right_labels_within_limits_by_class(
     n: int, k: int, monkeypatch: pytest.MonkeyPatch
@@ -192,7 +129,6 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
             found = worst_case(replace(question_of_target, noise=ANY_MATRIX))
             by_rate[inference] += int(worst_case(replace(question_of_target, noise=budget.wrong / n)).candidate.sum())
             claims[inference] += int(found.candidate.sum())
-            assert found.p_value is not None
             for pair, ((lost, won), p) in enumerate(zip(clean, p_values, strict=True)):
                 holds = {
                     "population": p <= asked.tail,
@@ -299,61 +235,19 @@ def test_interval_excludes_zero_if_and_only_if_a_claim_is_made() -> None:
             found = worst_case(asked)
             assert_exact(found.low > 0, found.candidate)
             assert_exact(found.high < 0, found.baseline)
-            assert found.p_value is not None
             assert_exact(found.p_value <= asked.tail, found.candidate)
             assert 0 < found.candidate.sum() <= asked.n_pairs / 2
             assert (found.low <= found.difference).all()
             assert (found.difference <= found.high).all()
 
 
-def test_knowing_the_transition_never_hurts() -> None:
-    """A matrix says no less than the rate that it implies."""
-    noise = TransitionMatrix([[0.96, 0.04, 0], [0, 0.97, 0.03], [0.02, 0, 0.98]])
-    asked = random_question(np.random.default_rng(2), n=600, k=3, models=10)
-    for inference in ("population", "test_set", "overlap"):
-        whole = worst_case(replace(asked, noise=noise, inference=inference))
-        # For the population the limits and the test have half of the error each.
-        share = 0.5 if inference == "population" else 1.0
-        budget = noise_budget(noise, asked.data.labels, 3, tail=asked.tail * share)
-        level = 1 - 2 * asked.tail * share
-        rate = worst_case(replace(asked, noise=budget.wrong / 600, inference=inference, level=level))
-        assert not (rate.candidate & ~whole.candidate).any()
-        sharper, cruder = whole.details["worst_difference"], rate.details["worst_difference"]
-        assert (sharper >= cruder).all()
-        assert (sharper > cruder).any()
-
-
 def test_transition_counts_share_the_error() -> None:
     """The p-value holds the error of the limits; a few counts allow more noise than many."""
     asked = random_question(np.random.default_rng(4), n=1000, k=2, models=5)
     few, many = (worst_case(replace(asked, noise=TransitionCounts([[w, 0], [0, w]]))) for w in (40, 4000))
-    assert few.p_value is not None
-    assert many.p_value is not None
     assert few.p_value.min() >= asked.tail / 2
     assert many.p_value.min() >= asked.tail / 2
     assert few.candidate.sum() < many.candidate.sum()
-
-
-def test_paired_limit_is_lowest_where_the_test_is_weakest() -> None:
-    """Where a claim is made, its limit is the lowest over all ways to spend the budget, not only over small cases."""
-    rng, checked = np.random.default_rng(9), 0
-    for _ in range(300):
-        lost, won, neither, m = (int(v) for v in rng.integers(0, [40, 90, 40, 25]))
-        steps = [
-            (x, u, y, a, z)
-            for x in range(min(m, won) + 1)
-            for u in range(0, min(m - x, neither) + 1, 3)
-            for y in range(0, min(m - x - u, won - x) + 1, 3)
-            for a in range(0, min(m - x - u - y, lost) + 1, 6)  # labels that favour the baseline
-            for z in range(0, min(m - x - u - y - a, neither - u) + 1, 6)
-        ]
-        x, u, y, a, z = np.array(steps).T
-        limits = paired_low(lost + x + u - a, won - x - y + z, 300, 0.025)
-        least = paired_low(np.array([lost + m]), np.array([won - m]), 300, 0.025)[0] if m < won else -1.0
-        if least > 0:
-            checked += 1
-            assert limits.min() >= least - 1e-12
-    assert checked > 50
 
 
 def test_paired_interval_covers_the_difference() -> None:
