@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from demele.core.errors import FormatError, InputError
-from demele.data.array_images import MappedArray
 from demele.data.loaders.loading import load
 from demele.data.loaders.published import PublishedSet
 from tests.data import published_files as files
