@@ -49,7 +49,7 @@ from demele.report.document import Document
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.models.fabric.network import FabricNetwork, Feed
+    from demele.models.fabric.network import FabricNetwork
     from demele.models.training import OnRow
 
 Level = Literal["links", "channels", "weights"]
@@ -271,7 +271,9 @@ class Fabric:
         """
         import torch
 
-        feed, held = self._feed(images), None
+        from demele.models.fabric.network import Feed
+
+        feed, held = Feed.of(images, None, self.spec, self._device), None
         wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
         if gates is not None:
             held = torch.as_tensor(real_numbers(gates, "gates").astype(np.float32), device=self._device)
@@ -306,10 +308,10 @@ class Fabric:
         InputError, InputTypeError
             For images of another size, or labels that are no classes.
         """
-        from demele.models.fabric.network import checked_images, checked_labels
+        from demele.models.fabric.network import checked_labels
 
-        known = checked_labels(labels, len(checked_images(images, self.spec)), self.spec.classes)
-        return float(np.mean(self.predict(images) != known))
+        found = self.predict(images)
+        return float(np.mean(found != checked_labels(labels, len(images), self.spec.classes)))
 
     @property
     def _device(self) -> str:
@@ -320,13 +322,6 @@ class Fabric:
         from demele.models.training import computing
 
         return computing(threads=None, device=self._device, gradients=False)
-
-    def _feed(self, images: Any, labels: ArrayLike | None = None) -> Feed:
-        from demele.models.fabric.network import Feed, checked_images, checked_labels
-
-        given = checked_images(images, self.spec)
-        known = None if labels is None else checked_labels(labels, len(given), self.spec.classes)
-        return Feed(given, known, self._device)
 
     # Training ---------------------------------------------------------------------------------------------------------
 
@@ -398,16 +393,17 @@ class Fabric:
         NotConvergedWarning
             If the training diverged.
         """
-        from demele.models.fabric.network import FabricFitting, Feed, checked_images, checked_labels, digest_of_network
+        from demele.models.fabric.network import FabricFitting, Feed, digest_of_network
         from demele.models.training import checked_device
 
-        given = checked_images(images, self.spec)
-        n, known = len(given), checked_labels(labels, len(given), self.spec.classes)
+        where = checked_device(device)
+        feed = Feed.of(images, labels, self.spec, where)
+        n = len(images)
         most = f"images from 2 to {n}, all there are"
         asked = dict[str, Any](
-            images=given.name,
-            digest=given.digest,
-            labels=digest_of("labels", known),
+            images=images.name,
+            digest=images.digest,
+            labels=digest_of("labels", feed.labels),
             n=n,
             batch=checked_whole(batch, "batch", most, inside=lambda one: 2 <= one <= n),
             rate=rate,
@@ -423,11 +419,10 @@ class Fabric:
         same = before is not None and all(before[name] == value for name, value in asked.items())
         if same and now["begins"] == self._digest:  # nobody has changed the weights since: it goes on
             now = {name: before[name] for name in now}
-        where = checked_device(device)
         content = FabricFitting(
             {**self._state(), "status": "running", "problem": ""},
             TrainingSpec(fabric=self.spec.to_dict(), **now, **asked),
-            Feed(given, known, where),
+            feed,
             checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
             device=where,
             threads=threads,
@@ -680,9 +675,9 @@ class Fabric:
         ------
         InputError
         """
-        from demele.models.fabric.network import recalibrate
+        from demele.models.fabric.network import Feed, recalibrate
 
-        feed = self._feed(images)
+        feed = Feed.of(images, None, self.spec, self._device)
         size = min(checked_count(batch, "batch", 2), len(images))
         if size < 2:
             raise InputError("images", "expected at least 2: the spread of one image is not known")

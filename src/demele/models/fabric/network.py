@@ -556,9 +556,21 @@ class Feed:
 
     def __init__(self, images: ImageSet, labels: NDArray[np.int64] | None, device: str) -> None:
         self._images, self._device = images, device
-        given = np.zeros(len(images), dtype=np.int64) if labels is None else labels
-        self._labels = torch.from_numpy(given).to(device)
+        self.labels = np.zeros(len(images), dtype=np.int64) if labels is None else labels
+        self._labels = torch.from_numpy(self.labels).to(device)
         self._held = stored(images, np.arange(len(images)), device) if is_held(images) else None
+
+    @classmethod
+    def of(cls, images: Any, labels: Any, spec: FabricSpec, device: str) -> Feed:
+        """Return what a user gives to a fabric, if it takes such images and knows such classes.
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        check_images(images)
+        check_size(spec, images.shape)
+        return cls(images, None if labels is None else checked_labels(labels, len(images), spec.classes), device)
 
     def batch(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         """Return some images as a fabric sees them, and their classes."""
@@ -633,18 +645,6 @@ def checked_labels(labels: ArrayLike | Any, n: int, classes: int) -> NDArray[np.
     if odd.size:
         raise InputError("labels", f"expected {expected}, got {found[odd[0]]} at row {odd[0]} ({odd.size} such rows)")
     return found.astype(np.int64)
-
-
-def checked_images(images: Any, spec: FabricSpec) -> ImageSet:
-    """Return images that a fabric takes.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
-    check_images(images)
-    check_size(spec, images.shape)
-    return images  # type: ignore[no-any-return]
 
 
 # Training -------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from demele.core.lazy import require
 from demele.core.seeds import rng_for
 from demele.models.fabric.criteria import CRITERIA, OF_LINKS, OF_WEIGHTS, Batch, Criterion, Scores, norms
 from demele.models.fabric.lattice import Link, Node, Pruning, links_to_keep, plan_channels, plan_links, plan_weights
-from demele.models.fabric.network import FabricNetwork, Feed, checked_images, checked_labels, reduced
+from demele.models.fabric.network import FabricNetwork, Feed, reduced
 
 if TYPE_CHECKING:
     import torch
@@ -128,9 +128,7 @@ def judge_of(
     known = checked_criterion(criterion, options, images=images is not None, labels=labels is not None)
     data = []
     if known.images:
-        given = checked_images(images, network.spec)
-        classes = None if labels is None else checked_labels(labels, len(given), network.spec.classes)
-        feed = Feed(given, classes, str(network.head.weight.device))
+        feed = Feed.of(images, labels, network.spec, str(network.head.weight.device))
         data = feed.batches(size=checked_count(batch, "batch", 1))
     return Judge(criterion=known, data=data, seed=checked_seed(seed), options=options)
 

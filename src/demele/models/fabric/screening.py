@@ -140,12 +140,12 @@ def screen_links(
     import pandas as pd
 
     from demele.models.fabric.criteria import gate_runs
-    from demele.models.fabric.network import Feed, checked_images
+    from demele.models.fabric.network import Feed
     from demele.models.training import computing
 
     device = str(fabric.network.head.weight.device)
     with computing(threads=None, device=device, gradients=False):
-        data = Feed(checked_images(images, fabric.spec), None, device).batches()
+        data = Feed.of(images, None, fabric.spec, device).batches()
         runs = gate_runs(fabric.network, data, rng_for(seed, "criterion", "sobol", "links"), n_repeats, low, sample)
     (first, total), own = runs.indices(), runs.effects
     ends = runs.intervals(level, rng_for(seed, "sobol", "intervals"))
