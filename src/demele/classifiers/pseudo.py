@@ -17,7 +17,6 @@ from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
-from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.voting import TieBreaks, are_tied, majority_vote, plurality, read_weights
 from demele.report.words import count, ends, name, written
@@ -262,10 +261,12 @@ def pseudo_supervised(
         vote_accuracy=None if given is None else float(np.mean(vote == given)),
         assumptions=ASSUMPTIONS if weights is not None else ASSUMPTIONS[:-1],
         notes=_notes(voted.probabilities, n_ties, models, share),
-        signature=Signature(
+        signature=Signature.of(
             "pseudo_supervised",
             {"weights": weights if isinstance(weights, str | None) else share.tolist(), "level": level, "seed": seed},
-            {"n": str(data.n), "classifiers": str(len(data.names)), "classes": str(data.k), "demele": __version__},
+            n=data.n,
+            classifiers=len(data.names),
+            classes=data.k,
         ),
     )
 

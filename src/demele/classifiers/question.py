@@ -1,7 +1,7 @@
 """What is asked of classifiers and what is known of their labels; what every comparison method sees and returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -203,11 +203,6 @@ class Outcomes:
     assumptions: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
-
-
-def mirror(question: Question) -> Question:
-    """Return the question with the roles exchanged."""
-    return replace(question, baseline=question.candidate, candidate=question.baseline)
 
 
 def pair_counts(data: Labelled, baseline: Rows, candidate: Rows) -> PairCounts:

@@ -125,8 +125,8 @@ def test_a_ranking_worked_by_hand() -> None:
     assert (alone.best_rank, alone.worst_rank) == ((1, 2, 3), (1, 2, 3))
     # The labels are all of one class, which nobody can beat: no reason to warn of those who do not.
     assert [note.code for note in alone.notes if note.severity == "warning"] == ["no-correction"]
-    assert found.groups == (("m20",), ("m14", "m12"))
-    assert strict.groups == (("m20", "m14"), ("m14", "m12"))
+    assert found.tiers == (("m20",), ("m14", "m12"))
+    assert strict.tiers == (("m20", "m14"), ("m12",))
 
 
 def test_every_verdict_is_that_of_its_pair_at_the_level_of_the_pair() -> None:

@@ -38,7 +38,6 @@ from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of
-from demele.core.version import __version__
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
 from demele.noise.transition import digest
 from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table
@@ -732,7 +731,7 @@ def plan_audit(
         assumptions=(*assumptions, "The expert's labels are right.", "Each pair is decided by itself."),
         notes=(() if coded is None else coded.notes(data.labels))
         + group_notes(question.groups, used=question.clusters is not None),
-        signature=Signature("plan_audit", arguments | {"draws": draws, "seed": seed}, {**met, "demele": __version__}),
+        signature=Signature.of("plan_audit", arguments | {"draws": draws, "seed": seed}, **met),
     )
 
 

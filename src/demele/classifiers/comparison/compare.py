@@ -87,19 +87,7 @@ def ask(
         groups=read_groups(groups, data.n, population=aim == "population"),
         **({} if options is None else options.read(data)),
     )
-    _refuse_assumptions(question)
-    refuse_groups(spec, question)
-    if question.clusters is not None and question.audit is not None:
-        refuse_whole_groups(question.clusters, question.audit)
-    for name, column in {**({} if options is None else vars(options)), "groups": groups}.items():
-        check_same_order(column, labels, (name, argument))
-    return spec, question
-
-
-def _refuse_assumptions(question: Question) -> None:
-    """Refuse what is asked or supposed of an audit where it says nothing."""
-    audit, accuracy = question.audit, question.measure == "accuracy"
-    if question.exact and not accuracy:
+    if question.exact and inner != "accuracy":
         raise InputError("exact", f"is for the accuracy, got {question.measure}")
     if question.expert_error and audit is not None and audit.design == "selective":
         raise InputError(
@@ -107,7 +95,7 @@ def _refuse_assumptions(question: Question) -> None:
             "only for audits drawn at random; of rows chosen for a reason (design 'selective') the expert's labels are "
             "taken for certain",
         )
-    if question.expert_error and not accuracy:
+    if question.expert_error and inner != "accuracy":
         raise InputError(
             "expert_error",
             f"only for accuracy and error, got {quoted(question.measure)}: all errors may be of one class",
@@ -116,6 +104,12 @@ def _refuse_assumptions(question: Question) -> None:
         raise InputError(
             ("expert_error", "exact"), "the proved verdict takes the expert for right; leave one of them out"
         )
+    refuse_groups(spec, question)
+    if question.clusters is not None and question.audit is not None:
+        refuse_whole_groups(question.clusters, question.audit)
+    for name, column in {**({} if options is None else vars(options)), "groups": groups}.items():
+        check_same_order(column, labels, (name, argument))
+    return spec, question
 
 
 def asked_as(measure: str) -> str:

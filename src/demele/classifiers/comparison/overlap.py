@@ -11,7 +11,7 @@ from demele.classifiers.comparison.table_difference import linearised, model_end
 from demele.classifiers.comparison.worst_case import misfit_notes
 from demele.classifiers.measures.bias import average_bounds, correct_bounds, observed_measure
 from demele.classifiers.measures.confusion import confusion_counts
-from demele.classifiers.question import Outcomes, Question, Sides, as_value, mirror, pair_counts, trials_of
+from demele.classifiers.question import Outcomes, Question, Sides, as_value, pair_counts, trials_of
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import ALL_CORRECT, Labelled
@@ -165,7 +165,7 @@ def hard_rows(question: Question) -> Outcomes:
     return shifted_overlap(
         question,
         biases(question),
-        biases(mirror(question))[::-1],
+        biases(replace(question, baseline=question.candidate, candidate=question.baseline))[::-1],
         kind="shifted",
         assumptions=(
             f"Every label is right outside the {rows.size} hardest instances, and where the two classifiers agree.",

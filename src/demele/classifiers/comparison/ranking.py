@@ -26,7 +26,6 @@ from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, Outcomes, Question, coded_like
 from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
 from demele.classifiers.results import Estimate, Measure
-from demele.core.arrays import Flags
 from demele.core.errors import InputError, quoted
 from demele.core.kinds import Classes, Data, OneClass, checked, checked_name, renamed
 from demele.core.labelled import read_models
@@ -136,30 +135,10 @@ class Ranking(Result):
         one = replace(question, baseline=np.array([first]), candidate=np.array([second]))
         return decision(self.asked.spec, one, _single(self.asked.outcomes, pair), measure=self.measure)
 
-    def _better(self) -> Flags:
-        """Return who is shown to be better than whom, with what follows: [i, j], j is better than i, in this order."""
-        return implied(shown_better(self.pairs, self.names))
-
-    @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Largest runs of neighbours in the order without a significant difference; they may overlap."""
-        known = self._better()
-        decided = known | known.T
-        runs: list[tuple[str, ...]] = []
-        end = 0
-        for start in range(len(self.names)):
-            stop = start + 1
-            while stop < len(self.names) and not decided[stop, start:stop].any():
-                stop += 1
-            if stop > end:  # else it lies within the run before
-                runs.append(self.names[start:stop])
-                end = stop
-        return tuple(runs)
-
     @property
     def tiers(self) -> tuple[tuple[str, ...], ...]:
         """The order in parts: a tier ends before the first model that is significantly worse than the tier's first."""
-        return tiers(self.names, self._better())
+        return tiers(self.names, implied(shown_better(self.pairs, self.names)))
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per model, best estimate first."""
@@ -177,7 +156,7 @@ class Ranking(Result):
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
         return {
             **super().to_dict(),
-            **{key: plain(getattr(self, key)) for key in ("groups", "tiers", "pairs", "reference")},
+            **{key: plain(getattr(self, key)) for key in ("tiers", "pairs", "reference")},
         }
 
     def _page_data(self) -> dict[str, Any]:

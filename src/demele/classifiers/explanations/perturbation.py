@@ -57,7 +57,6 @@ from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.core.version import __version__
 from demele.noise.audit import Audit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -108,19 +107,6 @@ def _read_map(given: Any, name: str, shape: tuple[int, ...]) -> Floats:
     whole = found.astype(np.float64)
     refuse_infinite(whole, argument, "maps")
     return whole.sum(axis=3) if whole.ndim == 4 else whole
-
-
-def checked_region(region: Any, shape: tuple[int, ...]) -> tuple[int, int]:
-    """Return height and width of a region."""
-    if region is None:
-        side = -(-max(shape) // MOST_ACROSS)
-        return side, side
-    sides = tuple(region) if isinstance(region, tuple | list) else (region, region)
-    if len(sides) != 2 or not all(is_whole(side) for side in sides):
-        raise InputTypeError("region", f"expected a side, or (height, width), in pixels, got {quoted(region)}")
-    if min(sides) < 1 or all(side >= whole for side, whole in zip(sides, shape, strict=True)):
-        raise InputError("region", f"expected 1 pixel or more, and several regions in an image of {shape}, got {sides}")
-    return int(sides[0]), int(sides[1])
 
 
 Ends = tuple[Floats, Floats]
@@ -518,7 +504,14 @@ def perturbation_test(
         raise NotEnoughData("maps", "expected at least 1 map, got none")
     named = {str(name): _read_map(one, str(name), shown.shape) for name, one in given.items()}
     words = None if names is None else vocabulary(np.empty(0), classes=names)
-    sides = checked_region(region, shown.shape[1:3])
+    shape = shown.shape[1:3]
+    side = -(-max(shape) // MOST_ACROSS) if region is None else region
+    sides = tuple(side) if isinstance(side, tuple | list) else (side, side)
+    if len(sides) != 2 or not all(map(is_whole, sides)):
+        raise InputTypeError("region", f"expected a side, or (height, width), in pixels, got {quoted(region)}")
+    if min(sides) < 1 or (all(side >= whole for side, whole in zip(sides, shape, strict=True)) and region is not None):
+        raise InputError("region", f"expected 1 pixel or more, and several regions in an image of {shape}, got {sides}")
+    sides = int(sides[0]), int(sides[1])
     where = regions(shown.shape[1], shown.shape[2], sides)
     count = int(where.max()) + 1
     expected = f"a whole number from 1 to {count}, the number of regions"
@@ -591,9 +584,8 @@ def perturbation_test(
     arguments |= {"destroy": destroy, "n_repeats": n_repeats}
     if supplied is not None:
         arguments["noise"] = supplied
-    context = {"n": str(n), "maps": str(len(named)), "demele": __version__}
-    if targets is not None:
-        context["targets"] = "given"
+    arguments |= {"level": level, "seed": seed}
+    met = {} if targets is None else {"targets": "given"}
     return PerturbationTest(
         maps=judged.map_results(),
         pairs=judged.pairs(),
@@ -608,5 +600,7 @@ def perturbation_test(
         ends=ends,
         assumptions=tuple(assumptions),
         notes=judged.notes(falls),
-        signature=Signature("perturbation_test", arguments | {"level": level, "seed": seed}, context),
+        signature=Signature.of(
+            "perturbation_test", arguments | {"level": level, "seed": seed}, n=n, maps=len(named), **met
+        ),
     )

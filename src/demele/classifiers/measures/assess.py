@@ -43,7 +43,6 @@ from demele.core.result import Result
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
-from demele.core.version import __version__
 from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import digest
@@ -220,25 +219,15 @@ class _Assessed:
     def estimates(self, measure: str) -> list[Estimate]:
         """Return the estimate of accuracy, or one for each class."""
         names: tuple[Any, ...] = (None,) if measure == "accuracy" else self.table.classes
-        right, trials = self.counted(measure)
-        values, ends = np.atleast_1d(observed_measure(measure, self.table.counts)), self.observed(measure, self.level)
-        both = self.bias(measure), self.corrected(measure)
-        bias, moved = (None if pair is None else np.atleast_1d(*pair) for pair in both)
-        return [
-            Estimate(
-                measure=measure,
-                of=name,
-                value=float(values[i]),
-                successes=float(right[i]),
-                trials=float(trials[i]),
-                interval=self._interval(ends[0][i], ends[1][i], "score", "sampling"),
-                bias=None if bias is None or np.isnan(bias[0][i]) else (float(bias[0][i]), float(bias[1][i])),
-                corrected=None
-                if moved is None
-                else self._corrected(moved[0][i], moved[1][i], (measure, name), self.method),
-            )
-            for i, name in enumerate(names)
-        ]
+        hits, trials = self.counted(measure)
+        values = np.atleast_1d(observed_measure(measure, self.table.counts))
+
+        def each(ends: Any) -> list[Any]:
+            return [None] * len(names) if ends is None else list(zip(*np.atleast_1d(*ends), strict=True))
+
+        observed, bias, moved = self.observed(measure, self.level), self.bias(measure), self.corrected(measure)
+        columns = zip(names, values, each(observed), each(bias), each(moved), hits, trials, strict=True)
+        return [self._estimate(measure, *column) for column in columns]
 
     def averaged(self, measure: str, average: Any) -> Estimate:
         """Return the average over classes; micro averages and the weighted recall are the accuracy."""
@@ -247,28 +236,41 @@ class _Assessed:
         value, bias = self.table.averaged(measure, average), self.average_bias(measure, average)
         bias = None if bias is None or math.isnan(bias[0]) else bias
         if average == "weighted":
-            return Estimate(measure=measure, of=average, value=value, bias=bias)
-        interval = self.mean_of(self.observed(measure, self.level))
-        moved = self.corrected_mean(measure, bias)
-        method = "mean of score intervals"
+            return self._estimate(measure, average, value, None, bias, None)
+        observed, moved = self.mean_of(self.observed(measure, self.level)), self.corrected_mean(measure, bias)
+        return self._estimate(measure, average, value, observed, bias, moved, method="mean of score intervals")
+
+    def _estimate(
+        self,
+        measure: str,
+        of: Any,
+        value: float,
+        observed: Any,
+        bias: Any,
+        moved: Any,
+        hits: float = math.nan,
+        trials: float = math.nan,
+        method: str | None = None,
+    ) -> Estimate:
+        def interval(ends: Any, method: str, kind: str) -> Interval | None:
+            if ends is None or np.isnan(ends[0]):
+                return None
+            return Interval(low=float(ends[0]), high=float(ends[1]), level=self.level, method=method, kind=kind)
+
+        if moved is not None:
+            if moved[0] < 0 or moved[1] > 1:
+                self.cut.append((measure, of))
+            moved = max(moved[0], 0.0), min(moved[1], 1.0)
         return Estimate(
             measure=measure,
-            of=average,
-            value=value,
-            interval=self._interval(*interval, method, "sampling"),
-            bias=bias,
-            corrected=None if moved is None else self._corrected(moved[0], moved[1], (measure, average), method),
+            of=of,
+            value=float(value),
+            successes=float(hits),
+            trials=float(trials),
+            interval=interval(observed, method or "score", "sampling"),
+            bias=None if bias is None or np.isnan(bias[0]) else (float(bias[0]), float(bias[1])),
+            corrected=interval(moved, method or self.method, str(self.kind)),
         )
-
-    def _interval(self, low: Any, high: Any, method: str, kind: str) -> Interval | None:
-        if np.isnan(low):
-            return None
-        return Interval(low=float(low), high=float(high), level=self.level, method=method, kind=kind)
-
-    def _corrected(self, low: Any, high: Any, what: tuple[str, Any], method: str) -> Interval | None:
-        if low < 0 or high > 1:
-            self.cut.append(what)
-        return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.kind))
 
 
 class _TrueLabels(_Assessed):
@@ -681,11 +683,9 @@ def assess(
     if expert_error:
         arguments |= {"expert_error": expert_error, "expert_errors": expert_errors}
     arguments |= {"per_class": per_class, "average": averages}
-    context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
-    if true_labels is not None:
-        context["bias"] = "from true labels"
+    met = {} if true_labels is None else {"bias": "from true labels"}
     if clusters is not None:
-        context["groups"] = digest(clusters.codes)
+        met["groups"] = digest(clusters.codes)
     return Assessment(
         estimates=tuple(estimates),
         n=data.n,
@@ -700,7 +700,7 @@ def assess(
             *_cut_notes(found.cut, estimates),
             *group_notes(together, used=clusters is not None, apart=apart),
         ),
-        signature=Signature("assess", arguments, context),
+        signature=Signature.of("assess", arguments, n=data.n, classes=data.k, **met),
     )
 
 

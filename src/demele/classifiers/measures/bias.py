@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from demele.core.result import TableResult
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
-from demele.core.version import __version__
 from demele.noise.budget import NoiseBudget
 from demele.report.words import count, written
 
@@ -182,7 +181,7 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
         accuracy=accuracy,
         per_class=frame,
         notes=tuple(notes),
-        signature=Signature("bias", arguments, {"n": str(data.n), "demele": __version__}),
+        signature=Signature.of("bias", arguments, n=data.n),
     )
 
 
@@ -352,7 +351,9 @@ def average_bounds(
         return max(low, value - drop - moved), min(high, value + rise + moved)
     drop, rise = _shared_change(measure, confusion, moves, ends, labelled.astype(np.float64))
     defined = ~np.isnan(observed) & labelled
-    leaves = _unsteady(measure, confusion, moves)
+    # Classes that may stop being defined: those that may lose their last instance.
+    open_ended = (measure == "recall") | ((measure == "f1") & (confusion.sum(axis=0) == 0))
+    leaves = np.asarray(open_ended & labelled & (moves.out >= confusion.sum(axis=1)))
     size = np.sort(confusion.sum(axis=1)[leaves])
     n_leave = int(np.count_nonzero(np.cumsum(size) <= moves.wrong))
     low, high = _mean_of_some(1 - ends[0], defined, leaves), _mean_of_some(ends[1], defined, leaves)
@@ -417,14 +418,6 @@ def _filled(slopes: Floats, most: Floats, total: int) -> float:
     room = np.where(slopes > 0, most / np.where(slopes > 0, slopes, 1), 0)[order]
     before = np.cumsum(room) - room
     return float((np.clip(total - before, 0, room) * slopes[order]).sum())
-
-
-def _unsteady(measure: str, confusion: Counts, moves: Moves) -> Flags:
-    """Which classes may stop being defined."""
-    predicted, labelled = confusion.sum(axis=0), confusion.sum(axis=1)
-    open_ended = (measure == "recall") | ((measure == "f1") & (predicted == 0))
-    found: Flags = open_ended & (labelled > 0) & (moves.out >= labelled)
-    return found
 
 
 def _mean_of_some(highest: Floats, defined: Flags, leaves: Flags) -> float:
@@ -616,11 +609,13 @@ def binary_correction(
     >>> binary_correction(0.82, 0.1, trials=1000)
     BinaryCorrection(0.9000 [0.869, 0.928], observed 0.8200, rate 0.1)
     """
-    seen, noise = _share(observed, "observed"), _share(rate, "rate")
-    if seen > 1:
-        raise InputError("observed", f"expected an accuracy in [0, 1], got {quoted(observed)}{_percent(seen)}")
-    if noise >= 1:
-        raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {quoted(rate)}{_percent(noise)}")
+    given = {"observed": (observed, "an accuracy in [0, 1]"), "rate": (rate, "a rate of wrong labels in [0, 1)")}
+    for argument, (value, expected) in given.items():
+        share = checked_number(value, argument, "a number in [0, 1]", inside=lambda share: 0 <= share < math.inf)
+        if share > 1 or (share == 1 and argument == "rate"):
+            percent = f"; for {share:g}% write {share / 100:g}" if 1 < share <= 100 else ""
+            raise InputError(argument, f"expected {expected}, got {quoted(value)}{percent}")
+    seen, noise = float(observed), float(rate)
     if noise == 0.5:
         raise InputError(
             "rate",
@@ -669,11 +664,3 @@ def binary_correction(
         ),
         notes=tuple(notes),
     )
-
-
-def _share(value: Any, argument: str) -> float:
-    return checked_number(value, argument, "a number in [0, 1]", inside=lambda share: 0 <= share < math.inf)
-
-
-def _percent(value: float) -> str:
-    return f"; for {value:g}% write {value / 100:g}" if 1 < value <= 100 else ""
