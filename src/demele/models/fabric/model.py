@@ -520,8 +520,7 @@ class Fabric:
         Returns
         -------
         DataFrame of shape (links, 3)
-            ``value``, ``lower`` and ``upper`` in nats per image. Values sum to the log-likelihood of the fabric less
-            that of guessing.
+            ``value``, ``lower``, ``upper`` in nats per image. Values sum to the log-likelihood less that of guessing.
 
         Raises
         ------
@@ -534,10 +533,9 @@ class Fabric:
 
         judge = judge_of(self._network, "shapley", images, labels, batch=batch, seed=seed, options={})
         count, nominal = checked_count(permutations, "permutations", 1), checked_level(level)
+        rng = rng_for(judge.seed, "criterion", "shapley", "links")
         with self._computing():
-            rng = rng_for(judge.seed, "criterion", "shapley", "links")
-            found = shapley_of_links(self._network, judge.data, rng, count)
-        lower, upper = found.interval(nominal)
+            lower, upper = (found := shapley_of_links(self._network, judge.data, rng, count)).interval(nominal)
         return pd.DataFrame({"value": found.values, "lower": lower, "upper": upper}, index=list(self.links))
 
     @checked
