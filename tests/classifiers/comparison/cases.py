@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,3 +51,8 @@ def clean_counts(truths: Rows, asked: Question) -> Iterator[tuple[NDArray[np.int
     for i, j in zip(asked.baseline, asked.candidate, strict=True):
         first, second = (asked.data.predictions[model] == truths for model in (i, j))
         yield (first & ~second).sum(axis=1), (~first & second).sum(axis=1)
+
+
+def mirror(question: Question) -> Question:
+    """Return the question with the roles exchanged."""
+    return replace(question, baseline=question.candidate, candidate=question.baseline)

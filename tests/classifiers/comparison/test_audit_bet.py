@@ -13,10 +13,10 @@ from demele.classifiers.comparison.audit import by_audit, product_bet
 from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.methods import Audited
 from demele.classifiers.comparison.ranking import rank
-from demele.classifiers.question import mirror
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, draw_audit
+from tests.classifiers.comparison.cases import mirror
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 

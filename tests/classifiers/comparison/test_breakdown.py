@@ -9,9 +9,9 @@ import pytest
 from demele.classifiers.comparison.decision import breakdown
 from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.comparison.worst_case import mcnemar_p, worst_case
-from demele.classifiers.question import Question, mirror
+from demele.classifiers.question import Question
 from demele.core.proportions import score_interval
-from tests.classifiers.comparison.cases import all_labels, clean_counts, question, random_question
+from tests.classifiers.comparison.cases import all_labels, clean_counts, mirror, question, random_question
 from tests.tolerances import assert_exact
 
 

@@ -10,7 +10,6 @@ from scipy.special import stdtr
 
 from demele.classifiers import Audited, SequentialComparison, TrueLabels, compare
 from demele.classifiers.comparison.grouped import (
-    grouped_breakdown,
     paired_test,
     squares_gained,
 )
@@ -85,13 +84,14 @@ def test_few_groups_of_one_mind_show_nothing(agree: int) -> None:
     assert p_value >= 0.025
 
 
-def test_breakdown_is_the_last_that_stands() -> None:
-    one, groups = counts([0] * 20 + [1] * 5, [2] * 20 + [0] * 5), Groups(np.repeat(np.arange(25), 3))
-    most = grouped_breakdown(one, groups, 0.025)
-    assert most > 0
-    assert paired_test(one, 2 * most, groups, 0.025)[0] > 0
-    assert paired_test(one, 2 * (most + 1), groups, 0.025)[0] <= 0
-    assert_exact(grouped_breakdown(PairCounts(one.won, one.lost, one.neither), groups, 0.025), -1)
+def test_the_breakdown_of_groups_is_the_noise_that_the_test_bears() -> None:
+    made = world(100, 5, (0.70, 0.85), noise=0.0)
+    asked = (made["old"], made["new"], made["labels"])
+    held = compare(*asked, noise=0, groups=made["groups"]).breakdown
+    assert held is not None
+    assert held.labels > 0
+    for wrong, verdict in ((held.labels, "candidate"), (held.labels + 1, "inconclusive")):
+        assert compare(*asked, noise=(wrong + 0.5) / held.n, groups=made["groups"]).verdict == verdict
 
 
 # Disagreements alone -------------------------------------------------------------------------------------------------

@@ -13,11 +13,12 @@ from demele.classifiers.betting import sampling_gap
 from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.classifiers.comparison.sequential_plan import Plan, sequential, sequential_many
 from demele.classifiers.intervals import overlap_gap
-from demele.classifiers.question import Inference, Question, mirror
+from demele.classifiers.question import Inference, Question
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.signature import Signature
 from demele.noise.audit import Audit, draw_audit
+from tests.classifiers.comparison.cases import mirror
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 

@@ -12,11 +12,10 @@ from demele import classifiers
 from demele.classifiers.comparison.methods import Audited, TrueLabels
 from demele.classifiers.comparison.overlap import overlap, worst_case_overlap
 from demele.classifiers.comparison.table_difference import AuditedTables, own_ends, reach_of
-from demele.classifiers.question import mirror
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
 from demele.core.errors import InputError, NotEnoughData
 from demele.labels import Audit
-from tests.classifiers.comparison.cases import question, random_question
+from tests.classifiers.comparison.cases import mirror, question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
 
 #: Called with measures and options that come from tables.

@@ -10,7 +10,7 @@ import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_notes
 from demele.classifiers.comparison.documents import decision_document
-from demele.classifiers.comparison.grouped import GroupedPairs, group_counts, grouped_breakdown
+from demele.classifiers.comparison.grouped import GroupedPairs, group_counts, paired_test
 from demele.classifiers.comparison.methods import MethodSpec
 from demele.classifiers.comparison.overlap import cleaned_data
 from demele.classifiers.comparison.table_difference import own_ends, table_notes
@@ -22,7 +22,7 @@ from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.results import Estimate, Verdict
 from demele.classifiers.row_groups import Groups, group_notes, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_effects, table_value
-from demele.core.arrays import Counts, Floats
+from demele.core.arrays import Counts, Flags, Floats
 from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
@@ -493,8 +493,6 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
     interval of h2 - m of n is above that of h1 + m of n. All are exact: with one wrong label more, some true labels
     undo the claim.
     """
-    from scipy.stats import binom
-
     if method.name == "agreement" or (question.clusters is not None and method.by_overlap):
         return np.full(question.n_pairs, -1)
     if method.name == "true-labels" and question.true_labels is not None:
@@ -509,29 +507,28 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
         baseline=np.where(turned, question.candidate, question.baseline),
         candidate=np.where(turned, question.baseline, question.candidate),
     )
-    counts = question.counts()
-    if method.by_overlap or question.inference == "overlap":
-        # Largest m at which the intervals of candidate - m and baseline + m of n are apart, by bisection.
-        n = question.data.n
-        baseline, candidate = (side.successes.astype(np.int64) for side in question.sides())
-        trials, found = np.full(baseline.size, float(n)), np.full(baseline.size, -1, dtype=np.int64)
-        falls = np.maximum(candidate - baseline, 0) // 2 + 1  # the counts have then met
-        while (falls - found > 1).any():
-            middle = (found + falls) // 2
-            low, _ = score_interval(np.maximum(candidate - middle, 0), trials, level=question.level)
-            _, high = score_interval(np.minimum(baseline + middle, n), trials, level=question.level)
-            found, falls = np.where(low > high, middle, found), np.where(low > high, falls, middle)
-    elif question.clusters is not None:
-        sums = (group_counts(question, question.clusters, pair) for pair in range(question.n_pairs))
-        found = np.array([grouped_breakdown(one, question.clusters, question.tail) for one in sums], dtype=np.int64)
-    elif question.inference == "test_set":
-        gap = counts.won - counts.lost
-        found = np.where(gap > 0, (gap + 1) // 2 - 1, -1)
-    else:
-        size = counts.lost + counts.won
-        # By symmetry, from the lower tail: the quantile of the upper one is of 1 - tail, where small tails are lost.
-        least = size - binom.ppf(question.tail, size, 0.5).astype(np.int64) + 1
-        # That quantile is one short of the count wanted where a tail probability equals the level.
-        least = np.where(mcnemar_p(size - least + 1, least - 1) <= question.tail, least - 1, least)
-        found = np.asarray(np.maximum(counts.won - least, -1), dtype=np.int64)
+    counts, groups = question.counts(), question.clusters
+    baseline, candidate = (side.successes for side in question.sides())
+    trials = np.full(question.n_pairs, float(question.data.n))
+    sums = [] if groups is None else [group_counts(question, groups, pair) for pair in range(question.n_pairs)]
+
+    def stands(wrong: Counts) -> Flags:
+        """Whether the claims hold on the least favourable true labels."""
+        if method.by_overlap or question.inference == "overlap":
+            low, _ = score_interval(np.maximum(candidate - wrong, 0), trials, level=question.level)
+            _, high = score_interval(np.minimum(baseline + wrong, trials), trials, level=question.level)
+            return np.asarray(low > high)
+        if question.inference == "test_set":
+            return np.asarray(counts.gap > 2 * wrong)
+        if groups is None:
+            return np.asarray(mcnemar_p(counts.lost + wrong, counts.won - wrong) <= question.tail)
+        tests = zip(sums, (2 * wrong).tolist(), strict=True)
+        return np.array([paired_test(one, drop, groups, question.tail)[0] > 0 for one, drop in tests])
+
+    # By bisection: where all labels with the candidate are wrong, no claim holds.
+    found, falls = np.full(question.n_pairs, -1), counts.won + 1
+    while (falls - found > 1).any():
+        middle = (found + falls) // 2
+        holds = stands(middle)
+        found, falls = np.where(holds, middle, found), np.where(holds, falls, middle)
     return found if outcomes is None else np.where(outcomes.candidate | outcomes.baseline, found, -1)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from demele.classifiers.betting import sampling_gap, unseen_losses
-from demele.classifiers.expert_errors import largest_allowance
 from demele.classifiers.question import PairCounts, Question
 from demele.classifiers.row_groups import Groups
 from demele.core.arrays import Floats
@@ -105,20 +104,6 @@ def degrees_of(met: int, tail: float) -> int:
     anything; with fewer, a limit that also depends on exact ones would be useless.
     """
     return max(met - 1, 3 if tail <= USUAL_TAIL else 1)
-
-
-def grouped_breakdown(counts: PairCounts, groups: Groups, tail: float) -> int:
-    """Return the largest number of wrong labels that the claim holds up to in the worst case; -1 if it never holds.
-
-    Each lowers the lead by two as long as labels are with the candidate, then by one.
-    """
-    won, neither = float(counts.won.sum()), float(counts.neither.sum())
-
-    def stands(wrong: int) -> bool:
-        exchanged = min(wrong, won)
-        return paired_test(counts, 2 * exchanged + min(wrong - exchanged, neither), groups, tail)[0] > 0
-
-    return largest_allowance(stands, int(won + neither)) if stands(0) else -1
 
 
 # --- disagreements alone: what needs no label ------------------------------------------------------------------------
