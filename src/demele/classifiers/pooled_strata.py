@@ -21,8 +21,6 @@ from demele.noise.audit import CodedAudit
 TINY = 1e-12
 #: Normal quantiles between which a p-value is looked for.
 NEAREST, FARTHEST = 1e-6, 8.0
-#: Steps in which it is found at most.
-STEPS = 60
 #: A stratum with fewer audited rows stands on the side of most rows.
 FEW_IN_STRATUM = 4
 #: Audited rows for each stratum, and the least and the largest number of strata.
@@ -84,20 +82,6 @@ class StratumSums:
     spread: Floats
     least: Floats
     most: Floats
-
-    def mirrored(self) -> "StratumSums":
-        """Return those of 1 - score."""
-        return StratumSums(
-            self.share,
-            self.audited,
-            self.effective,
-            1 - self.mean,
-            self.squares,
-            1 - self.centre,
-            self.spread,
-            1 - self.most,
-            1 - self.least,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +156,8 @@ class PooledStrata:
         sums, upper, likely = self.sums, self.upper, self._likely
         tail = np.asarray(tail, dtype=np.float64)
         z = -ndtri(tail)
-        top = self._reach(sums.mirrored(), upper, 1 - likely, tail, up=below)
+        mirrored = {"mean": 1 - sums.mean, "centre": 1 - sums.centre, "least": 1 - sums.most, "most": 1 - sums.least}
+        top = self._reach(replace(sums, **mirrored), upper, 1 - likely, tail, up=below)
         bottom = self._reach(sums, ~upper, likely, tail, up=not below)
         squared = (top + bottom) ** 2 if self.added else top**2 + bottom**2
         squared = squared + (self.sampled(tail) ** 2 if self.step else z**2 * self.between)
@@ -224,15 +209,9 @@ class PooledStrata:
         low, high = self.value - self.distance(tail, below=True), self.value + self.distance(tail, below=False)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
-    def p_value(self, gate: Any) -> Floats:
-        """Smallest error at which the mean is shown to be above the gate; 1 if the estimate is not above it."""
-        return smallest_tail(lambda tail: self.distance(tail, below=True), self.value - gate)
-
 
 def smallest_tail(distance: Callable[[Floats], Floats], excess: Any) -> Floats:
     """Return the error at which a distance, which grows as the error falls, is the excess; 1 where there is none.
-
-    By the rule of false position, as Dowell and Jarratt (1971) improved it, for all problems at once.
 
     Examples
     --------
@@ -248,20 +227,7 @@ def smallest_tail(distance: Callable[[Floats], Floats], excess: Any) -> Floats:
         """By how much the distance at a normal quantile exceeds the excess."""
         return np.asarray(distance(ndtr(-z)) - excess)
 
-    z, other = np.full(excess.shape, FARTHEST), np.full(excess.shape, NEAREST)
-    now, before = short(z), short(other)
-    left = (excess > 0) & (now > 0) & (before < 0)
-    z = np.where(before >= 0, NEAREST, z)
-    for _ in range(STEPS):
-        if not left.any():
-            break
-        with np.errstate(divide="ignore", invalid="ignore"):
-            next_z = np.where(left, z - now * (z - other) / (now - before), z)
-        found = short(next_z)
-        turned = (found > 0) != (now > 0)
-        other, before = np.where(turned, z, other), np.where(turned, now, before / 2)
-        left = left & (np.abs(next_z - z) > TINY) & (found != 0)
-        z, now = next_z, found
+    z = crossing(short, np.full(excess.shape, NEAREST), np.full(excess.shape, FARTHEST))
     return np.where(excess > 0, ndtr(-z), 1.0)
 
 
@@ -442,8 +408,8 @@ def prediction_powered(
 
 #: Groups that are taken to have a row in a cell, at least: with fewer, the t quantile would let nothing be shown.
 LEAST_MET = 4
-#: Steps in which the end of an interval is looked for, and how near it must be.
-MOST_STEPS, NEAR = 60, 1e-11
+#: Steps in which the end of an interval, or a p-value, is looked for.
+STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -573,29 +539,27 @@ def gathered(cell: Rows, outcome: Rows, given: list[int], outcomes: int, audit: 
 
 
 def crossing(function: Callable[[Floats], Floats], inside: Floats, outside: Floats) -> Floats:
-    """Return where a function that is not positive inside becomes positive; the outside where it never does.
+    """Return where a function becomes positive: the inside if it is at once, the outside where it never is.
 
-    Notes
-    -----
-    Regula falsi after Illinois, with a bisection in every fourth step.
+    By the rule of false position, as Dowell and Jarratt (1971) improved it, for all problems at once.
 
     Examples
     --------
     >>> crossing(lambda x: x**2 - 2, np.zeros(2), np.array([2.0, 1])).round(6)
     array([1.414214, 1.      ])
     """
-    a, b = inside.copy(), outside.copy()
-    fa, fb = function(a), function(b)
-    never, last, x = fb <= 0, np.zeros(a.shape), b
-    for step in range(MOST_STEPS):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            x = (a + b) / 2 if step % 4 == 3 else np.where(fb > fa, a - fa * (b - a) / (fb - fa), a)
-        found = function(x)
-        under = found <= 0
-        # The end that two steps left where it was counts half.
-        fa = np.where(under, found, np.where(last < 0, fa / 2, fa))
-        fb = np.where(under, np.where(last > 0, fb / 2, fb), found)
-        a, b, last = np.where(under, x, a), np.where(under, b, x), np.where(under, 1, -1)
-        if (never | (np.abs(found) < NEAR) | (np.abs(b - a) < NEAR)).all():
+    x, other = outside.copy(), inside.copy()
+    now, before = function(x), function(other)
+    left = (now > 0) & (before < -TINY)
+    x = np.where(before >= -TINY, inside, x)
+    for _ in range(STEPS):
+        if not left.any():
             break
-    return np.where(never, outside, x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            nearer = np.where(left, x - now * (x - other) / (now - before), x)
+        found = function(nearer)
+        turned = (found > 0) != (now > 0)
+        other, before = np.where(turned, x, other), np.where(turned, now, before / 2)
+        left = left & (np.abs(nearer - x) > TINY) & (found != 0)
+        x, now = nearer, found
+    return x
