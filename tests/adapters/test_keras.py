@@ -76,16 +76,6 @@ def parts() -> dict[str, Any]:
 # State --------------------------------------------------------------------------------------------------------------
 
 
-def test_reset_forgets_all_rows() -> None:
-    metric = filled(KerasMetric("mig"), *rows(seed=1))
-    metric.reset_state()
-    assert metric.accumulator.n == 0
-    refuses(demele.errors.NotEnoughData, "no rows yet", metric.result)
-    codes, factors = rows()
-    metric.update_state(codes, factors)
-    assert metric.score.value == demele.metrics.mig(codes, factors).value
-
-
 @pytest.mark.parametrize("name", ["mig", "sap"])
 @pytest.mark.parametrize("duplicate", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy])
 def test_copies_hold_the_rows_and_go_their_own_way(name: str, duplicate: Any) -> None:

@@ -260,23 +260,6 @@ def test_a_failed_compute_leaves_the_local_state() -> None:
     exactly(metric, direct("mig").value)
 
 
-@pytest.mark.parametrize("on_step", [False, True])
-def test_forward_synchronises_the_batch_if_asked(on_step: bool) -> None:
-    other = feed(TorchMetric("mig", frame=FRAME), z=Z[:90], a=A[:90])
-    metric = TorchMetric(
-        "mig",
-        frame=FRAME,
-        dist_sync_on_step=on_step,
-        distributed_available_fn=lambda: True,
-        dist_sync_fn=gathered([other]),
-    )
-    metric.update(Z[:50], A[:50])
-    seen = demele.Accumulator("mig", frame=FRAME).update(Z[90:].numpy(), A[90:].numpy())
-    expected = direct("mig").value if on_step else seen.compute().value
-    assert_exact(metric(Z[90:], A[90:]).item(), expected)
-    assert metric.accumulator.n == N - 90 + 50
-
-
 # Collections ----------------------------------------------------------------------------------------------------------
 
 

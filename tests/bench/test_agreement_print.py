@@ -64,20 +64,6 @@ def samples(
     return pd.DataFrame(scores, columns=CARS.metrics), truth
 
 
-def test_what_noise_takes_from_the_correlation_is_given_back() -> None:
-    """The truth itself as print: r is 1, a sample of 36 shows less, and the corrected one is about 1 again."""
-    shown, corrected = [], []
-    for seed in range(12):
-        scores, truth = samples(np.random.default_rng(seed), 36)
-        matrix = bench.agreement(scores, draws=200).matrix()
-        found = likeness(matrix.tau, truth, matrix.draws, level=0.95, configurations=36)
-        shown.append(found["r"].value)
-        corrected.append(found["r_without_noise"])
-        assert np.isnan(likeness(matrix.tau, truth, matrix.draws, level=0.95, configurations=23)["r_without_noise"])
-    assert np.mean(shown) < 0.9
-    assert np.mean(corrected) > 0.96
-
-
 def test_a_study_is_held_against_print_with_and_without_what_print_disputes() -> None:
     scores, _ = samples(np.random.default_rng(1), 36)
     found = bench.agreement(scores, collapsed=[False] * 30 + [True] * 6, draws=200)

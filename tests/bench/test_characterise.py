@@ -147,25 +147,6 @@ def test_values_are_those_of_evaluate_to_the_bit(name: str) -> None:
     assert seen == len(frame) - (0 if name == "bins" else 2 * len(scenario.severities))
 
 
-def test_each_missing_value_is_there_once_with_its_seed_and_reason() -> None:
-    seeds = 6
-    found = quietly([sometimes, "mig"], "mixing", seeds=seeds, n_rows=N)
-    frame = found.value_frame()
-    frame = ordered(frame[frame["metric"] == "sometimes"])
-    mixing, reasons = bench.scenario("mixing"), set()
-    assert len(frame) == seeds * len(mixing.severities)
-    places = [(severity, seed) for severity in mixing.severities for seed in range(seeds)]
-    for (severity, seed), line in zip(places, frame.itertuples(), strict=True):
-        share = float(drawn(mixing, severity, seed, N).codes[0, 0])
-        reason = "sometimes raised ValueError: too low" if share < 0.3 else "sometimes returned NaN"
-        reasons.add("" if share >= 0.6 else reason)
-        expected = (severity, seed, share, "") if share >= 0.6 else (severity, seed, math.nan, reason)
-        assert (line.severity, line.seed, line.reason) == (*expected[:2], expected[3])
-        assert_exact(line.value, expected[2])  # type: ignore[arg-type]
-    assert len(reasons) == 3
-    assert found.value_frame()["metric"].value_counts()["mig"] == len(frame)
-
-
 def test_points_of_curves_are_means_with_student_intervals() -> None:
     found = quietly([sometimes, spread], "mixing", seeds=6, n_rows=N, level=0.8)
     values, points = found.value_frame(), found.curve_frame()
@@ -221,22 +202,6 @@ def test_a_function_that_is_tried_sees_a_representation_of_the_run(calls: list[f
     bench.check_metrics(counted, mine(), seeds=1, n_rows=100)
     expected = [float(drawn(mine(), severity, 0, 100).codes[0, 0]) for severity in (0.0, 0.5, 0.5)]
     assert sorted(calls) == sorted(expected)
-
-
-def test_an_own_metric_beside_registered_ones_changes_nothing_of_theirs() -> None:
-    alone = bench.check_metrics(["mig", "sap"], "mixing", seeds=2, n_rows=N).value_frame()
-    own = bench.candidate(correlation, name="own", claims="modularity", discretises=False)
-    metrics: list[Any] = ["mig", own, "sap"]
-    found = bench.check_metrics(metrics, "mixing", seeds=2, n_rows=N)
-    together = found.value_frame()
-    pd.testing.assert_frame_equal(ordered(together[together["metric"] != "own"]), ordered(alone))
-    assert [row.name for row in found.rows] == ["own", "mig", "sap"]
-    assert found.verdict("own", "no_discretisation").status == "holds"
-    assert found.verdict("mig", "no_discretisation").status == "fails"
-    assert found.verdict("own", "coherent_compactness").status == "not applicable"
-    told = {item["name"]: item for item in found.to_dict()["metrics"]}
-    assert (told["own"]["own"], told["own"]["properties"], told["own"]["family"]) == (True, ["modularity"], None)
-    assert (told["mig"]["own"], told["mig"]["range"]) == (False, [0.0, 1.0])
 
 
 # What is asked --------------------------------------------------------------------------------------------------------

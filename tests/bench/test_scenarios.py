@@ -17,15 +17,6 @@ from demele.metrics.request import given_options, merged_options
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 N = 300
-SOURCE = ["noise", "mixing", "non_linear", "redundant", "partial"]
-ADDED = [
-    *("rotation", "oblique", "twist"),
-    *("correlated", "annotation_noise", "outliers", "tied", "heavy_tails"),
-    *("inactive", "duplicated", "constant_factor", "categorical"),
-    *("sample_size", "chance", "bins"),
-    *("mislabelled", "mislabelled_corrected", "rotation_aligned"),
-    *("settings", "invariances"),
-]
 #: Their first severity is the factors themselves.
 PERFECT = [
     *("noise", "mixing", "partial", "rotation", "oblique", "twist", "correlated", "annotation_noise", "outliers"),
@@ -79,21 +70,6 @@ def test_the_first_severity_is_the_perfect_representation() -> None:
     for name in PERFECT:
         codes, factors = pair(name, SCENARIOS[name].severities[0])
         assert_exact(codes, factors)
-
-
-def test_expectations_name_severities_of_the_sweep() -> None:
-    for name in [*SOURCE, *ADDED]:
-        scenario = SCENARIOS[name]
-        labels = [scenario.label(place) for place in range(len(scenario.severities))]
-        assert len(set(labels)) == len(labels)
-        assert set(scenario.wanted) <= {"modularity", "compactness", "explicitness", "any"}
-        assert bool(scenario.wanted) == (name not in ("invariances", "mislabelled"))
-        for expectations in scenario.wanted.values():
-            for expectation in expectations:
-                contrasts = expectation.contrasts(scenario.severities, labels)
-                assert contrasts
-                assert expectation.text
-                assert {place for item in contrasts for place in item.weights} <= set(range(len(labels)))
 
 
 def test_severities_have_draws_of_their_own_unless_paired() -> None:

@@ -10,11 +10,7 @@ import pytest
 from demele import bench
 from demele.bench import AtLeast, Falls, Holds, Keeps
 from demele.core.errors import DemeleWarning, InputError, InputTypeError
-from demele.report.document import Heat
-from demele.report.renderers.tables import figures_of
-from demele.report.words import name
 from tests.refusals import refuses
-from tests.tolerances import assert_close
 
 #: Most metrics here give no value, and a warning says so before the run.
 pytestmark = pytest.mark.filterwarnings("ignore:.* has no value on scenario:demele.core.errors.DemeleWarning")
@@ -143,12 +139,6 @@ def test_no_metric_gets_more_rows_than_the_run_has() -> None:
     found = bench.check_metrics(counting, ["sample_size", "chance"], seeds=1, n_rows=500)
     assert sorted(set(seen)) == [100, 200, 500]
     assert [item.severities for item in found.scenarios] == [(500.0, 200.0, 100.0)] * 2
-    figures = figures_of(found.compared_with(bench.reference()).document())
-    (heat,) = (one for one in figures if isinstance(one, Heat) and one.caption == f"Scores: {name('Sample size')}")
-    assert list(heat.columns) == ["500", "200", "100"]
-    whole = bench.reference().curves["mig", "sample_size"]
-    values = np.array(heat.values[heat.rows.index(name("MIG"))], dtype=float)
-    assert_close(values, whole.means[[4, 5, 6]], {"rtol": 1e-3, "atol": 0.0})
 
 
 def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:

@@ -203,15 +203,6 @@ def test_conditions_of_a_part_share_its_level() -> None:
         assert_close((condition.high - condition.low) / 2, half, ROUNDING)
 
 
-def test_three_answers_of_one_condition() -> None:
-    half = stats.t.ppf(0.975, 3) * 0.1 / 2  # of four values with standard deviation 0.1
-    answers = [
-        verdict_of(curve([spread(0.5 + shift, 0.1, 4)]), AtLeast(0.5)).status
-        for shift in (half, half - 0.001, -half, -half - 0.001)
-    ]
-    assert answers == ["holds", "inconclusive", "inconclusive", "fails"]
-
-
 def test_paired_severities_are_compared_seed_by_seed() -> None:
     first = np.array([0.2, 0.9, 0.5, 0.4])
     values = [first, first - [0.1, 0.12, 0.1, 0.12]]
@@ -344,20 +335,6 @@ def test_a_row_is_a_conjunction_of_what_applies() -> None:
     assert row({"a": None, "b": None}).status == "not applicable"
     assert row({"a": None, "b": None}).summary == "a: a cannot; b: b cannot"
     assert len(row({"a": 0.6, "b": None}).parts) == 2
-
-
-def test_inconclusive_weighs_more_than_holds_and_less_than_fails() -> None:
-    scenario = sweep((0.0,), {"any": (AtLeast(0.5),)})
-    (asked,) = added_criteria([scenario])
-    values: dict[str, Sequence[Sequence[float] | NDArray[np.float64]]]
-    values = {"sure": [[0.9] * 3], "unsure": [spread(0.5, 0.1, 4)], "low": [[0.1] * 3]}
-    curves = {(name, "s"): curve(value, name=name) for name, value in values.items()}
-
-    def status(*names: str) -> Status:
-        return judged("row", [metric(name) for name in names], asked, {"s": scenario}, curves, 0.95).status
-
-    assert status("sure", "unsure") == "inconclusive"
-    assert status("sure", "unsure", "low") == "fails"
 
 
 def test_scores_are_judged_by_what_they_claim() -> None:

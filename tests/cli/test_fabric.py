@@ -198,32 +198,6 @@ def test_mistakes_in_a_pruning_lose_nothing(
     assert sorted(path.name for path in folder.iterdir()) == ["more.npz", "run"]
 
 
-def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: bytes, folder: Path) -> None:
-    assert "run was trained with --rate = 0.1, this call has 0.2" in demele(*SMALL, "--epochs", 2, "--rate", 0.2).err
-    assert "run was trained with" in demele(*replaced(SMALL, "--epochs", 2, "--channels", 8)).err
-    demele(
-        "lab", "vae", "train", "squares", "--image-size", 16, "--network", "mlp", "--steps", 1, "--checkpoint", "vae"
-    )
-    vae = Path("vae").read_bytes()
-    for call in (("prune", "vae", "--remove", "links", "--fraction", 0.3, "-o", "new.fabric"), ("show", "vae")):
-        demele.refused("not a fabric of demele", "lab", "fabric", *call)
-    assert demele(*SMALL[:-1], "vae", "--epochs", 1).status == 2
-    assert Path("vae").read_bytes() == vae
-    Path("own.fabric").write_bytes(run)
-    own = demele(*PRUNE[:3], "own.fabric", "--remove", "links", "--fraction", 0.3, "-o", "own.fabric", "--force")
-    assert "own.fabric: it is read by the same command; write to another file" in own.err
-    assert Path("own.fabric").read_bytes() == run
-    Path("pruned.fabric").write_text("mine")
-    assert (
-        "pruned.fabric: exists already; --force replaces it"
-        in demele(*PRUNE, "--remove", "links", "--fraction", 0.3).err
-    )
-    assert Path("pruned.fabric").read_text() == "mine"
-    assert demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
-    assert len(Fabric.load("pruned.fabric").links) < 11
-    assert not (folder / "new.fabric").exists()
-
-
 def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Path) -> None:
     train = ("lab", "fabric", "train", "--checkpoint", "run", "--data")
     assert "cluter: there is no such file, and no set of that name" in demele(*train, "cluter").err

@@ -90,25 +90,6 @@ def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, m
     assert shown.startswith("No published claim can be tested yet.")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("show", "nothing-here"), "nothing-here"),
-        (("show", "x", "--list", "ranks"), "--list has a new name; write -o NAME.differences.csv"),
-        (("run", "--store", "none/there"), "--store: cannot make none/there"),
-    ],
-)
-def test_what_is_refused_leaves_nothing(
-    demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    run = demele("lab", "study", "pruning", *arguments)
-    assert run.status == 2
-    assert words in run.err
-    assert len(run.err.strip().splitlines()) <= 2
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_stored_studies_are_shown(demele: Program, stored: Path) -> None:
     run = demele("lab", "study", "show", stored, "--format", "table")
     assert "9 models, 3 collapsed" in run.out

@@ -103,22 +103,6 @@ def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Pro
     assert not list(folder.iterdir())
 
 
-def test_files_are_not_replaced(demele: Program, folder: Path) -> None:
-    demele(*SMALL, "--steps", 2)
-    assert "run was trained with --beta = 4.0, this call has 3.0" in demele(*SMALL, "--steps", 2, "--beta", 3).err
-    (folder / "codes.npz").write_text("mine")
-    assert (
-        "codes.npz: exists already; --force replaces it" in demele("lab", "vae", "encode", "run", "-o", "codes.npz").err
-    )
-    assert (
-        "expected RUN [IMAGES] -o FILE.npz, got no -o FILE.npz"
-        in demele("lab", "vae", "encode", "run", "-o", "codes.csv").err
-    )
-    assert "run.npz: it is read by the same command" in demele("lab", "vae", "encode", "run.npz", "-o", "run.npz").err
-    assert demele("lab", "vae", "encode", "codes.npz", "-o", "new.npz").status == 2
-    assert demele("lab", "vae", "encode", "run", "-o", "codes.npz", "--force", "--quiet").err == ""
-
-
 def test_a_page_on_what_a_model_has_learnt(demele: Program, folder: Path) -> None:
     demele(*_SQUARES, "--steps", 5, "--checkpoint", "run")
     found = demele.done("lab", "vae", "report", "run", "-o", "vae.html", "--format", "table")

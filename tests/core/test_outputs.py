@@ -30,15 +30,6 @@ def as_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
 
 
-def test_a_new_file_and_an_old_one(tmp_path: Path) -> None:
-    path = tmp_path / "scores.csv"
-    assert write_whole(path, "ä\n") == path
-    assert path.read_bytes() == b"\xc3\xa4\n"
-    write_whole(str(path), b"second")
-    assert path.read_bytes() == b"second"
-    assert names(tmp_path) == ["scores.csv"]
-
-
 def test_permissions_are_those_of_the_umask_or_of_the_old_file(tmp_path: Path) -> None:
     old = os.umask(0o027)
     try:

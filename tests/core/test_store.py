@@ -52,18 +52,6 @@ def test_reopening_gives_the_same_bits(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_the_file_is_one_line_for_each_record(tmp_path: Path) -> None:
-    lines = written(tmp_path / "rows").decode().split("\n")
-    assert lines[0] == (
-        '{"format":"demele-rows","format_version":1,"demele":"0.1.0","protocol":"review2022","n_samples":400}'
-    )
-    assert lines[1] == (
-        '{"key":["noise","0.0",0,"mig"],"values":{"mig":0.30000000000000004},"reasons":{},"seconds":0.5}'
-    )
-    assert len(lines) == 2 + len(RECORDS)
-    assert lines[-1] == ""
-
-
 def test_every_torn_tail_is_cut_and_written_again(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     full = written(path)

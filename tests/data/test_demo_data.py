@@ -92,18 +92,6 @@ def test_three_grey_pixels_by_hand() -> None:
 # Strokes
 
 
-@pytest.mark.parametrize("thickness", [1, 2, 3])
-@pytest.mark.parametrize("lying", [False, True])
-def test_longer_bar_has_a_skeleton_longer_by_as_much(thickness: int, lying: bool) -> None:
-    # The ends are alike, so what they cost cancels: the difference in length is exact.
-    def length(rows: int) -> float:
-        bar = box(1, 1 + rows, 3, 3 + thickness)
-        return measure(bar.T if lying else bar)["length"]
-
-    assert_close(length(7) - length(5), 2, ROUNDING)
-    assert 5 - thickness <= length(5) <= 5  # a free end is shorter by about half the thickness
-
-
 def slow_thin(mask: Mask) -> Mask:
     """Guo and Hall (1989), first algorithm, point by point."""
     ink = {(int(y), int(x)) for y, x in np.argwhere(mask)}

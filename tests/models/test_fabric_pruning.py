@@ -154,21 +154,6 @@ def test_masked_weights_stay_masked_and_no_kernel_is_emptied() -> None:
     assert fabric.counts().weights == 16 * 144
 
 
-def test_fractions_can_be_those_of_the_whole_fabric() -> None:
-    """Of 16 links 8 stay, and of these a quarter of all weights: half of theirs."""
-    fabric = small()
-    fabric.remove([name for name in fabric.links if name.endswith(("-1.0", "-1.1"))])
-    links = len(fabric.links)
-    assert fabric.prune("links", 0.1, "random", fraction_of="whole").removed == 0
-    plan = fabric.prune("weights", 0.75, "random", fraction_of="whole", cap=None)
-    assert fabric.counts().nonzero == round(0.25 * 16 * 144)
-    assert plan.requested == links * 144 - round(0.25 * 16 * 144)
-    channels = small(channels=8)
-    channels.prune("channels", 0.5, "random", round_to=1)
-    assert channels.counts().channels == 32
-    assert channels.prune("channels", 0.75, "random", seed=1, round_to=1, fraction_of="whole").requested == 16
-
-
 # Fabrics --------------------------------------------------------------------------------------------------------------
 
 

@@ -56,16 +56,6 @@ def test_parameters_are_those_in_print(options: dict[str, Any], links: int, para
     assert (found.links, found.parameters) == (links, parameters)
 
 
-@pytest.mark.parametrize(
-    ("layers", "scales", "paths"), [(4, 4, 68), (8, 4, 3194), (8, 6, 7442), (8, 7, 9627), (16, 6, 28_249_720)]
-)
-def test_paths_are_those_in_print(layers: int, scales: int, paths: int) -> None:
-    lattice = Lattice.whole(layers, scales)
-    assert lattice.paths == paths
-    assert lattice.shortest == max(layers - 1, scales - 1)
-    assert lattice.longest == (layers - 1) + (scales - 1) + min(layers - 1, scales - 1)
-
-
 def test_multiplications_and_weights_that_learn_nothing() -> None:
     assert counts(layers=4, scales=5, channels=16, image_channels=1).multiply_adds == 2468 * 9 * 16**2
     for layers, scales, share in ((8, 6, 0.092), (8, 4, 0.148), (4, 4, 0.151)):
@@ -221,3 +211,13 @@ def test_a_report_says_what_is_left_and_what_that_gained(fabric: Fabric, times: 
 )
 def test_a_report_refuses_other_errors_and_times(given: Any, error: Any, message: str) -> None:
     refuses(error, message, small().report, **given)
+
+
+@pytest.mark.parametrize(
+    ("layers", "scales", "paths"), [(4, 4, 68), (8, 4, 3194), (8, 6, 7442), (8, 7, 9627), (16, 6, 28_249_720)]
+)
+def test_paths_are_those_in_print(layers: int, scales: int, paths: int) -> None:
+    lattice = Lattice.whole(layers, scales)
+    assert lattice.paths == paths
+    assert lattice.shortest == max(layers - 1, scales - 1)
+    assert lattice.longest == (layers - 1) + (scales - 1) + min(layers - 1, scales - 1)

@@ -157,20 +157,6 @@ def test_a_training_that_overflows_keeps_the_last_good_weights(tmp_path: Path) -
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def test_files_open_without_running_anything(tmp_path: Path) -> None:
-    path = tmp_path / "fabric"
-    fabric = trained(fit={"checkpoint": path})
-    content = torch.load(path, weights_only=True)
-    assert content["format"] == "demele-fabric"
-    fabric.prune("links", 0.3)
-    other = tmp_path / "pruned"
-    fabric.save(other)
-    assert Fabric.load(other).links == fabric.links
-    assert Fabric.load(other).prunings == fabric.prunings
-    assert fabric.prunings[0]["epoch"] == 2
-    assert_exact(Fabric.load(other).logits(images()), fabric.logits(images()))
-
-
 @pytest.mark.parametrize(
     ("fit", "fabric", "message"),
     [
