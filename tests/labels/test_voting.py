@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
+from demele.core.errors import InputError, InputTypeError
 from demele.labels import Annotations, majority_vote
 from demele.labels.joined import voting
 from tests.oracles import annotators as oracle
@@ -99,21 +99,9 @@ def test_items_of_annotators_that_do_not_count() -> None:
     assert note.message.startswith("1 of 3 items were answered only by annotators of weight 0")
 
 
-def test_agreement_by_hand() -> None:
-    # Votes: 1, 1, 0, 0, and a tie about the last item. Upheld: ann 4.5 of 5, bob 3 of 4, cal 2 of 4, dan .5 of 1.
-    rows = {"ann": [1, 1, 0, 0, 0], "bob": [1, 1, 0, 1, None], "cal": [1, 0, 1, 0, None], "dan": [None] * 4 + [1]}
-    found = majority_vote(rows, weights="agreement")
-    # The tie then goes to ann: 5/5, 3/4, 2/4, 0/1, and no label changes.
-    assert_exact(found.details["weights"], [1, 3 / 4, 1 / 2, 0])
-    assert found.labels.tolist() == [1, 1, 0, 0, 0]
-    assert_close(found.probabilities[:, 1], [1.0, (7 / 4) / (9 / 4), 2 / 9, 1 / 3, 0.0], ROUNDING)
-    assert found.converged is True
-    assert found.iterations == 2
-
-
 def test_weights_that_cannot_be_used() -> None:
     for weights, error, says in [
-        ("trust", InputError, "weights: expected 'agreement', or one weight per annotator, got 'trust'"),
+        ("trust", InputTypeError, "weights: expected one weight per annotator, got 'trust'"),
         ({"ann": 1}, InputError, "none of 1 of 2: 'bob'"),
         ([1.0], InputError, "expected 2 numbers, one per annotator, got shape \\(1,\\)"),
         ([[1, 2]], InputError, "got shape \\(1, 2\\)"),
@@ -125,15 +113,3 @@ def test_weights_that_cannot_be_used() -> None:
     ]:
         with pytest.raises(error, match=says):
             majority_vote({"ann": [0, 1], "bob": [1, 1]}, weights=weights)
-
-
-def test_rounds_that_run_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voting, "_MAX_ROUNDS", 1)
-    # Three annotators agree once, about item 0; elsewhere each goes astray alone, and the two others carry the vote.
-    rows = [[0] * 5, [0] * 5, [1, 1, 1, 1, 1], [1, 2, 2, 2, 2], [1, 3, 3, 3, 3]]
-    with pytest.warns(NotConvergedWarning, match="still changed 1 labels after 1 rounds"):
-        found = majority_vote(rows, weights="agreement")
-    assert found.converged is False
-    assert found.majority.tolist() == [1, 0, 0, 0, 0]
-    assert found.labels.tolist() == [0] * 5
-    assert_exact(found.details["weights"], [0.8, 0.8, 0.2, 0.2, 0.2])

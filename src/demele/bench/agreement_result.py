@@ -492,13 +492,7 @@ class Agreement(Result):
             published=printed.name,
             matrix=matrix,
             disputed="left out" if left_out else "kept",
-            **likeness(
-                ours.tau[shared],
-                taus,
-                draws,
-                level=self.level,
-                configurations=ours.configurations,
-            ),
+            **likeness(ours.tau[shared], taus, draws, level=self.level),
         )
 
     def likeness_rows(self) -> list[dict[str, Any]]:

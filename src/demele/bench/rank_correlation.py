@@ -319,10 +319,6 @@ def tau_intervals(
 SOURCE = "Boilard's review, figures 2.1 and 2.2: beta-VAEs of one architecture, beta .001 to 100, 2 to 64 codes"
 #: From here on a published tau of 36 models is significant (two standard errors without association).
 STRONG = 0.23
-#: Below this share of what our taus vary by, what is left without their noise says nothing.
-_LEAST_LEFT = 0.1
-#: Of fewer configurations, resamples do not say well enough how large the sampling error is.
-_ENOUGH = 24
 _FILE = Path(__file__).with_name("kendall_published.csv")
 _TITLES = {"cars3d": "Cars3D", "smallnorb": "SmallNORB"}
 
@@ -425,9 +421,6 @@ class Likeness:
         Share of equal signs among the strong pairs.
     difference : Measured
         Mean absolute difference of the taus.
-    r_without_noise : float
-        Approximate correlation if our taus had no sampling error (Spearman 1904); published taus keep theirs. NaN with
-        fewer than 24 configurations, or if our taus vary by little more than their error.
 
     Notes
     -----
@@ -445,7 +438,6 @@ class Likeness:
     r: Measured
     same_sign: Measured
     difference: Measured
-    r_without_noise: float
 
     def row(self) -> dict[str, Any]:
         """Flat, in a fixed order of columns."""
@@ -453,7 +445,7 @@ class Likeness:
         for name in MEASURES:
             figure: Measured = getattr(self, name)
             found |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
-        return found | {"r_without_noise": self.r_without_noise}
+        return found
 
 
 #: What is measured of likeness, in the order in which it is shown.
@@ -523,7 +515,6 @@ def likeness(
     draws: NDArray[np.float64],
     *,
     level: float,
-    configurations: int,
 ) -> dict[str, Any]:
     """Return the similarity of taus to published ones: the figures of :class:`Likeness`.
 
@@ -534,8 +525,6 @@ def likeness(
         Ours from resampled configurations; those with an undefined tau are left out.
     level : float
         Level of the intervals.
-    configurations : int
-        That ours are of.
     """
     strong = np.abs(printed) >= STRONG - 1e-12
     whole = draws[np.isfinite(draws).all(axis=1)]
@@ -550,7 +539,6 @@ def likeness(
         "r": measured(lambda taus: _correlations(taus, printed), "z"),
         "same_sign": measured(lambda taus: _same_signs(taus[:, strong], printed[strong]), "plain"),
         "difference": measured(lambda taus: np.abs(taus - printed).mean(axis=1), "log"),
-        "r_without_noise": _without_noise(ours, printed, whole) if configurations >= _ENOUGH else math.nan,
     }
 
 
@@ -564,18 +552,6 @@ def _same_signs(taus: NDArray[np.float64], printed: NDArray[np.float64]) -> NDAr
     if not printed.size:
         return np.full(len(taus), math.nan)
     return np.asarray((np.sign(taus) == np.sign(printed)).mean(axis=1))
-
-
-def _without_noise(ours: NDArray[np.float64], printed: NDArray[np.float64], draws: NDArray[np.float64]) -> float:
-    """Return the correlation corrected for attenuation by the sampling error of our taus."""
-    if len(draws) < 2:
-        return math.nan
-    noise = float(draws.var(axis=0, ddof=1).mean() - draws.mean(axis=1).var(ddof=1))
-    whole = float(ours.var())
-    if whole - noise < _LEAST_LEFT * whole:
-        return math.nan
-    value = float(_correlations(ours[None], printed)[0]) * math.sqrt(whole / (whole - noise))
-    return min(max(value, -1.0), 1.0)
 
 
 _SCALES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float, float]] = {

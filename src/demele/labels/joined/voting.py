@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.errors import InputError, NotConvergedWarning, UnknownNameError, plural, warn_user
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, plural
 from demele.core.kinds import Seed, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
 from demele.core.result import Result, about, plain
@@ -417,8 +417,6 @@ def earliest_voter(votes: Indices, k: int) -> Callable[[Rows], Floats]:
     return values
 
 
-#: Rounds of weighing by agreement; a handful is the rule.
-_MAX_ROUNDS = 100
 #: Of items that no answer with a weight is about, and of items whose vote is tied.
 _WEIGHTLESS = (
     "were answered only by annotators of weight 0: only the frequencies of the classes determine their labels."
@@ -445,10 +443,9 @@ def majority_vote(
     annotations : Annotations, data frame, mapping or array
         What :class:`demele.labels.Annotations` is made from: a long table (item, annotator, answer), or an
         array of shape (n_annotators, n_items), such as the predictions of several models.
-    weights : None, ``"agreement"``, mapping of annotator to weight, or array of shape (n_annotators,)
-        How much each vote counts, 0 or more: none counts each answer once; an array is in the order of
-        ``Annotations.annotators``; ``"agreement"`` weighs each annotator by the share of its answers that the vote
-        upholds, starting from a plain vote and until no label changes. A tie of t classes upholds 1/t of each vote.
+    weights : mapping of annotator to weight, or array of shape (n_annotators,), optional
+        How much each vote counts, 0 or more; by default each answer counts once. An array is in the order of
+        ``Annotations.annotators``.
     classes : sequence, optional
         All classes, in the order of results; by default the sorted answers.
     no_answer : int, str or float, optional
@@ -473,18 +470,6 @@ def majority_vote(
     InputError, InputTypeError, NotEnoughData
         If the annotations or the weights cannot be used.
 
-    Warns
-    -----
-    NotConvergedWarning
-        If labels still change after 100 rounds of weighing by agreement.
-
-    Notes
-    -----
-    Weighing by agreement is the simplest form of iterated weighted majority voting; see H. Li and B. Yu, *Error rate
-    bounds and iterative weighted majority voting for crowdsourcing* (2014), whose weights are another function of the
-    same shares. An annotator's own answer takes part in the vote that it is measured by, so those who answer alone
-    about many items are trusted too much.
-
     Examples
     --------
     >>> from demele.labels import majority_vote
@@ -496,13 +481,8 @@ def majority_vote(
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     plain = vote_shares(table)
-    shares, trust, rounds = plain, np.ones(table.n_annotators), 0
-    converged: bool | None = None
-    if isinstance(weights, str):
-        if weights != "agreement":
-            raise InputError("weights", f"expected 'agreement', or one weight per annotator, got {plain_text(weights)}")
-        shares, trust, rounds, converged = _by_agreement(table)
-    elif weights is not None:
+    shares, trust = plain, np.ones(table.n_annotators)
+    if weights is not None:
         trust = read_weights(weights, table.annotators)
         # Only ratios matter; of at most 1, no sum of weights overflows.
         shares = vote_shares(table, trust / trust.max())
@@ -511,9 +491,7 @@ def majority_vote(
     lost, tied = np.flatnonzero((counted == 0) & answered), np.flatnonzero(are_tied(shares) & answered)
     arguments: dict[str, object] = {"classes": table.classes, "seed": seed}
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
-    if isinstance(weights, str):
-        arguments["weights"] = weights
-    elif weights is not None:
+    if weights is not None:
         met["weights"] = digest(trust)
     responses = table.responses()
     return Consensus(
@@ -527,8 +505,6 @@ def majority_vote(
         ),
         method="majority" if weights is None else "weighted majority",
         signature=Signature("majority_vote", arguments, {**met, "demele": __version__}),
-        iterations=rounds,
-        converged=converged,
         notes=table.remarks()
         + _items_note(table, lost, "weightless-items", _WEIGHTLESS, "warning")
         + _items_note(table, tied, "ties", _TIED, "info"),
@@ -615,25 +591,10 @@ def vote_shares(annotations: Annotations, weights: Floats | None = None) -> Floa
     return np.where(sums > 0, votes / np.where(sums > 0, sums, 1.0), overall / overall.sum())
 
 
-def _by_agreement(table: Annotations) -> tuple[Floats, Floats, int, bool]:
-    """Return shares, the weights behind them, the rounds, and whether these came to an end."""
-    shares = vote_shares(table)
-    for done in range(1, _MAX_ROUNDS + 1):
-        weights = agreement_weights(table, shares)
-        before, shares = leading(shares), vote_shares(table, weights)
-        changed = int(np.count_nonzero((before != leading(shares)).any(axis=1)))
-        if not changed:
-            return shares, weights, done, True
-    warn_user(
-        f"the vote weighted by agreement still changed {changed} labels after {_MAX_ROUNDS} rounds: near ties go back "
-        "and forth; the last round is returned",
-        NotConvergedWarning,
-    )
-    return shares, weights, _MAX_ROUNDS, False
-
-
 def read_weights(weights: object, names: Sequence[int | str], one: str = "annotator") -> Floats:
     """Return one weight per annotator, in their order."""
+    if isinstance(weights, str):
+        raise InputTypeError("weights", f"expected one weight per {one}, got {plain_text(weights)}")
     if isinstance(weights, Mapping):
         missing = [name for name in names if name not in weights]
         if missing:
