@@ -237,10 +237,9 @@ def test_frames_hold_models_and_scores(study: Study) -> None:
     frame = study.to_frame()
     assert list(frame["beta"]) == [0.1, 0.1, 10, 10, 100, 100]
     assert frame["mig"].isna().tolist() == [False, False, True, True, False, False]
-    long = study.scores_frame()
-    assert len(long) == 6 * 18
-    assert set(long["kind"]) == {"real", "null-0", "half-0", "half-1"}
-    assert long["reason"][long["value"].isna()].str.len().min() > 0
+    assert len(study.scores) == 6 * 18
+    assert {kind for _, _, kind, _ in study.scores} == {"real", "null-0", "half-0", "half-1"}
+    assert all(record.get("value") is not None or record["reason"] for record in study.scores.values())
 
 
 def test_without_a_folder_nothing_is_left() -> None:

@@ -440,26 +440,6 @@ class Study(Result):
         ]
         return pd.DataFrame([{**model.row(), **scores} for model, scores in zip(self.models, scored, strict=True)])
 
-    def scores_frame(self) -> "pd.DataFrame":
-        """Return one row for each score: model, step, kind, metric, value, and the reason where there is none."""
-        import pandas as pd
-
-        names: dict[Any, Configuration] = {model.id: model.configuration for model in self.models}
-        columns = ["id", "configuration", "seed", "step", "kind", "metric", "value", "reason"]
-        rows = [
-            (
-                one,
-                names[str(one)].name,
-                names[str(one)].seed,
-                *place,
-                known(record.get("value")),
-                record.get("reason") or "",
-            )
-            for (one, *place), record in self.scores.items()
-            if one in names
-        ]
-        return pd.DataFrame(rows, columns=columns)
-
     def agreement(self, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Agreement:
         """Return the agreement of the metrics on the trained models.
 
