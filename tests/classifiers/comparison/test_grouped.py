@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from demele.classifiers import Audited, SequentialComparison, TrueLabels, compare
-from demele.classifiers.comparison.grouped import (
+from demele.classifiers.comparison.worst_case import (
     paired_test,
     squares_gained,
 )

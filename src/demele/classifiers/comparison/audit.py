@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from demele.classifiers.betting import FRACTIONS, enough, unseen_losses
-from demele.classifiers.comparison.grouped import GroupedPairs
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
-from demele.classifiers.comparison.worst_case import worst_case
+from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_reach
 from demele.classifiers.measures.audit_interval import PREDICTED, audited_ends, class_cells, ratio_parts

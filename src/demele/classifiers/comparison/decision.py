@@ -10,14 +10,13 @@ import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_notes
 from demele.classifiers.comparison.documents import decision_document
-from demele.classifiers.comparison.grouped import GroupedPairs, group_counts, paired_test
 from demele.classifiers.comparison.methods import MethodSpec
 from demele.classifiers.comparison.overlap import cleaned_data
 from demele.classifiers.comparison.table_difference import own_ends, table_notes
-from demele.classifiers.comparison.worst_case import mcnemar_p
+from demele.classifiers.comparison.worst_case import GroupedPairs, group_counts, mcnemar_p, paired_test
 from demele.classifiers.expert_errors import allowed_rows, largest_allowance
 from demele.classifiers.measures.audit_interval import unseen_notes
-from demele.classifiers.measures.largest_class import class_notes, largest_class_notes, unpredicted_notes
+from demele.classifiers.measures.confusion import class_notes, largest_class_notes, unpredicted_notes
 from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.results import Estimate, Verdict
 from demele.classifiers.row_groups import Groups, group_notes, row_counts

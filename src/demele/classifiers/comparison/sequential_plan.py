@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.betting import Draws, Stakes, enough, sampling_gap, stakes, unseen_losses
-from demele.classifiers.comparison.grouped import GroupedPairs
+from demele.classifiers.comparison.worst_case import GroupedPairs
 from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_gap
 from demele.classifiers.question import Inference, Outcomes, PairCounts, Question, pair_counts

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from demele.classifiers.comparison.grouped import degrees_of, design_effect
+from demele.classifiers.comparison.worst_case import degrees_of, design_effect
 from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.row_groups import Groups

@@ -1,6 +1,6 @@
 """What a classifier says of every image while its regions go, in one order, as often as something is drawn."""
 
-import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -401,7 +401,10 @@ def course(
         first_to_last = destruction_order(importance, order, setting.seed, run)
         for start in range(0, n, batch):
             rows = slice(start, start + batch)
-            for step, now in enumerate(_states(images, rows, first_to_last, setting, run), start=1):
+            some, numbers = images[rows], np.arange(n)[rows]
+            filled = fillings(some, numbers, setting.filling, setting.ends, setting.seed, run)
+            states = destroyed(some, filled, first_to_last[rows], setting.where, setting.steps)
+            for step, now in enumerate(states, start=1):
                 answers = classifier.answers(now)
                 values[run, rows, step] = setting.values(answers, rows)
                 predicted[run, rows, step] = answers.classes
@@ -409,16 +412,11 @@ def course(
     return Course(values, predicted)
 
 
-def _states(images: Images, rows: slice, order: Places, setting: Setting, run: int) -> Iterator[Images]:
-    some = images[rows]
-    numbers = np.arange(rows.start, rows.start + len(some))
-    filled = fillings(some, numbers, setting.filling, setting.ends, setting.seed, run)
-    return destroyed(some, filled, order[rows], setting.where, setting.steps)
-
-
-def state_after(images: Images, row: int, importance: Floats, setting: Setting, step: int) -> Images:
-    """Return one image after some steps of the first run, the most important regions first."""
-    order = destruction_order(importance, "most", setting.seed, 0)
-    states = _states(images, slice(row, row + 1), order, setting, 0)
-    found: Images = next(itertools.islice(states, step - 1, None))[0]
-    return found
+def half_gone(images: Images, row: int, importance: Floats, setting: Setting) -> Images:
+    """Return an image without the half of its regions that are destroyed first, the most important."""
+    order = destruction_order(importance, "most", setting.seed, 0)[row]
+    numbers = np.array([row])
+    (filled,) = fillings(images[numbers], numbers, setting.filling, setting.ends, setting.seed, 0)
+    gone = np.isin(setting.where, order[: math.ceil(setting.steps / 2)])
+    left: Images = np.where(gone[..., None], filled, images[row])
+    return left

@@ -20,10 +20,10 @@ from demele.classifiers.explanations.courses import (
     Order,
     Setting,
     course,
+    half_gone,
     refuse_infinite,
     region_importance,
     regions,
-    state_after,
 )
 from demele.classifiers.explanations.result import (
     MapDifference,
@@ -309,12 +309,11 @@ class Judged:
         return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
 
     def _worst(self, name: str, own: Mapping[Order, Course], row: int) -> WorstCase:
-        half = math.ceil(self.setting.steps / 2)
         return WorstCase(
             row=row,
             image=self.images[row],
             importance=self.maps[name][row],
-            destroyed=state_after(self.images, row, self.importance[name], self.setting, half),
+            destroyed=half_gone(self.images, row, self.importance[name], self.setting),
             most=own["most"].values[:, row].mean(axis=0),
             random=own["random"].values[:, row].mean(axis=0),
         )

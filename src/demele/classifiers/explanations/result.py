@@ -153,8 +153,22 @@ def _curves(result: "PerturbationTest", found: "MapResult") -> Lines:
 
 def _worst(result: "PerturbationTest") -> Section:
     """Show the images whose map does worst: image, map, and what is left without its important regions."""
-    cases = {f"{place} {one.row}": one for place, found in enumerate(result.maps) for one in found.worst}
-    images, smaller = within(_MOST_BYTES, {key: _strip(one, result.ends) for key, one in cases.items()})
+    low, high = result.ends
+
+    def in_colours(image: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return an image as bytes in three channels; of two or more than three, their mean."""
+        values = image if image.shape[2] == 3 else image.mean(axis=2, keepdims=True, dtype=np.float64)
+        scaled = np.rint((255 * (values - low) / ((high - low) or 1.0)).clip(0, 255))
+        return np.broadcast_to(scaled, (*image.shape[:2], 3)).astype(np.uint8)
+
+    strips = {
+        f"{place} {one.row}": strip(
+            [np.stack([in_colours(one.image), importance_picture(one.importance), in_colours(one.destroyed)])]
+        )
+        for place, found in enumerate(result.maps)
+        for one in found.worst
+    }
+    images, smaller = within(_MOST_BYTES, strips)
     panels: dict[str, Sequence[Block]] = {}
     for place, found in enumerate(result.maps):
         shown = []
@@ -173,11 +187,6 @@ def _worst(result: "PerturbationTest") -> Section:
     return Section("Data", [says, Choice("Map", panels), smaller])
 
 
-def _strip(case: "WorstCase", limits: Sequence[float]) -> NDArray[np.uint8]:
-    image, left = (_in_colours(one, limits) for one in (case.image, case.destroyed))
-    return strip([np.stack([image, importance_picture(case.importance), left])])
-
-
 def importance_picture(importance: NDArray[Any]) -> NDArray[np.uint8]:
     """Paint a map: the strongest pixel of either sign in full colour, 0 in white.
 
@@ -192,16 +201,6 @@ def importance_picture(importance: NDArray[Any]) -> NDArray[np.uint8]:
     weight = np.abs(share)[..., None]
     painted: NDArray[np.uint8] = np.rint(_NOTHING + weight * (colour - np.asarray(_NOTHING))).astype(np.uint8)
     return painted
-
-
-def _in_colours(image: NDArray[Any], limits: Sequence[float]) -> NDArray[np.uint8]:
-    """Return an image as bytes in three channels; of two or more than three, their mean."""
-    values = np.asarray(image, dtype=np.float64)
-    if values.shape[2] != 3:
-        values = values.mean(axis=2, keepdims=True)
-    scaled = 255 * (values - limits[0]) / ((limits[1] - limits[0]) or 1.0)
-    whole: NDArray[np.uint8] = np.broadcast_to(np.rint(scaled.clip(0, 255)), (*values.shape[:2], 3)).astype(np.uint8)
-    return whole
 
 
 MapVerdict = Literal["holds", "inconclusive", "misleads"]

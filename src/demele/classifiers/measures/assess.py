@@ -16,9 +16,16 @@ from demele.classifiers.measures.bias import (
     observed_measure,
     worst_case_interval,
 )
-from demele.classifiers.measures.confusion import Average, ConfusionCounts, confusion_counts, refuse_many_classes
+from demele.classifiers.measures.confusion import (
+    Average,
+    ConfusionCounts,
+    always_predicting,
+    class_notes,
+    confusion_counts,
+    refuse_many_classes,
+    tells_nothing,
+)
 from demele.classifiers.measures.documents import assessment_document
-from demele.classifiers.measures.largest_class import always_predicting, class_notes, tells_nothing
 from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, as_value, classes_of, coded_like, read_knowledge, trials_of
 from demele.classifiers.results import Estimate
