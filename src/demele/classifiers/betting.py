@@ -120,10 +120,11 @@ def ratios(
 
 def mixed(paid: Floats) -> Floats:
     """Logarithm of the wealth of all shares together, after each draw: (..., k) to (..., k)."""
-    return _summed(np.cumsum(np.log1p(paid[..., None] * FRACTIONS), axis=-2))
+    return summed(np.cumsum(np.log1p(paid[..., None] * FRACTIONS), axis=-2))
 
 
-def _summed(logs: Floats) -> Floats:
+def summed(logs: Floats) -> Floats:
+    """Logarithm of the wealth of all shares together, from that of each: (..., 19) to (...,)."""
     each = logs + _LOG_MONEY
     largest = each.max(axis=-1)
     with np.errstate(under="ignore"):
@@ -215,7 +216,7 @@ class Draws:
         needed = enough(alpha)
         paid, refuted = ratios(self.scores, self.weights, self.total_weight, threshold, loss=self.loss, gain=self.gain)
         grown = np.log1p(paid[:, None] * FRACTIONS)
-        if paid.size and (refuted[-1] or _summed(np.cumsum(grown, axis=0)).max() >= needed):
+        if paid.size and (refuted[-1] or summed(np.cumsum(grown, axis=0)).max() >= needed):
             return 0.0
         if paid.size == self.size:
             return float(np.inf)
@@ -238,7 +239,7 @@ class Draws:
         shown = (seen[0] * left[:, None] / seen[1] - room[:, None]) / np.where(playing, stake, 1.0)[:, None]
         shown = np.where(playing[:, None], np.maximum(shown, -1.0), 0.0)
         growth = np.einsum("v,tvf->tf", rates, np.log1p(shown[:, :, None] * FRACTIONS))
-        logs = _summed(grown.sum(axis=0) + np.cumsum(lengths[:, None] * growth, axis=0))
+        logs = summed(grown.sum(axis=0) + np.cumsum(lengths[:, None] * growth, axis=0))
         refutes = room - lengths * score < -self.loss * (left - lengths * weight) - 1e-9
         reached = np.flatnonzero((logs >= needed) | refutes)
         return float(bounds[reached[0] + 1]) if reached.size else float(np.inf)

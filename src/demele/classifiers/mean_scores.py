@@ -18,7 +18,7 @@ from demele.classifiers.pooled_strata import (
     strata_of,
 )
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
-from demele.classifiers.row_scores import RowScores, judged_rows, stacked
+from demele.classifiers.row_scores import RowScores, changed, judged_rows, stacked
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Rate, checked, checked_level, checked_name, checked_number
@@ -492,7 +492,8 @@ def audited_means(
         whole = np.empty(held.given.shape)
         whole[..., rows] = true
         moved = known.expert_error * held.width
-        found = trusted_mean(held.with_given(whole), level=level, gate=gate, two_sided=two_sided, moved=moved)
+        right = changed(held, given=whole, down=np.zeros(whole.shape), up=np.zeros(whole.shape), verdicts=None)
+        found = trusted_mean(right, level=level, gate=gate, two_sided=two_sided, moved=moved)
         if not population:  # nothing is left to chance
             low, high = np.maximum(found.value - moved, held.low), np.minimum(found.value + moved, held.high)
             sure = None if limit is None else np.where(found.statistic > 0, np.inf, -np.inf)[()]

@@ -490,12 +490,27 @@ def repeated_scores(
     (10, 32.0, 8.0, True)
     """
     from sklearn.metrics import get_scorer_names
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
     classes = _read_data(estimator, X, y)
     if cv is None:
         folds, n_repeats = 10 if folds is None else folds, 10 if n_repeats is None else n_repeats
         stratified = checked_flag(True if stratified is None else stratified, "stratified")
-        cv = _folds(classes, folds, n_repeats, stratified, seed)
+        checked_count(folds, "folds", 2)
+        checked_count(n_repeats, "n_repeats", 1)
+        if folds > classes.size:
+            raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
+        names, counts = np.unique(classes, return_counts=True)
+        if stratified and counts.min() < folds:
+            rare = names[counts.argmin()]
+            raise NotEnoughData(
+                "y",
+                f"class {rare!s} has {counts.min()} instances, fewer than the {folds} folds; "
+                "use fewer folds, or pass stratified=False",
+            )
+        splitter = RepeatedStratifiedKFold if stratified else RepeatedKFold
+        state = int(rng_for(seed, "repeated_scores").integers(2**32))
+        cv = splitter(n_splits=folds, n_repeats=n_repeats, random_state=state)
         arguments: dict[str, object] = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
     else:
         given = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
@@ -630,27 +645,6 @@ def _cross_validate(
     known = {"cv": splits, "scoring": scorer, "n_jobs": n_jobs, "error_score": "raise", **options}
     with lost_workers_told("n_jobs"):
         return dict(cross_validate(clone(estimator).set_params(**seeds), X, y, **known))
-
-
-def _folds(classes: NDArray[Any], folds: int, n_repeats: int, stratified: bool, seed: int) -> Any:
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
-
-    checked_count(folds, "folds", 2)
-    checked_count(n_repeats, "n_repeats", 1)
-    if folds > classes.size:
-        raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
-    if stratified:
-        names, counts = np.unique(classes, return_counts=True)
-        if counts.min() < folds:
-            rare = names[counts.argmin()]
-            raise NotEnoughData(
-                "y",
-                f"class {rare!s} has {counts.min()} instances, fewer than the {folds} folds; "
-                "use fewer folds, or pass stratified=False",
-            )
-    splitter = RepeatedStratifiedKFold if stratified else RepeatedKFold
-    state = int(rng_for(seed, "repeated_scores").integers(2**32))
-    return splitter(n_splits=folds, n_repeats=n_repeats, random_state=state)
 
 
 # The door -----------------------------------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ class RowScores:
     def apart(self, candidate: Any, baseline: Any) -> "RowScores":
         """Return differences of systems that are stacked, by their places."""
         (down, other_down), (up, other_up) = ((side[candidate], side[baseline]) for side in (self.down, self.up))
-        return _changed(
+        return changed(
             self,
             given=self.given[candidate] - self.given[baseline],
             low=-self.width,
@@ -187,12 +187,7 @@ class RowScores:
                 np.concatenate([part[..., rows] for part in np.split(side, 2, axis=-1)], axis=-1)
                 for side in self.verdicts
             )
-        return _changed(self, **parts)
-
-    def with_given(self, given: Floats) -> "RowScores":
-        """Return the same rows with other scores, which are taken as right."""
-        nothing = np.zeros(given.shape)
-        return _changed(self, given=given, down=nothing, up=nothing, verdicts=None)
+        return changed(self, **parts)
 
     def reaches(self, unit: str) -> tuple[Floats, Floats]:
         """Return how far each wrong row, or verdict, moves a row down and up; a difference has two verdicts per row."""
@@ -223,10 +218,11 @@ def stacked(systems: Sequence[RowScores]) -> RowScores:
                     "scores", f"two systems have another `{name}` per row; give the same rows in the same order"
                 )
     together = {name: np.array([getattr(one, name) for one in systems]) for name in ("given", "down", "up")}
-    return _changed(first, **together)
+    return changed(first, **together)
 
 
-def _changed(scores: RowScores, **values: Any) -> RowScores:
+def changed(scores: RowScores, **values: Any) -> RowScores:
+    """Return scores with other columns, which are not checked."""
     changed: RowScores = object.__new__(RowScores)
     set_fields(changed, **{**{name: getattr(scores, name) for name in RowScores.__slots__}, **values})
     return changed

@@ -184,21 +184,16 @@ def item_means(
     >>> scores.given, items, round(spread.within, 4)
     (array([0.75, 0.25]), ('a', 'b'), 0.25)
     """
+    import pandas as pd
+
     read = read_scores(values, "values", low, high)
-    codes, count = numbered_rows(item, "item", read.size, "values")
-    kept = ~np.isnan(read)
-    repeats = np.bincount(codes[kept], minlength=count)
-    with np.errstate(invalid="ignore"):
-        means = np.bincount(codes[kept], read[kept], minlength=count) / repeats
-    squares = np.bincount(codes[kept], (read[kept] - means[codes[kept]]) ** 2, minlength=count)
-    several = repeats > 1
-    within = float((squares[several] / (repeats[several] - 1)).mean()) if several.any() else float("nan")
+    codes, _ = numbered_rows(item, "item", read.size, "values")
+    grouped = pd.Series(read).groupby(codes)
+    repeats, means, within = grouped.count().to_numpy(), grouped.mean().to_numpy(), float(grouped.var().mean())
     scored = repeats > 0
-    between = (
-        max(float(means[scored].var(ddof=1)) - within * float((1 / repeats[scored]).mean()), 0.0)
-        if scored.sum() > 1
-        else float("nan")
-    )
+    between = float("nan")
+    if scored.sum() > 1:
+        between = max(float(means[scored].var(ddof=1)) - within * float((1 / repeats[scored]).mean()), 0.0)
     column = as_column(item, "item")
     names = tuple(column[row] for row in np.unique(codes, return_index=True)[1].tolist())
     return RowScores(means, low, high), names, EpochSpread(within, between, int(scored.sum()))

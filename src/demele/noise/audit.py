@@ -420,15 +420,12 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
             f"{plural(stray.size, 'row of the second audit is', 'rows of the second audit are')} not among the "
             f"{among.size:,} rows that it was drawn among, first row {int(stray[0])}",
         )
-    known = dict(zip(first.rows.tolist(), said.tolist(), strict=True))
-    new = np.ones(second.k, np.bool_)
-    for at, (row, label) in enumerate(zip(second.rows.tolist(), other.tolist(), strict=True)):
-        new[at] = row not in known
-        if known.get(row, label) != label:
-            raise InputError(
-                ("first", "second"),
-                f"row {row} is {plain_text(known[row])} in one, {plain_text(label)} in the other",
-            )
+    rows, here, there = np.intersect1d(first.rows, second.rows, return_indices=True)
+    unlike = np.flatnonzero(said[here] != other[there])
+    if unlike.size:
+        one, two = (plain_text(labels[at[unlike[0]]]) for labels, at in ((said, here), (other, there)))
+        raise InputError(("first", "second"), f"row {rows[unlike[0]]} is {one} in one, {two} in the other")
+    new = np.isin(second.rows, first.rows, invert=True)
     return Audit(
         np.r_[first.rows, second.rows[new]],
         np.r_[said, other[new]],

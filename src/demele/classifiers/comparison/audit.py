@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.classifiers.betting import FRACTIONS, enough, unseen_losses
+from demele.classifiers.betting import FRACTIONS, enough, summed, unseen_losses
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
@@ -26,7 +26,6 @@ from demele.core.results import Note
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 
-_MONEY: Floats = FRACTIONS / FRACTIONS.sum()
 #: A row that is drawn surely leaves nothing to bet on; its probability is taken to be a little less.
 _SURELY = 1 - 1e-12
 
@@ -62,11 +61,7 @@ def product_bet(gap: Floats, losses: Counts, growth: Floats, theta: Floats) -> F
     (Markov). Thetas are mixed: f theta_max for f = .05, ..., .95 with money proportional to f, and
     theta_max = -ln(1 - least pi) / 2.
     """
-    logs = theta * (gap - losses)[..., None] + growth + np.log(_MONEY)
-    top = logs.max(axis=-1)
-    with np.errstate(under="ignore"):
-        found: Floats = top + np.log(np.exp(logs - top[..., None]).sum(axis=-1))
-    return found
+    return summed(theta * (gap - losses)[..., None] + growth)
 
 
 def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcomes:
@@ -327,7 +322,16 @@ def _difference(question: Question, audit: CodedAudit) -> AuditedDifference:
         value = np.zeros(question.n_pairs)
         adds = np.broadcast_to(np.arange(-1.0, 2.0), cells.seen.shape[1:])
     else:
-        value, adds = _linearised(question, cells)
+        values, parted = [], []  # of T / U of both, and what a row adds to it near there; NaN and 0 where U is 0
+        for bit in (4, 2):
+            says = ((np.arange(cells.given.size) & bit) > 0).astype(np.float64)
+            above, below = (np.broadcast_to(part, cells.seen.shape[1:]) for part in ratio_parts(question.measure, says))
+            t, u = (cells.fit(part, population=False).value[:, None, None] for part in (above, below))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.where(u > TINY, t / u, np.nan)
+                parted.append(np.where(u > TINY, (above - ratio * below) / u, 0.0))
+            values.append(np.ravel(ratio))
+        value, adds = values[1] - values[0], parted[1] - parted[0]
     fit = cells.fit(adds, population=population)
     fit = replace(fit, step=1 / n if population else 0.0, added=question.measure != "accuracy")
     if question.clusters is not None:
@@ -353,20 +357,6 @@ def _cells(question: Question, audit: CodedAudit, first: Any, second: Any) -> Ce
     cells = gathered(cell, true, 4 * [0, 1], 2, audit)
     unlike = np.isin(np.arange(cells.given.size) % 8, (2, 3, 4, 5))
     return replace(cells, kind=unlike.astype(np.intp))
-
-
-def _linearised(question: Question, cells: Cells) -> tuple[Floats, Floats]:
-    """Return the difference of T / U of every pair, and what a row adds to it near there; NaN and 0 where U is 0."""
-    values, adds = [], []
-    for bit in (4, 2):
-        says = ((np.arange(cells.given.size) & bit) > 0).astype(np.float64)
-        above, below = (np.broadcast_to(part, cells.seen.shape[1:]) for part in ratio_parts(question.measure, says))
-        t, u = (cells.fit(part, population=False).value[:, None, None] for part in (above, below))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.where(u > TINY, t / u, np.nan)
-            adds.append(np.where(u > TINY, (above - value * below) / u, 0.0))
-        values.append(np.ravel(value))
-    return values[1] - values[0], adds[1] - adds[0]
 
 
 def _selective(question: Question, audit: CodedAudit) -> Outcomes:
