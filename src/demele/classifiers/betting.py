@@ -14,62 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.errors import InputError
 from demele.core.proportions import exact_interval
 
 #: Shares of the largest stake that cannot be lost whole, played side by side. The money on each is proportional to the
 #: share: labels are mostly right, and a bold bet is best where no error turns up.
 FRACTIONS: Floats = np.linspace(0.05, 0.95, 19)
 _LOG_MONEY: Floats = np.log(FRACTIONS / FRACTIONS.sum())
-
-
-def log_wealth(scores: ArrayLike, total: int, threshold: float, low: float = -2.0, high: float = 2.0) -> Floats:
-    """Evidence, draw after draw, against "the scores of the population sum to at most the threshold".
-
-    Parameters
-    ----------
-    scores : array-like of shape (..., k)
-        Scores in the order in which they were drawn, uniformly at random without replacement; leading axes are
-        repetitions.
-    total : int >= k
-        Size of the population.
-    threshold : float
-        The hypothesis: the sum over all ``total`` is at most this.
-    low, high : float
-        Every score of the population lies within.
-
-    Returns
-    -------
-    array of shape (..., k)
-        Natural logarithm of the wealth after each draw. Under the hypothesis, the probability that it ever reaches
-        ln(1 / alpha) is at most alpha. Infinite once the draws alone contradict the hypothesis.
-
-    Raises
-    ------
-    InputError
-        If more scores come than the population holds, or a score lies outside [low, high].
-
-    Notes
-    -----
-    With mu_t = (threshold - sum so far) / (total - t): sum over f of m_f prod_t (1 + f (r_t - mu_t) / (mu_t - low)),
-    m_f the money on share f. Source: Waudby-Smith and Ramdas 2020, 2024 (betting without replacement); Ville 1939.
-    Cost: O(19 k).
-
-    Examples
-    --------
-    Do one hundred scores sum to -40 or less? Not if the first 32 of them are 0, or so one would bet at 1000 to 1:
-
-    >>> evidence = log_wealth([0] * 40, total=100, threshold=-40)
-    >>> int(np.argmax(evidence >= np.log(1000))) + 1
-    32
-    """
-    drawn = np.asarray(scores, dtype=np.float64)
-    if drawn.shape[-1] > total:
-        raise InputError("scores", f"expected at most {total}, the size of the population, got {drawn.shape[-1]}")
-    if drawn.size and (drawn.min() < low or drawn.max() > high):
-        raise InputError("scores", f"expected numbers in [{low:g}, {high:g}], got [{drawn.min():g}, {drawn.max():g}]")
-    paid, refuted = ratios(drawn, np.ones(drawn.shape[-1]), total, threshold, loss=-low, gain=high)
-    return np.where(refuted, np.inf, mixed(paid))
 
 
 def enough(alpha: float) -> float:
@@ -102,8 +52,8 @@ def ratios(
     -----
     With S the sum before the draw and W the weight of the instances left, S + r W / w estimates the population's sum
     without bias, given all draws before (Horvitz and Thompson 1952). It is at least S - loss W, so that
-    x = (S + r W / w - threshold) / (threshold - S + loss W) >= -1, of mean at most 0 under the hypothesis. With equal
-    weights this is the bet of :func:`log_wealth`.
+    x = (S + r W / w - threshold) / (threshold - S + loss W) >= -1, of mean at most 0 under the hypothesis. Source, for
+    equal weights: Waudby-Smith and Ramdas 2020, 2024 (betting without replacement).
     """
     after = np.cumsum(scores, axis=-1)
     left = total_weight - (np.cumsum(weights, axis=-1) - weights)
@@ -159,7 +109,20 @@ class Draws:
         return Draws(-self.scores, self.weights, self.size, self.total_weight, self.gain, self.loss)
 
     def log_wealth(self, threshold: float) -> Floats:
-        """Evidence after each draw against "the population sums to at most the threshold": see :func:`log_wealth`."""
+        """Evidence after each draw against "the population sums to at most the threshold": the logarithm of the wealth.
+
+        Under the hypothesis, the probability that it ever reaches ln(1 / alpha) is at most alpha (Ville 1939); infinite
+        once the draws alone contradict the hypothesis. With the money m_f on the share f: sum over f of m_f prod
+        (1 + f paid). Cost: O(19 k).
+
+        Examples
+        --------
+        Do one hundred scores sum to -40 or less? Not if the first 32 of them are 0, or so one would bet at 1000 to 1:
+
+        >>> evidence = Draws(np.zeros(40), np.ones(40), 100, 100.0, loss=2.0, gain=2.0).log_wealth(-40)
+        >>> int(np.argmax(evidence >= np.log(1000))) + 1
+        32
+        """
         paid, refuted = ratios(self.scores, self.weights, self.total_weight, threshold, loss=self.loss, gain=self.gain)
         return np.where(refuted, np.inf, mixed(paid))
 

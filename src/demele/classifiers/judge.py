@@ -122,15 +122,14 @@ class _Pairs:
     places: tuple[Rows, Rows]
     means: MeanScore
     signs: Rows
-    known: Knowledge | None
+    known: Knowledge
 
     @classmethod
-    def of(cls, systems: Mapping[str, RowScores], known: Knowledge | None, level: float) -> "_Pairs":
+    def of(cls, systems: Mapping[str, RowScores], known: Knowledge, level: float) -> "_Pairs":
         """Compare all pairs; verdicts on them share one error."""
-        m = len(systems)
-        places = np.triu_indices(m, 1)
-        means = (known or Knowledge()).differences(systems, places, level=level)
-        if known is None:
+        places = np.triu_indices(len(systems), 1)
+        means = known.differences(systems, places, level=level)
+        if not known.any:
             shown = np.zeros(len(means.value), dtype=np.bool_)
         elif means.tested is not None or means.statistic is not None:
             shown = means.significant(1 - level)
@@ -149,12 +148,12 @@ class _Pairs:
 
     def judged(self) -> tuple[Judged, ...]:
         """Return all differences."""
-        names, blocks = tuple(self.systems), (self.known or Knowledge()).blocks(self.systems, self.places)
+        names, blocks = tuple(self.systems), self.known.blocks(self.systems, self.places)
         away = [breakdown(every.apart(second, first)) for every, _, (first, second) in blocks]
         pairs = zip(*(side.tolist() for side in self.places), strict=True)
         rows = zip(pairs, self.means.parts(), np.concatenate(away).tolist(), self.signs.tolist(), strict=True)
         return tuple(
-            _judged(f"{names[j]} - {names[i]}", mean, _VERDICTS[sign], wrong, known=self.known is not None)
+            _judged(f"{names[j]} - {names[i]}", mean, _VERDICTS[sign], wrong, known=self.known.any)
             for (i, j), mean, wrong, sign in rows
         )
 
@@ -348,10 +347,8 @@ def judge(
             raise InputError(option, "needs human scores; give `audit`, or leave it out")
     rate = None if noise is None else checked_rate(noise, "noise", of="the scores")
     share = checked_rate(expert_error, "expert_error", of="the human scores")
-    known = None
-    if audit is not None or rate is not None:
-        known = Knowledge(audit, rate or 0.0, inference, exact, share, expert_errors)
-    means = dict(zip(held, (known or Knowledge()).means(held, level=level, gate=gate), strict=True))
+    known = Knowledge(audit, rate, inference, exact, share, expert_errors)
+    means = dict(zip(held, known.means(held, level=level, gate=gate), strict=True))
     if ranked:
         held = {name: held[name] for name in sorted(held, key=lambda name: -means[name].value)}
     first = next(iter(held.values()))
@@ -373,7 +370,7 @@ def judge(
         one = means[name]
         sign = 0 if gate is None else int(one.low > gate + TINY) - int(one.high < gate - TINY)
         verdict = "" if gate is None else _VERDICTS[sign]
-        systems.append(_judged(name, one, verdict, away.get(name, 0), known=known is not None, **more))
+        systems.append(_judged(name, one, verdict, away.get(name, 0), known=known.any, **more))
     audited = 0 if audit is None else audit.k
     notes = [(name, note) for name in held for note in means[name].notes]
     sliced = {}
@@ -480,44 +477,38 @@ def judge_quality(scores: RowScores, audit: Audit, *, level: float = 0.95) -> Ju
     rows, true, inclusion = judged_rows(audit, scores)
     given = scores.given[rows]
     kappa, error = weighted_kappa(given, true)
-    z = normal_quantile((1 + level) / 2)
-    same = given == true
-    found = JudgeQuality(
-        agreement=float(same.mean()),
-        kappa=kappa,
-        kappa_interval=None
-        if math.isnan(error)
-        else Interval(low=max(kappa - z * error, -1), high=min(kappa + z * error, 1), level=level, method="normal"),
-        wrong=int(np.count_nonzero(~same)),
-        audited=rows.size,
-    )
-    if not np.isin(np.concatenate([scores.given[scores.scored], true]), (scores.low, scores.high)).all():
-        return found
-    weight = np.ones(rows.size) if inclusion is None else 1 / inclusion
+    same, reach = given == true, normal_quantile((1 + level) / 2) * error
+    found: dict[str, Any] = {"agreement": float(same.mean()), "kappa": kappa}
+    if not math.isnan(error):
+        low, high = max(kappa - reach, -1), min(kappa + reach, 1)
+        found["kappa_interval"] = Interval(low=low, high=high, level=level, method="normal")
+    binary = np.isin(np.concatenate([scores.given[scores.scored], true]), (scores.low, scores.high)).all()
     passed, good = given == scores.high, true == scores.high
-    share = (scores.mean - scores.low) / scores.width
-    with np.errstate(invalid="ignore", divide="ignore"):
-        m1, m0 = (float(weight[part] @ good[part] / weight[part].sum()) for part in (passed, ~passed))
-    m1, m0 = (one if weight[part].sum() else float(side) for one, part, side in ((m1, passed, 1), (m0, ~passed, 0)))
-    w1, w0 = share, 1 - share
-    passes, failures = w1 * m1 + w0 * m0, w0 * (1 - m0) + w1 * (1 - m1)
-    sensitivity = w1 * m1 / passes if passes > 0 else math.nan
-    specificity = w0 * (1 - m0) / failures if failures > 0 else math.nan
-    found = replace(
-        found, sensitivity_value=sensitivity, specificity_value=specificity, j=sensitivity + specificity - 1
-    )
-    if inclusion is not None or not good.any() or good.all():
-        return found
-    ends = [jeffreys(int(np.count_nonzero(same & part)), int(np.count_nonzero(part)), level) for part in (good, ~good)]
-    counted = [float(same[part].mean()) for part in (good, ~good)]
-    centre = sum(counted) - 1
-    below, above = (math.hypot(*(one[side] - mean for one, mean in zip(ends, counted, strict=True))) for side in (0, 1))
-    return replace(
-        found,
-        sensitivity=Interval(low=ends[0][0], high=ends[0][1], level=level, method="Jeffreys"),
-        specificity=Interval(low=ends[1][0], high=ends[1][1], level=level, method="Jeffreys"),
-        j_interval=Interval(low=centre - below, high=centre + above, level=level, method="Jeffreys, in quadrature"),
-    )
+    if binary:
+        weight = np.ones(rows.size) if inclusion is None else 1 / inclusion
+        m1, m0 = (
+            float(weight[part] @ good[part] / weight[part].sum()) if part.any() else side
+            for part, side in ((passed, 1.0), (~passed, 0.0))
+        )
+        w1 = (scores.mean - scores.low) / scores.width
+        w0 = 1 - w1
+        passes, failures = w1 * m1 + w0 * m0, w0 * (1 - m0) + w1 * (1 - m1)
+        sensitivity = w1 * m1 / passes if passes > 0 else math.nan
+        specificity = w0 * (1 - m0) / failures if failures > 0 else math.nan
+        found |= {"sensitivity_value": sensitivity, "specificity_value": specificity}
+        found["j"] = sensitivity + specificity - 1
+    if binary and inclusion is None and good.any() and not good.all():
+        counted = [(int(np.count_nonzero(same & part)), int(np.count_nonzero(part))) for part in (good, ~good)]
+        spans = [jeffreys(*each, level) for each in counted]
+        shares = [hits / trials for hits, trials in counted]
+        below, above = (
+            math.hypot(*(span[side] - share for span, share in zip(spans, shares, strict=True))) for side in (0, 1)
+        )
+        low, high = sum(shares) - 1 - below, sum(shares) - 1 + above
+        found["j_interval"] = Interval(low=low, high=high, level=level, method="Jeffreys, in quadrature")
+        for what, (low, high) in zip(("sensitivity", "specificity"), spans, strict=True):
+            found[what] = Interval(low=low, high=high, level=level, method="Jeffreys")
+    return JudgeQuality(wrong=int(np.count_nonzero(~same)), audited=rows.size, **found)
 
 
 def jeffreys(hits: int, trials: int, level: float) -> tuple[float, float]:

@@ -437,7 +437,7 @@ def audited_mean(
     notes = _unscored(scores) + audit_alarms(scores, audit) + unclear_notes(audit.k, audit.unclear)
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
-    known = Knowledge(audit, 0.0, inference, exact, expert_error, expert_errors)
+    known = Knowledge(audit, None, inference, exact, expert_error, expert_errors)
     found, fits = audited_means(held, (rows, true, inclusion), known, level=level, gate=gate)
     if not fits:
         return replace(found, notes=notes)
@@ -665,18 +665,23 @@ class Knowledge:
     Attributes
     ----------
     audit : Audit or None
-    rate : float
+    rate : float or None
     inference : {"population", "test_set"}
     exact, expert_error, expert_errors
         As in :func:`audited_mean`.
     """
 
     audit: Audit | None = None
-    rate: float = 0.0
+    rate: float | None = None
     inference: Literal["population", "test_set"] = "population"
     exact: bool = False
     expert_error: float = 0.0
     expert_errors: ExpertErrors = "adversarial"
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is known."""
+        return self.audit is not None or self.rate is not None
 
     def means(self, systems: Mapping[str, RowScores], *, level: float, gate: float | None) -> list[MeanScore]:
         """Return the mean of each system."""
@@ -701,14 +706,14 @@ class Knowledge:
 
     def differences(self, systems: Mapping[str, RowScores], pairs: tuple[Rows, Rows], *, level: float) -> MeanScore:
         """Return the differences of pairs, each on the rows that both have, NaN without any; p-values are two-sided."""
-        found = []
+        found, rate = list[MeanScore](), self.rate or 0.0
         for every, names, (baseline, candidate) in self.blocks(systems, pairs):
-            if self.audit is None and not self.rate:
+            if self.audit is None and not rate:
                 found.append(trusted_mean(every, level=level, gate=0.0, pairs=(baseline, candidate), two_sided=True))
                 continue
             if self.audit is None:
                 apart = every.apart(candidate, baseline)
-                found.append(bounded_mean(apart, self.rate, level=level, inference=self.inference))
+                found.append(bounded_mean(apart, rate, level=level, inference=self.inference))
                 continue
             try:
                 held, rows, true, inclusion = scored_rows(every, self.audit, names)
