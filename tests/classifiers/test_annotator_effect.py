@@ -15,12 +15,14 @@ def test_habits_that_features_betray_are_learned() -> None:
     who = np.repeat(np.arange(10), 12)
     labels = np.isin(who, (0, 3)).astype(int)
     found = annotator_effect(DecisionTreeClassifier(random_state=0), np.eye(10)[who], labels, who)
-    assert (found.known, found.unknown) == (1.0, 0.8)
-    assert_close(found.difference, 0.2, ROUNDING)
+    difference = found["difference"]
+    assert (found["known"].value, found["unknown"].value) == (1.0, 0.8)
+    assert_close(difference.value, 0.2, ROUNDING)
+    assert difference.interval is not None
     # two of ten annotators have a mean of 1: sd .4216, over sqrt(10), times t(9) = 2.2622
-    assert_close(found.interval.low, 0.2 - 2.262157 * np.sqrt(0.16 / 9), {"rtol": 1e-6, "atol": 0})
-    assert "not shown" in found.sentence
-    assert found.to_frame()["value"].tolist() == [1.0, 0.8, found.difference]
+    assert_close(difference.interval.low, 0.2 - 2.262157 * np.sqrt(0.16 / 9), {"rtol": 1e-6, "atol": 0})
+    assert "not shown" in found.notes[0].message
+    assert found.to_frame()["value"].tolist() == [difference.value, 1.0, 0.8]
 
 
 def test_a_model_of_the_task_is_rarely_accused() -> None:
@@ -29,7 +31,9 @@ def test_a_model_of_the_task_is_rarely_accused() -> None:
         rng = np.random.default_rng(seed)
         who, x = rng.integers(0, 15, 300), rng.normal(size=(300, 3))
         labels = (x[:, 0] + rng.normal(size=300) > 0).astype(int)
-        accused += annotator_effect(LogisticRegression(), x, labels, who, level=0.9).interval.low > 0
+        found = annotator_effect(LogisticRegression(), x, labels, who, level=0.9)["difference"]
+        assert found.interval is not None
+        accused += found.interval.low > 0
     assert_rate_at_most(accused, trials, 0.05)
 
 

@@ -27,35 +27,37 @@ def test_shifted_by_the_bias_and_no_wider() -> None:
 
 def test_binary_by_hand() -> None:
     # q = 0.9, nu = 0.1: 0.9 * 0.9 + 0.1 * 0.1 = 0.82.
-    found = binary_correction(0.82, 0.1)
-    assert_close([found.value, float(found), found.bias], [0.9, 0.9, -0.08], ROUNDING)
-    assert found.interval is None
+    (found,) = binary_correction(0.82, 0.1).rows
+    assert_close([found.corrected_value, found.value - found.corrected_value], [0.9, -0.08], ROUNDING)
+    assert found.corrected is None
     # Above one half agreement means error: q = 0.9, nu = 0.7: 0.9 * 0.3 + 0.1 * 0.7 = 0.34.
-    turned = binary_correction(0.34, 0.7, trials=1000)
-    assert_close(turned.value, 0.9, ROUNDING)
-    assert turned.interval.low < 0.9 < turned.interval.high
-    assert "more-wrong-than-right" in {note.code for note in turned.notes}
-    assert_close(binary_correction(0.8, 0).value, 0.8, ROUNDING)
+    result = binary_correction(0.34, 0.7, trials=1000)
+    turned = result["accuracy"]
+    assert_close(turned.corrected_value, 0.9, ROUNDING)
+    assert turned.corrected is not None
+    assert turned.corrected.low < 0.9 < turned.corrected.high
+    assert "more-wrong-than-right" in {note.code for note in result.notes}
+    assert_close(binary_correction(0.8, 0)["accuracy"].corrected_value, 0.8, ROUNDING)
 
 
 def test_binary_undoes_the_bias() -> None:
     for accuracy in [0.0, 0.3, 0.5, 0.97, 1.0]:
         for rate in [0.0, 0.05, 0.3, 0.49, 0.51, 0.9]:
             observed = accuracy + rate * (1 - 2 * accuracy)  # Benjelloun, eq. 6.7
-            found = binary_correction(observed, rate, trials=100)
-            assert_close(found.value, accuracy, ROUNDING)
+            found = binary_correction(observed, rate, trials=100)["accuracy"]
+            assert_close(found.corrected_value, accuracy, ROUNDING)
             low, high = score_interval(observed * 100, 100)
-            assert_close(found.interval.high - found.interval.low, (high - low) / abs(1 - 2 * rate), ROUNDING)
+            assert_close(found.corrected.high - found.corrected.low, (high - low) / abs(1 - 2 * rate), ROUNDING)
 
 
 def test_outside_the_unit_interval_is_kept_and_said() -> None:
     with pytest.warns(OutOfDomainWarning, match=r"corrected accuracy is 1\.0625, outside \[0, 1\]"):
         found = binary_correction(0.95, 0.1, trials=100)
-    assert_close(found.value, 1.0625, ROUNDING)
-    assert found.interval.high > 1
+    assert_close(found["accuracy"].corrected_value, 1.0625, ROUNDING)
+    assert found["accuracy"].corrected.high > 1
     assert "out-of-domain" in {note.code for note in found.notes}
     with pytest.warns(OutOfDomainWarning):
-        assert binary_correction(0.05, 0.1).value < 0
+        assert binary_correction(0.05, 0.1)["accuracy"].corrected_value < 0
 
 
 def test_bad_input() -> None:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from demele.classifiers.judge_bias import judge_errors as judge_errors
     from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.judge_bias import slices as slices
-    from demele.classifiers.learned_annotators import AnnotatorEffect as AnnotatorEffect
     from demele.classifiers.learned_annotators import annotator_effect as annotator_effect
     from demele.classifiers.measures.assess import Assessment as Assessment
     from demele.classifiers.measures.assess import assess as assess

@@ -1,69 +1,19 @@
 """Whether a classifier learned its annotators: the same rows, predicted with and without knowing who labelled them."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from demele.classifiers.mean_scores import MeanScore, trusted_mean
+from demele.classifiers.mean_scores import trusted_mean
+from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Seed, Several, checked
 from demele.core.labelled import read_labels
-from demele.core.result import TableResult
+from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
-from demele.core.uncertainty import Interval
-from demele.report.words import count, ends, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AnnotatorEffect(TableResult):
-    """How much better a classifier predicts labels by annotators whose other labels it was trained on.
-
-    Attributes
-    ----------
-    known, unknown : float
-        Accuracy where rows of all annotators are in the training, and where those of the row's annotator are not.
-    difference : float
-    interval : Interval
-        Of the difference, by Student's t of annotators.
-    n, n_annotators : int
-    """
-
-    _kind, _figure = "effect of annotators", "value"
-    _forms: ClassVar[dict[str, str]] = {"value": "percent"}
-
-    known: float
-    unknown: float
-    difference: float
-    interval: Interval
-    n: int
-    n_annotators: int
-
-    def headline(self) -> str:
-        """Return the difference, and whether it is significant."""
-        points = f"{written(self.difference, 'points')} {written(ends(self.interval), 'points')}"
-        shown = self.interval.low > 0
-        verdict = "It learned its annotators" if shown else "It is not shown to have learned its annotators"
-        rows = f"{count(self.n, 'row')} by {count(self.n_annotators, 'annotator')}"
-        where = f"where their other labels are in the training ({rows})"
-        return f"{verdict}: accuracy is higher by {points} percentage points {where}."
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return both accuracies and their difference."""
-        import pandas as pd
-
-        rows = {"annotators known": self.known, "annotators unknown": self.unknown, "difference": self.difference}
-        frame = pd.DataFrame({"training": list(rows), "value": list(rows.values())})
-        frame["low"], frame["high"] = np.nan, np.nan
-        frame.loc[2, ["low", "high"]] = self.interval.low, self.interval.high
-        return frame
 
 
 @checked
@@ -76,7 +26,7 @@ def annotator_effect(
     n_folds: Several = 5,
     level: Level = 0.95,
     seed: Seed = 0,
-) -> AnnotatorEffect:
+) -> NamedEstimates:
     """Test whether a classifier learned its annotators: cross-validation with and without the annotators of each fold.
 
     Parameters
@@ -93,7 +43,9 @@ def annotator_effect(
 
     Returns
     -------
-    AnnotatorEffect
+    NamedEstimates
+        The accuracy where rows of all annotators are in the training (``known``), where those of the row's annotator
+        are not (``unknown``), and their ``difference``, with Student's interval of annotators and a one-sided p-value.
 
     Raises
     ------
@@ -114,7 +66,7 @@ def annotator_effect(
     >>> who = np.repeat(np.arange(20), 20)
     >>> habits = rng.integers(0, 2, 20)[who]  # each annotator gives one label; the features show who it is
     >>> found = annotator_effect(DecisionTreeClassifier(random_state=0), np.eye(20)[who], habits, who)
-    >>> found.known, bool(found.interval.low > 0)
+    >>> found["known"].value, bool(found["difference"].interval.low > 0)
     (1.0, True)
     """
     from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
@@ -133,12 +85,20 @@ def annotator_effect(
     x, y, groups = rows[order], given[order], codes[order]
     ways = (list(KFold(n_folds).split(x)), list(GroupKFold(n_folds).split(x, y, groups)))
     known, unknown = ((cross_val_predict(model, x, y, cv=folds) == y).astype(float) for folds in ways)
-    found: MeanScore = trusted_mean(RowScores(known - unknown, -1, 1, group=groups), level=level)
-    return AnnotatorEffect(
-        known=float(known.mean()),
-        unknown=float(unknown.mean()),
-        difference=float(found.value),
-        interval=found.interval,
-        n=len(rows),
-        n_annotators=n_annotators,
+    found: Any = trusted_mean(RowScores(known - unknown, -1, 1, group=groups), level=level, gate=0.0)
+    shown = found.interval.low > 0
+    says = "the model learned its annotators" if shown else "the model is not shown to have learned its annotators"
+    message = f"{says}: the difference is what their other labels in the training add ({n_annotators} annotators)"
+    n = len(rows)
+    return NamedEstimates(
+        measure="effect of annotators on the accuracy",
+        rows=(
+            NamedEstimate(name="difference", value=found.value, interval=found.interval, p_value=found.p_value, n=n),
+            NamedEstimate(name="known", value=float(known.mean()), n=n),
+            NamedEstimate(name="unknown", value=float(unknown.mean()), n=n),
+        ),
+        level=level,
+        assumptions=("The annotators are a random sample of those to come.",),
+        notes=(Note(code="learned-annotators", message=message, severity="warning" if shown else "info"),),
+        signature=Signature.of("annotator_effect", {"n_folds": n_folds, "level": level, "seed": seed}, n=n),
     )

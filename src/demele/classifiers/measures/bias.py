@@ -9,6 +9,7 @@ import numpy as np
 
 from demele.classifiers.measures.confusion import class_measure, confusion_counts, refuse_many_classes
 from demele.classifiers.question import as_value, coded_like
+from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.errors import InputError, OutOfDomainWarning, quoted, warn_user
 from demele.core.kinds import Level, checked, checked_number, checked_whole
@@ -527,48 +528,10 @@ def _end(successes: Counts, trials: Counts, sign: int, level: float) -> Floats:
     return np.where(trials > 0, end, 0.0 if sign < 0 else 1.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BinaryCorrection:
-    """The correct accuracy of a classifier of two classes, under independent label noise.
-
-    Attributes
-    ----------
-    value : float
-        (observed - rate) / (1 - 2 rate). Outside [0, 1] the supplied rate and the observed accuracy contradict each
-        other; the number is kept, and a note says it.
-    interval : Interval or None
-        The score interval of the observed accuracy, both ends mapped; None without ``trials``.
-    observed, rate : float
-        As supplied.
-    assumptions : tuple of str
-        What must hold.
-    notes : tuple of Note
-    """
-
-    value: float
-    observed: float
-    rate: float
-    interval: Interval | None = None
-    assumptions: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def bias(self) -> float:
-        """Observed minus correct."""
-        return self.observed - self.value
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        interval = "" if self.interval is None else f" {self.interval}"
-        return f"BinaryCorrection({self.value:.4f}{interval}, observed {self.observed:.4f}, rate {self.rate:g})"
-
-
 @checked
 def binary_correction(
     observed: float, rate: float, *, trials: int | None = None, level: Level = 0.95
-) -> BinaryCorrection:
+) -> NamedEstimates:
     """Correct the accuracy of a classifier of two classes for label noise that is independent of it.
 
     Parameters
@@ -584,8 +547,8 @@ def binary_correction(
 
     Returns
     -------
-    BinaryCorrection
-        ``value`` is (observed - rate) / (1 - 2 rate).
+    NamedEstimates
+        One row: its ``corrected_value`` is (observed - rate) / (1 - 2 rate).
 
     Raises
     ------
@@ -607,7 +570,7 @@ def binary_correction(
     Examples
     --------
     >>> binary_correction(0.82, 0.1, trials=1000)
-    BinaryCorrection(0.9000 [0.869, 0.928], observed 0.8200, rate 0.1)
+    NamedEstimates(binary correction: accuracy 0.820; on true labels 0.900 [0.869, 0.928])
     """
     given = {"observed": (observed, "an accuracy in [0, 1]"), "rate": (rate, "a rate of wrong labels in [0, 1)")}
     for argument, (value, expected) in given.items():
@@ -652,15 +615,15 @@ def binary_correction(
         )
         ends = sorted((float(end) - noise) / (1 - 2 * noise) for end in (low, high))
         interval = Interval(low=ends[0], high=ends[1], level=level, method="score", kind="corrected")
-    return BinaryCorrection(
-        value=value,
-        observed=seen,
-        rate=noise,
-        interval=interval,
+    return NamedEstimates(
+        measure="binary correction",
+        rows=(NamedEstimate(name="accuracy", value=seen, corrected_value=value, corrected=interval, n=trials or 0),),
+        level=level,
         assumptions=(
             "There are two classes.",
             f"Exactly {noise:.2%} of the labels are wrong.",
             "The classifier is right as often where the label is wrong as where it is right.",
         ),
         notes=tuple(notes),
+        signature=Signature.of("binary_correction", {"observed": seen, "rate": noise, "level": level}),
     )

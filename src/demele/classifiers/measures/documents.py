@@ -1,4 +1,4 @@
-"""What an assessment of one classifier, and its confusion counts, say; and what comparisons say alike."""
+"""Documents of one classifier: its assessment and confusion counts; and the parts that comparisons share with them."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
