@@ -146,9 +146,8 @@ def pseudo_supervised(
     ----------
     predictions : mapping of str to array-like of shape (n,), data frame, or array of shape (n, n_models)
         Predicted classes of at least 3 classifiers.
-    weights : None, ``"agreement"``, mapping of name to weight, or array-like of shape (n_models,)
-        What each vote counts, 0 or more; none: the same. ``"agreement"``: how often the vote upholds the classifier,
-        iterated, as :func:`demele.labels.majority_vote` does it.
+    weights : mapping of name to weight, or array-like of shape (n_models,), optional
+        What each vote counts, 0 or more; by default the same.
     labels : array-like of shape (n,), optional
         Given labels, which may be wrong: the accuracy against them is reported with the agreement.
     level : float in (0, 1)
@@ -169,10 +168,9 @@ def pseudo_supervised(
     Notes
     -----
     Source: Benjelloun, section 5.2. Each classifier is judged by the vote of the others: its own vote would flatter it.
-    With weights ``"agreement"`` it still takes part in finding the weights of the others. A tie goes to the class whose
-    classifiers agree more with the vote, or else to a class that is drawn. The intervals are for other instances and
-    the same classifiers; that the vote may be wrong is not in them. Time and memory O(n (n_models + K)), but
-    O(n n_models K) where single votes decide most instances.
+    A tie goes to the class whose classifiers agree more with the vote, or else to a class that is drawn. The intervals
+    are for other instances and the same classifiers; that the vote may be wrong is not in them. Time and memory O(n
+    (n_models + K)), but O(n n_models K) where single votes decide most instances.
 
     Examples
     --------
@@ -189,7 +187,7 @@ def pseudo_supervised(
         unlike = sorted(set(data.names) ^ set(weights))
         if unlike:
             raise InputError("weights", f"expected one of each classifier, by name; not in both: {shown(unlike)}")
-    trust = weights if isinstance(weights, str | None) else read_weights(weights, data.names, "classifier")
+    trust = None if weights is None else read_weights(weights, data.names, "classifier")
     # Names as numbers: an annotator's name must not change its place.
     table = Annotations.from_matrix(data.predictions, classes=range(data.k))
     voted = majority_vote(table, weights=trust, seed=seed)
@@ -245,9 +243,6 @@ def pseudo_supervised(
 
         ranks = rankdata([(model.agreement, model.observed or 0.0) for model in models], axis=0).T
         rank_correlation = math.nan if (np.ptp(ranks, axis=1) == 0).any() else float(np.corrcoef(*ranks)[0, 1])
-    method = {"NoneType": "majority", "str": "agreement-weighted majority"}.get(
-        type(weights).__name__, "weighted majority"
-    )
     return PseudoEvaluation(
         models=models,
         labels=names[vote],
@@ -255,7 +250,7 @@ def pseudo_supervised(
         confidence=np.asarray(voted.probabilities[np.arange(data.n), vote]),
         classes=data.vocabulary.classes,
         thresholds=THRESHOLDS,
-        method=method,
+        method="majority" if weights is None else "weighted majority",
         level=level,
         rank_correlation=rank_correlation,
         vote_accuracy=None if given is None else float(np.mean(vote == given)),
@@ -263,7 +258,7 @@ def pseudo_supervised(
         notes=_notes(voted.probabilities, n_ties, models, share),
         signature=Signature.of(
             "pseudo_supervised",
-            {"weights": weights if isinstance(weights, str | None) else share.tolist(), "level": level, "seed": seed},
+            {"weights": None if weights is None else share.tolist(), "level": level, "seed": seed},
             n=data.n,
             classifiers=len(data.names),
             classes=data.k,
