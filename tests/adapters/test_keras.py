@@ -116,8 +116,7 @@ def test_merge_adds_the_rows_of_others_and_leaves_them() -> None:
     assert [score.value for score in parts[0].score] == [score.value for score in whole]
     assert [part.accumulator.n for part in parts] == [N, N // 3, N // 3]
     refuses(demele.errors.IncompatibleState, "metrics", parts[0].merge_state, [KerasMetric("irs", frame=frame)])
-    with pytest.raises(demele.errors.InputTypeError, match="metrics: expected metrics of demele to merge, got Mean"):
-        parts[0].merge_state([keras.metrics.Mean()])
+    refuses(demele.errors.InputTypeError, "metrics: expected metrics", parts[0].merge_state, [keras.metrics.Mean()])
 
 
 def test_no_variables_and_no_stateless_calls() -> None:

@@ -11,6 +11,7 @@ keras: Any = pytest.importorskip("keras")
 import demele  # noqa: E402
 from demele.adapters.keras_callback import ScoreCallback  # noqa: E402
 from tests.adapters.keras_rows import array, rows  # noqa: E402
+from tests.refusals import refuses  # noqa: E402
 from tests.tolerances import assert_exact  # noqa: E402
 
 pytestmark = [
@@ -63,5 +64,4 @@ def test_every_k_epochs_with_the_values_of_one_call() -> None:
     ],
 )
 def test_arguments_that_cannot_be_used(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.errors.InputError, match=message):
-        ScoreCallback(**{"data": BATCHES, "encode": encode, **given})
+    refuses(demele.errors.InputError, message, ScoreCallback, **{"data": BATCHES, "encode": encode, **given})

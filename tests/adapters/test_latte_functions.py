@@ -7,6 +7,7 @@ import pytest
 
 import demele
 from demele.adapters import latte
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
@@ -80,8 +81,7 @@ def test_closed_forms_and_clamping() -> None:
     ],
 )
 def test_other_words_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.errors.InputError, match=message):
-        latte.smoothness(STEPS, STEPS, **options)
+    refuses(demele.errors.InputError, message, latte.smoothness, STEPS, STEPS, **options)
 
 
 def test_the_bundle_is_the_four_of_one_table() -> None:

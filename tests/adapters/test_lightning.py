@@ -17,6 +17,7 @@ import demele
 from demele.adapters.lightning import ScoreCallback
 from tests.adapters.modules import Linear, encode, loader
 from tests.adapters.rows import KINDS, A, Z
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 pytestmark = [
@@ -160,8 +161,7 @@ def test_batches_are_dealt_out_unless_a_sampler_has_done_it() -> None:
 )
 def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"data": loader(Z, A, 50), "encode": encode} | keywords
-    with pytest.raises(demele.errors.InputError, match=message):
-        ScoreCallback(**given)
+    refuses(demele.errors.InputError, message, ScoreCallback, **given)
 
 
 class Data(lightning.pytorch.LightningDataModule):

@@ -12,6 +12,7 @@ import demele
 from demele import bins, classifiers, data, explain, lab, labels, metrics, probes
 from demele.classifiers import stats
 from demele.metrics.catalogue import FILES
+from tests.refusals import refuses
 
 
 def test_a_newcomer_meets_few_names() -> None:
@@ -31,8 +32,7 @@ def test_a_newcomer_meets_few_names() -> None:
     ],
 )
 def test_an_old_name_is_refused_with_the_new_one(old: str, new: str) -> None:
-    with pytest.raises(AttributeError, match=re.escape(new)):
-        getattr(demele, old)
+    refuses(AttributeError, re.escape(new), getattr, demele, old)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,7 @@ def test_an_old_name_is_refused_with_the_new_one(old: str, new: str) -> None:
     ],
 )
 def test_an_old_name_of_a_module_is_refused_with_the_new_one(module: ModuleType, old: str, new: str) -> None:
-    with pytest.raises(AttributeError, match=f"{re.escape(old)} has a new name: {re.escape(new)}"):
-        getattr(module, old)
+    refuses(AttributeError, f"{re.escape(old)} has a new name: {re.escape(new)}", getattr, module, old)
 
 
 def test_every_metric_has_its_function_among_the_metrics() -> None:

@@ -17,6 +17,7 @@ from demele.bench import metric_documents
 from demele.bench.stored import FEWER, FILE, fewer_seeds, write_rows
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 NOT_YET = "not yet characterised"
@@ -139,8 +140,7 @@ def test_rows_of_one_scenario_take_the_place_of_their_own_only(file: Path) -> No
     damaged(file, "sap", without("noise"))
     write_rows(checked("noise"), file, keep=True)  # rows that were not there are added
     assert held(file)["sap"]["scenarios"] == before["scenarios"]
-    with pytest.raises(FormatError, match="the rows of sap were made in another way"):
-        write_rows(checked("noise", n_rows=200), file, keep=True)
+    refuses(FormatError, "the rows of sap were made", write_rows, checked("noise", n_rows=200), file, keep=True)
 
 
 def check_everything_says_so(found: bench.Characterisation, metric: str) -> None:
@@ -174,8 +174,7 @@ def test_a_scenario_without_rows_is_open_alone(file: Path) -> None:
 
 def test_without_any_rows_there_is_no_reference(file: Path) -> None:
     file.unlink()
-    with pytest.raises(FileNotFoundError, match="no rows of metrics are stored"):
-        bench.reference()
+    refuses(FileNotFoundError, "no rows of metrics are stored", bench.reference)
 
 
 @pytest.mark.parametrize(
@@ -202,5 +201,4 @@ def test_rows_that_are_not_those_of_the_bench_are_refused(
     change: Callable[[dict[str, Any]], object], message: str, file: Path
 ) -> None:
     damaged(file, "mig", change)
-    with pytest.raises(FormatError, match=message):
-        bench.reference()
+    refuses(FormatError, message, bench.reference)

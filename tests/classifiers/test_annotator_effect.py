@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from demele.classifiers import annotator_effect, planning
 from demele.errors import InputError, NotEnoughData
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most
 
 
@@ -52,5 +53,4 @@ def test_more_labels_or_better_ones_by_hand() -> None:
     assert_close(found["cheap, any errors"], z * np.sqrt(0.1476 / 2000) + 0.1, ROUNDING)
     assert_close(found["experts"], z * np.sqrt(0.09 / 200), ROUNDING)
     assert planning.more_or_better(2000, noise=0.45)["way"].iloc[0] == "experts"
-    with pytest.raises(InputError, match="noise"):
-        planning.more_or_better(100, noise=0.5)
+    refuses(InputError, "noise", planning.more_or_better, 100, noise=0.5)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from demele.classifiers.measures.bias import Bias, bias, correct_bounds, indicator_counts, observed_measure
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.noise.budget import NoiseBudget
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
 Array = NDArray[Any]
@@ -140,8 +141,7 @@ def test_bad_input() -> None:
         (([0, 1], [0, 1], None), InputTypeError, "true_labels"),
         (([0, 1], pd.Series([0, 1]), pd.Series([0, 1])[::-1]), InputError, "true_labels and labels: .*another order"),
     ]:
-        with pytest.raises(error, match=message):
-            bias(*arguments)
+        refuses(error, message, bias, *arguments)
 
 
 # ------------------------------------------------------------------------------------------------------------ bounds

@@ -11,6 +11,7 @@ from demele.classifiers.measures.bias import binary_correction, worst_case_inter
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
 from demele.core.proportions import score_interval
 from tests.classifiers.test_bias import budget_of, table_of, truths_within
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close
 
 
@@ -77,8 +78,7 @@ def test_bad_input() -> None:
         (0.8, 0.1, {"level": 95}, InputError, "level"),
     ]
     for observed, rate, options, error, message in observed_cases:
-        with pytest.raises(error, match=message):
-            binary_correction(observed, rate, **options)
+        refuses(error, message, binary_correction, observed, rate, **options)
 
 
 # --------------------------------------------------------------------------------------------------------- worst case

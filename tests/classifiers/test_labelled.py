@@ -337,5 +337,4 @@ def test_one_model_is_not_several() -> None:
 
 def test_models_in_rows_are_told_from_models_in_columns() -> None:
     labels = [0, 1, 2, 0, 1]
-    with pytest.raises(InputError, match=r"got 3 and 5; are rows and columns exchanged\? expected one column"):
-        read_labelled(read_models([[0, 1, 2, 0, 1]] * 3), labels)
+    refuses(InputError, r"got 3 and 5; are rows", read_labelled, read_models([[0, 1, 2, 0, 1]] * 3), labels)

@@ -323,8 +323,7 @@ def test_two_systems_one_label_at_a_time() -> None:
         SequentialComparison(second, first, inference="test_set").resume(made.to_dict())
     refuses(InputError, "gate: expected the scores of two systems", SequentialComparison, first)
     refuses(InputError, "gate: expected the scores of two systems", SequentialComparison, first, second, gate=0.5)
-    with pytest.raises(InputError, match="without tasks, groups and weights"):
-        SequentialComparison(RowScores([1, 0], weight=[1, 2]), gate=0.5)
+    refuses(InputError, "without tasks, groups", SequentialComparison, RowScores([1, 0], weight=[1, 2]), gate=0.5)
     with pytest.raises(InputError, match="gate: is for the scores"):
         SequentialComparison([1, 0] * 30, [1, 1] * 30, [0, 1] * 30, gate=0.5)
 

@@ -10,6 +10,7 @@ from demele.classifiers import assess
 from demele.classifiers.row_groups import Groups, effective_share, ends_at, read_groups
 from demele.core.errors import InputError, NotEnoughData
 from demele.labels import Audit
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Rows = NDArray[np.int64]
@@ -61,8 +62,7 @@ def test_one_group_leaves_everything_open() -> None:
     ],
 )
 def test_groups_are_refused(groups: Any, kind: type[Exception], words: str) -> None:
-    with pytest.raises(kind, match=words):
-        read_groups(groups, 100)
+    refuses(kind, words, read_groups, groups, 100)
 
 
 # assess ---------------------------------------------------------------------------------------------------------------

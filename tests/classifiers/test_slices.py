@@ -9,6 +9,7 @@ from demele.classifiers.mean_scores import audited_mean
 from demele.core.proportions import adjusted
 from demele.errors import InputError
 from demele.labels import Audit
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 N = 1500
@@ -89,8 +90,7 @@ def test_thin_slices_have_the_given_mean_alone() -> None:
     (note,) = found.notes
     assert note.code == "slice-thin"
     assert "xx (" in note.message
-    with pytest.raises(InputError, match="column: expected 1500"):
-        slices(scores, audit, column[:-1])
+    refuses(InputError, "column: expected 1500", slices, scores, audit, column[:-1])
     with pytest.raises(InputError, match="correction"):
         slices(scores, audit, column, correction="none")  # type: ignore[arg-type]
 

@@ -23,6 +23,7 @@ from demele.core.bibliography import bibliography, parse, software
 from demele.core.errors import InputError
 from demele.core.kinds import names_in
 from tests.cli.conftest import Program
+from tests.refusals import refuses
 
 #: A run of each command on small data, and the ends of files that its result can be written to.
 PAIR = "data.csv::old data.csv::new data.csv::label"
@@ -322,8 +323,7 @@ def test_a_list_is_split_at_commas_outside_quotes() -> None:
     assert names_in(",".join(QUOTED)) == list(ODD)
     assert names_in(' mig , sap,,5" pipe') == ["mig", "sap", '5" pipe']
     for wrong in ('"score,v2', ",", ""):
-        with pytest.raises(InputError, match=r"separated by commas|ends with one"):
-            names_in(wrong)
+        refuses(InputError, r"separated by commas|ends with one", names_in, wrong)
 
 
 @pytest.mark.parametrize(("name", "written"), list(zip(ODD, QUOTED, strict=True)))

@@ -11,6 +11,7 @@ import demele as library
 from demele import Factors, compare_representations
 from demele.core.errors import InputError
 from tests.cli.conftest import Program
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 PAIR = ("old.npy", "new.npy", "factors.csv", "--metrics", "mig,irs")
@@ -94,8 +95,7 @@ def test_names_of_files() -> None:
     assert names_of(["a/run/z.npy", "b/run/z.npy"]) == ["a/run/z", "b/run/z"]
     assert names_of(["z.npy", "z.csv"]) == ["z.npy", "z.csv"]
     assert names_of(["z.npy", "y.npy"], ["old, bad", "new"]) == ["old, bad", "new"]
-    with pytest.raises(InputError, match="given twice"):
-        names_of(["z.npy", "z.npy"])
+    refuses(InputError, "given twice", names_of, ["z.npy", "z.npy"])
 
 
 # ``demele score --stability`` ----------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import demele
 import demele.core.errors
 from demele.metrics.catalogue import CATALOGUE, names_of_all
 from tests.contract.cases import CHEAP, NAMES, scored, small, with_options
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = [
@@ -387,8 +388,7 @@ def test_a_single_factor_is_scored_on_its_annotated_rows(name: str) -> None:
     subset = scored(name, CODES[known], FACTORS.loc[known, ["size"]], std=STDS[known])
     assert omitted.n == subset.n == known.sum()
     assert_close(omitted.value, subset.value, ROUNDING)
-    with pytest.raises(demele.errors.InputError, match="'size'"):
-        scored(name, CODES, holes[["size"]], std=STDS)
+    refuses(demele.errors.InputError, "'size'", scored, name, CODES, holes[["size"]], std=STDS)
 
 
 @functools.cache

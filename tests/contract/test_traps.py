@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import demele
 import demele.core.errors
 from tests.contract.cases import CHEAP, GROUPS, QUICK, scored
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 Floats = NDArray[np.float64]
@@ -256,11 +257,9 @@ def test_rows_with_other_labels_are_not_paired_by_position(index: Any, row: int)
     expected = rf"different labels, first at row {row} .*drop the indexes"
     for call in (demele.metrics.mig, demele.metrics.dci, demele.evaluate):
         asked: dict[str, Any] = {"metrics": "mig"} if call is demele.evaluate else {}
-        with pytest.raises(demele.errors.InputError, match=rf"{expected}, or pass `ignore_index=True`"):
-            call(FILTERED, other, **asked)
+        refuses(demele.errors.InputError, rf"{expected}, or pass `ignore_index=True`", call, FILTERED, other, **asked)
     for unable in (demele.bins.BinEdges.of, demele.Accumulator("mig").update):
-        with pytest.raises(demele.errors.InputError, match=rf"{expected}$"):
-            unable(FILTERED, other)
+        refuses(demele.errors.InputError, rf"{expected}$", unable, FILTERED, other)
     same = demele.metrics.mig(FILTERED, FILTERED)
     told = demele.metrics.mig(FILTERED, demele.Factors(other, ignore_index=True))
     assert (told.value, told.signature) == (same.value, same.signature)
@@ -300,8 +299,7 @@ def test_a_signature_refuses_other_columns_and_tells_other_versions() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((300, 3))
     signature = str(demele.metrics.mig(factors, factors).signature)
-    with pytest.raises(demele.errors.InputError, match="made from 3 codes, the data have 2"):
-        demele.replay(signature, factors[:, :2], factors)
+    refuses(demele.errors.InputError, "made from 3 codes, the data", demele.replay, signature, factors[:, :2], factors)
     other = signature.replace(f"demele={demele.__version__}", "demele=0.0.1")
     with pytest.warns(demele.core.errors.DemeleWarning, match="made by demele 0.0.1"):
         demele.replay(other, factors, factors)

@@ -12,6 +12,7 @@ from demele import classifiers
 from demele.core.errors import InputError
 from demele.core.written_numbers import notation_doubt
 from demele.files import read_predictions
+from tests.refusals import refuses
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 CODES: Any = np.random.default_rng(0).random((60, 3))
@@ -45,8 +46,7 @@ def test_large_classes_with_a_gap_do_not_merge(form: str) -> None:
 
 def test_the_smallest_float_that_may_be_two_numbers_is_no_class() -> None:
     values = np.array([float(LARGE), 0.0] * 30)
-    with pytest.raises(InputError, match=f"labels: 30 numbers {TOLD}"):
-        classifiers.assess(values, values)
+    refuses(InputError, f"labels: 30 numbers {TOLD}", classifiers.assess, values, values)
     assert classifiers.assess(values % LARGE, values % LARGE).n == 60
 
 

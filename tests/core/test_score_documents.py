@@ -22,6 +22,7 @@ from demele.probes import ScoreCurve
 from demele.report.document import Choice, Pill, Strips, Table
 from demele.report.renderers.tables import figures_of
 from demele.report.words import typed
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 
@@ -269,12 +270,10 @@ def test_it_is_written_as_plain_values() -> None:
 
 @pytest.mark.parametrize("points", [[3], [("a", CURVE.points[0][1])], [(1, 0.5)], [(True, CURVE.points[0][1])]])
 def test_anything_but_moments_and_evaluations_is_refused(points: Any) -> None:
-    with pytest.raises(demele.errors.InputTypeError, match="evaluations: expected pairs of a number and an Evaluation"):
-        ScoreCurve(points)
+    refuses(demele.errors.InputTypeError, "evaluations: expected pairs of a number", ScoreCurve, points)
 
 
 def test_a_curve_without_points_is_empty() -> None:
     empty = ScoreCurve([])
     assert empty.to_frame().shape == (0, 0)
-    with pytest.raises(demele.errors.UnknownNameError, match="'mig' has no score in this curve"):
-        empty.best("mig")
+    refuses(demele.errors.UnknownNameError, "'mig' has no score in this curve", empty.best, "mig")

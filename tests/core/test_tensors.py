@@ -8,6 +8,7 @@ import pytest
 import demele
 from demele import classifiers
 from demele.core.errors import InputTypeError
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 CODES: Any = np.random.default_rng(0).random((40, 3))
@@ -22,10 +23,8 @@ TENSOR = torch.tensor(CODES)
     ids=["meta", "sparse", "nested"],
 )
 def test_tensors_without_plain_numbers_are_refused(tensor: Any) -> None:
-    with pytest.raises(InputTypeError, match="codes: expected a dense tensor of numbers, got one of torch"):
-        demele.metrics.mig(tensor, FACTOR)
-    with pytest.raises(InputTypeError, match="labels: expected a dense tensor of numbers, got one of torch"):
-        classifiers.assess(FACTOR, tensor)
+    refuses(InputTypeError, "codes: expected a dense tensor of numbers, got one", demele.metrics.mig, tensor, FACTOR)
+    refuses(InputTypeError, "labels: expected a dense tensor of numbers, got one", classifiers.assess, FACTOR, tensor)
 
 
 @pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")

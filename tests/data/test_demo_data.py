@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA
 from demele.core.errors import InputError, UnknownNameError
 from demele.data import FACTOR_UNITS, digit_factors, load_example
 from demele.data.examples import _enlarge, _thin
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Floats = npt.NDArray[np.float64]
@@ -152,8 +153,7 @@ def test_images_are_measured_one_by_one(images: Floats) -> None:
     ],
 )
 def test_unusable_images(images: Floats, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        digit_factors(images)
+    refuses(InputError, message, digit_factors, images)
 
 
 # The bundle
@@ -172,8 +172,7 @@ def test_pca_codes_are_recomputed_up_to_sign(pixels: Floats) -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(UnknownNameError, match=r"pca, ica, nmf, autoencoder, .*, got 'vae'"):
-        load_example("vae")
+    refuses(UnknownNameError, r"pca, ica, nmf, autoencoder, .*, got 'vae'", load_example, "vae")
 
 
 def test_bundle_is_small_and_licensed() -> None:

@@ -18,6 +18,7 @@ from demele.core.errors import FormatError, InputError, InputTypeError, UnknownN
 from demele.data.loaders.loading import load
 from tests.data import published_files as files
 from tests.data.published_files import LAYOUTS, Written
+from tests.refusals import refuses
 
 
 def refused(made: Written, match: str, kind: type[InputError] = FormatError, **asked: Any) -> str:
@@ -220,10 +221,8 @@ def test_pictures_that_cannot_be_read(tmp_path: Path) -> None:
     content = (folder / "000005.png").read_bytes()
     (folder / "000005.png").write_bytes(content[: len(content) // 2])
     (folder / "000006.png").unlink()
-    with pytest.raises(FormatError, match=r"4 of 8 pictures cannot be read: '000003.png', '000004.png', '000005.png'"):
-        images.images(np.arange(8))
-    with pytest.raises(FormatError, match="expected 8 x 8 pixels, got 8 x 9"):
-        images.images([4])
+    refuses(FormatError, r"4 of 8 pictures cannot be read: '000003.png', '000004.png'", images.images, np.arange(8))
+    refuses(FormatError, "expected 8 x 8 pixels, got 8 x 9", images.images, [4])
 
 
 def test_pictures_with_transparency_or_a_palette_are_read_as_colours(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 import demele
 from demele.core.errors import FormatError, InputError, InputTypeError
 from demele.data import FactorSpace, Sample, Symmetry
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 SPACE = FactorSpace(
@@ -74,8 +75,7 @@ def test_a_grid_is_written_and_read() -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "{}", '{"kind": "factor space"}', "[" * 100_000])
 def test_other_texts_are_refused(text: str) -> None:
-    with pytest.raises(FormatError, match="factor space"):
-        FactorSpace.from_json(text)
+    refuses(FormatError, "factor space", FactorSpace.from_json, text)
 
 
 def test_what_is_no_grid_is_refused() -> None:

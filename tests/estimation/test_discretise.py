@@ -13,6 +13,7 @@ from demele.bins import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
 from demele.estimation.discretise import cut
 from demele.metrics.options import as_binning
 from tests.oracles import information as oracle
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 Floats = NDArray[np.float64]
@@ -95,8 +96,7 @@ def test_edges_are_half_open_and_the_last_bin_is_closed() -> None:
 
 @pytest.mark.parametrize("outside", [-0.001, 5.001])
 def test_values_outside_the_edges_are_refused(outside: float) -> None:
-    with pytest.raises(demele.errors.InputError, match="widen the edges"):
-        labels([0.5, outside], Edges((0.0, 5.0)))
+    refuses(demele.errors.InputError, "widen the edges", labels, [0.5, outside], Edges((0.0, 5.0)))
 
 
 # All rules -----------------------------------------------------------------------------------------------------------
@@ -148,8 +148,7 @@ def test_bad_numbers_of_bins_are_refused() -> None:
     make_cases: Any = [EqualWidth, EqualFrequency, Adaptive]
     for bins in bins_cases:
         for make in make_cases:
-            with pytest.raises(demele.errors.InputError, match="bins"):
-                make(bins)
+            refuses(demele.errors.InputError, "bins", make, bins)
 
 
 # Words ---------------------------------------------------------------------------------------------------------------

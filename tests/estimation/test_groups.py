@@ -20,6 +20,7 @@ from demele.estimation.groups import (
     z_min_votes,
 )
 from tests.oracles import groups as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Floats = npt.NDArray[np.float64]
@@ -153,8 +154,7 @@ def test_no_group_is_an_error_that_names_the_factor() -> None:
     bins = np.array([[0, 0], [0, 1], [1, 2], [1, 3], [2, 4], [2, 5]])
     message = "factors: no two samples share a value of factor 1; use fewer bins or more samples"
     for draw in (z_diff_points, z_min_votes):
-        with pytest.raises(NotEnoughData, match=re.escape(message)):
-            draw(codes, bins, rng=np.random.default_rng(0))
+        refuses(NotEnoughData, re.escape(message), draw, codes, bins, rng=np.random.default_rng(0))
     with pytest.raises(
         NotEnoughData, match=r"no two samples agree on all factors but factor 'hue', in 6 samples; .*2 or 3"
     ):

@@ -26,6 +26,7 @@ from demele.estimation.trees import (
     presort,
 )
 from tests.oracles import trees as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 Floats = NDArray[np.float64]
@@ -325,8 +326,7 @@ def test_boosting_rows() -> None:
     assert n_train(n_train=50) == (50,)
     assert n_train(n_test=50) == (70,)
     for asked in ({"n_train": 100, "n_test": 50}, {"n_train": 120}, {"n_test": 120}):
-        with pytest.raises(NotEnoughData, match=r"codes: 120 rows came, \d+ to fit and \d+ to score"):
-            n_train(**asked)
+        refuses(NotEnoughData, r"codes: 120 rows came, \d+ to fit and \d+ to score", n_train, **asked)
 
 
 def test_boosting_two_stages_by_hand() -> None:

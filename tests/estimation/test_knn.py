@@ -1,7 +1,6 @@
 """Nearest-neighbour mutual information: worked by hand, against a loop over all pairs, and its laws."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
@@ -15,6 +14,7 @@ from demele.estimation.knn import (
     tie_fraction,
 )
 from tests.oracles import knn as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 #: Multiples of 0.1: their differences tie in the mind, and differ or not in the last bit.
@@ -78,8 +78,7 @@ def test_atoms_are_counted_and_found_by_tie_fraction() -> None:
 def test_ksg_needs_more_samples_than_neighbours() -> None:
     x = np.arange(4.0)
     assert np.isfinite(ksg_information(x, x[::-1], n_neighbors=3))
-    with pytest.raises(NotEnoughData, match="at least 5 samples, got 4"):
-        ksg_information(x, x, n_neighbors=4)
+    refuses(NotEnoughData, "at least 5 samples, got 4", ksg_information, x, x, n_neighbors=4)
 
 
 def test_estimates_meet_the_truth() -> None:
@@ -111,8 +110,7 @@ def test_matrices_are_clipped_and_keep_nan() -> None:
     assert np.isnan(matrix[:, 0]).all()
     assert (matrix[:, 1:] >= 0).all()
     assert (matrix[:, 1:] == 0).any()
-    with pytest.raises(NotEnoughData, match="n_neighbors=40"):
-        knn_information_matrix(codes, factors, n_neighbors=40, jitter_seed=0)
+    refuses(NotEnoughData, "n_neighbors=40", knn_information_matrix, codes, factors, n_neighbors=40, jitter_seed=0)
 
 
 def test_the_entropy_of_a_continuous_factor_only_tells_the_sample_size() -> None:

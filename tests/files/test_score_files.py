@@ -81,8 +81,7 @@ def test_systems_are_columns_that_are_picked_or_files(tmp_path: Path) -> None:
 
 
 def test_columns_that_are_missing_or_stand_twice_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no column identifies the items among prompt, score; name one with `id`"):
-        read_scores(written(tmp_path / "a.csv", "prompt,score\n1,1\n"))
+    refuses(InputError, "no column identifies", read_scores, written(tmp_path / "a.csv", "prompt,score\n1,1\n"))
     with pytest.raises(InputError, match="no column of scores among id, quality; name one with `score`"):
         read_scores(written(tmp_path / "b.csv", "id,quality\n1,good\n2,7\n"))
     refuses(UnknownNameError, "did you mean 'quality'", read_scores, tmp_path / "b.csv", score="qualty")
@@ -90,8 +89,7 @@ def test_columns_that_are_missing_or_stand_twice_are_refused(tmp_path: Path) -> 
         read_scores(written(tmp_path / "c.csv", "id,score,score\n1,1,1\n"))
     with pytest.raises(FormatError, match="line 3: expected 2 fields as in the first, got 3"):
         read_scores(written(tmp_path / "d.csv", "id,score\n1,1\n2,0,0\n"))
-    with pytest.raises(InputError, match="line 3: has no identifier in column id"):
-        read_scores(written(tmp_path / "e.csv", "id,score\n1,1\n,0\n"))
+    refuses(InputError, "line 3: has no identifier", read_scores, written(tmp_path / "e.csv", "id,score\n1,1\n,0\n"))
 
 
 def test_words_count_one_or_zero_and_others_are_refused_until_they_are_mapped(tmp_path: Path) -> None:

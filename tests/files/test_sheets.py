@@ -15,6 +15,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.files.named import csv_text, escaped, read_table, sheet_bytes, split_name
 from demele.files.table_files import plain_frame, unescaped
 from tests.cli.conftest import Program
+from tests.refusals import refuses
 
 SIGNS = "=+-@\t\r"
 
@@ -66,8 +67,7 @@ def test_labels_written_are_read_back(demele: Program, tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("names", ['"a', 'a"', '"a"b', 'a"b"c'])
 def test_quotes_that_are_not_closed(names: str) -> None:
-    with pytest.raises(InputError, match="stands between double quotes"):
-        split_name(f"data.csv::{names}")
+    refuses(InputError, "stands between double quotes", split_name, f"data.csv::{names}")
 
 
 def test_columns_are_picked_by_quoted_names(tmp_path: Path) -> None:

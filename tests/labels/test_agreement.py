@@ -24,6 +24,7 @@ from demele.labels.joined.agreement_coefficients import (
     vote_rows,
 )
 from demele.labels.joined.annotations import Annotations
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Table = NDArray[np.int64]
@@ -266,8 +267,7 @@ def test_refusals() -> None:
         (None, {}, InputTypeError, r"annotations: expected a table"),
     ]
     for table, options, error, message in table_cases:
-        with pytest.raises(error, match=message):
-            annotator_agreement(table, **options)
+        refuses(error, message, annotator_agreement, table, **options)
 
 
 def test_many_classes_need_no_shared_rows_of_votes() -> None:

@@ -219,10 +219,8 @@ def test_missing_answers_of_a_long_table() -> None:
     assert (found.items, found.annotators, found.classes) == ((1, 2, 3), ("a",), (0, 1))
     assert_exact(found.votes(), [[1, 0], [0, 0], [0, 1]])
     assert "unanswered-items" in codes(majority_vote(frame, no_answer=-1))
-    with pytest.raises(NotEnoughData, match=r"expected at least 1 answer, got -1 only"):
-        read_annotations(frame.assign(label=-1), no_answer=-1)
-    with pytest.raises(InputError, match=r"^no_answer: these annotations are read already"):
-        dawid_skene(Annotations.from_matrix(WIDE), no_answer=-1)
+    refuses(NotEnoughData, r"expected at least 1 answer, got", read_annotations, frame.assign(label=-1), no_answer=-1)
+    refuses(InputError, r"^no_answer: these annotations", dawid_skene, Annotations.from_matrix(WIDE), no_answer=-1)
 
 
 @pytest.mark.parametrize(

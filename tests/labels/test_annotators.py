@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from demele.core.error_aims import ErrorAims
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator, draw_model
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_exact
 
 STEP, TOLERANCE, HIGHEST = 0.05, 0.01, 0.4
@@ -124,8 +125,7 @@ def test_too_few_are_returned_with_a_note() -> None:
 
 def test_no_eligible_model() -> None:
     features, y = blobs()
-    with pytest.raises(NotEnoughData, match=r"models: none of 1 models .* their errors go from 0.6667 to 0.6667$"):
-        artificial_annotators(features, y, models=[DummyClassifier()])
+    refuses(NotEnoughData, r"models: none of 1 models", artificial_annotators, features, y, models=[DummyClassifier()])
     # nothing to learn: what looks the same is called the same
     y = np.random.default_rng(0).integers(2, size=400)
     with pytest.raises(NotEnoughData, match=r"features: none of 10 models has an error under 0.01 .* go from"):
@@ -156,8 +156,7 @@ def test_bad_input() -> None:
     ]
     for changed, error, message in changed_cases:
         features, y = blobs()
-        with pytest.raises(error, match=message):
-            artificial_annotators(**{"features": features, "y": y, **changed})
+        refuses(error, message, artificial_annotators, **{"features": features, "y": y, **changed})
 
 
 def test_costly_families_are_left_out_of_large_data() -> None:

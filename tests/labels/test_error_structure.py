@@ -7,6 +7,7 @@ import pytest
 
 from demele.errors import InputError, NotEnoughData
 from demele.labels import add_noise, error_structure
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 ANSWERS = {"ann": [0, 1, 1, 0], "bob": [0, 0, 1, 0], "eve": [0, 0, 1, 1]}
@@ -56,5 +57,4 @@ def test_errors_on_hard_items_are_found() -> None:
     [({0: 7}, InputError, "classes that are answers, got 7"), ({9: 0}, NotEnoughData, "true labels of some")],
 )
 def test_labels_of_nothing_are_refused(truth: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        error_structure(ANSWERS, truth)
+    refuses(error, message, error_structure, ANSWERS, truth)

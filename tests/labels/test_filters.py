@@ -368,8 +368,7 @@ def test_beyond_that_they_are_features_and_a_note_says_so() -> None:
     # As many features as classes are the doubtful case only, and only if nobody said what they are.
     assert read_probabilities(read_codes(table[:, :2]), WORDS, None) == (None, ())
     assert read_probabilities(read_codes(table), WORDS, "features") == (None, ())
-    with pytest.raises(InputError, match=r"first row 1, which adds up to 1.03; .*soft"):
-        read_probabilities(read_codes(table), WORDS, "probabilities")
+    refuses(InputError, r"first row 1, which adds up", read_probabilities, read_codes(table), WORDS, "probabilities")
 
 
 def test_other_scales_are_refused() -> None:

@@ -13,6 +13,7 @@ from demele.core.errors import InputError, NotConvergedWarning
 from demele.core.seeds import rng_for
 from demele.labels import Annotations, Consensus, dawid_skene
 from tests.oracles import annotators as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 Answers = list[tuple[int, int, int]]
@@ -184,8 +185,7 @@ def test_convergence_is_said() -> None:
     ],
 )
 def test_settings_that_cannot_be_used(settings: dict[str, Any], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        dawid_skene([[0, 1], [0, 0]], **settings)
+    refuses(InputError, says, dawid_skene, [[0, 1], [0, 0]], **settings)
 
 
 def test_repeated_answers_count_each() -> None:

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.labels import Annotations, majority_vote
 from demele.labels.joined import voting
 from tests.oracles import annotators as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
 Answers = list[tuple[int, int, int]]
@@ -111,5 +111,4 @@ def test_weights_that_cannot_be_used() -> None:
         ([0, 0], InputError, "at least one above 0"),
         (["a", "b"], InputTypeError, "expected 2 numbers"),
     ]:
-        with pytest.raises(error, match=says):
-            majority_vote({"ann": [0, 1], "bob": [1, 1]}, weights=weights)
+        refuses(error, says, majority_vote, {"ann": [0, 1], "bob": [1, 1]}, weights=weights)

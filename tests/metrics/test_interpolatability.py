@@ -7,6 +7,7 @@ import pytest
 
 import demele
 from demele.metrics.standalone.interpolatability import lehmer_mean
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 STEPS = np.arange(16.0)
@@ -106,5 +107,4 @@ def test_what_is_no_traversal_is_refused() -> None:
         (STEPS, Z[0], {}, r"shape \(16,\) and \(3, 16\); give both as \(traversals, columns, points\)"),
     ]
     for codes, attributes, options, message in codes_cases:
-        with pytest.raises(demele.errors.InputError, match=message):
-            demele.metrics.interpolatability(codes, attributes, **options)
+        refuses(demele.errors.InputError, message, demele.metrics.interpolatability, codes, attributes, **options)

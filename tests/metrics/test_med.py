@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import demele
 from demele.metrics.information.information_shares import best_codes, split_tables
 from tests.oracles import information as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
@@ -135,8 +136,7 @@ def test_the_best_codes_of_many() -> None:
 
 
 def test_choosing_codes_wants_counts() -> None:
-    with pytest.raises(demele.errors.InputError, match="counts"):
-        demele.metrics.med_modularity(GRID, GRID, top_k=1, estimator="knn")
+    refuses(demele.errors.InputError, "counts", demele.metrics.med_modularity, GRID, GRID, top_k=1, estimator="knn")
 
 
 def test_a_constant_code_is_left_out_of_minimality() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import demele
 from demele.metrics import catalogue as other_names
+from tests.refusals import refuses
 
 #: Functions, gin names, configurations and keys of results of disentanglement_lib, and functions of disent.
 SUGGESTED = {
@@ -34,8 +35,7 @@ def test_a_name_of_theirs_suggests_ours() -> None:
             demele.metrics.describe(name)
         for ours in SUGGESTED[name]:
             assert f"'{ours}'" in str(told.value)
-        with pytest.raises(demele.errors.UnknownNameError, match=f"'{SUGGESTED[name][0]}'"):
-            demele.cite(name)
+        refuses(demele.errors.UnknownNameError, f"'{SUGGESTED[name][0]}'", demele.cite, name)
 
 
 def test_all_that_is_suggested_is_there() -> None:

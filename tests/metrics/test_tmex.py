@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import demele
 from demele.metrics.predictor.tmex import projected_covariances
 from tests.oracles import dependence as oracle
+from tests.refusals import refuses
 from tests.tolerances import SOLVER, assert_close
 
 Array = NDArray[np.float64]
@@ -99,10 +100,8 @@ def test_classes_missing_rows_and_constant_codes() -> None:
         found = score(codes, demele.Factors(values, kinds="categorical", missing=missing))
         assert found.details["intended"] == [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
         assert found.details["mismatches"] == 0
-    with pytest.raises(demele.errors.NotEnoughData, match="no code varies"):
-        score(0 * noise, factors)
-    with pytest.raises(demele.errors.NotEnoughData, match="columns"):
-        score(noise[:40], factors[:40])
+    refuses(demele.errors.NotEnoughData, "no code varies", score, 0 * noise, factors)
+    refuses(demele.errors.NotEnoughData, "columns", score, noise[:40], factors[:40])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 import demele
 from tests.oracles import information as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -80,8 +81,7 @@ def test_rare_combinations_do_not_make_perfect_codes_dispensable() -> None:
     rng = np.random.default_rng(1)
     factors = rng.integers(0, 3, (300, 2)).astype(float)
     codes = np.column_stack([factors, rng.random((300, 3))])
-    with pytest.raises(demele.errors.NotEnoughData, match="any code could be spared"):
-        score(codes, factors, joint="cells")
+    refuses(demele.errors.NotEnoughData, "any code could be spared", score, codes, factors, joint="cells")
     found = score(codes, factors)
     assert found.details == {"joint": "boosting", "code": [0, 1]}
     assert found.value > 0.9

@@ -15,6 +15,7 @@ from demele.metrics.standalone.unsupervised import (
     gaussian_wasserstein_correlation,
     relative_strength,
 )
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 #: Two uncorrelated signs, and a mixture of them with correlation 0.6.
@@ -87,8 +88,7 @@ def test_dead_codes_are_left_out_and_copies_are_said() -> None:
     ],
 )
 def test_what_cannot_be_scored_is_refused(codes: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.errors.InputError, match=message):
-        demele.probes.unsupervised_scores(codes, **options)
+    refuses(demele.errors.InputError, message, demele.probes.unsupervised_scores, codes, **options)
 
 
 # UDR -----------------------------------------------------------------------------------------------------------------

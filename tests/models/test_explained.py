@@ -10,6 +10,7 @@ from demele.core.errors import DemeleError, InputError
 from demele.explain import importance_maps, predictor
 from demele.lab import Fabric
 from demele.runtime.progress import progress
+from tests.refusals import refuses
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
 torch = pytest.importorskip("torch")
@@ -138,8 +139,7 @@ def test_a_fabric_is_explained_as_it_sees_images() -> None:
 )
 def test_what_cannot_be_explained_is_told(changed: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"model": linear(), "images": IMAGES} | changed
-    with pytest.raises(DemeleError, match=message):
-        importance_maps(given.pop("model"), given.pop("images"), **given)
+    refuses(DemeleError, message, importance_maps, given.pop("model"), given.pop("images"), **given)
 
 
 def test_maps_that_are_not_finite_are_told() -> None:
@@ -149,5 +149,4 @@ def test_maps_that_are_not_finite_are_told() -> None:
 
     images = np.full((5, 6, 4), 255, dtype=np.uint8)
     images[3] = 0
-    with pytest.raises(InputError, match="1 of 5 images are not finite, first at row 3"):
-        importance_maps(Root(), images)
+    refuses(InputError, "1 of 5 images are not finite, first at row 3", importance_maps, Root(), images)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from scipy.stats import sobol_indices
 
@@ -12,6 +11,7 @@ from demele.errors import InputError
 from demele.lab import Screening, screen_links
 from demele.models.fabric.criteria import radial_runs, shapley_groups
 from tests.models.fabrics import batches, disturbed, images, labels, small
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 #: By hand, of the game below: variances 16/12, 4/12 and, of the product, 144/12²; in all 32/12.
@@ -78,8 +78,7 @@ def test_a_link_that_adds_nothing_has_no_effect() -> None:
 
 
 def test_a_gate_of_one_moves_nothing() -> None:
-    with pytest.raises(InputError, match="low"):
-        screen_links(small(), images(20), low=1.0)
+    refuses(InputError, "low", screen_links, small(), images(20), low=1.0)
 
 
 def test_values_of_groups_share_out_the_likelihood() -> None:

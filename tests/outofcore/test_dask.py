@@ -14,6 +14,7 @@ import demele
 from demele.errors import InputError, InputTypeError, NotEnoughData
 from demele.runtime.dask import mapped, reduced
 from tests.outofcore.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
+from tests.refusals import refuses
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -184,8 +185,7 @@ def test_missing_annotations(rows: pd.DataFrame) -> None:
 )
 def test_mistakes_are_refused(rows: pd.DataFrame, make: Any, error: type[Exception], message: str) -> None:
     codes, factors = make(rows)
-    with pytest.raises(error, match=message):
-        demele.evaluate(codes, factors, ["mig"])
+    refuses(error, message, demele.evaluate, codes, factors, ["mig"])
 
 
 def test_values_that_change_between_passes_are_refused(rows: pd.DataFrame) -> None:

@@ -13,6 +13,7 @@ import demele
 from demele.core.errors import DemeleError
 from demele.estimation.differences import run_difference
 from demele.estimation.noise_bounds import BOUNDS, information_bounds
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -256,10 +257,8 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
         (None, {"n_bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
     ]
     for codes, options, message in codes_cases:
-        with pytest.raises(DemeleError, match=message):
-            compared(codes, ["mig"], **options)
-    with pytest.raises(DemeleError, match="noise_method: needs"):
-        demele.Factors(FACTORS, noise_method="audited")
+        refuses(DemeleError, message, compared, codes, ["mig"], **options)
+    refuses(DemeleError, "noise_method: needs", demele.Factors, FACTORS, noise_method="audited")
 
 
 def test_evaluate_leads_to_the_function_for_several() -> None:

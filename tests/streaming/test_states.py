@@ -12,6 +12,7 @@ import demele
 from demele.core.errors import IncompatibleState
 from demele.streaming.sample import SampleState, read_batch, row_keys
 from demele.streaming.states import WAITING, CountState
+from tests.refusals import refuses
 from tests.tolerances import assert_exact, assert_mean
 
 
@@ -91,8 +92,7 @@ def test_samples_with_another_bound_seed_or_the_same_stream_do_not_merge() -> No
         (sampled(10, 5, 5, "1", seed=3), "with seed 3"),
         (sampled(10, 5, 5, "0"), "both saw rows of the stream '0'.*stream of its own"),
     ):
-        with pytest.raises(IncompatibleState, match=words):
-            state.merge(other)
+        refuses(IncompatibleState, words, state.merge, other)
     assert state.merge(SampleState(10, 0)).n == 20
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 
 from demele.core.errors import InputError
 from demele.studies.pruning.configurations import Claim, PruningConfiguration, differences, seeds_needed
+from tests.refusals import refuses
 
 CLAIM = Claim(name="a-b", title="a minus b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
 
@@ -118,5 +119,4 @@ def test_seeds_needed_where_there_is_no_answer() -> None:
 )
 def test_a_way_that_is_none(wrong: dict[str, Any]) -> None:
     usual: dict[str, Any] = {"strategy": "late", "criterion": "magnitude", "fraction": 0.5}
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        PruningConfiguration(**{**usual, **wrong})
+    refuses(InputError, next(iter(wrong)), PruningConfiguration, **{**usual, **wrong})

@@ -8,6 +8,7 @@ import pytest
 from demele.errors import InputError, NotEnoughData
 from demele.lab import rated_traversals, rating_sheet
 from demele.labels import Annotations, annotator_agreement
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 MODELS = {"one": 2, "two": 3, "three": 2, "four": 2}
@@ -47,8 +48,7 @@ def test_correlations_are_those_found_by_hand() -> None:
     assert found.table[["low", "high"]].isna().all(axis=None)  # 4 models are too few for an interval
     only = rated_traversals(sheet, key, {"against": scores["against"]})
     assert only.sentence.startswith("No metric ranks 4 models as people do: against has ")
-    with pytest.raises(InputError, match="numbers, got 'good'"):
-        rated_traversals(sheet.assign(rating="good"), key, scores)
+    refuses(InputError, "numbers, got 'good'", rated_traversals, sheet.assign(rating="good"), key, scores)
     answers = Annotations(sheet["traversal"], sheet["rater"], sheet["rating"].astype(int))
     alpha = annotator_agreement(answers, scale="ordinal", seed=0).to_frame().set_index("coefficient")["value"]
     assert_close(found.agreement, alpha["krippendorff"], ROUNDING)
@@ -68,5 +68,4 @@ def test_models_without_scores_and_few_models_are_refused() -> None:
     with pytest.raises(InputError, match="'four' has none"):
         rated_traversals(sheet, key, {"mig": {"one": 1.0, "two": 2.0, "three": 3.0}})
     two = sheet[sheet["traversal"].isin(key.loc[key["model"].isin(["one", "two"]), "traversal"])]
-    with pytest.raises(NotEnoughData, match="at least 3 models"):
-        rated_traversals(two, key, {"mig": dict.fromkeys(MODELS, 1.0)})
+    refuses(NotEnoughData, "at least 3 models", rated_traversals, two, key, {"mig": dict.fromkeys(MODELS, 1.0)})

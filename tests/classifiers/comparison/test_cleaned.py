@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from demele.classifiers.comparison.overlap import cleaned, cleaned_data, overlap
 from demele.core.errors import NotEnoughData
 from tests.classifiers.comparison.cases import question, random_question
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 
@@ -42,5 +42,4 @@ def test_a_perfect_cleaning_gives_the_reference() -> None:
 
 def test_no_row_left_is_refused() -> None:
     asked = random_question(np.random.default_rng(0), n=20, k=3)
-    with pytest.raises(NotEnoughData, match="cleaning: all 20 labels"):
-        cleaned(replace(asked, suspects=np.ones(20, dtype=np.bool_)))
+    refuses(NotEnoughData, "cleaning: all 20 labels", cleaned, replace(asked, suspects=np.ones(20, dtype=np.bool_)))

@@ -17,6 +17,7 @@ from demele.classifiers.question import PairCounts
 from demele.classifiers.row_groups import Groups
 from demele.core.errors import InputError
 from demele.labels import disagreement, draw_audit
+from tests.refusals import refuses
 from tests.tolerances import SOLVER, assert_close, assert_exact
 
 Rows = NDArray[np.int64]
@@ -186,5 +187,4 @@ def test_what_cannot_be_kept_for_groups_is_refused(known: dict[str, Any], words:
     if known.get("audit"):
         plan = draw_audit(200, 100, seed=0)
         known = {**known, "audit": plan.answered(made["truth"][plan.rows])}
-    with pytest.raises(InputError, match=words):
-        compare(made["old"], made["new"], made["labels"], groups=made["groups"], **known)
+    refuses(InputError, words, compare, made["old"], made["new"], made["labels"], groups=made["groups"], **known)

@@ -8,6 +8,7 @@ from demele.classifiers import RowScores, rank, task_ranks
 from demele.classifiers.comparison.ranking import Ranking
 from demele.classifiers.comparison.task_ranks import new_task_ranks
 from demele.errors import InputError
+from tests.refusals import refuses
 
 
 def _latent(r: np.random.Generator, n: int, shares: list[float]) -> dict[str, RowScores]:
@@ -74,8 +75,7 @@ def test_mean_ranks_are_the_means_of_the_ends() -> None:
     assert [note.code for note in few.notes] == ["few-tasks"]
     assert "19 tasks are needed" in few.notes[0].message
     assert (few.models[2].new_task.low, few.models[2].new_task.high) == (1, 3)
-    with pytest.raises(InputError, match="task 'b' has other models"):
-        task_ranks({"a": held["task 3"], "b": _ranking(3, x=0.9, w=0.5)})
+    refuses(InputError, "task 'b' has other models", task_ranks, {"a": held["task 3"], "b": _ranking(3, x=0.9, w=0.5)})
 
 
 def test_ranks_on_a_new_task_have_the_published_ends() -> None:
