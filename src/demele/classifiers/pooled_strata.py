@@ -267,7 +267,6 @@ def pooled_strata(
     weight: Floats | None = None,
     population: bool = True,
     groups: Rows | None = None,
-    strata: Rows | None = None,
 ) -> PooledStrata:
     """Fit strata to the given scores of all rows, and to the true scores of the audited ones.
 
@@ -287,8 +286,6 @@ def pooled_strata(
         Whether the result is about new rows; else about these.
     groups : array of shape (n,), optional
         Group of each row, from 0.
-    strata : array of shape (..., n), optional
-        Stratum of each row, from 0 (default: :func:`strata_of`).
 
     Notes
     -----
@@ -300,7 +297,7 @@ def pooled_strata(
     drawn = np.ones(k) if inclusion is None else 1 / inclusion
     if weight is not None:
         drawn = drawn * own[rows] * n
-    stratum = np.array([strata_of(one, k) for one in scores]) if strata is None else strata.reshape(-1, n)
+    stratum = np.array([strata_of(one, k) for one in scores])
     count, m = int(stratum.max()) + 1, len(scores)
     cells = stratum + count * np.arange(m)[:, None]
     here = cells[:, rows]
@@ -349,13 +346,10 @@ def pooled_strata(
         wider = n_groups / (n_groups - 1) * together / np.where(alone > 0, alone, 1.0)
         effect = np.where(alone > 0, np.maximum(wider, 1.0), 1.0)
 
-    def shaped(*tables: Floats) -> list[Floats]:
-        return [table.reshape(*lead, -1) for table in tables]
-
     parts = (share, audited, sums / unseen, mean, squares, centre, total(squared * (x - at(centre)) ** 2))
     left = np.ones((m, count)) if population else 1 - audited / np.maximum(size_of, 1)
     return PooledStrata(
-        sums=StratumSums(*shaped(*parts, least, most)),
+        sums=StratumSums(*(part.reshape(*lead, -1) for part in (*parts, least, most))),
         between=(np.maximum(between, 0.0) * float(own @ own) * population).reshape(lead),
         left=left.reshape(*lead, -1),
         effect=effect.reshape(lead),
