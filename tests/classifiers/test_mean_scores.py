@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demele.classifiers import RowScores, SequentialComparison, rank
+from demele.classifiers import RowScores, SequentialComparison, compare, rank
 from demele.classifiers.audit_plausibility import audit_alarms
 from demele.classifiers.betting import exact_mean_ends, score_wealth
 from demele.classifiers.mean_scores import (
@@ -18,8 +18,8 @@ from demele.classifiers.mean_scores import (
 )
 from demele.classifiers.pooled_strata import pooled_strata
 from demele.classifiers.score_kinds import item_means
-from demele.core.errors import DemeleError, InputError, NotEnoughData
-from demele.labels import Audit
+from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData
+from demele.labels import Audit, join_audits
 from tests.classifiers.audited import minus
 from tests.classifiers.test_pooled_strata import binary, counted
 from tests.refusals import refuses
@@ -337,6 +337,16 @@ def test_a_joined_audit_of_scores_weighs_rows_by_their_stratum_and_names_unclear
     weighted = Audit(rows, true, design="weighted", probabilities=np.where(rows < 100, 0.4, 0.1))
     assert three(joined) == pytest.approx(three(audited_mean(scores, weighted)), rel=1e-12)
     assert "audit-unclear" in {note.code for note in joined.notes}
+
+
+def test_audits_of_scores_and_of_classes_are_not_exchanged() -> None:
+    said = Audit([0, 1], [0.5, 1], design="uniform")
+    refuses(InputError, "has scores, where classes are expected", compare, [1, 0, 1], [1, 1, 1], [1, 0, 0], audit=said)
+    refuses(InputError, "expected audits of classes", join_audits, said, said, within=[0, 1])
+    words = Audit([0, 1], ["good", "bad"], design="uniform")
+    refuses(InputTypeError, "expected 2 numbers", audited_mean, RowScores([1, 0, 1]), words)
+    assert said.of("").scores_of("any").tolist() == [0.5, 1]
+    assert list(Audit([4], {"A": [1], "B": [None]}, design="uniform").to_frame()) == ["row", "A", "B"]
 
 
 # Audits that do not look random ---------------------------------------------------------------------------------------

@@ -20,14 +20,66 @@ _PP = {"points.1": " pp", "number": ""}
 
 def judged_document(result: "Judgement") -> Document:
     """Say how good the judge is, and what each system scores after correction."""
+    form, pairs = _form(result), _pairs(result)
+    verdicts = {one.verdict for one in (result.systems if result.gate is not None else pairs)} - {""}
+    # How many wrong rows undo what the judge's scores say.
+    moved = [(one, f"the lead in {name(one.name)} is gone") for one in pairs]
+    if result.gate is not None:
+        for one in result.systems:
+            moves = "falls" if one.judge > result.gate else "rises"
+            moved.append((one, f"{name(one.name)} {moves} to the gate"))
+    parts = [
+        f"{what} if {count(one.breakdown, 'row')} ({written(one.breakdown / result.n, 'percent')}) were misjudged"
+        for one, what in moved
+        if one.breakdown
+    ]
+    overruled, known = "", [one.quality for one in result.systems if one.quality is not None]
+    if known:
+        wrong, seen = sum(one.wrong for one in known), sum(one.audited for one in known)
+        share = written(wrong / seen, "percent")
+        overruled = f"Humans overruled the judge in {wrong} of {seen} scores ({share})."
+    slices = listed(
+        "Slices",
+        [(name(system), row) for system, found in result.slices.items() for row in found.rows],
+        [
+            ("System", "text", lambda one: one[0] if len(result.slices) > 1 else ""),
+            ("Slice", "text", lambda one: name(one[1].name)),
+            ("Rows", "count", lambda one: one[1].n),
+            ("Judge", form, lambda one: one[1].value),
+            ("Corrected", form, lambda one: one[1].corrected_value),
+            (f"{rate(result.level)} interval", form, lambda one: one[1].corrected),
+            ("p (Holm)", "p", lambda one: one[1].p_value),
+        ],
+        note="p is two-sided, for a difference of the slice from the other rows.",
+    )
+    strata = listed(
+        "Strata of given scores",
+        [(name(one.name), part) for one in result.systems for part in one.strata],
+        [
+            ("System", "text", lambda row: row[0]),
+            ("From", "number.2", lambda row: row[1].least),
+            ("To", "number.2", lambda row: row[1].most),
+            ("Rows", "count", lambda row: row[1].rows),
+            ("Audited", "count", lambda row: row[1].audited),
+            ("Mean human score", "number.3", lambda row: row[1].mean if row[1].audited else None),
+        ],
+    )
+    methods = (
+        f"Scores of {count(result.n, 'row')} by a judge were corrected with human scores of "
+        f"{count(result.audited, 'row')} by pooled strata, at a level of {rate(result.level)}, with demele [@demele]."
+    )
     return Document(
         kind="Scores by a judge",
         headline=_headline(result),
-        tone=_tone(result),
-        sentences=[_breakdowns(result), _overruled(result), _lenient(result)],
+        tone="" if not verdicts else "open" if len(verdicts) > 1 else _TONES[verdicts.pop()],
+        sentences=[
+            f"By the judge's scores alone, {joined(parts)}." if parts else "",
+            overruled,
+            _lenient(result),
+        ],
         figure=_strips(result),
         table=_systems(result),
-        below=[*_differences(result), *([_slices(result)] if result.slices else [])],
+        below=[*_differences(result), *([slices] if result.slices else [])],
         scope=[
             count(result.n, "row"),
             count(len(result.systems), "system"),
@@ -36,10 +88,10 @@ def judged_document(result: "Judgement") -> Document:
         next=[(step, "") for step in [_next(result)] if step],
         sections=[
             Section("Systems", [_systems(result), *_differences(result)]),
-            Section("Slices", [_slices(result)] if result.slices else []),
-            Section("Strata", [_strata(result)] if result.audited else []),
+            Section("Slices", [slices] if result.slices else []),
+            Section("Strata", [strata] if result.audited else []),
         ],
-        methods=_methods(result),
+        methods=[methods] if result.audited else [],
         **about(result),
     )
 
@@ -107,12 +159,6 @@ def _after(result: "Judgement") -> str:
     return f"with up to {rate(result.noise)} wrong scores" if result.noise else "if all scores are right"
 
 
-def _tone(result: "Judgement") -> Tone:
-    asked = result.systems if result.gate is not None else _pairs(result)
-    verdicts = {one.verdict for one in asked} - {""}
-    return "" if not verdicts else "open" if len(verdicts) > 1 else _TONES[verdicts.pop()]
-
-
 def _systems(result: "Judgement") -> Table:
     form = _form(result)
     binary = any(one.quality is not None and one.quality.j == one.quality.j for one in result.systems)
@@ -142,7 +188,10 @@ def _systems(result: "Judgement") -> Table:
 
 
 def _differences(result: "Judgement") -> list[Table]:
-    form, pairs = _gap(result), _pairs(result)
+    form, pairs, m, shared = _gap(result), _pairs(result), len(result.systems), ""
+    if m > 2 and not math.isnan(result.systems[0].value):
+        verdicts = f"Verdicts on {count(m * (m - 1) // 2, 'pair')} share an error of {rate(1 - result.level)} (Holm)"
+        shared = f"{verdicts}; each interval is by itself"
     better = {
         one.name: {"above": f"{name(candidate.name)} better", "below": f"{name(baseline.name)} better"}
         for one, (baseline, candidate) in zip(pairs, combinations(result.systems, 2), strict=False)
@@ -164,7 +213,7 @@ def _differences(result: "Judgement") -> list[Table]:
             ("Verdict", "text", verdict),
             ("Wrong rows that undo it", "count", "breakdown"),
         ],
-        note=_shared(result),
+        note=shared,
     )
     return [table] if pairs else []
 
@@ -181,72 +230,7 @@ def _strips(result: "Judgement") -> Strips:
     return Strips("Mean scores", rows, _form(result), series=series, zero=result.gate)
 
 
-def _slices(result: "Judgement") -> Table:
-    form = _form(result)
-    return listed(
-        "Slices",
-        [(name(system), row) for system, found in result.slices.items() for row in found.rows],
-        [
-            ("System", "text", lambda one: one[0] if len(result.slices) > 1 else ""),
-            ("Slice", "text", lambda one: name(one[1].name)),
-            ("Rows", "count", lambda one: one[1].n),
-            ("Judge", form, lambda one: one[1].value),
-            ("Corrected", form, lambda one: one[1].corrected_value),
-            (f"{rate(result.level)} interval", form, lambda one: one[1].corrected),
-            ("p (Holm)", "p", lambda one: one[1].p_value),
-        ],
-        note="p is two-sided, for a difference of the slice from the other rows.",
-    )
-
-
-def _strata(result: "Judgement") -> Table:
-    rows = [(name(one.name), part) for one in result.systems for part in one.strata]
-    return listed(
-        "Strata of given scores",
-        rows,
-        [
-            ("System", "text", lambda row: row[0]),
-            ("From", "number.2", lambda row: row[1].least),
-            ("To", "number.2", lambda row: row[1].most),
-            ("Rows", "count", lambda row: row[1].rows),
-            ("Audited", "count", lambda row: row[1].audited),
-            ("Mean human score", "number.3", lambda row: row[1].mean if row[1].audited else None),
-        ],
-    )
-
-
 # Sentences ------------------------------------------------------------------------------------------------------------
-
-
-def _breakdowns(result: "Judgement") -> str:
-    """Say how many wrong rows undo what the judge's scores say."""
-    moved = [(one, f"the lead in {name(one.name)} is gone") for one in _pairs(result)]
-    if result.gate is not None:
-        for one in result.systems:
-            moves = "falls" if one.judge > result.gate else "rises"
-            moved.append((one, f"{name(one.name)} {moves} to the gate"))
-    parts = [
-        f"{what} if {count(one.breakdown, 'row')} ({written(one.breakdown / result.n, 'percent')}) were misjudged"
-        for one, what in moved
-        if one.breakdown
-    ]
-    return f"By the judge's scores alone, {joined(parts)}." if parts else ""
-
-
-def _shared(result: "Judgement") -> str:
-    m = len(result.systems)
-    if m < 3 or math.isnan(result.systems[0].value):
-        return ""
-    pairs = count(m * (m - 1) // 2, "pair")
-    return f"Verdicts on {pairs} share an error of {rate(1 - result.level)} (Holm); each interval is by itself"
-
-
-def _overruled(result: "Judgement") -> str:
-    known = [one.quality for one in result.systems if one.quality is not None]
-    if not known:
-        return ""
-    wrong, seen = sum(one.wrong for one in known), sum(one.audited for one in known)
-    return f"Humans overruled the judge in {wrong} of {seen} scores ({written(wrong / seen, 'percent')})."
 
 
 def _lenient(result: "Judgement") -> str:
@@ -279,12 +263,3 @@ def _next(result: "Judgement") -> str:
     same = " for all systems" if result.gate is None and result.compared < result.audited else ""
     more = f"score {count(result.next_labels - result.compared, 'more row')} at random{same}"
     return f"About {rows} with human scores, of {result.n:,}, would decide if the estimates stay; {more}"
-
-
-def _methods(result: "Judgement") -> list[str]:
-    if not result.audited:
-        return []
-    return [
-        f"Scores of {count(result.n, 'row')} by a judge were corrected with human scores of "
-        f"{count(result.audited, 'row')} by pooled strata, at a level of {rate(result.level)}, with demele [@demele]."
-    ]
