@@ -593,9 +593,9 @@ def plan_audit(
     if coded is not None and coded.design == "stratified":
         raise InputError("audit", "audits in strata are not simulated; of joined ones, give the first of the two")
     if coded is None:
-        several = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
+        shares = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
         expected = "shares of wrong labels in [0, 1), such as 0.05"
-        rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in several]
+        rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in shares]
         if not rates:
             raise InputError("wrong", "expected at least one share of wrong labels, such as 0.05, got none")
         worlds = tuple(itertools.chain.from_iterable(map(assumed, dict.fromkeys(sorted(rates)))))
@@ -619,7 +619,20 @@ def plan_audit(
     question = replace(question, baseline=order[first], candidate=order[second])
     one_by_one = inner == "accuracy" and question.clusters is None
     designs: tuple[ForecastDesign, ...] = get_args(ForecastDesign)[: 3 if one_by_one else 2]
-    sizes = _checked_sizes(sizes, data.n, coded, LEAST_AUDITED if question.of_table else 1)
+    done, least, n = 0 if coded is None else coded.k, LEAST_AUDITED if question.of_table else 1, data.n
+    if n < least:
+        raise NotEnoughData("labels", f"this measure needs {least} audited rows or more, got {n} rows")
+    wanted = _SIZES if coded is None else (done, *(done + more for more in _MORE))
+    several: Sequence[int] = tuple(size for size in wanted if least <= size <= n) or (n,)
+    if sizes is not None:
+        several = [sizes] if isinstance(sizes, int) else items_of(sizes, "sizes", "numbers of rows")
+    for size in several:
+        if not is_whole(size) or not max(least, done) <= size <= n:
+            start = f"{done}, the rows that were audited," if done > least else str(least)
+            raise InputError("sizes", f"expected whole numbers from {start} to {n}, the rows, got {plain_text(size)}")
+    if not several:
+        raise InputError("sizes", "expected at least one number of rows, such as 200, got none")
+    sizes = tuple(sorted({int(size) for size in several}))
     doubts = disagreement(list(data.predictions))
     begun = coded.rows if coded is not None and coded.design == "uniform" else np.zeros(0, np.intp)
     rest = np.setdiff1d(np.arange(data.n), begun, assume_unique=True)
@@ -642,8 +655,8 @@ def plan_audit(
                 uniform = CodedAudit(rows, truth[rows], np.full(size, size / data.n), "uniform", data.n)
                 drawn = draw_audit(data.n, size, disagreement=doubts, seed=own)
                 chances = cast("Floats", drawn.probabilities)  # a weighted plan has them
-                least, rows = drawn.least_probability, drawn.rows
-                weighted = CodedAudit(rows, truth[rows], chances, "weighted", data.n, least)
+                rows = drawn.rows
+                weighted = CodedAudit(rows, truth[rows], chances, "weighted", data.n, drawn.least_probability)
                 for of_design, made in enumerate((uniform, weighted)):
                     found = shown(question, made)
                     verdicts[place, of_design, at, draw], half_widths[place, of_design, at, draw] = found
@@ -733,20 +746,3 @@ def plan_audit(
         + group_notes(question.groups, used=question.clusters is not None),
         signature=Signature.of("plan_audit", arguments | {"draws": draws, "seed": seed}, **met),
     )
-
-
-def _checked_sizes(sizes: int | Sequence[int] | None, n: int, coded: CodedAudit | None, least: int) -> tuple[int, ...]:
-    done = 0 if coded is None else coded.k
-    if n < least:
-        raise NotEnoughData("labels", f"this measure needs {least} audited rows or more, got {n} rows")
-    if sizes is None:
-        wanted = _SIZES if coded is None else (done, *(done + more for more in _MORE))
-        return tuple(size for size in wanted if least <= size <= n) or (n,)
-    several: list[int] = [sizes] if isinstance(sizes, int) else items_of(sizes, "sizes", "numbers of rows")
-    for size in several:
-        if not is_whole(size) or not max(least, done) <= size <= n:
-            start = f"{done}, the rows that were audited," if done > least else str(least)
-            raise InputError("sizes", f"expected whole numbers from {start} to {n}, the rows, got {plain_text(size)}")
-    if not several:
-        raise InputError("sizes", "expected at least one number of rows, such as 200, got none")
-    return tuple(sorted({int(size) for size in several}))

@@ -75,7 +75,10 @@ _BY_DIFFERENCE = {
 def decision_document(result: "Decision") -> Document:
     """Say which of two classifiers to use, by how much it is better, and how many wrong labels could change that."""
     spec, (old, new) = _method_of(result), _names(result)
-    disagreements = _disagreements(result)
+    disagreements, table = _disagreements(result), _difference_table(result)
+    rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
+    why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
+    each = Section("Each classifier", [estimate_strips(rows, title_of(_measure_compared(result))), table, why])
     return Document(
         kind="Comparison of two classifiers",
         title=f"Is {new} better than {old}?",
@@ -83,7 +86,7 @@ def decision_document(result: "Decision") -> Document:
         tone=_TONES[result.verdict],
         sentences=[_holds_up_to(result), _expert(result), _labels_say(result)],
         figure=_differences(result),
-        table=_difference_table(result),
+        table=table,
         scope=[
             count(result.n, "row"),
             count(sum(disagreements), "disagreement") if disagreements else "",
@@ -91,7 +94,7 @@ def decision_document(result: "Decision") -> Document:
             f"method {result.method} ({spec.title})",
         ],
         next=_next(result),
-        sections=[_each(result), _by_class(result), _label_errors(result)],
+        sections=[each, _by_class(result), _label_errors(result)],
         methods=_decision_methods(result),
         **about(result),
     )
@@ -229,13 +232,6 @@ def _differences(result: "Decision") -> Strips:
     left, right = (f"{who} better" for who in _names(result))
     sides = (left, right) if result.measure != "error" else (right, left)
     return drawn(table, "Difference", axis="Difference (pp)", sides=sides, zero=0.0)
-
-
-def _each(result: "Decision") -> Section:
-    rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
-    why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
-    strips = estimate_strips(rows, title_of(_measure_compared(result)))
-    return Section("Each classifier", [strips, _difference_table(result), why])
 
 
 def _disagreements(result: "Decision") -> tuple[int, int, int] | None:

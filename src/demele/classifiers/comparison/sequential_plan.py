@@ -91,24 +91,19 @@ def terms(question: Question, disagreements: Counts) -> Terms:
             else grouped.sampling_gap(tail / 2)
         )
         return Terms(chance + allowed, tail / 2, tail / 2, chance, population=True, grouped=grouped)
-    wrong, spent = wrong_labels(question, NOISE_SHARE * tail)
-    first, second = question.sides()
-    gap = overlap_gap(first.successes, second.successes, question.data.n, wrong=wrong, level=question.level)
-    return Terms(gap * kept_share(question) + allowed, tail - spent, spent, none)
-
-
-def wrong_labels(question: Question, error: float) -> tuple[int, float]:
-    """Return how many labels can be wrong at most, and the error spent on saying so."""
-    n = question.data.n
+    # How many labels may be wrong: by the noise, or by what a uniform audit shows of them; else all.
+    n, error, audit = question.data.n, NOISE_SHARE * tail, question.audit
+    wrong, spent = n, 0.0
     if question.noise is not None:
         budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=error)
-        return int(budget.wrong), 0.0 if budget.level is None else error
-    if question.audit is None or question.audit.design != "uniform":  # the bet below needs draws all alike
-        return n, 0.0
-    audit = question.audit
-    correct = -(audit.labels != question.data.labels[audit.rows]).astype(np.float64)
-    found = -1 - Draws(correct, np.ones(correct.size), n, float(n), loss=1.0, gain=0.0).exceeds(error)
-    return min(n, found + int(np.floor(question.expert_error * n + 1e-9))), error
+        wrong, spent = int(budget.wrong), 0.0 if budget.level is None else error
+    elif audit is not None and audit.design == "uniform":  # the bet needs draws all alike
+        correct = -(audit.labels != question.data.labels[audit.rows]).astype(np.float64)
+        found = -1 - Draws(correct, np.ones(correct.size), n, float(n), loss=1.0, gain=0.0).exceeds(error)
+        wrong, spent = min(n, found + int(np.floor(question.expert_error * n + 1e-9))), error
+    first, second = question.sides()
+    gap = overlap_gap(first.successes, second.successes, n, wrong=wrong, level=question.level)
+    return Terms(gap * kept_share(question) + allowed, tail - spent, spent, none)
 
 
 class Plan:

@@ -302,7 +302,19 @@ def worst_case(question: Question) -> Outcomes:
         part[places.reshape(orders.shape)] for part in (better, low, p_value, far.drop)
     )
     counts = question.counts()
-    kept = _moved_interval(question, budget)
+    # Union, for each model, of the score intervals over the numbers right that the noise allows. Limits of the noise
+    # that may fail share the error.
+    every, level = question.proportions, question.level if budget.level is None else (1 + question.level) / 2
+    share: Floats | float = 1.0
+    if question.clusters is not None:
+        # Wrong labels may hide that the rows of each group are all alike.
+        share = alike_share(question.clusters, level=level)
+        if not budget.wrong:
+            counted = (row_counts(question.data, "accuracy", None, model) for model in range(every.trials.size))
+            share = np.array([effective_share(*each, question.clusters, level=level) for each in counted])
+    hits, trials = every.successes, every.trials
+    extremes = np.maximum(hits - budget.wrong, 0), np.minimum(hits + budget.wrong, trials)
+    kept = [score_interval(least * share, trials * share, level=level) for least in extremes]
     return Outcomes(
         candidate=candidate,
         baseline=baseline,
@@ -318,8 +330,8 @@ def worst_case(question: Question) -> Outcomes:
         }[question.inference],
         kind="worst-case",
         p_value=p_value,
-        baseline_interval=(kept[0][question.baseline], kept[1][question.baseline]),
-        candidate_interval=(kept[0][question.candidate], kept[1][question.candidate]),
+        baseline_interval=(kept[0][0][question.baseline], kept[1][1][question.baseline]),
+        candidate_interval=(kept[0][0][question.candidate], kept[1][1][question.candidate]),
         assumptions=tuple(budget.assumptions),
         notes=misfit_notes(budget),
         details={
@@ -451,23 +463,6 @@ def _population(question: Question, counts: PairCounts, far: Reach, noise_error:
     decided = np.minimum(counts.lost + counts.won + np.minimum(far.wrong, counts.neither), n)
     floor = np.minimum(2 * share - 1, 0.0) * exact_high(decided, n, tail)
     return p <= tail, np.where(low > 0, low, floor), np.minimum(p + noise_error, 1.0)
-
-
-def _moved_interval(question: Question, budget: NoiseBudget) -> tuple[Floats, Floats]:
-    """Union, for each model, of the score intervals over the numbers right that the noise allows."""
-    successes, trials = question.proportions.successes, question.proportions.trials
-    # Limits of the noise that may fail share the error.
-    level = question.level if budget.level is None else (1 + question.level) / 2
-    share: Floats | float = 1.0
-    if question.clusters is not None:
-        # Wrong labels may hide that the rows of each group are all alike.
-        share = alike_share(question.clusters, level=level)
-        if not budget.wrong:
-            counted = (row_counts(question.data, "accuracy", None, model) for model in range(successes.size))
-            share = np.array([effective_share(*each, question.clusters, level=level) for each in counted])
-    low, _ = score_interval(np.maximum(successes - budget.wrong, 0) * share, trials * share, level=level)
-    _, high = score_interval(np.minimum(successes + budget.wrong, trials) * share, trials * share, level=level)
-    return low, high
 
 
 def misfit_notes(budget: NoiseBudget) -> tuple[Note, ...]:

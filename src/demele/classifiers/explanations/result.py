@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
-from demele.core.errors import UnknownNameError, quoted
-from demele.core.kinds import suggestion
+from demele.core.kinds import checked_name
 from demele.core.result import Result, about
 from demele.core.results import Note
 from demele.core.signature import Signature
@@ -349,11 +348,8 @@ class PerturbationTest(Result):
     signature: Signature
 
     def __getitem__(self, name: str) -> MapResult:
-        for found in self.maps:
-            if found.name == name:
-                return found
-        names = [found.name for found in self.maps]
-        raise UnknownNameError(f"unknown map {quoted(name)}{suggestion(str(name), names)}")
+        named = {found.name: found for found in self.maps}
+        return named[checked_name(name, "map", named)]
 
     def __iter__(self) -> Iterator[MapResult]:
         return iter(self.maps)

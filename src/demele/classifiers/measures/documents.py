@@ -105,8 +105,9 @@ _MOST_CLASSES, _READABLE = 20, 50
 def assessment_document(result: "Assessment") -> Document:
     """Say how accurate a classifier is on the given labels and on true ones, as a whole and class by class."""
     whole, classes = split(result)
-    titled = [(_estimate_title(one), one) for one in sorted(whole, key=lambda one: one.of is not None)]
-    weakest = sorted(classes, key=lambda of: _order(classes[of]["f1"]))
+    ordered = sorted(whole, key=lambda one: one.of is not None)
+    titled = [(title_of(f"{one.of or ''} {measure_of(one.measure)}".strip()), one) for one in ordered]
+    weakest = sorted(classes, key=lambda of: np.nan_to_num(classes[of]["f1"].value, nan=-math.inf))
     shown = [of for of in classes if of in weakest[:_MOST_CLASSES]]
     table = _measures_table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in shown], result.level)
     methods = sorted({one.interval.method for one in result.estimates if one.interval is not None})
@@ -146,14 +147,6 @@ def split(result: "Assessment") -> "tuple[list[Estimate], dict[Any, dict[str, Es
         else:
             own[one.measure] = one
     return whole, {of: own for of, own in found.items() if own}
-
-
-def _estimate_title(one: "Estimate") -> str:
-    return title_of(f"{one.of or ''} {measure_of(one.measure)}".strip())
-
-
-def _order(one: "Estimate") -> float:
-    return -math.inf if is_missing(one.value) else one.value
 
 
 def _assessment_headline(result: "Assessment") -> str:
