@@ -116,11 +116,6 @@ def moved_ends(ends: tuple[Any, Any], error: float, errors: ExpertErrors, *, k: 
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
-def expert_assumption(question: Question, otherwise: str) -> str:
-    """Say what is assumed of the expert."""
-    return expert_words(question.expert_error, question.expert_errors) or otherwise
-
-
 def expert_words(error: float, errors: ExpertErrors) -> str:
     """Say how the expert may err; nothing for an expert who is right."""
     if not error:

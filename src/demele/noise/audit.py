@@ -513,15 +513,10 @@ class AuditPlan:
         InputError, InputTypeError, NotEnoughData
             If their number differs, or they are no classes.
         """
-        return Audit(
-            self.rows,
-            labels,
-            design=self.design,
-            probabilities=self.probabilities,
-            least_probability=self.least_probability,
-            within=self.within,
-            unseen_positives=unseen_positives,
-        )
+        held: dict[str, Any] = {
+            name: getattr(self, name) for name in ("design", "probabilities", "least_probability", "within")
+        }
+        return Audit(self.rows, labels, unseen_positives=unseen_positives, **held)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row and, for a weighted design, probability: a form to fill in."""

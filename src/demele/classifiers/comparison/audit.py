@@ -14,7 +14,7 @@ from demele.classifiers.betting import FRACTIONS, enough, summed, unseen_losses
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
-from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
+from demele.classifiers.expert_errors import allowed_rows, expert_words, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_reach
 from demele.classifiers.measures.audit_interval import PREDICTED, audited_ends, class_cells, ratio_parts
 from demele.classifiers.pooled_strata import TINY, Cells, gathered, smallest_tail
@@ -300,7 +300,7 @@ def by_audit(question: Question) -> Outcomes:
         assumptions=(
             _DRAWN[audit.design],
             *audit.assumed(question.data.labels),
-            expert_assumption(question, "The expert's labels are right."),
+            expert_words(question.expert_error, question.expert_errors) or "The expert's labels are right.",
         ),
         notes=(*((few,) if audit.k < FEW_LABELS else ()), *found.notes),
         details={"audited": audit.k, "difference_needed": needed},

@@ -17,7 +17,7 @@ from demele.classifiers.expert_errors import (
     ExpertErrors,
     allowed_rows,
     check_random_errors,
-    expert_assumption,
+    expert_words,
 )
 from demele.classifiers.judge import judge
 from demele.classifiers.mean_scores import checked_gate, sampling_error
@@ -416,7 +416,7 @@ class SequentialComparison(Result):
             [np.array([logs.get(claim, 0.0)]) for claim in ("candidate", "baseline")],
             (np.array([won - lost + draws.estimate()]), np.array([low], float), np.array([high], float)),
             (
-                expert_assumption(question, "Expert labels are right."),
+                expert_words(question.expert_error, question.expert_errors) or "Expert labels are right.",
                 "The seed was chosen before any expert label was known.",
                 *((random_sample(question),) if question.inference == "population" else ()),
             ),

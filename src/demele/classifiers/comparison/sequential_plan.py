@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.classifiers.betting import Draws, Stakes, enough, sampling_gap, stakes, unseen_losses
 from demele.classifiers.comparison.worst_case import GroupedPairs
-from demele.classifiers.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
+from demele.classifiers.expert_errors import allowed_rows, expert_words, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_gap
 from demele.classifiers.question import Inference, Outcomes, PairCounts, Question, pair_counts
 from demele.core.arrays import Counts, Flags, Floats, Rows
@@ -317,7 +317,7 @@ def sequential(question: Question) -> Outcomes:
     details = {name: figures if name == "expected_labels" else figures.astype(int) for name, figures in result.items()}
     assumptions = (
         "The audit is a uniform random sample of all rows, in the order drawn.",
-        expert_assumption(question, "Expert labels are right."),
+        expert_words(question.expert_error, question.expert_errors) or "Expert labels are right.",
     )
     return bet_outcomes(question, asked, counts, logs, ends, assumptions, notes, details | wealths)
 
