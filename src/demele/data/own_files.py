@@ -96,11 +96,7 @@ def _alike(variants: Sequence[VariantFacts]) -> list[Group]:
 
 def _images(variant: VariantFacts) -> str:
     images = "images" if variant.n is None else count(variant.n, "image")
-    return f"{images} of {_pixels(variant)}" if variant.shape else images
-
-
-def _pixels(variant: VariantFacts) -> str:
-    return "" if variant.shape is None else " x ".join(map(str, variant.shape))
+    return f"{images} of {' x '.join(map(str, variant.shape))}" if variant.shape else images
 
 
 def _factors(groups: Sequence[Group]) -> Table:

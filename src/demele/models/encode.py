@@ -75,11 +75,6 @@ def default_layout(model: Any) -> str:
     return "NCHW" if not is_keras and _is_of("torch.nn", "Module", _owner(model)) else "NHWC"
 
 
-def is_module(model: Any) -> bool:
-    """Whether a model is a layer of Keras, a module of PyTorch, or a method of one: its mode is known, and set."""
-    return _is_of("keras", "Layer", model) or _is_of("torch.nn", "Module", _owner(model))
-
-
 def reached_modules(model: Any) -> list[Any]:
     """Return the modules of PyTorch that the variables of a plain function hold.
 
@@ -204,16 +199,6 @@ class Encoded(NamedTuple):
     std: NDArray[np.float64] | None
 
 
-def checked_output(output: Any) -> str | None:
-    """Return the name of an output, if it is one.
-
-    Raises
-    ------
-    UnknownNameError
-    """
-    return None if output is None else checked_name(output, "output", OUTPUTS)
-
-
 def read_output(given: Any, output: str | None) -> Encoded:
     """Return means and standard deviations from what an encoder returned for one batch.
 
@@ -229,7 +214,15 @@ def read_output(given: Any, output: str | None) -> Encoded:
         If the outputs are ambiguous: two arrays could hold variances or their logarithms, and demele never guesses.
     """
     if isinstance(given, Mapping):
-        return _of_parts(_of_keys(given))
+        found = {_KEYS[key]: value for key, value in given.items() if isinstance(key, str) and key in _KEYS}
+        if "mean" not in found:
+            keys = ", ".join(map(quoted, list(given)[:10]))
+            raise InputError(
+                "model",
+                f"expected a dictionary with a key 'mean', 'mu', 'loc' or 'embedding', got the keys {keys}; "
+                "return the array instead",
+            )
+        return _of_parts(found)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(given, torch.distributions.Distribution):
         return _of_parts({"mean": given.mean, "std": given.stddev})
@@ -254,18 +247,6 @@ def read_output(given: Any, output: str | None) -> Encoded:
             f"{output or 'mean'!r} is {len(names)} arrays ({', '.join(names)}), the encoder returns {len(arrays)}",
         )
     return _of_parts(dict(zip(names, arrays, strict=True)))
-
-
-def _of_keys(given: Mapping[Any, Any]) -> dict[str, Any]:
-    found = {_KEYS[key]: value for key, value in given.items() if isinstance(key, str) and key in _KEYS}
-    if "mean" not in found:
-        keys = ", ".join(map(quoted, list(given)[:10]))
-        raise InputError(
-            "model",
-            f"expected a dictionary with a key 'mean', 'mu', 'loc' or 'embedding', got the keys {keys}; "
-            "return the array instead",
-        )
-    return found
 
 
 def _of_parts(parts: Mapping[str, Any]) -> Encoded:
@@ -374,7 +355,7 @@ def encode(
     [0.0, 1.0, 2.0]
     """
     check_images(images)
-    known = checked_output(output)
+    known = None if output is None else checked_name(output, "output", OUTPUTS)
     axes = default_layout(model) if layout is None else checked_name(layout, "layout", LAYOUTS)
     low, high = checked_range(value_range)
     wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
@@ -452,7 +433,8 @@ def _remedy(layout: str | None, axes: str) -> str:
 
 def _moved(model: Any) -> str:
     """Say what may have become of running statistics, where nobody could put them back."""
-    if is_module(model) or "torch" not in sys.modules or reached_modules(model):
+    known = _is_of("keras", "Layer", model) or _is_of("torch.nn", "Module", _owner(model))  # its mode is set
+    if known or "torch" not in sys.modules or reached_modules(model):
         return ""
     return (
         "; no variable of the function holds its network, so running statistics of batch norm have moved if it was in "

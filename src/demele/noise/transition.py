@@ -41,6 +41,16 @@ class SquareTable(Result):
     def _table(self) -> NDArray[Any]:
         """Return the entries."""
 
+    def _identity(self) -> tuple[object, ...]:
+        """Return all that two equal tables have in common."""
+        return type(self), self.classes, getattr(self, "sample_of", None), self._table().tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return self._identity() == other._identity() if isinstance(other, SquareTable) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
     @property
     def k(self) -> int:
         """Number of classes."""
@@ -151,7 +161,7 @@ def words_of(classes: tuple[int | str, ...] | None, k: int) -> Vocabulary:
 
 def frozen_copy(table: NDArray[Any]) -> NDArray[Any]:
     """Return a copy that nobody can write to."""
-    table = np.array(table)
+    table = table + 0  # in which -0.0 is 0.0
     table.setflags(write=False)
     return table
 
@@ -363,14 +373,6 @@ class TransitionMatrix(SquareTable):
 
     document = matrix_document
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransitionMatrix):
-            return NotImplemented
-        return self.classes == other.classes and np.array_equal(self.probabilities, other.probabilities)
-
-    def __hash__(self) -> int:
-        return hash((self.classes, self.probabilities.tobytes()))
-
     def _table(self) -> Floats:
         return self.probabilities
 
@@ -499,15 +501,6 @@ class TransitionCounts(SquareTable):
         return OptionText("TransitionCounts", (k, ("n", self.n), ("sample_of", self.sample_of), digest))
 
     document = counts_document
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransitionCounts):
-            return NotImplemented
-        same = self.classes == other.classes and self.sample_of == other.sample_of
-        return same and np.array_equal(self.counts, other.counts)
-
-    def __hash__(self) -> int:
-        return hash((self.classes, self.sample_of, self.counts.tobytes()))
 
     def _table(self) -> Counts:
         return self.counts

@@ -235,17 +235,7 @@ def checked_images(images: Any, held: CodesFile) -> ImageSet | None:
             f"expected {n:,}, one per row of the codes, got {len(images):,}; of a part of a set give "
             "images.subset(rows)",
         )
-    _check_same_rows(held.sample.factors, images.factors())
-    return images
-
-
-def _known(factors: pd.DataFrame) -> pd.DataFrame | None:
-    """Return factors, or None if there are none: images then have none."""
-    return factors if factors.shape[1] else None
-
-
-def _check_same_rows(own: pd.DataFrame, of_images: pd.DataFrame) -> None:
-    """Refuse images whose factors contradict those of the codes: they are of other rows, or in another order."""
+    own, of_images = held.sample.factors, images.factors()
     for name in own.columns.intersection(of_images.columns):
         odd = _contradictions(np.asarray(own[name]), np.asarray(of_images[name]))
         if odd.size:
@@ -256,6 +246,12 @@ def _check_same_rows(own: pd.DataFrame, of_images: pd.DataFrame) -> None:
                 f"{own[name].iloc[row]} with the codes, {of_images[name].iloc[row]} with the images",
                 "give the images in the order in which they were encoded, images.subset(rows)",
             )
+    return images
+
+
+def _known(factors: pd.DataFrame) -> pd.DataFrame | None:
+    """Return factors, or None if there are none: images then have none."""
+    return factors if factors.shape[1] else None
 
 
 def _contradictions(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.intp]:

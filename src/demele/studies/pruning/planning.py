@@ -473,7 +473,11 @@ def _pruned(job: PruningJob) -> Record:
         work, reached = work + (epoch - reached) * fabric.counts().multiply_adds, epoch
         if fit(epoch)[0] == "diverged":
             return {"status": "diverged", "reason": fabric.run.problem}
-        _prune(fabric, job, split, part)
+        configuration = job.configuration
+        looked_at = (split.held.images, split.held.given)
+        for level, share in configuration.shares().items():
+            of = "whole" if level == "links" else configuration.fraction_of
+            fabric.prune(level, part * share, configuration.criterion, *looked_at, fraction_of=of, seed=job.seed)  # type: ignore[arg-type]
         last = (epoch, part) == steps[-1]
         if last:
             before["raw"] = fabric.error(split.test.images, split.test.true)
@@ -484,14 +488,6 @@ def _pruned(job: PruningJob) -> Record:
     if fit(job.plan.training["epochs"])[0] == "diverged":
         return {"status": "diverged", "reason": fabric.run.problem}
     return _judged(job, fabric, split, work=work, before=before)
-
-
-def _prune(fabric: Fabric, job: PruningJob, split: Split, part: float) -> None:
-    configuration = job.configuration
-    looked_at = (split.held.images, split.held.given)
-    for level, share in configuration.shares().items():
-        of = "whole" if level == "links" else configuration.fraction_of
-        fabric.prune(level, part * share, configuration.criterion, *looked_at, fraction_of=of, seed=job.seed)  # type: ignore[arg-type]
 
 
 # What is kept of a fabric ---------------------------------------------------------------------------------------------
