@@ -88,12 +88,15 @@ def _words(factor: FactorVerdict, x: float, y: float) -> list[str]:
 def fabric_picture() -> str:
     """Return a fabric of 8 layers and 4 scales of which half of the links (38) went at random, as SVG."""
     from demele.models.fabric.lattice import Lattice, plan_links
-    from demele.models.fabric.results import structure_svg
+    from demele.models.fabric.results import lattice_graph
+    from demele.report.document import Document
+    from demele.report.renderers.picture import picture
 
     whole = Lattice.whole(8, 4)
     scores = np.random.default_rng(1).random(len(whole.links))
     left, _ = plan_links(whole, scores, remove=38, least=whole.longest, overshoot=0)
-    return structure_svg(left, title="A fabric of which half of the links went")
+    graph = lattice_graph("A fabric of which half of the links went", 8, 4, {link.name: 0.3 for link in left.links})
+    return picture(Document(kind="Fabric", headline="", figure=graph), "svg").decode()
 
 
 def _drawing(parts: list[str], height: float, words: str) -> str:

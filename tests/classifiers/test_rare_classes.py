@@ -100,7 +100,7 @@ def test_other_classes_are_left_open() -> None:
     """Among three classes, two of which are labels of the other rows, only the absent one is limited."""
     said, labels, audit = _whole_stratum(most=0.0)
     labels[600:], said[600:] = 2, 2
-    truth = np.where(audit.rows < 100, audit.labels, labels[audit.rows])
+    truth = np.where(audit.rows < 100, np.asarray(audit.labels), labels[audit.rows])
     known = {most: Audit(audit.rows, truth, design="stratified", within=np.arange(100), unseen_positives=most)
              for most in (1.0, 0.0)}  # fmt: skip
     assert_close(_recall(said, labels, known[0.0], k=3), [20 / 30, 20 / 30], ROUNDING)

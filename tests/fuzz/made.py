@@ -249,7 +249,6 @@ def study_file(rng: Rng) -> None:
     study = lab.load_study(_lines_changed(_STUDIES / "embedded.jsonl", rng))
     repr(study)
     study.to_frame()
-    study.scores_frame()
 
 
 def pruning_file(rng: Rng) -> None:

@@ -94,7 +94,7 @@ def test_rows_without_a_say_do_not_count() -> None:
     assert used == helping[:stopped].sum()
     assert helping[stopped - 1]
     # The label before the last does not decide yet.
-    before = Audit(audit.rows[: stopped - 1], audit.labels[: stopped - 1], design="uniform")
+    before = Audit(audit.rows[: stopped - 1], np.asarray(audit.labels)[: stopped - 1], design="uniform")
     assert not sequential(_question(case, before, inference="test_set")).candidate[0]
     assert sequential(_question(case, before, inference="test_set")).details["expected_labels"][0] >= 1
 
@@ -157,7 +157,7 @@ def test_sorted_rows_are_not_the_order_drawn() -> None:
     case = _case(3)
     audit = _audit(case, 200)
     order = np.argsort(audit.rows)
-    outcomes = sequential(_question(case, Audit(audit.rows[order], audit.labels[order], design="uniform")))
+    outcomes = sequential(_question(case, Audit(audit.rows[order], np.asarray(audit.labels)[order], design="uniform")))
     assert [note.code for note in outcomes.notes] == ["order-lost"]
     assert sequential(_question(case, audit)).notes == ()
 
