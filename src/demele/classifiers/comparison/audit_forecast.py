@@ -78,8 +78,6 @@ class AuditProspect:
         Labels of the expert.
     settled : float
         Share of the simulated audits that show one of the two to be better.
-    for_candidate : float
-        Share that show the candidate to be better.
     error : float
         Standard error of ``settled``, by (settled draws + 1) / (draws + 2).
     half_width : float
@@ -92,7 +90,6 @@ class AuditProspect:
     design: ForecastDesign
     rows: int
     settled: float
-    for_candidate: float
     error: float
     half_width: float
 
@@ -108,9 +105,9 @@ class PairOutlook:
         Share of the draws in which labels of all rows would settle it.
     for_candidate_by_all : float
         Share in which they would show the candidate to be better.
-    labels_half, labels_most : float
-        Labels by which half and 80% of the sequential comparisons have a verdict; infinite if they never do, NaN if
-        these were not simulated.
+    labels_most : float
+        Labels by which 80% of the sequential comparisons have a verdict; infinite if they never do, NaN if these were
+        not simulated.
     """
 
     baseline: str
@@ -118,7 +115,6 @@ class PairOutlook:
     world: str
     settled_by_all: float
     for_candidate_by_all: float
-    labels_half: float
     labels_most: float
 
     @property
@@ -694,20 +690,17 @@ def plan_audit(
                     design=kind,
                     rows=size,
                     settled=np.count_nonzero(said) / draws,
-                    for_candidate=int(np.count_nonzero(said > 0)) / draws,
                     error=math.sqrt(share * (1 - share) / (draws + 2)),
                     half_width=float(half_widths[place, design, at, :, pair].mean()),
                 )
             )
         said, ordered = at_most[place, :, pair], np.sort(asked[place, :, pair])
-        half, most = (float(ordered[math.ceil(share * draws) - 1]) for share in (0.5, ENOUGH))
         outlooks.append(
             PairOutlook(
                 **named,
                 settled_by_all=np.count_nonzero(said) / draws,
                 for_candidate_by_all=int(np.count_nonzero(said > 0)) / draws,
-                labels_half=half,
-                labels_most=most,
+                labels_most=float(ordered[math.ceil(ENOUGH * draws) - 1]),
             )
         )
     arguments: dict[str, object] = {"sizes": sizes, "level": level, "inference": inference}

@@ -377,18 +377,4 @@ class PerturbationTest(Result):
         ]
         return pd.DataFrame(rows).rename(columns={"value": "difference"}).set_index("map")
 
-    def curves_frame(self) -> "pd.DataFrame":
-        """Row per map, order and step: value, interval, corrected interval (NaN where there is none)."""
-        import pandas as pd
-
-        parts = []
-        for found in self.maps:
-            for curve in found.curves.values():
-                nothing = np.full(self.steps + 1, np.nan)
-                low, high = curve.corrected or (nothing, nothing)
-                columns = {"map": found.name, "order": curve.order, "destroyed": np.arange(self.steps + 1)}
-                columns |= {"value": curve.values, "low": curve.low, "high": curve.high}
-                parts.append(pd.DataFrame(columns | {"corrected_low": low, "corrected_high": high}))
-        return pd.concat(parts, ignore_index=True)
-
     document = perturbation_document

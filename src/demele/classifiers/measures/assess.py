@@ -682,14 +682,10 @@ def assess(
     apart = None
     if clusters is not None:
         apart = data.n * effective_share(*row_counts(data, "accuracy", None, 0), clusters, level=0.95)
-    arguments: dict[str, object] = {"level": level}
-    if rate is not None:
-        arguments["noise"] = rate
-    if found.audit is not None:
-        arguments["audit"] = found.audit
-    if expert_error:
-        arguments |= {"expert_error": expert_error, "expert_errors": expert_errors}
-    arguments |= {"per_class": per_class, "average": averages}
+    errs = {"expert_error": expert_error, "expert_errors": expert_errors} if expert_error else {}
+    known_of = {"noise": rate, "audit": found.audit}
+    arguments: dict[str, object] = {"level": level} | {key: one for key, one in known_of.items() if one is not None}
+    arguments |= errs | {"per_class": per_class, "average": averages}
     met = {} if true_labels is None else {"bias": "from true labels"}
     if clusters is not None:
         met["groups"] = digest(clusters.codes)
