@@ -18,7 +18,7 @@ from demele.classifiers.mean_scores import (
 )
 from demele.classifiers.pooled_strata import pooled_strata
 from demele.classifiers.score_kinds import item_means
-from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData
+from demele.core.errors import DemeleError, InputError, NotEnoughData
 from demele.labels import Audit, join_audits
 from tests.classifiers.audited import minus
 from tests.classifiers.test_pooled_strata import binary, counted
@@ -344,7 +344,7 @@ def test_audits_of_scores_and_of_classes_are_not_exchanged() -> None:
     refuses(InputError, "has scores, where classes are expected", compare, [1, 0, 1], [1, 1, 1], [1, 0, 0], audit=said)
     refuses(InputError, "expected audits of classes", join_audits, said, said, within=[0, 1])
     words = Audit([0, 1], ["good", "bad"], design="uniform")
-    refuses(InputTypeError, "expected 2 numbers", audited_mean, RowScores([1, 0, 1]), words)
+    refuses(InputError, "labels: expected numbers", audited_mean, RowScores([1, 0, 1]), words)
     assert said.of("").scores_of("any").tolist() == [0.5, 1]
     assert list(Audit([4], {"A": [1], "B": [None]}, design="uniform").to_frame()) == ["row", "A", "B"]
 

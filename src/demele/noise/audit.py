@@ -192,6 +192,13 @@ class Audit:
     InputError, InputTypeError, NotEnoughData
         If rows are repeated, negative or no whole numbers, if lengths differ, or probabilities are missing or odd.
 
+    Attributes
+    ----------
+    labels : array of shape (k,), or (k, n_systems)
+        Scores of several systems are columns.
+    systems : tuple of str
+        Their names; none for classes, and for scores of one system.
+
     Examples
     --------
     >>> audit = Audit([7, 2, 5], ["cat", "dog", "cat"], design="uniform")
@@ -202,7 +209,8 @@ class Audit:
     checked_by_kind = True
 
     rows: Rows
-    labels: NDArray[Any] | Mapping[str, Floats]
+    labels: NDArray[Any]
+    systems: tuple[str, ...]
     design: Design
     probabilities: Floats | None
     least_probability: float | None
@@ -224,18 +232,20 @@ class Audit:
         unseen_positives: Rate = 1.0,
     ) -> None:
         drawn = read_rows(rows)
-        expert: NDArray[Any] | Mapping[str, Floats]
-        if isinstance(labels, Mapping):
-            expert = {str(name): optional_numbers(one, "labels", "score") for name, one in labels.items()}
-        else:
-            column = as_column(labels, "labels")
+        several = isinstance(labels, Mapping)
+        columns = labels.values() if isinstance(labels, Mapping) else [labels]
+        if not columns:
+            raise NotEnoughData("labels", "expected scores of at least one system, got none")
+        read = []
+        for one in columns:
+            column = as_column(one, "labels")
             real = column.dtype.kind == "f" and column.ndim == 1 and (column != np.round(column)).any()
-            expert = {"": optional_numbers(column, "labels", "score")} if real else read_labels(labels, "labels")
-        for column in expert.values() if isinstance(expert, Mapping) else [expert]:
-            if column.size != drawn.size:
+            scored = several or real
+            read.append(optional_numbers(one, "labels", "score") if scored else read_labels(one, "labels"))
+            if read[-1].size != drawn.size:
                 raise InputError(
                     ("rows", "labels"),
-                    f"expected one expert label per audited row, got {drawn.size} rows and {column.size} labels",
+                    f"expected one expert label per audited row, got {drawn.size} rows and {read[-1].size} labels",
                 )
         chances = None
         if design == "weighted":
@@ -256,7 +266,8 @@ class Audit:
         set_fields(
             self,
             rows=drawn,
-            labels=expert,
+            labels=np.stack(read, axis=1) if several else read[0],
+            systems=tuple(map(str, labels)) if isinstance(labels, Mapping) else (),
             design=design,
             probabilities=chances,
             least_probability=least_probability,
@@ -266,8 +277,7 @@ class Audit:
         )
 
     def __repr__(self) -> str:
-        said = self.labels.values() if isinstance(self.labels, Mapping) else [self.labels]
-        known = digest(self.rows, *said, self.probabilities if self.within is None else self.within)
+        known = digest(self.rows, self.labels, self.probabilities if self.within is None else self.within)
         return f"Audit(k={self.k}, design={self.design!r}, digest={known!r})"
 
     @property
@@ -278,9 +288,9 @@ class Audit:
     @property
     def scores(self) -> Mapping[str, Floats]:
         """The true scores of each system; of one alone, the name is ""."""
-        if isinstance(self.labels, Mapping):
-            return self.labels
-        return {"": number_column(self.labels, "labels", self.k, "audited row", "numbers", inside=np.isfinite)}
+        if self.systems:
+            return dict(zip(self.systems, self.labels.T, strict=True))
+        return {"": optional_numbers(self.labels, "labels", "score")}
 
     def scores_of(self, name: str) -> Floats:
         """Return the true scores of one system.
@@ -299,7 +309,7 @@ class Audit:
         """Return the audit of the scores of one system."""
         one: Audit = object.__new__(Audit)
         held = {field: getattr(self, field) for field in Audit.__slots__}
-        set_fields(one, **held | {"labels": {"": self.scores_of(name)}})
+        set_fields(one, **held | {"labels": self.scores_of(name), "systems": ()})
         return one
 
     def inclusion(self, n: int, argument: str = "audit") -> tuple[Floats, Flags | None]:
@@ -341,7 +351,7 @@ class Audit:
                 f"{int(self.rows[beyond[0]])} (entry {int(beyond[0])}); rows are counted from 0: the {n:,} labels have "
                 f"rows 0 to {n - 1}",
             )
-        if isinstance(self.labels, Mapping):
+        if self.systems or self.labels.dtype.kind == "f":
             raise InputError(argument, "has scores, where classes are expected")
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
         inclusion, within = self.inclusion(n, argument)
@@ -353,7 +363,7 @@ class Audit:
         """Return a data frame with columns row, label (or of each system) and, if weighted, probability."""
         import pandas as pd
 
-        said = self.labels if isinstance(self.labels, Mapping) else {"label": self.labels}
+        said = self.scores if self.systems else {"label": self.labels}
         columns: dict[str, Any] = {"row": self.rows, **said}
         if self.probabilities is not None:
             columns["probability"] = self.probabilities
@@ -410,7 +420,7 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
         if audit.design != "uniform":
             raise InputError(name, f"expected an audit of design 'uniform', got {quoted(audit.design)}")
     said, other = first.labels, second.labels
-    if isinstance(said, Mapping) or isinstance(other, Mapping):
+    if "f" in (said.dtype.kind, other.dtype.kind):
         raise InputError(("first", "second"), "expected audits of classes, got scores")
     among = read_rows(within, "within")
     stray = second.rows[~np.isin(second.rows, among)]

@@ -206,8 +206,7 @@ def _audit(audit: Audit, factor: Factor, argument: str) -> NoiseOfFactor:
             f"names {plural(beyond.size, 'row that does', 'rows that do')} not exist, first "
             f"{int(audit.rows[beyond[0]])}; rows are counted from 0: the {n:,} rows of the factors are 0 to {n - 1}",
         )
-    said = audit.scores_of("") if isinstance(audit.labels, Mapping) else audit.labels
-    true = read_factor(said, factor.name, factor.kind)
+    true = read_factor(audit.labels, factor.name, factor.kind)
     if not true.complete:
         raise InputError(
             argument,
