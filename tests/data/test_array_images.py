@@ -1,6 +1,7 @@
 """Arrays of one's own become a set: floats become uint8, factors a grid where they are one; what is none is refused."""
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import demele
 from demele.core.errors import InputError, InputTypeError, UndefinedFactorWarning
 from demele.data import ArrayImages, FactorSpace
 from demele.data.array_images import MappedArray
+from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 GREY: Any = np.random.default_rng(0).integers(0, 256, (12, 3, 5), dtype=np.uint8)
@@ -49,9 +51,7 @@ def test_what_are_no_images_is_refused() -> None:
         (np.zeros((12, 8, 8, 5), np.uint8), InputError, "1 to 4 channels, got (12, 8, 8, 5): 5 channels; leave out"),
         (GREY[0, 0], InputError, "images: expected shape (n, height, width) or (n, height, width, channels)"),
     ]:
-        with pytest.raises(error) as caught:
-            ArrayImages(images)
-        assert told in str(caught.value)
+        refuses(error, re.escape(told), ArrayImages, images)
 
 
 def test_a_value_that_is_no_share_is_told_with_its_image() -> None:
@@ -110,9 +110,7 @@ def test_categories_keep_their_order() -> None:
     ],
 )
 def test_factors_that_do_not_fit_are_refused(factors: Any, more: Any, told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        ArrayImages(GREY, factors, **more)
-    assert told in str(caught.value)
+    refuses(InputError, re.escape(told), ArrayImages, GREY, factors, **more)
 
 
 @given(st.data())

@@ -1,6 +1,7 @@
 """Predictions joined by what identifies their rows: logs as their own programs wrote them, and tables."""
 
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -127,9 +128,7 @@ def test_what_cannot_be_joined_is_refused(
 ) -> None:
     held = [sample(0, [-1, -2], 0), sample(1, [-3, -2], 1)]
     paths = [written(tmp_path / "a.jsonl", held), written(tmp_path / "b.jsonl", change(held))]
-    with pytest.raises((InputError, FormatError)) as caught:
-        read_predictions(paths)
-    assert message in str(caught.value)
+    refuses((InputError, FormatError), re.escape(message), read_predictions, paths)
 
 
 def test_common_rows_are_kept_and_the_others_counted(tmp_path: Path) -> None:
@@ -210,9 +209,7 @@ def test_scores_are_kept_and_the_largest_is_predicted(tables: Path) -> None:
 )
 def test_identifiers_that_do_not_fit_are_refused(ids: list[Any], message: str, tables: Path) -> None:
     pd.DataFrame({"id": ids, "answer": [*"xyx"]}).to_csv("a.csv", index=False)
-    with pytest.raises(InputError) as caught:
-        read_predictions(["a.csv"], "gold.csv", id="id")
-    assert message in str(caught.value)
+    refuses(InputError, re.escape(message), read_predictions, ["a.csv"], "gold.csv", id="id")
 
 
 # On the command line ---------------------------------------------------------------------------------------------
