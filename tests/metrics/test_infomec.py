@@ -1,7 +1,6 @@
 """InfoM, InfoC and InfoE: known numbers, an independent definition, traps, noise."""
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,23 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND, value
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-#: Two factors of four values, every pair 25 times.
-GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-FIRST, SECOND = GRID.T
-CODES = {
-    "factors": GRID,
-    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
-    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
-    "one": np.column_stack([FIRST, 0 * FIRST]),
-    "coarse": np.column_stack([FIRST // 2, SECOND]),
-    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
-    "constant": 0 * GRID,
-}
 #: H of the sum of two of four values, and the share of log 4 that it tells of each.
 SUM = -sum(k / 16 * math.log(k / 16) for k in (1, 2, 3, 4, 3, 2, 1))
 TOLD = SUM / math.log(4) - 1
@@ -36,13 +24,6 @@ ON_GRID = {
     "infoe": (1, 1, 1, 0.5, 0.75, 1, 0),
 }
 LIMIT: dict[str, Any] = {"penalty": 1e8, "score_on": "training", "encoding": "one-hot"}
-
-
-def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, kinds: Any = None) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        own = {} if options is None else {name: options}
-        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], options=own)[name].value
 
 
 @pytest.mark.worked("infom", "infoc", "infoe")

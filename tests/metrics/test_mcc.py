@@ -1,42 +1,23 @@
 """MCC, its rank and weak forms and affine R2: known numbers, independent definitions, traps, noise."""
 
 import math
-import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import demele
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND, value
 from tests.oracles import recovery
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 NAMES = ("mcc", "mcc_rank", "mcc_weak", "r2_affine")
-#: Two factors of four values, every pair 25 times.
-GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-FIRST, SECOND = GRID.T
-CODES = {
-    "factors": GRID,
-    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
-    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
-    "one": np.column_stack([FIRST, 0 * FIRST]),
-    "coarse": np.column_stack([FIRST // 2, SECOND]),
-    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
-    "constant": 0 * GRID,
-}
 ON_GRID = {
     "mcc": (1, 1, math.sqrt(0.5), 0.5, (math.sqrt(0.8) + 1) / 2, 1, 0),
     "mcc_weak": (1, 1, 1, 0.5, (math.sqrt(0.8) + 1) / 2, 1, 0),
     "r2_affine": (1, 1, 1, 0.5, 0.9, 1, 0),
 }
-
-
-def value(name: str, codes: Any, factors: Any, *, kinds: Any = None, **keywords: Any) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], **keywords)[name].value
 
 
 @pytest.mark.worked("mcc", "mcc_weak", "r2_affine")
@@ -122,7 +103,7 @@ def test_noise_on_other_rows_scores_nothing_on_average_and_is_not_clipped() -> N
         for seed in range(12):
             rng = np.random.default_rng(seed)
             factors = np.column_stack([rng.random((150, 2)), rng.integers(0, 3, 150)])
-            own = {name: {"cross_fit": 5}}
+            own = {"cross_fit": 5}
             found.append(value(name, rng.random((150, codes)), factors[:, :2], options=own, seed=seed))
             found.append(value(name, rng.random((150, codes)), factors, options=own, seed=seed))
         assert_mean(found, 0.0)

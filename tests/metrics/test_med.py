@@ -1,7 +1,6 @@
 """MED, minimality and sufficiency: known numbers, an independent definition, traps, noise."""
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,37 +9,19 @@ from numpy.typing import NDArray
 
 import demele
 from demele.metrics.information.information_shares import best_codes, split_tables
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND, value
 from tests.oracles import information as oracle
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-#: Two factors of four values, every pair 25 times.
-GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-FIRST, SECOND = GRID.T
-CODES = {
-    "factors": GRID,
-    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
-    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
-    "one": np.column_stack([FIRST, 0 * FIRST]),
-    "coarse": np.column_stack([FIRST // 2, SECOND]),
-    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
-    "constant": 0 * GRID,
-}
 ON_GRID = {
     "med_modularity": (1, 1, 0, 1, 1, 0.753114, math.nan),
     "med_compactness": (1, 0.5, 0, 1, 1, 0.491278, math.nan),
     "minimality": (1, 1, 0.246886, 1, 1, 0.748962, math.nan),
     "sufficiency": (1, 1, 0.327820, 0.5, 0.75, 1, 0),
 }
-
-
-def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, kinds: Any = None) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        own = {} if options is None else {name: options}
-        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], options=own)[name].value
 
 
 @pytest.mark.worked("med_modularity", "med_compactness", "minimality", "sufficiency")

@@ -9,23 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+from tests.metrics.grid import CODES, GRID
 from tests.oracles import effects as oracle
 from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-#: Two factors of four values, every pair 25 times.
-GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-FIRST, SECOND = GRID.T
-CODES = {
-    "factors": GRID,
-    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
-    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
-    "one": np.column_stack([FIRST, 0 * FIRST]),
-    "coarse": np.column_stack([FIRST // 2, SECOND]),
-    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
-    "constant": 0 * GRID,
-}
 #: By weighted and by largest codes, and the effects on the first code.
 ON_GRID = {
     "factors": (1, 1, (1, 0)),

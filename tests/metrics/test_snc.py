@@ -11,23 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-#: Two factors of four values, every pair 25 times.
-GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-FIRST, SECOND = GRID.T
-CODES = {
-    "factors": GRID,
-    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
-    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
-    "one": np.column_stack([FIRST, 0 * FIRST]),
-    "coarse": np.column_stack([FIRST // 2, SECOND]),
-    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
-    "constant": 0 * GRID,
-}
 ACCURACY = (1, 1, 0.4375, 0.625, 0.75, 1, 0.25)
 LOST = (0.75, 0, 0.5625, 0.375, 0.5, 0, 0)
 ALL_ROWS: dict[str, Any] = {"score_on": "training"}

@@ -9,24 +9,15 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+from tests.metrics.grid import CODES as ON_GRID
+from tests.metrics.grid import FIRST, GRID, SECOND
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 Array = NDArray[np.float64]
-#: Two factors of four values, every pair 25 times.
-GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-FIRST, SECOND = GRID.T
 NAN = math.nan
-CODES = {
-    "factors": (GRID, (1, 1)),
-    "copies": (np.column_stack([FIRST, FIRST, SECOND, SECOND]), (1, 1)),
-    "rotated": (np.column_stack([FIRST + SECOND, FIRST - SECOND]), (1, 1)),
-    "one": (np.column_stack([FIRST, 0 * FIRST]), (1, NAN)),
-    "coarse": (np.column_stack([FIRST // 2, SECOND]), (1, 1)),
-    "sum beside": (np.column_stack([FIRST, SECOND, FIRST + SECOND]), (3 / 4, 3 / 4)),
-    "oblique": (np.column_stack([FIRST, FIRST + SECOND]), (1 / 2, 1 / 2)),
-    "constant": (0 * GRID, (NAN, NAN)),
-}
+CODES = {**ON_GRID, "oblique": np.column_stack([FIRST, FIRST + SECOND])}
+EXPECTED = ((1, 1), (1, 1), (1, 1), (1, NAN), (1, 1), (3 / 4, 3 / 4), (NAN, NAN), (1 / 2, 1 / 2))
 #: Two angles of twelve values.
 TURNS = np.array(list(itertools.product(range(12), repeat=2)))
 ANGLES = TURNS * np.pi / 6
@@ -41,13 +32,12 @@ def circles(*angles: Array) -> Array:
 
 
 def test_factorisation_of_codes_on_a_grid() -> None:
-    for name in CODES:
-        codes, expected = CODES[name]
+    for codes, expected in zip(CODES.values(), EXPECTED, strict=True):
         assert_close(list(score(codes, GRID).per_factor.values()), expected, ROUNDING)
 
 
 def test_axes_do_not_matter_but_units_do() -> None:
-    oblique = CODES["oblique"][0]
+    oblique = CODES["oblique"]
     turned = oblique @ np.array([[0.6, -0.8], [0.8, 0.6]])
     assert_close(score(turned, GRID).factorisation, 1 / 2, ROUNDING)
     assert abs(score(oblique * np.array([1.0, 10.0]), GRID).factorisation - 1 / 2) > 0.1

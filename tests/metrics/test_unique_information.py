@@ -7,23 +7,13 @@ import numpy as np
 import pytest
 
 import demele
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND
 from tests.oracles import information as oracle
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
-#: Two factors of four values, every pair 25 times.
-GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-FIRST, SECOND = GRID.T
-CODES = {
-    "factors": (GRID, 1),
-    "copies": (np.column_stack([FIRST, FIRST, SECOND, SECOND]), 0),
-    "rotated": (np.column_stack([FIRST + SECOND, FIRST - SECOND]), 0),
-    "one": (np.column_stack([FIRST, 0 * FIRST]), 1 / 2),
-    "coarse": (np.column_stack([FIRST // 2, SECOND]), 3 / 4),
-    "sum beside": (np.column_stack([FIRST, SECOND, FIRST + SECOND]), 0),
-    "constant": (0 * GRID, 0),
-}
+ON_GRID = dict(zip(CODES, (1, 0, 0, 1 / 2, 3 / 4, 0, 0), strict=True))
 
 
 def score(
@@ -39,10 +29,9 @@ def score(
 @pytest.mark.worked("unique_information")
 @pytest.mark.parametrize("name", CODES)
 def test_codes_on_a_grid(name: str) -> None:
-    codes, expected = CODES[name]
-    found = score(codes, GRID)
+    found = score(CODES[name], GRID)
     assert found.details["joint"] == "cells"
-    assert_close(found.value, expected, ROUNDING)
+    assert_close(found.value, ON_GRID[name], ROUNDING)
 
 
 def by_definition(codes: list[list[int]], factor: list[int]) -> float:
@@ -90,8 +79,7 @@ def test_rare_combinations_do_not_make_perfect_codes_dispensable() -> None:
 
 def test_boosted_trees_agree_with_cells_and_give_noise_nothing() -> None:
     for name in ("coarse", "rotated"):
-        codes, expected = CODES[name]
-        assert abs(score(codes, GRID, joint="boosting").value - expected) < 0.02
+        assert abs(score(CODES[name], GRID, joint="boosting").value - ON_GRID[name]) < 0.02
     rng = np.random.default_rng(2)
     assert score(rng.random((300, 4)), rng.integers(0, 3, (300, 2))).value < 0.02
 
