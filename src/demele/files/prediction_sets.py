@@ -534,32 +534,21 @@ def _of_tables(
         else read_columns(text, column, warn, labels=labels, classes=target if scores else None)
         for text in texts
     ]
-    if isinstance(files, Mapping):
-        for text, one in zip(texts, read, strict=True):
-            if len(one.columns) != 1:
-                raise InputError(
-                    f"{text}: holds {len(one.columns)} columns ({', '.join(list(one.columns)[:6])}); pick one"
-                )
-        models = {name: next(iter(one.columns.values())) for name, one in zip(files, read, strict=True)}
-        tables = dict(zip(files, read, strict=True))
-    else:
-        found: list[tuple[str, Any, PredictedColumns]] = []
-        called = [name_of(text) for text in texts]
-        if len(set(called)) < len(called):  # a column of the same name in each
-            called = [split_name(text)[0].stem for text in texts]
-        alone = distinct(called, texts)
-        for name, one in zip(alone, read, strict=True):
-            single = len(one.columns) == 1 and len(read) > 1
-            found += [
-                (name if single or one.scores is not None else column, values, one)
-                for column, values in one.columns.items()
-            ]
-        if len(read) == 1 and len(found) == 1:
-            found = [(alone[0], *found[0][1:])]
-        names = [name for name, _, _ in found]
-        if len(set(names)) < len(names):
-            raise InputError("files", f"expected distinct names of models, got {shown(names)}")
-        models, tables = {name: values for name, values, _ in found}, {name: one for name, _, one in found}
+    called = [name_of(text) for text in texts]
+    if len(set(called)) < len(called):  # a column of the same name in each
+        called = [split_name(text)[0].stem for text in texts]
+    called = list(files) if isinstance(files, Mapping) else distinct(called, texts)
+    models: dict[str, Any] = {}
+    tables: dict[str, PredictedColumns] = {}
+    for text, alone, one in zip(texts, called, read, strict=True):
+        if isinstance(files, Mapping) and len(one.columns) != 1:
+            raise InputError(f"{text}: holds {len(one.columns)} columns ({listed(list(one.columns), 6)}); pick one")
+        for held, values in one.columns.items():
+            name = alone if len(one.columns) == 1 else held
+            if name in models:
+                names = [*models, name]
+                raise InputError("files", f"expected distinct names of models, got {shown(names)}")
+            models[name], tables[name] = values, one
     kept: list[str] = []
     left_out = 0
     if column is not None:
@@ -567,11 +556,10 @@ def _of_tables(
         kept, left_out = common([list(one or ()) for one in every], [labels, *texts], ids)
         target = _at(target, gold, kept)
         models = {name: _at(values, tables[name], kept) for name, values in models.items()}
-    held = {name: (table, table.scores) for name, table in tables.items()}
     tied = {
-        name: scores if column is None else _at(scores, table, kept)
-        for name, (table, scores) in held.items()
-        if scores is not None
+        name: one.scores if column is None else _at(one.scores, one, kept)
+        for name, one in tables.items()
+        if one.scores is not None
     }
     columns = in_one_vocabulary({"labels": target, **{("model", name): values for name, values in models.items()}})
     return PredictionSet(
