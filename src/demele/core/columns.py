@@ -556,7 +556,7 @@ class RowBlocks:
     rows: Rows
     ends: Rows
 
-    def permutation(self, rng: np.random.Generator) -> Rows:
+    def permutation(self, rng: "np.random.Generator") -> Rows:
         """Return an order of the rows in which whole blocks stand in each other's places, each in its own order.
 
         Blocks of unequal length are laid end to end in their new order, from the first row on.

@@ -619,23 +619,24 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     ...
     demele.core.errors.InputError: n_rows: expected a whole number >= 1, got 0
     """
-    own = inspect.signature(function).parameters.values()
-    names = [one.name for one in own if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-    first = [one.name for one in own if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
     @functools.cache
-    def checks() -> dict[str, Callable[[Any, str], Any]]:  # at the first call: annotations may name what comes later
+    def checks() -> tuple[list[str], dict[str, Callable[[Any, str], Any]]]:
+        """Return parameters by position, and checks: at the first call, since annotations may name what comes later."""
+        own = inspect.signature(function).parameters.values()
+        names = [one.name for one in own if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        first = [one.name for one in own if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
         found = {}
         for name in names:
             annotation = annotation_of(function, name)
             kind = kind_of(annotation)
             found[name] = _of_class(annotation) if kind is None else kind.check
         old = {one: partial(refuse_old, new) for one, new in NEW_ARGUMENTS.items() if one not in names}
-        return old | {name: check for name, check in found.items() if check is not None}
+        return first, old | {name: check for name, check in found.items() if check is not None}
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
-        known, given = checks(), list[Any](args)
+        (first, known), given = checks(), list[Any](args)
         for place, name in enumerate(first[: len(args)]):
             if name in known:
                 given[place] = known[name](given[place], name)

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -144,7 +143,7 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
         if held is not None and replace and not os.access(target, os.W_OK):  # a rename would not ask
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
-    temporary = target.with_name(f".{name}.tmp-{secrets.token_hex(4)}")
+    temporary = target.with_name(f".{name}.tmp-{os.urandom(4).hex()}")
     with _removed_on_failure(temporary), _failing(path, untouched):
         file = _opened(temporary, held)
     with _removed_on_failure(temporary):

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 
-def rng_for(seed: int, *identity: str | int) -> np.random.Generator:
+def rng_for(seed: int, *identity: str | int) -> "np.random.Generator":
     """Return the generator of one named piece of work.
 
     Parameters

@@ -1,7 +1,6 @@
 """Independent pieces of work, here, in other processes, or on an executor."""
 
 import importlib
-import multiprocessing
 import os
 import re
 import signal
@@ -10,14 +9,16 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
 from itertools import islice
 from types import FrameType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from demele.core.errors import InputTypeError, WorkerError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 # Processes that work for this one -------------------------------------------------------------------------------------
 
@@ -62,6 +63,8 @@ class Watched:
 
 def end_with(parent: int) -> None:
     """Let this process end soon after the one that started it; nothing happens in any other process."""
+    import multiprocessing
+
     own, known = os.getpid(), multiprocessing.parent_process()
     started_by = os.getppid() if known is None or known.pid is None else known.pid
     if own == parent or started_by != parent or own in _looking:
@@ -71,6 +74,8 @@ def end_with(parent: int) -> None:
 
 
 def _look(parent: int) -> None:
+    import multiprocessing
+
     known = multiprocessing.parent_process()
     if os.name == "nt" and known is not None:  # a process keeps the number of its parent there
         known.join()
@@ -92,6 +97,8 @@ def lost_workers_told(started_by: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        from concurrent.futures import BrokenExecutor
+
         of_dask = type(error).__name__ == "KilledWorker" and type(error).__module__.partition(".")[0] == "distributed"
         if not of_dask and not isinstance(error, BrokenExecutor):
             raise
@@ -154,7 +161,7 @@ AHEAD = 64
 
 
 def completed(
-    function: Callable[[Item], Result], items: Iterable[Item], *, n_jobs: int = 1, executor: Executor | None = None
+    function: Callable[[Item], Result], items: Iterable[Item], *, n_jobs: int = 1, executor: "Executor | None" = None
 ) -> Generator[Result, None, None]:
     """Yield ``function(item)`` for all items, in the order in which they are finished.
 
@@ -251,7 +258,9 @@ def _closed(results: Generator[Result, None, None]) -> Generator[Result, None, N
             results.close()
 
 
-def _executed(function: Callable[[Item], Result], items: Iterator[Item], executor: Executor) -> Iterator[Result]:
+def _executed(function: Callable[[Item], Result], items: Iterator[Item], executor: "Executor") -> Iterator[Result]:
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     pending: set[Future[Result]] = set()
     try:
         for item in islice(items, AHEAD):

@@ -417,7 +417,7 @@ class OutOfFold:
     unconverged: int
 
 
-def dealt(labels: Indices, folds: int, rng: np.random.Generator) -> Indices:
+def dealt(labels: Indices, folds: int, rng: "np.random.Generator") -> Indices:
     """Deal instances out to folds, class by class, as cards: shape (n,).
 
     Every class is spread as evenly as its size allows, and so are all instances together; a class with fewer
@@ -466,7 +466,7 @@ def model_name(model: object) -> str:
     return re.sub(r"\s+", " ", repr(model)).replace("( ", "(").replace("[ ", "[")
 
 
-def seeded(model: Any, rng: np.random.Generator) -> Any:
+def seeded(model: Any, rng: "np.random.Generator") -> Any:
     """Return an untrained copy of a model whose unset random states are drawn; those that are set stay."""
     from sklearn.base import clone
 
