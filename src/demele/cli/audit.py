@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from demele.classifiers.comparison.audit_forecast import plan_audit
@@ -168,12 +167,27 @@ def next_rows(
                 f"{answers}: its rows were asked for another comparison (other predictions, labels, --classes, "
                 "--level, --inference, noise or --seed); give the same ones, or another --answers FILE"
             )
-        _tell(comparison, held, warn)
+        with in_file(held.text, labels=f"column {held.column}"):  # answers after a gap wait until it is filled
+            if held.known.any():
+                comparison.tell(held.rows[held.known], [label for label in held.labels if label is not None])
+            comparison.pass_over(held.rows[held.unclear])
+        used = comparison.labels_used
+        later = int((held.known | held.unclear)[used:].sum())
+        if later and not comparison.done:
+            warn(f"{held.text}: {held.names[used]} has no answer; the {later} after it count once it has")
     if not comparison.done and waiting < batch:
         rows = comparison.ask(batch)[waiting:]
         waiting += rows.size
         if kept is None:
-            _add_rows(answers, rows, labels, first=asked + 1, key=digest)
+            # below the rows that the file has, whatever program wrote it last
+            text, head, delimiter = "", None, "\t" if answers.suffix.lower() == ".tsv" else ","
+            if answers.exists():
+                text = text_of(answers)
+                delimiter, head = first_row(answers)
+                text = text if text.endswith("\n") else text + "\n"
+            lines = [{**line, COMPARISON: digest} for line in answer_rows(rows, labels, "sequential", first=asked + 1)]
+            more = answers_text(lines, head=head, delimiter=delimiter)
+            write_whole(answers, text + more, replace=bool(text))
         else:
             before, cells = (None, []) if held is None else (held.key, held.cells)
             key = new_key(rows, labels, "sequential", seed=comparison.seed, before=before, comparison=digest)
@@ -181,19 +195,6 @@ def next_rows(
             write_sheet(answers, key, kept, classes=offered, held=cells)
     warn.note(_progress(comparison, waiting, answers, ANSWER if blind else TRUE))
     return comparison.decision()
-
-
-def _tell(comparison: SequentialComparison, answers: Answers, warn: Warned) -> None:
-    """Tell the comparison the answers that there are; those after a gap wait until it is filled."""
-    with in_file(answers.text, labels=f"column {answers.column}"):
-        if answers.known.any():
-            labels = [label for label in answers.labels if label is not None]
-            comparison.tell(answers.rows[answers.known], labels)
-        comparison.pass_over(answers.rows[answers.unclear])
-    used = comparison.labels_used
-    later = int((answers.known | answers.unclear)[used:].sum())
-    if later and not comparison.done:
-        warn(f"{answers.text}: {answers.names[used]} has no answer; the {later} after it count once it has")
 
 
 def _progress(comparison: SequentialComparison, waiting: int, path: Path, column: str) -> str:
@@ -207,18 +208,6 @@ def _progress(comparison: SequentialComparison, waiting: int, path: Path, column
     hope = f" about {math.ceil(more):,} more to expect;" if math.isfinite(more) else ""
     hope = hope or (" more like them would not decide it;" if used else "")
     return f"{answers}, inconclusive;{hope} label {rows} in {path}, then run this again"
-
-
-def _add_rows(path: Path, rows: NDArray[np.intp], given: NDArray[Any], *, first: int, key: str) -> None:
-    """Add rows to the file, below those that it has, whatever program wrote it last."""
-    held, head, delimiter = "", None, "\t" if path.suffix.lower() == ".tsv" else ","
-    if path.exists():
-        held = text_of(path)
-        delimiter, head = first_row(path)
-        held = held if held.endswith("\n") else held + "\n"
-    lines = [{**line, COMPARISON: key} for line in answer_rows(rows, given, "sequential", first=first)]
-    more = answers_text(lines, head=head, delimiter=delimiter)
-    write_whole(path, held + more, replace=bool(held))
 
 
 class Next(OfTestSet):

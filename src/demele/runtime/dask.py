@@ -77,7 +77,9 @@ def paired_partitions(
             )
         if both[0].chunks[0] != both[1].chunks[0]:
             both[1] = both[1].rechunk({0: both[0].chunks[0]})
-    parts = [_delayed(data) for data in both]
+    parts = [
+        [part[0] for part in data.to_delayed()] if hasattr(data, "chunks") else list(data.to_delayed()) for data in both
+    ]
     if len(parts[0]) != len(parts[1]):
         raise InputError(
             f"{arguments[0]} and {arguments[1]}: expected partitions that belong together, got {len(parts[0])} of "
@@ -159,8 +161,3 @@ def _table(data: Any, argument: str) -> tuple[Any, Any]:
 
 def _known(sizes: Sequence[float]) -> bool:
     return all(size == size for size in sizes)  # an unknown size is NaN
-
-
-def _delayed(data: Any) -> list[Any]:
-    parts = data.to_delayed()
-    return [part[0] for part in parts] if hasattr(data, "chunks") else list(parts)

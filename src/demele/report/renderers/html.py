@@ -25,7 +25,6 @@ from demele.report.document import (
     Matrix,
     Notice,
     Pill,
-    Rows,
     Strip,
     Strips,
     Table,
@@ -269,9 +268,15 @@ def page(document: Document, data: str = "{}") -> str:
     """Return a document as a page; ``data`` is the JSON that it offers to download."""
     sections = [("Verdict", _verdict(document))]
     sections += [(section.title, h("", map(block, section.shown))) for section in document.sections]
-    sections += [("Notes", _notes(document.notes))] * bool(document.notes)
+    order = ("fragile", "warning", "info")
+    notes = sorted(document.notes, key=lambda note: order.index(note.severity))
+    sections += [("Notes", h("ul", map(_note, notes), class_="notes"))] * bool(notes)
     sections += [("Method", h("p", uncited(document.methods)))] * bool(document.methods)
-    sections += [("Reproduce", h("", map(_signature, document.signatures)))] * bool(document.signatures)
+    signed = [
+        h("div", h("h3", label) if label else None, h("code", text), class_="signature")
+        for label, text in document.signatures
+    ]
+    sections += [("Reproduce", h("", signed))] * bool(signed)
     kind = document.kind if document.kind != document.title else ""
     style, script = _asset("document.css"), _asset("document.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -322,19 +327,9 @@ def _verdict(document: Document) -> Html:
     )
 
 
-def _notes(notes: Sequence[Notice]) -> Html:
-    order = ("fragile", "warning", "info")
-    return h("ul", map(_note, sorted(notes, key=lambda note: order.index(note.severity))), class_="notes")
-
-
 def _note(note: Notice) -> Html:
     pill = Pill("note", "none") if note.severity == "info" else Pill(note.severity, "open")
     return h("li", pill_of(pill), h("span", with_subject(note)))
-
-
-def _signature(pair: tuple[str, str]) -> Html:
-    label, text = pair
-    return h("div", h("h3", label) if label else None, h("code", text), class_="signature")
 
 
 # Blocks ---------------------------------------------------------------------------------------------------------------
@@ -402,7 +397,12 @@ def _heat(one: Heat) -> Html:
     depths = depths_of(one).tolist()
     cells = [[_heat_cell(one, i, j, depth) for j, depth in enumerate(row)] for i, row in enumerate(depths)]
     legend = h("p", h("span", h("i", class_="struck"), "chance level"), class_="legend") if one.struck else None
-    rows = [] if one.scatter is None else [packed(_scattered(one.scatter), f"rows-{slug(one.caption)}")]
+    columns = {}  # each in 256 steps between its ends, as base64 of bytes
+    for key, values in one.scatter.columns.items() if one.scatter is not None else ():
+        low, high = range_of(values, room=0)
+        steps = bytes(0 if is_missing(value) else round(2.55 * share_of(value, low, high)) for value in values)
+        columns[plain(key)] = {"low": written(low), "high": written(high), "steps": base64.b64encode(steps).decode()}
+    rows = [] if one.scatter is None else [packed(json.dumps(columns), f"rows-{slug(one.caption)}")]
     corner = f"{one.axes[0]} ╲ {one.axes[1]}"
     return _captioned(one.caption, h("", _grid(one, cells, corner), legend, rows), kind="heat")
 
@@ -412,16 +412,6 @@ def _heat_cell(one: Heat, row: int, column: int, depth: float) -> Html:
     kinds += ["down"] * (depth < 0)
     style = None if math.isnan(depth) or "struck" in kinds else f"--v:{abs(round(depth))}"
     return h("td", written(one.values[row][column], one.form), class_=" ".join(kinds), style=style)
-
-
-def _scattered(rows: Rows) -> str:
-    """Return each column in 256 steps between its ends, as base64 of bytes."""
-    columns = {}
-    for key, values in rows.columns.items():
-        low, high = range_of(values, room=0)
-        steps = bytes(0 if is_missing(value) else round(2.55 * share_of(value, low, high)) for value in values)
-        columns[plain(key)] = {"low": written(low), "high": written(high), "steps": base64.b64encode(steps).decode()}
-    return json.dumps(columns)
 
 
 def _matrix(one: Matrix) -> Html:

@@ -117,10 +117,6 @@ def _axis(axis: Any, low: float, high: float, form: str, label: str) -> None:
     axis.set_label_text(_text(label, 80))
 
 
-def _plain_frame(ax: Any) -> None:
-    ax.spines[["top", "right"]].set_visible(False)
-
-
 def _strips(ax: Any, one: Strips) -> None:
     rows = one.rows[:_MOST_ROWS]
     marks = [mark for strip in rows for mark in strip.marks]
@@ -137,7 +133,7 @@ def _strips(ax: Any, one: Strips) -> None:
     ax.set_xlim(low, high)
     sides = "" if one.sides is None else f"← {one.sides[0]}   {one.sides[1]} →"
     _axis(ax.xaxis, low, high, one.form, "   ".join(filter(None, [one.axis, sides])))
-    _plain_frame(ax)
+    ax.spines[["top", "right"]].set_visible(False)
     _legend(ax, one.series)
 
 
@@ -177,7 +173,7 @@ def _lines(ax: Any, one: Lines) -> None:
     for axis, (label, form) in ((ax.xaxis, one.x), (ax.yaxis, one.y)):
         low, high = axis.get_view_interval()
         _axis(axis, low, high, form, label)
-    _plain_frame(ax)
+    ax.spines[["top", "right"]].set_visible(False)
     if len(one.lines) > 1:
         ax.legend(frameon=False, fontsize="small")
 

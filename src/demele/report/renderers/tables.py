@@ -17,7 +17,6 @@ from demele.report.document import (
     Mark,
     Matrix,
     Notice,
-    Strip,
     Strips,
     Table,
 )
@@ -124,7 +123,9 @@ def _of_strips(figure: Strips) -> Table:
             cells[title] = (mark.at, mark.to) if mark.kind == "span" else mark.at
         places |= dict.fromkeys(cells)
         rows.append(cells)
-    texts = {"Text": "text"} if any(_says_more(strip, figure.form) for strip in figure.rows) else {}
+    said = [[written(mark.at, figure.form) for mark in strip.marks] for strip in figure.rows]
+    more = any(strip.text and strip.text not in own for strip, own in zip(figure.rows, said, strict=True))
+    texts = {"Text": "text"} if more else {}
     states = {"State": "text"} if any(strip.pill for strip in figure.rows) else {}
     columns = {"Name": "text", **dict.fromkeys(places, figure.form), **texts, **states}
     return Table(
@@ -135,11 +136,6 @@ def _of_strips(figure: Strips) -> Table:
             for strip, cells in zip(figure.rows, rows, strict=True)
         ],
     )
-
-
-def _says_more(strip: Strip, form: str) -> bool:
-    """Whether the text of a strip is not the value of one of its marks."""
-    return bool(strip.text) and strip.text not in [written(mark.at, form) for mark in strip.marks]
 
 
 def _title(figure: Strips, mark: Mark) -> str:

@@ -1,8 +1,8 @@
 """Documents as text of a terminal: the answer, the table and the next step."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
-from demele.report.document import Cell, Document, Table
+from demele.report.document import Document, Table
 from demele.report.renderers.tables import shown_tables, with_subject
 from demele.report.words import count, cut, is_minor, is_number, sentence_of, typed, uncited, width_of, written
 
@@ -86,7 +86,8 @@ def _wrapped(words: str, width: int, indent: str = "") -> Iterator[str]:
 def _table(table: Table, width: int) -> Iterator[str]:
     rows = table.rows[: max(_MOST_ROWS, table.first)]
     forms = list(table.columns.values())
-    cells = [[typed(title) for title in table.columns], *(_texts(row, forms) for row in rows)]
+    texts = [[typed(written(cell, form)) for cell, form in zip(row, forms, strict=True)] for row in rows]
+    cells = [[typed(title) for title in table.columns], *texts]
     sizes = {place: max(width_of(row[place]) for row in cells) for place in range(len(forms))}
     while sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) > width:
         minor = [place for place in sizes if is_minor(forms[place])]
@@ -108,10 +109,6 @@ def _table(table: Table, width: int) -> Iterator[str]:
         yield from _wrapped(f"Not shown: {', '.join(hidden)}.", width)
     if table.note:
         yield from _wrapped(table.note, width)
-
-
-def _texts(row: Sequence[Cell], forms: Iterable[str]) -> list[str]:
-    return [typed(written(cell, form)) for cell, form in zip(row, forms, strict=True)]
 
 
 def _padded(text: str, size: int, form: str) -> str:
