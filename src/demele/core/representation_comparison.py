@@ -200,7 +200,9 @@ def _scores(result: "RepresentationComparison") -> Table:
             tested = [one.p_value for one in own if top in (one.first, one.second) and not math.isnan(one.p_value)]
             cells.append(max(tested, default=None))
         rows.append((*titles, *cells))
-        notes += [f"{titles[1]}: {said}." for said in [_footnote(own)] if said]
+        remarks = [f"no interval ({one.reason.partition('; ')[0]})" for one in own if one.reason]
+        remarks += [part for one in own for part in _remarks(one)]
+        notes += [f"{titles[1]}: {'; '.join(dict.fromkeys(remarks))}."] if remarks else []
     return Table("Scores", heads, rows, " ".join(notes))
 
 
@@ -214,12 +216,6 @@ def _value(result: "RepresentationComparison", who: str, metric: str) -> str:
     if own is None:
         return written(None)
     return written(ends(own.interval)) if math.isnan(own.value) and own is not score else written(own.value)
-
-
-def _footnote(own: "Sequence[ScoreDifference]") -> str:
-    """Say what a reader must know of the differences by one metric."""
-    said = [f"no interval ({one.reason.partition('; ')[0]})" for one in own if one.reason]
-    return "; ".join(dict.fromkeys([*said, *(part for one in own for part in _remarks(one))]))
 
 
 def _remarks(one: "ScoreDifference") -> list[str]:

@@ -459,22 +459,16 @@ def _workbook(rows: Sequence[Cells], path: Path, choices: Mapping[str, Sequence[
         column = openpyxl.utils.get_column_letter(place)
         longest = max(len(str(row[place - 1])) for row in rows if row[place - 1] is not None)
         sheet.column_dimensions[column].width = min(max(longest + 2, _NARROWEST), _WIDEST)
-        if name in choices:
-            _offer(sheet, f"{column}2:{column}{max(len(rows), 2)}", choices[name])
+        offers = choices.get(name, ())
+        held = ",".join(offers)  # texts to pick from, where the format can hold them
+        if offers and len(held) <= _LONGEST_LIST and held.count(",") < len(offers) and '"' not in held:
+            validation = require("openpyxl.worksheet.datavalidation", purpose="writing a workbook").DataValidation
+            offered = validation(type="list", formula1=f'"{held}"', allow_blank=True, showErrorMessage=False)
+            sheet.add_data_validation(offered)
+            offered.add(f"{column}2:{column}{max(len(rows), 2)}")
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
-
-
-def _offer(sheet: Any, cells: str, choices: Sequence[str]) -> None:
-    """Let cells offer texts to pick from, where the format can hold them."""
-    held = ",".join(choices)
-    if len(held) > _LONGEST_LIST or any("," in choice or '"' in choice for choice in choices):
-        return
-    validation = require("openpyxl.worksheet.datavalidation", purpose="writing a workbook").DataValidation
-    offered = validation(type="list", formula1=f'"{held}"', allow_blank=True, showErrorMessage=False)
-    sheet.add_data_validation(offered)
-    offered.add(cells)
 
 
 def _workbook_rows(path: Path) -> Iterator[tuple[int, Cells]]:

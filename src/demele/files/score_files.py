@@ -210,7 +210,13 @@ def read_scores(
     kept, left_out = _common(held, notes)
     first = [held[next(iter(held))][name][0] for name in kept]
     human = _human_scores({s: [[one for row in own[n] for one in row.human] for n in kept] for s, own in held.items()})
-    groups = [_group_of(row, group, several) for row in first] if group else [row.id for row in first]
+    groups = [row.id for row in first]
+    if group:
+        groups = [cell_text(row.fields.get(group)) for row in first]
+        if "" in groups:
+            row = first[groups.index("")]
+            raise InputError("group", f"{row.place}: has no {group}; it has {listed(list(row.fields))}")
+        groups = [f"{row.task}/{name}" if several else name for row, name in zip(first, groups, strict=True)]
     epochs = {
         name: [[row.score for row in own[one] if row.score is not None] for one in kept] for name, own in held.items()
     }
@@ -495,13 +501,6 @@ def _common(held: Mapping[str, Mapping[str, list[ScoredRow]]], notes: list[str])
                 f"{seen[odd[0], row.program].place}, first {quoted(odd[0])}; compare the same task and version"
             )
     return kept, frozenset(every - set(kept))
-
-
-def _group_of(row: ScoredRow, name: Any, several: bool) -> str:
-    held = row.fields.get(name)
-    if held is None or cell_text(held) == "":
-        raise InputError("group", f"{row.place}: has no {name}; it has {listed(list(row.fields))}")
-    return f"{row.task}/{cell_text(held)}" if several else cell_text(held)
 
 
 def _human_scores(said: Mapping[str, Sequence[Sequence[float]]]) -> HumanScores | None:
