@@ -80,7 +80,7 @@ class Aggregate(Command):
     readers = (read_answers,)
     called: ClassVar = {"annotations": "ANSWERS", "annotators": "ANSWERS", "given_labels": "--given"}
 
-    def _run(self, given: Given, *, true_labels: Data = None) -> Call:
+    def _run(self, asked: Given, *, true_labels: Data = None) -> Call:
         """Read answers, or the true labels of a sample.
 
         Parameters
@@ -88,20 +88,20 @@ class Aggregate(Command):
         true_labels : array-like of shape (n,), optional
             True labels of a random sample, whose given labels are counted.
         """
-        files = given.read(given=str, gold=str, features=str)
-        noise = given.written(".noise.csv")
+        files = asked.read(given=str, gold=str, features=str)
+        noise = asked.written(".noise.csv")
         if noise and "given" not in files:
             raise InputError(f"{noise[0]}: needs --given, the labels whose noise is estimated")
         if true_labels is None:
-            read = given.call(read_answers, *given.files, given.warn, files=files)
+            read = asked.call(read_answers, *asked.files, asked.warn, files=files)
             more = {name: getattr(read, name) for name in files}
-            return given.bind(aggregate, read.answers, classes=None, **more)
+            return asked.bind(aggregate, read.answers, classes=None, **more)
         refuse_weighted(str(true_labels), "--true-labels")
         if len(files) > 1:
             raise InputError(f"{flag_of([*files][1])}: is for answers of annotators")
         columns = {"true_labels": str(true_labels), "given_labels": files["given"]}
-        columns = in_one_vocabulary({name: column(text, given.warn) for name, text in columns.items()})
-        return given.bind(count_labels, **columns, **given.read(classes=_classes(columns["given_labels"])))
+        columns = in_one_vocabulary({name: column(text, asked.warn) for name, text in columns.items()})
+        return asked.bind(count_labels, **columns, **asked.read(classes=_classes(columns["given_labels"])))
 
 
 class Clean(Command):

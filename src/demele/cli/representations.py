@@ -27,9 +27,10 @@ from demele.files.table_files import Warn
 from demele.metrics.standalone.downstream import downstream, reduced_downstream
 from demele.metrics.standalone.fairness import fairness, strong_downstream
 from demele.metrics.standalone.unsupervised import udr, unsupervised_scores
+from demele.scoring import evaluate as evaluating
 from demele.scoring.breakdown import breakdown
 from demele.scoring.concepts import absorption, sparse_probing, splitting
-from demele.scoring.evaluate import LARGEST_MAPPED, evaluate, read_in_pieces
+from demele.scoring.evaluate import evaluate, read_in_pieces
 from demele.scoring.replay import replay as replay_score
 from demele.scoring.several import compare_representations
 from demele.scoring.sparse import evaluate_sparse
@@ -68,7 +69,7 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
         from demele.outofcore.tables import scan_parquet
 
         scanned = scan_parquet(path, names or None)
-        if path.is_dir() or scanned.n * len(scanned.names) * 8 > LARGEST_MAPPED:
+        if path.is_dir() or scanned.n * len(scanned.names) * 8 > evaluating.LARGEST_MAPPED:
             return scanned
     table = read_table(text, warn=warn)
     return table if names or isinstance(table, np.ndarray) else without_row_numbers(table, path, warn)
