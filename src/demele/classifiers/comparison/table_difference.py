@@ -365,33 +365,22 @@ class AuditedTables:
             room = max(float(reach.sum() - possible.sum()), 0.0)
             guard = self.guard(possible, largest, uneven=first >= 0)
             sums.append([*map(float, (seen.total, seen.variance, seen.squares)), float(met.sum()), room, *guard])
-        return Shown(
-            float(self.value[second] - (self.value[first] if first >= 0 else 0.0)),
-            sums,
-            self.sampling(first, second, mean, square, float((truly**2 - square[rows]) @ weight)),
-        )
-
-    def sampling(
-        self, first: int, second: int, mean: Floats, square: Floats, news: float
-    ) -> tuple[float, float, float]:
-        """Return the variance of the sum of effects, half of the largest effect on the known labels, and its degrees.
-
-        The guessed sum of squares is corrected by the audit, as the estimates are, but not below a quarter of itself.
-        """
-        data, groups = self.question.data, self.question.clusters
+        value = float(self.value[second] - (self.value[first] if first >= 0 else 0.0))
         if self.question.inference != "population":
-            return 0.0, 0.0, np.inf
+            return Shown(value, sums, (0.0, 0.0, np.inf))
+        # The guessed sum of squares is corrected by the audit, as the estimates are, but not below a quarter of itself.
         guessed = float(square.sum() - mean.sum() ** 2 / data.n)
-        variance, degrees = max(guessed + news, LEAST_SHARE * guessed), np.inf
+        variance = max(guessed + float((truly**2 - square[rows]) @ weight), LEAST_SHARE * guessed)
         labels = data.labels.copy()
-        labels[self.audit.rows] = self.audit.labels
+        labels[rows] = audit.labels
         step = float(np.abs(self.adds(labels, first, second, np.arange(data.n))).max()) / 2
+        groups, degrees = self.question.clusters, np.inf
         if groups is not None:
             size, own = np.sqrt(square), first < 0
             variance *= design_effect(mean, size, groups, float(size @ size) if own else variance)
-            met = groups.count if own else int(np.count_nonzero(groups.sums(size)))
-            degrees = degrees_of(met, self.question.tail)
-        return variance, step, degrees
+            counted = groups.count if own else int(np.count_nonzero(groups.sums(size)))
+            degrees = degrees_of(counted, self.question.tail)
+        return Shown(value, sums, (variance, step, degrees))
 
     def guard(self, loss: Floats, largest: float, *, uneven: bool) -> tuple[float, float]:
         """Return the weight and the size of one unseen error, from what each audited row can lose.
