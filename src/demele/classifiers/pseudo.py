@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, checked, checked_name
-from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
+from demele.core.labelled import read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.result import TableResult
 from demele.core.results import Interval, Note
@@ -180,7 +180,26 @@ def pseudo_supervised(
     >>> {model.name: (model.agreement, model.expected) for model in found.models}
     {'a': (0.75, 0.75), 'b': (0.75, 0.625), 'c': (0.75, 0.625)}
     """
-    data, given = _read(predictions, labels, classes)
+    systems = read_models(predictions)
+    if len(systems) < 3:
+        raise NotEnoughData(
+            "predictions", f"expected at least 3 classifiers, so that others can vote, got {len(systems)}"
+        )
+    given = None if labels is None else read_labels(labels, "labels")
+    columns = {name: read_labels(values, f"predictions, {name}") for name, values in systems.items()}
+    if classes is None:
+        parts = [*columns.values(), *([] if given is None else [given])]
+        classes = vocabulary(np.concatenate([part for part in parts if part.dtype == parts[0].dtype])).classes
+    classes = vocabulary(np.empty(0), classes=classes).classes
+    if len(classes) < 2:
+        raise NotEnoughData("predictions", f"expected at least 2 classes, got only {classes[0]!r}")
+    # The first classifier's column stands for labels: any would do, it is only read for its length and classes.
+    first = next(iter(systems))
+    data = read_labelled(systems, systems[first], classes=classes, argument=first)
+    if given is not None:
+        for values in systems.values():
+            check_rows(values, labels, ("predictions", "labels"), (data.n, given.size))
+        given = data.vocabulary.encode(given, "labels")
 
     if isinstance(weights, Mapping):
         weights = {str(name): value for name, value in weights.items()}
@@ -293,30 +312,3 @@ def _notes(shares: Floats, ties: int, models: Sequence[PseudoModel], weights: Fl
         message = f"{name} has {most:.0%} of the weight: for the other classifiers, its prediction is the vote."
         notes.append(Note(code="one-voter", message=message, subject=(name,), severity="warning"))
     return tuple(notes)
-
-
-# The door ------------------------------------------------------------------------------------------------------------
-
-
-def _read(predictions: object, labels: object, classes: Sequence[object] | None) -> tuple[Labelled, Indices | None]:
-    models = read_models(predictions)
-    if len(models) < 3:
-        raise NotEnoughData(
-            "predictions", f"expected at least 3 classifiers, so that others can vote, got {len(models)}"
-        )
-    given = None if labels is None else read_labels(labels, "labels")
-    columns = {name: read_labels(values, f"predictions, {name}") for name, values in models.items()}
-    if classes is None:
-        parts = [*columns.values(), *([] if given is None else [given])]
-        classes = vocabulary(np.concatenate([part for part in parts if part.dtype == parts[0].dtype])).classes
-    classes = vocabulary(np.empty(0), classes=classes).classes
-    if len(classes) < 2:
-        raise NotEnoughData("predictions", f"expected at least 2 classes, got only {classes[0]!r}")
-    # The first classifier's column stands for labels: any would do, it is only read for its length and classes.
-    first = next(iter(models))
-    data = read_labelled(models, models[first], classes=classes, argument=first)
-    if given is None:
-        return data, None
-    for values in models.values():
-        check_rows(values, labels, ("predictions", "labels"), (data.n, given.size))
-    return data, data.vocabulary.encode(given, "labels")

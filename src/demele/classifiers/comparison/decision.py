@@ -26,7 +26,6 @@ from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.core.version import __version__
 from demele.noise.transition import digest
 
 if TYPE_CHECKING:
@@ -277,15 +276,6 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
 # Parts of a decision and of a ranking: estimates, notes and the signature ---------------------------------------------
 
 
-#: Data of a method, and the fields of a question that hold them.
-_FIELDS = {
-    "difficulty": ("difficulty",),
-    "cleaning": ("suspects", "suggested"),
-    "reference": ("reference",),
-    "true_labels": ("true_labels",),
-}
-
-
 def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     """Return notes on the audit, the groups, weak classifiers, classes, and options that the method does not use."""
     audit, data = question.audit, question.data
@@ -349,32 +339,37 @@ def effective_rows(question: Question, groups: Groups) -> float:
 
 def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     """Return everything but the data that changes a decision; arrays that a method looks at by their digest."""
-    arguments: dict[str, object] = {"method": spec.name, "measure": measure}
-    if question.of is not None:
-        arguments["of"] = question.class_of(measure)
-    arguments |= {"level": question.level, "inference": question.inference}
-    given = {name: getattr(question, name) for name in ("noise", "audit")}
-    arguments |= {name: value for name, value in given.items() if value is not None}
-    if spec.name == "hard-rows":
-        arguments["prudence"] = question.prudence
-    if question.exact:
-        arguments["exact"] = True
-    if question.expert_error:
-        arguments |= {"expert_error": question.expert_error, "expert_errors": question.expert_errors}
-    if question.seed:
-        arguments["seed"] = question.seed
-    context = {"n": str(question.data.n)}
-    if question.clusters is not None:
-        context["groups"] = digest(question.clusters.codes)
-    for option, fields in _FIELDS.items():
-        if getattr(question, fields[0]) is not None:
-            context[option] = digest(*(getattr(question, field) for field in fields))
-    if question.exact and question.audit is not None and question.audit.least is not None:
-        context["least_probability"] = f"{question.audit.least:.6g}"
-    # All models of a ranking vote on the true classes, so a pair alone is another question.
-    if spec.name == "audit" and question.of_table:
-        context["models"] = str(len(question.data.predictions))
-    return Signature("compare", arguments, {**context, "demele": __version__})
+
+    def digest_of(*arrays: Any) -> str | None:
+        return None if arrays[0] is None else digest(*arrays)
+
+    audit, clusters, errs = question.audit, question.clusters, bool(question.expert_error)
+    arguments = {
+        "method": spec.name,
+        "measure": measure,
+        "of": question.class_of(measure),
+        "level": question.level,
+        "inference": question.inference,
+        "noise": question.noise,
+        "audit": audit,
+        "prudence": question.prudence if spec.name == "hard-rows" else None,
+        "exact": question.exact or None,
+        "expert_error": question.expert_error or None,
+        "expert_errors": question.expert_errors if errs else None,
+        "seed": question.seed or None,
+    }
+    met = {
+        "groups": None if clusters is None else digest(clusters.codes),
+        "difficulty": digest_of(question.difficulty),
+        "cleaning": digest_of(question.suspects, question.suggested),
+        "reference": digest_of(question.reference),
+        "true_labels": digest_of(question.true_labels),
+        "least_probability": f"{audit.least:.6g}" if question.exact and audit is not None and audit.least else None,
+        # All models of a ranking vote on the true classes, so a pair alone is another question.
+        "models": len(question.data.predictions) if spec.name == "audit" and question.of_table else None,
+    }
+    known, found = ({key: one for key, one in part.items() if one is not None} for part in (arguments, met))
+    return Signature.of("compare", known, n=question.data.n, **found)
 
 
 def corrected(
