@@ -662,8 +662,31 @@ def disagreement(predictions: object, labels: object = None) -> Floats:
     >>> disagreement([["cat", "dog", "cat"], ["cat", "cat", "cat"]]).round(4)
     array([0.    , 0.4805, 0.    ])
     """
-    votes, k = _read_pool(predictions, labels)
-    n_voters, n = votes.shape
+    if isinstance(predictions, Mapping) or hasattr(predictions, "columns"):
+        rows = [read_labels(values, name) for name, values in read_models(predictions).items()]
+    else:
+        models = items_of(predictions, "predictions", "shape (n_models, n)")
+        rows = [read_labels(values, f"predictions, model {index}") for index, values in enumerate(models)]
+        if len(rows) < 2 and labels is None:
+            raise NotEnoughData(
+                "predictions",
+                f"expected at least 2 models, shape (n_models, n), got {len(rows)}; one model cannot disagree",
+            )
+    if labels is not None:
+        rows.append(read_labels(labels, "labels"))
+    n = rows[0].size
+    for index, row in enumerate(rows):
+        if row.size != n:
+            what = "labels" if labels is not None and index == len(rows) - 1 else f"model {index}"
+            raise InputError(
+                "predictions",
+                f"expected shape (n_models, n), the same n for all, got {n} rows for model 0 and "
+                f"{row.size} for {what}"
+                + ("; pass predictions.T" if what == "labels" and len(rows) - 1 == row.size else ""),
+            )
+    words = common_vocabulary(rows)
+    k, n_voters = len(words), len(rows)
+    votes = np.stack([words.encode(row, f"predictions, model {index}") for index, row in enumerate(rows)])
     result = np.empty(n)
     step = max(1, CELLS_AT_ONCE // max(k, n_voters))
     for start in range(0, n, step):
@@ -702,30 +725,3 @@ def read_disagreement(values: object, n: int) -> Floats:
     array([0., 2., 1.])
     """
     return number_column(values, "disagreement", n, "row")
-
-
-def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
-    if isinstance(predictions, Mapping) or hasattr(predictions, "columns"):
-        rows = [read_labels(values, name) for name, values in read_models(predictions).items()]
-    else:
-        models = items_of(predictions, "predictions", "shape (n_models, n)")
-        rows = [read_labels(values, f"predictions, model {index}") for index, values in enumerate(models)]
-        if len(rows) < 2 and labels is None:
-            raise NotEnoughData(
-                "predictions",
-                f"expected at least 2 models, shape (n_models, n), got {len(rows)}; one model cannot disagree",
-            )
-    if labels is not None:
-        rows.append(read_labels(labels, "labels"))
-    n = rows[0].size
-    for index, row in enumerate(rows):
-        if row.size != n:
-            what = "labels" if labels is not None and index == len(rows) - 1 else f"model {index}"
-            raise InputError(
-                "predictions",
-                f"expected shape (n_models, n), the same n for all, got {n} rows for model 0 and "
-                f"{row.size} for {what}"
-                + ("; pass predictions.T" if what == "labels" and len(rows) - 1 == row.size else ""),
-            )
-    words = common_vocabulary(rows)
-    return np.stack([words.encode(row, f"predictions, model {index}") for index, row in enumerate(rows)]), len(words)
