@@ -405,11 +405,6 @@ def _scenarios(result: "Characterisation") -> Table:
         ("Sweep", "text", lambda one: one.sweep),
         ("Severities", "text?", lambda one: ", ".join(map(one.label, range(len(one.severities))))),
         ("Rows", "text?", rows_of),
-        (
-            "Expectations",
-            "text?",
-            lambda one: "; ".join(f"{key}: {each.text}" for key in one.wanted for each in one.wanted[key]),
-        ),
     ]
     return listed("Scenarios", result.scenarios, columns, first=_MOST_CELLS)
 

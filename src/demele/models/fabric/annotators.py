@@ -183,10 +183,6 @@ class AnnotatorRecipe:
             "seed": int(rng.integers(2**31)),
         }
 
-    def rate_in(self, epoch: int, rate: float) -> float:
-        """Return the rate of an epoch, counted from 0, of a fabric that began with a rate."""
-        return rate / 10.0 ** sum(epoch >= one for one in self.milestones)
-
 
 def _check_range(given: Any, argument: str, which: str, inside: Callable[[Any], bool]) -> None:
     if not isinstance(given, tuple) or len(given) != 2 or not all(is_number(one) and inside(one) for one in given):
@@ -746,7 +742,7 @@ class _States:
         size = min(recipe.batch, len(self._common.coded))
         for epoch in range(recipe.epochs):
             for group in optimiser.param_groups:
-                group["lr"] = recipe.rate_in(epoch, rate)
+                group["lr"] = rate / 10.0 ** sum(epoch >= one for one in recipe.milestones)
             for place, (images, labels) in enumerate(self._feed.epoch(epoch, batch=size, seed=seed)):
                 self._network.train()
                 loss, logits = stepped(self._network, optimiser, images, labels)

@@ -312,10 +312,6 @@ class TrainingSpec(Plain):
     flip: bool
     seed: int
 
-    def rate_in(self, epoch: int) -> float:
-        """Return the rate of an epoch, counted from 0."""
-        return self.rate / 10.0 ** sum(epoch >= one for one in self.milestones)
-
 
 def scales_of(shape: Sequence[int], argument: str) -> int:
     """Return the scales of a fabric for images of a shape.

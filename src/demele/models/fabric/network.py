@@ -721,7 +721,8 @@ class FabricFitting(KeptTraining):
 
     def _epoch(self, epoch: int, interrupted: Callable[[], bool]) -> dict[str, float] | None:
         """Make one epoch; return what it came to, or nothing if it was interrupted."""
-        rate, begun = self._spec.rate_in(epoch), time.monotonic()
+        rate = self._spec.rate / 10.0 ** sum(epoch >= one for one in self._spec.milestones)
+        begun = time.monotonic()
         for group in self._optimiser.param_groups:
             group["lr"] = rate
         self._network.train()
