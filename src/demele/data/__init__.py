@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from demele.data.procedural.room import room as room
     from demele.data.procedural.sprites import sprites as sprites
     from demele.data.procedural.sprites import squares as squares
-    from demele.data.sample import Sample as Sample
     from demele.data.space import FactorSpace as FactorSpace
+    from demele.data.space import Sample as Sample
     from demele.data.space import Symmetry as Symmetry
 
 __getattr__, __dir__, __all__ = lazily(

@@ -16,15 +16,14 @@ from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.kinds import checked_name
 from demele.core.table_columns import real_numbers, whole_array
-from demele.data.sample import Sample
-from demele.data.space import refuse_outside
+from demele.data.space import Sample, refuse_outside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
 
-    from demele.data.sample import Sample
+    from demele.data.space import Sample
 
 
 # Real test sets with published labels, predictions of real models and findings of experts; answers of real crowds -----

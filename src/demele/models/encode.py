@@ -15,7 +15,7 @@ from demele.core.errors import DemeleError, InputError, InputTypeError, quoted, 
 from demele.core.kinds import Count, checked, checked_name, is_number
 from demele.core.table_columns import whole_array
 from demele.data.images import ImageSet
-from demele.data.sample import Sample
+from demele.data.space import Sample
 from demele.runtime.progress import reporting
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from demele.core.seeds import rng_for
 from demele.core.verdict import FactorVerdict, RepresentationVerdict
 from demele.data.array_images import ArrayImages, columns_of, factor_table
 from demele.data.images import ImageSet
-from demele.data.sample import Sample
+from demele.data.space import Sample
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import shares_of, verdict_of

@@ -23,7 +23,7 @@ from demele.core.table_columns import items_of
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images
-from demele.data.sample import Sample
+from demele.data.space import Sample
 from demele.models.encode import check_images, checked_range
 from demele.scoring.evaluate import evaluate
 from demele.studies.codes_file import (

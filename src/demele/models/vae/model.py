@@ -16,7 +16,7 @@ from demele.core.reading import parsing, path_of
 from demele.core.seeds import rng_for
 from demele.core.table_columns import real_numbers, whole_array
 from demele.data.images import ImageSet
-from demele.data.sample import Sample
+from demele.data.space import Sample
 from demele.models.encode import check_images
 from demele.models.vae.run import Run, TrainingSpec, run_of
 

@@ -15,7 +15,7 @@ from demele.core.reading import path_of
 from demele.data import room, sprites
 from demele.data.images import ImageSet
 from demele.data.own_files import DRAWN, named_images
-from demele.data.sample import Sample
+from demele.data.space import Sample
 from demele.models.vae.model import VAE, load_vae
 from demele.models.vae.run import Run
 
