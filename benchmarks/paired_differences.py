@@ -22,7 +22,7 @@ from demele.core.errors import DemeleWarning
 from demele.core.given_data import Codes, Factors
 from demele.core.proportions import holm
 from demele.core.seeds import rng_for
-from demele.estimation.differences import Difference, resampled_difference
+from demele.estimation.differences import Difference, over_runs
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL, protocol
 from demele.metrics.request import chosen_metrics, requests_of
@@ -88,7 +88,7 @@ def difference(record: dict[str, Any], metric: str, pair: tuple[str, str]) -> Di
     (first, firsts), (second, seconds) = (record[name][metric] for name in pair)
     if not firsts or not seconds:
         return None
-    return resampled_difference(first, second, np.array(firsts), np.array(seconds), LEVEL)
+    return over_runs(second - first, [], LEVEL, np.array(seconds) - np.array(firsts))
 
 
 def coverage(records: list[dict[str, Any]], metric: str, pair: tuple[str, str]) -> tuple[float, float, float]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation.cells import FactorCells, summarise_cells
+from demele.estimation.cells import summarise_cells
 from demele.estimation.irs import (
     CellExtremes,
     crossed_deviations,
@@ -50,9 +50,6 @@ def test_crossed_by_hand() -> None:
     assert_close(result.max_deviation, [12 / np.sqrt(280 / 6), 0.0], ROUNDING)
     assert_close(result.deviation, [np.sqrt(280 / 6), 0.0], ROUNDING)
     assert_exact(result.inactive, [False, True])
-    assert_exact(result.n_rows, [6, 5])
-    assert_exact(result.n_values, [2, 2])
-    assert_exact(result.fewest_rows, [3, 1])
 
 
 @settings(max_examples=60)
@@ -104,7 +101,6 @@ def test_extremes_add_up() -> None:
         result = crossed_from_extremes(merged.merge(empty))
         assert_close(result.matrix, whole.matrix, ROUNDING)
         assert_close(result.max_deviation, whole.max_deviation, ROUNDING)
-        assert_exact(result.n_rows, whole.n_rows)
     refuses(ValueError, "bins", a.merge, CellExtremes.empty(4, [4, 7, 3]))
 
 
@@ -114,7 +110,6 @@ def test_edges_of_the_crossed_form() -> None:
     bins = table([-1] * 5, [2] * 5, [0, 0, 1, 1, 1])
     result = crossed_deviations(codes, bins, [3, 3, 2])
     assert_exact(result.matrix, [[np.nan, 0.0, 1.0]])
-    assert_exact(result.fewest_rows, [0, 5, 2])
     # Constant on the rows annotated for a factor only: nothing to explain there.
     assert_exact(crossed_deviations(codes, table([-1, -1, 0, 1, 1]), [2]).matrix, [[np.nan]])
     # Constant but for a few rows: no distance at the median, hence inactive there.
@@ -192,13 +187,10 @@ def test_confounded_factors_by_hand() -> None:
     assert_exact(result.situations, [[0], [1]])
     assert_close(result.frequency, [2 / 3, 1 / 3], ROUNDING)
     assert_close(result.mpida, np.array([0.75, 2.0]) / deviation, ROUNDING)
-    assert_exact(result.worst_setting, [[0], [1]])
-    assert_close(result.worst_coverage, [1.0, 0.75], ROUNDING)
     assert_close(result.worst_rows, [3.0, 2.0], ROUNDING)
     assert_close(result.min_coverage, 0.75, ROUNDING)
     assert_close(result.mean_coverage, (4 + 4 + 2 + 2 * 0.75) / 12, ROUNDING)
     assert_exact(result.settings_seen, 1.0)
-    assert_exact(result.inactive, [False])
     assert result.n == 12
 
 
@@ -236,7 +228,6 @@ def test_tables_and_hashes_agree(sizes: list[int]) -> None:
     order = np.argsort(result.situations[:, 0])  # cells that were hashed come in order of appearance
     assert_exact(result.situations[order], expected.situations)
     assert_close(result.mpida[order], expected.mpida, ROUNDING)
-    assert_exact(result.worst_setting[order], expected.worst_setting)
 
 
 def test_many_chunks_of_few_and_of_many_cells() -> None:
@@ -253,22 +244,6 @@ def test_many_chunks_of_few_and_of_many_cells() -> None:
             expected = np.bincount(cell, weights=codes[:, j] - summary.moments.reference[j])
             unit = 1e4  # of sums of some hundred values around 0, 50 wide
             assert_close(summary.total[j, order] / unit, expected / unit, ROUNDING)
-
-
-def test_cells_add_up() -> None:
-    codes, bins = confounded_sample(300)
-    sizes = [5, 4, 3, 5]
-    whole = general_irs_from_cells(summarise_cells(codes, list(bins.T), sizes), [0], [1, 2])
-    a, b, c = (
-        summarise_cells(codes[cut], list(bins[cut].T), sizes) for cut in (slice(0, 7), slice(7, 150), slice(150, 300))
-    )
-    empty = FactorCells.empty(3, sizes)
-    for merged in (a.merge(b).merge(c), c.merge(b.merge(a)), empty.merge(b).merge(a).merge(c.merge(empty))):
-        result = general_irs_from_cells(merged, [0], [1, 2])
-        assert_close(result.value, whole.value, ROUNDING)
-        assert_exact(np.sort(merged.count), np.sort(a.merge(b.merge(c)).count))
-        assert result.n == 300
-    refuses(ValueError, "levels", a.merge, FactorCells.empty(3, [5, 4, 3, 6]))
 
 
 def test_rows_without_annotation_are_left_out() -> None:

@@ -6,16 +6,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from demele.estimation.differences import interval_within, over_runs, resampled_difference, run_difference, student
+from demele.core.arrays import Floats
+from demele.estimation.differences import Difference, interval_within, over_runs, run_difference, student
 from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most
 
 A = np.array([0.31, 0.42, 0.35, 0.50])
 B = np.array([0.52, 0.49, 0.71, 0.66])
 
 
-def test_resampled_difference_by_hand() -> None:
+def over_rows(first: float, second: float, firsts: Floats, seconds: Floats, level: float) -> Difference:
+    return over_runs(second - first, [], level, seconds - firsts)
+
+
+def test_differences_on_resamples_by_hand() -> None:
     # differences 0.1, 0.3, 0.2: standard deviation 0.1
-    found = resampled_difference(0.5, 0.8, np.array([0.4, 0.4, 0.6]), np.array([0.5, 0.7, 0.8]), 0.95)
+    found = over_rows(0.5, 0.8, np.array([0.4, 0.4, 0.6]), np.array([0.5, 0.7, 0.8]), 0.95)
     assert_close(found.value, 0.3, ROUNDING)
     assert_close(found.low, 0.3 - 0.1 * stats.t.ppf(0.975, 2), ROUNDING)
     assert_close(found.high, 0.3 + 0.1 * stats.t.ppf(0.975, 2), ROUNDING)
@@ -25,22 +30,22 @@ def test_resampled_difference_by_hand() -> None:
 def test_what_moves_both_scores_alike_leaves_the_difference() -> None:
     noise = np.random.default_rng(0).normal(size=50)
     apart = np.random.default_rng(1).normal(scale=0.01, size=50)
-    paired = resampled_difference(0.0, 0.1, noise, 0.1 + noise + apart, 0.9)
+    paired = over_rows(0.0, 0.1, noise, 0.1 + noise + apart, 0.9)
     assert paired.high - paired.low < 0.05 < np.std(noise)
 
 
 def test_a_failed_half_is_left_out_of_both() -> None:
     firsts, seconds = np.array([0.4, math.nan, 0.4, 0.6]), np.array([0.5, 0.9, 0.7, 0.8])
-    whole = resampled_difference(0.5, 0.8, firsts[[0, 2, 3]], seconds[[0, 2, 3]], 0.95)
-    assert resampled_difference(0.5, 0.8, firsts, seconds, 0.95) == whole
+    whole = over_rows(0.5, 0.8, firsts[[0, 2, 3]], seconds[[0, 2, 3]], 0.95)
+    assert over_rows(0.5, 0.8, firsts, seconds, 0.95) == whole
 
 
 def test_halves_that_do_not_vary_show_nothing() -> None:
-    found = resampled_difference(0.5, 0.8, np.full(20, 0.5), np.full(20, 0.8), 0.95)
+    found = over_rows(0.5, 0.8, np.full(20, 0.5), np.full(20, 0.8), 0.95)
     assert math.isnan(found.p_value)
     assert math.isnan(found.low)
     assert "same difference" in found.reason
-    assert "fewer than 2" in resampled_difference(0.5, 0.8, np.array([0.5]), np.array([0.8]), 0.95).reason
+    assert "fewer than 2" in over_rows(0.5, 0.8, np.array([0.5]), np.array([0.8]), 0.95).reason
 
 
 def test_welch_and_paired_tests_are_scipys() -> None:

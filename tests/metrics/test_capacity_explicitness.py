@@ -38,8 +38,8 @@ def test_known_curves() -> None:
     }
     for losses, wanted in curves.items():
         assert_close(area_explicitness(range(1, len(losses) + 1), losses), wanted, ROUNDING)
-    short, whole = np.log([1, 2, 4, 8]).tolist(), np.log([1, 2, 4, 8, 16]).tolist()
-    assert_close(area_explicitness(short, (1, 0.5, 0.25, 0.25), until=whole[-1]), 0.6875, ROUNDING)
+    whole = np.log([1, 2, 4, 8, 16]).tolist()
+    assert_close(area_explicitness(whole, (1, 0.5, 0.25, 0.25, 0.25)), 0.6875, ROUNDING)
     assert_close(area_explicitness(whole, (1, 0.9, 0.8, 0.7, 0.6)), 0.6, ROUNDING)
     assert_close(area_explicitness((1, 2), (3.0, 0.25), 0.5), 0.5, ROUNDING)
 

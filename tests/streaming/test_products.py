@@ -127,7 +127,7 @@ def products() -> ProductState:
 )
 def test_damaged_states_are_refused(name: str, changed: Any) -> None:
     state = products()
-    arrays, empty = state.arrays(), state.cleared()
+    arrays, empty = state.arrays(), ProductState.empty(BinEdges.of(CODES, MIXED))
     assert_exact(empty.restored(arrays).arrays()["n"], arrays["n"])
     with pytest.raises(FormatError):
         empty.restored({**arrays, name: changed(arrays[name])})

@@ -14,19 +14,16 @@ True
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 
-from demele.adapters.latte import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
+from demele.adapters.latte import BUNDLE, LatteMetric, latte_classes
+from demele.adapters.shared import AccumulatorMetric, AccumulatorOptions
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted
-from demele.core.inputs import Missing
-from demele.core.kinds import checked_flag
 from demele.core.lazy import require
 from demele.core.results import Evaluation, Score
-from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.streaming.accumulator import BOUND, Accumulator
+from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import BinEdges, plain_setting, setting_of
 
 # What Keras passes to a metric, as arrays: values of tensors, or why there are none -----------------------------------
@@ -105,7 +102,6 @@ class _Settings:
 
     arguments: Mapping[str, Any]
     order: str
-    native: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +111,7 @@ class _Computed:
 
 
 @keras.saving.register_keras_serializable(package="demele")
-class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
+class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc]
     """A registered metric, or several, as a ``keras.metrics.Metric``.
 
     Parameters
@@ -180,42 +176,17 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         dtype: Any = None,
         order: str = "codes-first",
         native: bool = False,
-        frame: BinEdges | None = None,
-        bound: int = BOUND,
         stream: str | int = 0,
-        outside: str = "raise",
-        protocol: str = DEFAULT_PROTOCOL,
-        seed: int = 0,
-        missing: Missing = "raise",
-        kinds: object = None,
-        reg_dim: object = None,
-        bins: object = None,
-        options: Mapping[str, Mapping[str, Any]] | None = None,
+        **options: Unpack[AccumulatorOptions],
     ) -> None:
-        keywords = {
-            "frame": frame,
-            "bound": bound,
-            "stream": stream,
-            "outside": outside,
-            "protocol": protocol,
-            "seed": seed,
-            "missing": missing,
-            "kinds": kinds,
-            "reg_dim": reg_dim,
-            "bins": bins,
-            "options": options,
-        }
-        accumulator = Accumulator(metrics, **keywords)  # type: ignore[arg-type]
+        accumulator = Accumulator(metrics, stream=stream, **options)
         own = accumulator.metrics[0] if isinstance(metrics, str) else list(accumulator.metrics)
         super().__init__(name=name or (own if isinstance(own, str) else "demele"), dtype=dtype)
         if order not in ORDERS:
             raise InputError("order", f"expected 'codes-first' or 'keras', got {quoted(order)}")
-        checked_flag(native, "native")
-        whole = [one for one in accumulator.metrics if CATALOGUE[one].native == "whole"]
-        if native and whole:
-            raise InputError("native", f"{', '.join(whole)} has a value of the whole only; pass native=False")
-        self._settings = _Settings({"metrics": own, "order": order, "native": native, **keywords}, order, native)
-        self._accumulator = accumulator
+        self._keep(accumulator, single=isinstance(metrics, str), native=native)
+        arguments = {"metrics": own, "order": order, "native": native, "stream": stream, **options}
+        self._settings = _Settings(arguments, order)
         self._computed: _Computed | None = None
 
     # Rows -----------------------------------------------------------------------------------------------------------
@@ -279,11 +250,6 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
             merged = merged.merge(other._accumulator)
         self._accumulator = merged
 
-    @property
-    def accumulator(self) -> Accumulator:
-        """The rows so far: an immutable :class:`demele.Accumulator`, to merge with others."""
-        return self._accumulator
-
     def get_state(self) -> bytes:
         """Return the rows as bytes, for :meth:`set_state`; they hold no code."""
         state: bytes = self._accumulator.to_bytes()
@@ -334,30 +300,14 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         if _in_symbolic_scope():
             return self._tensors(self._undefined())
         if self._settings.order != "keras" or self._accumulator.n == 0:
-            return self._tensors(self._values())
+            return self._tensors(self._values(self.score))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DemeleWarning)  # after each batch anew; the notes hold them
             try:
-                values = self._values()
+                values = self._values(self.score)
             except NotEnoughData:
                 values = self._undefined()
         return self._tensors(values)
-
-    def _values(self) -> Any:
-        score = self.score
-        if isinstance(score, Score):
-            return self._value_of(score)
-        found = {one.metric: self._value_of(one) for one in score}
-        return {name: found.get(name, np.nan) for name in self._accumulator.metrics}
-
-    def _value_of(self, score: Score) -> Any:
-        if not self._settings.native:
-            return score.value
-        return score.per_code if score.per_factor is None else score.per_factor
-
-    def _undefined(self) -> Any:
-        single = isinstance(self._settings.arguments.get("metrics"), str)
-        return np.nan if single else dict.fromkeys(self._accumulator.metrics, np.nan)
 
     def _tensors(self, values: Any) -> Any:
         if isinstance(values, dict):
@@ -447,13 +397,7 @@ class _OfLatte(LatteMetric, KerasMetric):
         own, settings, more = self.arguments(given, keywords)
         super().__init__(self.metric, native=True, **settings, **more)
         more = {key: value for key, value in more.items() if key not in ("name", "dtype")}
-        self._own, self._settings = own, _Settings({**own, **more}, self._settings.order, native=True)
-
-    def _values(self) -> Any:
-        return self.per_attribute(self.score)
-
-    def _undefined(self) -> Any:
-        return dict.fromkeys(BUNDLE_KEYS, np.nan) if isinstance(self.metric, tuple) else np.nan
+        self._own, self._settings = own, _Settings({**own, **more}, self._settings.order)
 
 
 _MADE = {

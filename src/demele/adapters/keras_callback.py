@@ -9,10 +9,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from demele.adapters.keras import rows_of
-from demele.adapters.scored_epochs import check_encoded, check_settings, chosen_metrics, flat_scores
+from demele.adapters.shared import ScoredEpochs, chosen_metrics
 from demele.core.errors import InputTypeError
 from demele.core.lazy import require
-from demele.core.results import Evaluation, ScoreCurve
 from demele.streaming.accumulator import Accumulator
 
 __all__ = ["ScoreCallback"]
@@ -20,7 +19,7 @@ __all__ = ["ScoreCallback"]
 keras: Any = require("keras", purpose="demele.adapters.keras_callback")
 
 
-class ScoreCallback(keras.callbacks.Callback):  # type: ignore[misc]
+class ScoreCallback(ScoredEpochs, keras.callbacks.Callback):  # type: ignore[misc]
     """Score the codes of a validation set every k epochs, and add the scores to the logs of the epoch.
 
     Parameters
@@ -31,7 +30,7 @@ class ScoreCallback(keras.callbacks.Callback):  # type: ignore[misc]
         Arrays or tensors of the backend. Call the encoder with ``training=False``, and take means rather than draws:
         what a layer draws moves its generator, and so the training.
     metrics : sequence of str, optional
-        Registered names; those of :data:`demele.adapters.scored_epochs.DEFAULT_METRICS` unless given.
+        Registered names; those of :data:`demele.adapters.shared.DEFAULT_METRICS` unless given.
     every : int, default 1
         Score at the end of each epoch whose number, counted from 1, is a multiple of this.
     prefix : str, default "demele/"
@@ -79,34 +78,20 @@ class ScoreCallback(keras.callbacks.Callback):  # type: ignore[misc]
         **keywords: Any,
     ) -> None:
         super().__init__()
-        check_settings(encode, every, prefix)
+        self._set(data, encode, every, prefix, native)
         if not isinstance(data, Iterable) and not hasattr(data, "__getitem__"):
             raise InputTypeError("data", f"expected batches to go through, got {type(data).__name__}")
-        self._data, self._encode, self._every, self._prefix, self._native = data, encode, every, prefix, native
         self._empty = Accumulator(list(chosen_metrics(metrics)), seed=seed, **keywords)
-        self.history: list[tuple[int, Evaluation]] = []
-
-    @property
-    def curve(self) -> ScoreCurve:
-        """The evaluations as a table and a picture."""
-        return ScoreCurve(self.history)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Score, if it is the turn of this epoch."""
         if (epoch + 1) % self._every:
             return
-        evaluation = self._evaluated()
-        self.history.append((int(epoch), evaluation))
-        if logs is not None:
-            logs.update(flat_scores(evaluation, self._prefix, native=self._native))
-
-    def _evaluated(self) -> Evaluation:
         scores, torch = self._empty, sys.modules.get("torch")
         with nullcontext() if torch is None else torch.no_grad():
             for batch in self._data:
-                encoded = self._encode(self.model, batch)
-                check_encoded(encoded)
-                named = zip(("codes", "factors", "codes_std"), encoded, strict=False)
+                named = zip(("codes", "factors", "codes_std"), self._encoded(self.model, batch), strict=False)
                 scores = scores.update(*(rows_of(part, name) for name, part in named))
-        found: Evaluation = scores.compute()
-        return found
+        logged = self._logged(int(epoch), scores.compute())
+        if logs is not None:
+            logs.update(logged)

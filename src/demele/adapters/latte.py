@@ -276,13 +276,11 @@ class LatteMetric:
         The metric, or those of the bundle.
     defaults : mapping
         Its arguments.
-    accumulator : Accumulator
-        Of the framework's metric.
     """
 
     metric: ClassVar[str | tuple[str, ...]]
     defaults: ClassVar[Mapping[str, Any]]
-    accumulator: Accumulator
+    _accumulator: Accumulator
     _own: Mapping[str, Any]
 
     @classmethod
@@ -297,12 +295,18 @@ class LatteMetric:
         meant = {name: value for name, value in own.items() if name != "thresh"}
         return own, accumulator_keywords(cls.metric, **meant), more
 
-    def per_attribute(self, score: Any) -> Any:
+    def _values(self, result: Any) -> Any:
         """Return the value of each attribute; of the bundle, by the name of each metric."""
         if isinstance(self.metric, tuple):
-            return per_attribute_of_bundle(score)
+            return per_attribute_of_bundle(result)
         own = {name: self._own[name] for name in ("reg_dim", "discrete", "thresh") if name in self._own}
-        return per_attribute(score, variances=code_variances(self.accumulator) if self.metric == "sap" else None, **own)
+        variances = code_variances(self._accumulator) if self.metric == "sap" else None
+        return per_attribute(result, variances=variances, **own)
+
+    def _undefined(self) -> Any:
+        columns = self._accumulator._held.columns
+        undefined = np.full(() if columns is None else (len(columns[1]),), np.nan)
+        return dict.fromkeys(BUNDLE_KEYS, undefined) if isinstance(self.metric, tuple) else undefined
 
 
 def latte_classes(base: type, module: str, framework: str, others: str) -> dict[str, Any]:

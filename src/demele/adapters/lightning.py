@@ -8,16 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from demele.adapters.scored_epochs import (
-    DEFAULT_METRICS,
-    check_encoded,
-    check_settings,
-    chosen_metrics,
-    flat_scores,
-)
+from demele.adapters.shared import DEFAULT_METRICS, ScoredEpochs, chosen_metrics
 from demele.core.errors import InputTypeError, NotEnoughData
 from demele.core.lazy import require
-from demele.core.results import Evaluation, ScoreCurve
 
 __all__ = ["DEFAULT_METRICS", "ScoreCallback"]
 
@@ -33,7 +26,7 @@ def _callback() -> Any:
 _Callback: Any = _callback()
 
 
-class ScoreCallback(_Callback):  # type: ignore[misc]
+class ScoreCallback(ScoredEpochs, _Callback):  # type: ignore[misc]
     """Score the codes of a validation set every k epochs, and log the scores as flat scalars.
 
     Parameters
@@ -99,24 +92,13 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
         from demele.adapters.torchmetrics import TorchMetric
 
         super().__init__()
-        check_settings(encode, every, prefix)
+        self._set(data, encode, every, prefix, native)
         if not (hasattr(data, "val_dataloader") or isinstance(data, Iterable)):
             raise InputTypeError("data", f"expected a data loader or data module, got {type(data).__name__}")
-        self._data = data
-        self._encode = encode
-        self._every = every
-        self._prefix = prefix
-        self._native = native
         self._seed = seed
         self._metric = TorchMetric(chosen_metrics(metrics), seed=seed, **keywords)
         self._scored: int | None = None
         self._set_up = False
-        self.history: list[tuple[int, Evaluation]] = []
-
-    @property
-    def curve(self) -> ScoreCurve:
-        """The evaluations as a table and a picture; epochs are counted from 0, each fit of the same trainer again."""
-        return ScoreCurve(self.history)
 
     # Hooks ----------------------------------------------------------------------------------------------------------
 
@@ -152,18 +134,15 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
         with _as_found(pl_module, self._seed):
             for batch in self._batches(trainer):
                 on_device = trainer.strategy.batch_to_device(batch, pl_module.device)
-                encoded = self._encode(pl_module, on_device)
-                check_encoded(encoded)
-                metric.update(*encoded)
+                metric.update(*self._encoded(pl_module, on_device))
             metric.compute()
         evaluation = metric.evaluation
         metric.reset()
         if evaluation is None:
             raise NotEnoughData("data", "the metrics found no result")
-        self.history.append((int(trainer.current_epoch), evaluation))
         # every process has the same numbers; with sync_dist Lightning does not warn that they might differ
         pl_module.log_dict(
-            flat_scores(evaluation, self._prefix, native=self._native),
+            self._logged(int(trainer.current_epoch), evaluation),
             on_step=False,
             on_epoch=True,
             sync_dist=trainer.world_size > 1,

@@ -20,21 +20,17 @@ Latte's classes return one value per attribute:
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
-from demele.adapters.latte import BUNDLE, BUNDLE_KEYS, LatteMetric, latte_classes
+from demele.adapters.latte import BUNDLE, LatteMetric, latte_classes
+from demele.adapters.shared import AccumulatorMetric, AccumulatorOptions
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import Missing
-from demele.core.kinds import checked_flag
 from demele.core.lazy import require
 from demele.core.results import Evaluation, Score
-from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.streaming.accumulator import BOUND, Accumulator, state_to_bytes, with_state
-from demele.streaming.frame import BinEdges
+from demele.streaming.accumulator import Accumulator, state_to_bytes, with_state
 
 if TYPE_CHECKING:
     import torch
@@ -70,7 +66,18 @@ __all__ = [
 STATE = "accumulator"
 
 
-class TorchMetric(Metric):
+class TorchOptions(AccumulatorOptions, total=False):
+    """Keywords of :class:`TorchMetric`: those of an accumulator and those of torchmetrics."""
+
+    dist_sync_on_step: bool
+    process_group: Any
+    dist_sync_fn: Callable[..., Any] | None
+    distributed_available_fn: Callable[..., Any] | None
+    sync_on_compute: bool
+    compute_with_cache: bool
+
+
+class TorchMetric(AccumulatorMetric, Metric):
     """Any metric of demele, or several, as one torchmetrics metric.
 
     Parameters
@@ -91,7 +98,7 @@ class TorchMetric(Metric):
     native : bool
         Return the value of each factor, or of each code, in the order of the columns, rather than their aggregate. Not
         for metrics that have a value of the whole only, such as Z-diff.
-    **kwargs
+    **keywords
         Of torchmetrics: ``dist_sync_on_step``, ``process_group``, ``dist_sync_fn``, ``distributed_available_fn``,
         ``sync_on_compute``, ``compute_with_cache``.
 
@@ -132,49 +139,22 @@ class TorchMetric(Metric):
     higher_is_better: ClassVar[bool] = True  # type: ignore[misc]
     full_state_update: ClassVar[bool] = True  # type: ignore[misc]
 
-    _accumulator: Accumulator
     _result: Score | Evaluation | None
 
     def __init__(
         self,
         metrics: str | Sequence[str],
         *,
-        frame: BinEdges | None = None,
-        bound: int = BOUND,
         stream: str | int | None = None,
-        outside: str = "raise",
-        protocol: str = DEFAULT_PROTOCOL,
-        seed: int = 0,
-        missing: Missing = "raise",
-        kinds: object = None,
-        reg_dim: object = None,
-        bins: object = None,
-        options: Mapping[str, Mapping[str, Any]] | None = None,
         native: bool = False,
-        **kwargs: Any,
+        **keywords: Unpack[TorchOptions],
     ) -> None:
-        super().__init__(**kwargs)
-        checked_flag(native, "native")
-        self._accumulator = Accumulator(
-            metrics,
-            frame=frame,
-            bound=bound,
-            stream=0 if stream is None else stream,
-            outside=outside,
-            protocol=protocol,
-            seed=seed,
-            missing=missing,
-            kinds=kinds,
-            reg_dim=reg_dim,
-            bins=bins,
-            options=options,
-        )
-        whole = [name for name in self._accumulator.metrics if CATALOGUE[name].native == "whole"]
-        if native and whole:
-            raise InputError("native", f"{', '.join(whole)} has a value of the whole only; pass native=False")
+        given: dict[str, Any] = {**keywords}
+        options = {name: given.pop(name) for name in AccumulatorOptions.__annotations__ if name in given}
+        super().__init__(**given)
+        accumulator = Accumulator(metrics, stream=0 if stream is None else stream, **options)
+        self._keep(accumulator, single=isinstance(metrics, str), native=native)
         self._by_rank = stream is None
-        self._single = isinstance(metrics, str)
-        self._native = native
         self._result = None
         self._of_batch = False
         self._persistent[STATE] = False
@@ -241,38 +221,6 @@ class TorchMetric(Metric):
     def evaluation(self) -> Evaluation | None:
         """The same for several metrics; None for one."""
         return self._result if isinstance(self._result, Evaluation) else None
-
-    @property
-    def accumulator(self) -> Accumulator:
-        """The rows of this process (of all, while synced)."""
-        return self._accumulator
-
-    def _values(self, result: Any) -> Any:
-        """Return what ``compute`` returns, as arrays."""
-        if isinstance(result, Score):
-            return self._value(result)
-        undefined = self._undefined()
-        return undefined | {score.metric: self._value(score) for score in result}
-
-    def _value(self, score: Score) -> Any:
-        if not self._native:
-            return score.value
-        found = score.per_factor if score.per_factor is not None else score.per_code
-        return score.value if found is None else found
-
-    def _undefined(self) -> Any:
-        """Return NaN in the form of what ``compute`` returns."""
-        found = {name: np.full(self._shape(name), np.nan) for name in self._accumulator.metrics}
-        return found[self._accumulator.metrics[0]] if self._single else found
-
-    def _shape(self, name: str) -> tuple[int, ...]:
-        columns, frame = self._accumulator._held.columns, self._accumulator.frame
-        if not self._native:
-            return ()
-        names = columns if frame is None else (frame.codes, frame.factors)
-        if names is None:
-            return ()
-        return (len(names[0 if CATALOGUE[name].native == "per code" else 1]),)
 
     def _on_device(self, values: Any) -> Any:
         if isinstance(values, dict):
@@ -429,14 +377,6 @@ class _OfLatte(LatteMetric, TorchMetric):
         own, settings, more = self.arguments(given, keywords)
         super().__init__(self.metric, native=True, **settings, **more)
         self._own = own
-
-    def _values(self, result: Any) -> Any:
-        return self.per_attribute(result)
-
-    def _undefined(self) -> Any:
-        columns = self._accumulator._held.columns
-        undefined = np.full(() if columns is None else (len(columns[1]),), np.nan)
-        return dict.fromkeys(BUNDLE_KEYS, undefined) if isinstance(self.metric, tuple) else undefined
 
 
 _MADE = latte_classes(_OfLatte, __name__, "TorchMetric", "``bound``, ``stream``, ``missing``")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers, Rows
 from demele.estimation.discretise import ColumnBins
-from demele.estimation.linear_recovery import CodeMoments, ValueOrder, chunks, code_rows
+from demele.estimation.linear_recovery import CodeMoments, chunks, code_rows
 
 #: A table with one slot for every possible cell is used up to this many slots whatever the number of rows.
 _SMALL_TABLE = 1 << 12
@@ -99,40 +99,10 @@ class FactorCells:
     total: Floats
     moments: CodeMoments
 
-    @classmethod
-    def empty(cls, n_codes: int, sizes: Sequence[int]) -> Self:
-        """Return the summary of no rows, the identity of :meth:`merge`."""
-        levels = np.zeros((len(sizes), 0), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
-        return cls(
-            tuple(map(int, sizes)), levels, np.zeros(0, np.int64), np.zeros((n_codes, 0)), CodeMoments.empty(n_codes)
-        )
-
-    def merge(self, other: Self) -> Self:
-        """Return the summary of the rows of both; order and grouping matter to rounding and to the order of cells."""
-        if self.sizes != other.sizes:
-            raise ValueError("the two summaries have other factor levels; fix the bins before the first batch")
-        moments = self.moments.merge(other.moments)
-        levels = np.concatenate((self.levels, other.levels), axis=1)
-        count = np.concatenate((self.count, other.count))
-        total = np.concatenate((self._total_about(moments.reference), other._total_about(moments.reference)), axis=1)
-        cells = self._partition(levels, range(len(self.sizes)))
-        return type(self)(
-            self.sizes,
-            levels[:, cells.example],
-            cells.sum(count).astype(np.int64),
-            np.stack([cells.sum(line) for line in total]) if len(total) else np.zeros((0, cells.n)),
-            moments,
-        )
-
-    def _total_about(self, reference: Floats) -> Floats:
-        return self.total + (self.moments.reference - reference)[:, np.newaxis] * self.count
-
-    def _partition(self, levels: Integers, factors: Sequence[int]) -> Partition:
-        return Partition.of([levels[i] for i in factors], [self.sizes[i] for i in factors], levels.shape[1])
-
     def partition(self, factors: Sequence[int]) -> Partition:
         """Put the cells together that agree on some factors."""
-        return self._partition(self.levels, factors)
+        own = [self.levels[i] for i in factors], [self.sizes[i] for i in factors]
+        return Partition.of(*own, self.levels.shape[1])
 
 
 def summarise_cells(codes: NDArray[Any], columns: Sequence[Integers], sizes: Sequence[int]) -> FactorCells:
@@ -295,113 +265,6 @@ def standardised(moments: CellMoments, constant: NDArray[np.bool_]) -> tuple[Fac
     zeros, ends = np.zeros(len(mean)), np.where(varies, 1.0, 0.0)
     of_all = CodeMoments(n, zeros, zeros, np.where(varies, float(n), 0.0), -ends, ends)
     return FactorCells(moments.sizes, moments.levels, count, total, of_all), squares
-
-
-# The interventional picture of a code and a factor (Suter et al., 2019) -----------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class DependencyPicture:
-    """How one code follows one factor, and how far the other factors push it; all arrays (n_values,).
-
-    In the unit of the code. NaN where a value has no rows.
-
-    Attributes
-    ----------
-    count : ndarray of int
-        Rows with the value.
-    mean : ndarray
-        Conditional mean of the code.
-    low, high : ndarray
-        Smallest and largest code within the value.
-    lower, upper : ndarray
-        Quantiles of the code within the value, see ``quantiles``.
-    quantiles : (float, float)
-        Which.
-    do_low, do_high : ndarray
-        Smallest and largest E[z | value, do(all other factors = g)] over the combinations g seen with the value: the
-        range that the other factors cause, without the noise within a combination as far as it averages out. Only rows
-        annotated for all factors count. The larger distance from the mean is the disagreement (MPIDA) at this value.
-    combinations : ndarray of int
-        Combinations of the other factors seen with the value. If it comes near ``count``, combinations have about one
-        row each, and ``do_low``, ``do_high`` are no more than ``low``, ``high``.
-    """
-
-    count: NDArray[np.int64]
-    mean: Floats
-    low: Floats
-    high: Floats
-    lower: Floats
-    upper: Floats
-    quantiles: tuple[float, float]
-    do_low: Floats
-    do_high: Floats
-    combinations: NDArray[np.int64]
-
-
-def dependency_picture(
-    codes: NDArray[Any],
-    factor_bins: Integers,
-    code: int,
-    factor: int,
-    n_bins: Sequence[int],
-    *,
-    quantiles: tuple[float, float] = (0.05, 0.95),
-) -> DependencyPicture:
-    """Return what a drawing of one code against one factor needs.
-
-    Parameters
-    ----------
-    codes : ndarray, shape (n_samples, n_codes)
-        Only column ``code`` is read.
-    factor_bins : ndarray of int, shape (n_samples, n_factors)
-        Values from 0; -1 where the row is not annotated.
-    code, factor : int
-        Columns.
-    n_bins : sequence of int
-        Number of possible values of each factor.
-    quantiles : (float, float), default (0.05, 0.95)
-        Of the code within a value.
-
-    Notes
-    -----
-    A flat band around a moving mean: the code follows this factor and no other. A wide band around a flat mean: it
-    follows others. Cost: O(N n_factors).
-
-    References
-    ----------
-    Suter et al. (2019), section 6, the visualisation of dependency structures.
-
-    Examples
-    --------
-    >>> factors = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> code = np.array([[0.0], [1.0], [4.0], [6.0]])
-    >>> picture = dependency_picture(code, factors, 0, 0, [2, 2])
-    >>> picture.mean, picture.do_low, picture.do_high
-    (array([0.5, 5. ]), array([0., 4.]), array([1., 6.]))
-    """
-    size = n_bins[factor]
-    groups = ValueOrder.of(factor_bins[:, factor], size)
-    column = np.asarray(codes[:, code], dtype=np.float64)
-    values = column[groups.order]
-    count = np.zeros(size, dtype=np.int64)
-    count[groups.present] = groups.count
-    drawn = np.full((7, size), np.nan)
-    for k, part in zip(groups.present, groups.parts(values), strict=True):
-        low, high = part.min(), part.max()
-        drawn[:5, k] = np.clip(part.mean(), low, high), low, high, *np.quantile(part, quantiles)
-
-    combinations = np.zeros(size, dtype=np.int64)
-    complete = (factor_bins >= 0).all(axis=1)
-    if complete.any():
-        cells = summarise_cells(column[complete, np.newaxis], list(factor_bins[complete].T), n_bins)
-        seen = ValueOrder.of(cells.levels[factor].astype(np.int64), size)
-        means = (cells.moments.reference[0] + cells.total[0] / cells.count)[seen.order]
-        drawn[5, seen.present] = seen.reduce(np.minimum, means)
-        drawn[6, seen.present] = seen.reduce(np.maximum, means)
-        combinations[seen.present] = seen.count
-    mean, low, high, lower, upper, do_low, do_high = drawn
-    return DependencyPicture(count, mean, low, high, lower, upper, quantiles, do_low, do_high, combinations)
 
 
 # Total effects of factors on codes ------------------------------------------------------------------------------------

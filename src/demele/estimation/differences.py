@@ -72,35 +72,6 @@ def student(values: Floats, level: float = 0.95) -> tuple[float, float, float]:
     return mean - half, mean + half, p_value
 
 
-def resampled_difference(first: float, second: float, firsts: Floats, seconds: Floats, level: float) -> Difference:
-    """Return how much larger the second of two scores is, by their values on the same resamples of the rows.
-
-    Parameters
-    ----------
-    first, second : float
-        The scores on all rows.
-    firsts, seconds : arrays of shape (n_resamples,)
-        The scores on resamples: place k of both is of the same rows. NaN where one could not be computed.
-    level : float in (0, 1)
-
-    Returns
-    -------
-    Difference
-        ``second - first``. Common properties of the rows move both scores equally and cancel in their difference: its
-        error is the standard deviation of the paired differences over the resamples (whose spread is made to be that of
-        the whole), and Student's quantile, with one degree of freedom less than resamples, takes account of their
-        number. The centre is the difference on all rows, so that a bias that both share is not added again.
-
-    Examples
-    --------
-    >>> rows = np.array([-0.2, 0.1, 0.0, 0.1])  # what the resamples do to both
-    >>> found = resampled_difference(0.4, 0.5, 0.4 + rows, 0.5 + rows + [0.01, -0.01, 0.0, 0.0], 0.95)
-    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
-    (0.1, 0.074, 0.126)
-    """
-    return over_runs(second - first, [], level, seconds - firsts)
-
-
 def run_difference(
     firsts: Floats, seconds: Floats, level: float, *, paired: bool = False, rows: Floats | None = None
 ) -> Difference:

@@ -106,22 +106,12 @@ class CrossedIRS:
         Standard deviation of each code, in its own unit: ``max_deviation * deviation`` is the distance itself.
     inactive : ndarray of bool, shape (n_codes,)
         Codes that do not vary (or not at the chosen quantile).
-    n_rows : ndarray of int, shape (n_factors,)
-        Rows annotated for each factor.
-    n_values : ndarray of int, shape (n_factors,)
-        Values of each factor that occur.
-    fewest_rows : ndarray of int, shape (n_factors,)
-        Rows of the rarest value that occurs (0 if none does). A value with one row has deviation 0, and few rows
-        deviate less than many, so scores of small samples are too high: look here before believing one.
     """
 
     matrix: Floats
     max_deviation: Floats
     deviation: Floats
     inactive: Flags
-    n_rows: NDArray[np.int64]
-    n_values: NDArray[np.int64]
-    fewest_rows: NDArray[np.int64]
 
 
 ValueWeights = Literal["frequency", "uniform"]
@@ -199,10 +189,8 @@ def crossed_deviations(
     largest = _distance_quantile(centred, of_all)
     within = np.full((len(lines), len(n_bins)), np.nan)
     overall = within.copy()
-    counts = []
     for i, size in enumerate(n_bins):
         groups = ValueOrder.of(factor_bins[:, i], size)
-        counts.append(groups.count)
         if not len(groups.order):
             continue
         ordered = centred.take(groups.order, axis=1)
@@ -210,7 +198,7 @@ def crossed_deviations(
         within[:, i] = _mean_over_values(np.stack(deviations, axis=1), groups.count, value_weights)
         complete = len(groups.order) == len(codes)
         overall[:, i] = largest if complete else _distance_quantile(ordered, of_all)
-    return _crossed(within, overall, largest, moments, counts)
+    return _crossed(within, overall, largest, moments)
 
 
 def summarise_extremes(
@@ -247,22 +235,21 @@ def crossed_from_extremes(extremes: CellExtremes, *, value_weights: ValueWeights
     n_factors = len(extremes.offsets) - 1
     within = np.full((len(moments.total), n_factors), np.nan)
     overall = within.copy()
-    counts = []
     for i in range(n_factors):
         columns = np.arange(extremes.offsets[i], extremes.offsets[i + 1])
         columns = columns[extremes.count[columns] > 0]
-        counts.append(extremes.count[columns])
+        count = extremes.count[columns]
         if not len(columns):
             continue
         total, low, high = extremes.total[:, columns], extremes.low[:, columns], extremes.high[:, columns]
-        deviations = largest_distance(total, counts[i], low, high)
-        within[:, i] = _mean_over_values(deviations, counts[i], value_weights)
-        overall[:, i] = largest_distance(total.sum(axis=1), counts[i].sum(), low.min(axis=1), high.max(axis=1))
+        deviations = largest_distance(total, count, low, high)
+        within[:, i] = _mean_over_values(deviations, count, value_weights)
+        overall[:, i] = largest_distance(total.sum(axis=1), count.sum(), low.min(axis=1), high.max(axis=1))
     if moments.n:
         largest = largest_distance(moments.total, moments.n, moments.low, moments.high)
     else:
         largest = np.zeros(len(moments.total))
-    return _crossed(within, overall, largest, moments, counts)
+    return _crossed(within, overall, largest, moments)
 
 
 def _mean_over_values(deviations: Floats, count: Integers, value_weights: ValueWeights) -> Floats:
@@ -275,7 +262,6 @@ def _crossed(
     overall: Floats,
     largest: Floats,
     moments: CodeMoments,
-    counts: Sequence[Integers],
 ) -> CrossedIRS:
     inactive = moments.constant | ~(largest > 0.0)
     deviation = moments.deviation
@@ -286,9 +272,6 @@ def _crossed(
         max_deviation=np.divide(largest, deviation, out=np.zeros_like(largest), where=~inactive),
         deviation=deviation,
         inactive=inactive,
-        n_rows=np.array([count.sum() for count in counts], dtype=np.int64),
-        n_values=np.array([len(count) for count in counts], dtype=np.int64),
-        fewest_rows=np.array([count.min() if len(count) else 0 for count in counts], dtype=np.int64),
     )
 
 
@@ -376,11 +359,6 @@ class GeneralIRS:
         Share of the rows.
     mpida : ndarray, shape (n_situations,)
         Largest disagreement, over the settings seen in the situation.
-    worst_setting : ndarray of int, shape (n_situations, n_nuisance)
-        Where it occurs.
-    worst_coverage : ndarray, shape (n_situations,)
-        Coverage of the worst setting. *Coverage* is the share of p(rest | situation) whose levels of the rest occur
-        in that situation with that setting; below 1 the intervention is extrapolated from the levels that do occur.
     worst_rows : ndarray, shape (n_situations,)
         Rows, in effect, behind the mean at the worst setting: (sum of weights)^2 / (sum of squared weights). If it is
         small, the disagreement may be noise.
@@ -391,8 +369,6 @@ class GeneralIRS:
         never seen in a situation cannot count in its ``mpida``.
     most_settings : int
         Largest number of settings seen in one situation; with 1 nothing was ever intervened on.
-    inactive : ndarray of bool, shape (n_codes,)
-        Constant codes; they add nothing to any distance.
     n : int
         Rows used, all factors annotated.
     """
@@ -403,14 +379,11 @@ class GeneralIRS:
     situations: Integers
     frequency: Floats
     mpida: Floats
-    worst_setting: Integers
-    worst_coverage: Floats
     worst_rows: Floats
     min_coverage: float
     mean_coverage: float
     settings_seen: float
     most_settings: int
-    inactive: Flags
     n: int
 
 
@@ -522,7 +495,6 @@ def general_irs_from_cells(
     interest: Sequence[int],
     nuisance: Sequence[int],
     *,
-    codes: Sequence[int] | None = None,
     norm: float = 2,
 ) -> GeneralIRS:
     """Return what :func:`general_irs` does, from the summary, for some of its factors and codes.
@@ -533,18 +505,15 @@ def general_irs_from_cells(
         Summary of at least one row.
     interest, nuisance : sequence of int
         Numbers of factors; all others are the rest.
-    codes : sequence of int, optional
-        Numbers of the codes L; all by default.
     norm : float
         As in :func:`general_irs`.
     """
-    chosen = range(len(cells.total)) if codes is None else codes
     rest = [i for i in range(len(cells.sizes)) if i not in {*interest, *nuisance}]
     worlds = _Interventions.of(cells, interest, nuisance, rest)
     deviation = cells.moments.deviation
     disagreement = np.zeros(worlds.pairs.n)
     distance = np.zeros(len(cells.count))
-    for j in chosen:
+    for j in range(len(cells.total)):
         if deviation[j] > 0.0:
             # A row of cell (I, J, rest) has the weight n(I, rest) n(I, J) / (n(I) n(I, J, rest)); summed over the rows
             # of the cell, and without what is common to the pair, that is the cell's mean weighed by its share.
@@ -572,14 +541,11 @@ def general_irs_from_cells(
         situations=_levels(cells, interest, worlds.situations.example),
         frequency=frequency,
         mpida=mpida,
-        worst_setting=_levels(cells, nuisance, worlds.pairs.example[worst]),
-        worst_coverage=worlds.coverage[worst],
         worst_rows=worlds.effective_rows[worst],
         min_coverage=float(worlds.coverage.min()),
         mean_coverage=float(worlds.coverage @ worlds.pairs.sum(cells.count) / cells.moments.n),
         settings_seen=worlds.pairs.n / (n_situations * settings),
         most_settings=int(np.bincount(worlds.situation_of_pair).max()),
-        inactive=cells.moments.constant[list(chosen)],
         n=cells.moments.n,
     )
 

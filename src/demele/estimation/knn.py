@@ -37,7 +37,7 @@ _JITTER = 1e-10
 _BLOCK = 8192
 
 
-def jittered(columns: Floats, noise: Floats | None) -> Floats:
+def jittered(columns: Floats, noise: Floats) -> Floats:
     """Scale as scikit-learn does, to the bit, then add its noise."""
     from sklearn.preprocessing import scale
 
@@ -46,8 +46,6 @@ def jittered(columns: Floats, noise: Floats | None) -> Floats:
         # order in which NumPy adds up, hence the last bit of the standard deviations.
         columns = columns[:, np.ones(columns.shape[1], bool)]
     scaled: Floats = scale(columns, with_mean=False)
-    if noise is None:
-        return scaled
     scaled += _JITTER * np.maximum(1, np.mean(np.abs(scaled), axis=0)) * noise
     return scaled
 
@@ -65,14 +63,7 @@ def ross(ranked: Floats, labels: Integers, n_neighbors: int, distances: Distance
         return np.nan
     by_label = np.argsort(labels, kind="stable")  # stable: inside a label the code still increases
     radii = np.empty_like(ranked)
-    radii[by_label] = np.nextafter(_kth_distances(ranked[by_label], sizes, n_neighbors, distances), 0)
-    closer = _count_within(ranked, radii)
-    per_label = digamma(np.minimum(n_neighbors, sizes - 1)) - digamma(sizes)
-    return float(digamma(len(ranked)) + sizes @ per_label / len(ranked) - mean_digamma(closer))
-
-
-def _kth_distances(grouped: Floats, sizes: Integers, n_neighbors: int, distances: Distances) -> Floats:
-    """Distance of each value to its k-th neighbour in its group; groups are consecutive, each in increasing order."""
+    grouped = ranked[by_label]
     kth = np.empty_like(grouped)
     small = sizes <= 2 * n_neighbors + 1
     in_large = np.repeat(~small, sizes)
@@ -82,7 +73,10 @@ def _kth_distances(grouped: Floats, sizes: Integers, n_neighbors: int, distances
         tables = _pair_distances(grouped[here].reshape(-1, size), distances)
         position = min(n_neighbors, size - 1)  # position 0 is the value itself
         kth[here] = np.partition(tables, position, axis=-1)[..., position].ravel()
-    return kth
+    radii[by_label] = np.nextafter(kth, 0)
+    closer = _count_within(ranked, radii)
+    per_label = digamma(np.minimum(n_neighbors, sizes - 1)) - digamma(sizes)
+    return float(digamma(len(ranked)) + sizes @ per_label / len(ranked) - mean_digamma(closer))
 
 
 def _kth_in_large_groups(grouped: Floats, sizes: Integers, n_neighbors: int) -> Floats:
@@ -179,9 +173,6 @@ def mean_digamma(counts: Integers) -> float:
 
     table = digamma(np.arange(1.0, counts.max() + 1.0))
     return float(table[counts - 1].mean())
-
-
-Margins = Literal["raw", "rank"]
 
 
 def ross_information(
@@ -336,13 +327,12 @@ def knn_information_matrix(
     factors: Sequence[tuple[bool, NDArray[Any]]],
     *,
     n_neighbors: int = 3,
-    jitter_seed: int | None,
-    margins: Margins = "raw",
+    jitter_seed: int,
     one_by_one: bool = False,
 ) -> Floats:
     """Nearest-neighbour mutual information of every code with every factor, in nats.
 
-    With raw margins and a seed these are the numbers of ``mutual_info_classif(codes, factor, random_state=seed)`` for
+    These are the numbers of ``mutual_info_classif(codes, factor, random_state=seed)`` for
     a categorical factor and of ``mutual_info_regression`` for a continuous one, hence those of Latte.
 
     Parameters
@@ -351,15 +341,8 @@ def knn_information_matrix(
     factors : sequence of (categorical, values)
         ``values`` of shape (n_samples,): int >= 0 if ``categorical``, else numbers.
     n_neighbors : int >= 1
-    jitter_seed : int or None
-        Seed of the noise that breaks ties, the same for every factor. None adds none, which is for variables without
-        ties and for raw margins only: ranks have tied distances, and without noise their estimates are too high (by
-        0.01 to 0.06 nats for N from 300 to 3000).
-    margins : {"raw", "rank"}
-        ``"rank"`` replaces continuous variables by their ranks (mean rank for ties, so that no order of the rows
-        enters; the noise then separates them). Mutual information is the same for both, the estimate is then the same
-        for every increasing map of a variable, and outliers lose their pull. It also subtracts inside small labels
-        (``distances="direct"`` of `ross_information`), where ``"raw"`` does as scikit-learn.
+    jitter_seed : int
+        Of the noise that breaks ties, as scikit-learn draws it.
     one_by_one : bool, default False
         Whether every code gets the noise that it would get in a call of its own, as for Latte's DLIG. It matters where
         values are tied.
@@ -384,25 +367,20 @@ def knn_information_matrix(
     array([[1.1, 0. ],
            [0. , 0.8]])
     """
-    codes = _margins(codes, margins)
-    target_noise = None
-    if jitter_seed is not None:
-        from sklearn.utils import check_random_state
+    from sklearn.utils import check_random_state
 
-        stream = check_random_state(jitter_seed)
-        codes = jittered(codes, stream.standard_normal((len(codes), 1) if one_by_one else codes.shape))
-        target_noise = stream.standard_normal(len(codes))
-    else:
-        codes = jittered(codes, None)
-    return _information(codes, factors, target_noise, n_neighbors, margins)
+    stream = check_random_state(jitter_seed)
+    noise = stream.standard_normal((len(codes), 1) if one_by_one else codes.shape)
+    return _information(
+        jittered(codes.astype(np.float64), noise), factors, stream.standard_normal(len(codes)), n_neighbors
+    )
 
 
 def knn_factor_information(
     factors: Sequence[tuple[bool, NDArray[Any]]],
     *,
     n_neighbors: int = 3,
-    jitter_seed: int | None,
-    margins: Margins = "raw",
+    jitter_seed: int,
 ) -> Floats:
     """Nearest-neighbour mutual information of every factor with every factor, in nats, as Latte computes it.
 
@@ -419,7 +397,7 @@ def knn_factor_information(
     ----------
     factors : sequence of (categorical, values)
         The numbers of a categorical factor are used too (as the feature); order and spacing hardly matter.
-    n_neighbors, jitter_seed, margins
+    n_neighbors, jitter_seed
         As in `knn_information_matrix`. Categorical factors are never replaced by ranks.
 
     Returns
@@ -435,27 +413,18 @@ def knn_factor_information(
     array([[0.69, 0.  ],
            [0.  , 0.69]])
     """
-    n_samples = len(factors[0][1])
-    feature_noise: Floats | None = None
-    target_noise: Floats | None = None
-    if jitter_seed is not None:
-        from sklearn.utils import check_random_state
+    from sklearn.utils import check_random_state
 
-        # Every entry is a call of its own with the same seed: one feature, then one target.
-        feature_noise, target_noise = check_random_state(jitter_seed).standard_normal((2, n_samples))
-    features = [
-        jittered(values.astype(np.float64) if categorical else _margins(values, margins), feature_noise)
-        for categorical, values in factors
-    ]
-    return _information(np.column_stack(features), factors, target_noise, n_neighbors, margins)
+    feature_noise, target_noise = check_random_state(jitter_seed).standard_normal((2, len(factors[0][1])))
+    features = [jittered(values.astype(np.float64), feature_noise) for _, values in factors]
+    return _information(np.column_stack(features), factors, target_noise, n_neighbors)
 
 
 def _information(
     codes: Floats,
     factors: Sequence[tuple[bool, NDArray[Any]]],
-    target_noise: Floats | None,
+    target_noise: Floats,
     n_neighbors: int,
-    margins: Margins,
 ) -> Floats:
     """Information of codes that are ready with factors that are not yet."""
     matrix = np.empty((codes.shape[1], len(factors)))
@@ -464,25 +433,16 @@ def _information(
         codes,
         [values for categorical, values in factors if categorical],
         n_neighbors=n_neighbors,
-        distances="scikit-learn" if margins == "raw" else "direct",
     )
     continuous = np.flatnonzero(~is_categorical)
     if len(continuous):
         code_orders = np.argsort(codes, axis=0)
     for i in continuous.tolist():
-        target = jittered(_margins(factors[i][1], margins), target_noise)
+        target = jittered(factors[i][1].astype(np.float64), target_noise)
         order = np.argsort(target)
         for j, code in enumerate(codes.T):
             matrix[j, i] = ksg(code, code_orders[:, j], target, order, n_neighbors)
     return np.maximum(matrix, 0.0)
-
-
-def _margins(values: NDArray[Any], margins: Margins) -> Floats:
-    if margins == "raw":
-        return values.astype(np.float64)
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(values, axis=0))
 
 
 # Nearest-neighbour information of several columns together ------------------------------------------------------------

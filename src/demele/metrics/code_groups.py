@@ -49,11 +49,6 @@ FEW_STAGES = 20
 # Cells ----------------------------------------------------------------------------------------------------------------
 
 
-def occupied_bins(rows: BinnedRows) -> Rows:
-    """Return how many bins of each column hold rows, (n_columns,)."""
-    return np.array([np.count_nonzero(np.bincount(column)) for column in rows.codes], dtype=np.intp)
-
-
 def joint_rows(rows: BinnedRows, groups: Sequence[Sequence[int]], skipped: Iterable[int] = ()) -> BinnedRows:
     """Return rows whose codes are the groups: the bins of a column alone, and the joint cells of several.
 
@@ -325,7 +320,10 @@ class Grouped(InMemory):
         super().__init__(of_columns)
         self.groups, self._columns = groups, source
         self.data = Data(source.data.codes, source.data.factors, None, groups)
-        codes = _representatives(source.data.codes, groups)
+        constant = source.data.codes.constant
+        chosen = [next((one for one in columns if not constant[one]), columns[0]) for columns in groups.columns]
+        whole = source.data.codes
+        codes = Codes(np.asarray(whole.values[:, chosen]), groups.names, whole.low[chosen], whole.high[chosen])
         self._of_groups = replace(of_columns, codes=codes, notes=of_columns.notes + _size_notes(groups), arguments=said)
         self._uncounted: dict[Binning, tuple[int, ...]] = {}
         self._losses: dict[Binning, Floats] = {}
@@ -390,7 +388,7 @@ class Grouped(InMemory):
         """Return the groups whose joint cells are too many for the rows; decided once, on all rows."""
         if binning not in self._uncounted:
             rows = _binned(self.data, binning)
-            bins = occupied_bins(rows).astype(np.float64)
+            bins = np.array([np.count_nonzero(np.bincount(column)) for column in rows.codes], dtype=np.float64)
             fewest = min(factor.n_annotated for factor in self.data.factors.columns)
             room = MAX_ENTRIES / (self.groups.n * max(int(rows.factor_bins.sum()), 1))
             most = min(fewest / ROWS_PER_CELL, room)
@@ -494,14 +492,6 @@ class Grouped(InMemory):
 def _binned(data: Data, binning: Binning) -> BinnedRows:
     """Return rows as bin numbers, column by column."""
     return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, binning))
-
-
-def _representatives(codes: Codes, groups: CodeGroups) -> Codes:
-    """Return a column for each group, which varies if any of it does: what results need to know of codes."""
-    constant = codes.constant
-    chosen = [next((one for one in columns if not constant[one]), columns[0]) for columns in groups.columns]
-    values: NDArray[Any] = np.asarray(codes.values[:, chosen])
-    return Codes(values, groups.names, codes.low[chosen], codes.high[chosen])
 
 
 def _size_notes(groups: CodeGroups) -> tuple[Note, ...]:

@@ -1,6 +1,6 @@
 """Scores that would change much under another defensible setting, or that codes of noise have as well, say so."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,7 @@ from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data, TableSettings
-from demele.metrics.metric import Draws, Guards, Native
+from demele.metrics.metric import Draws, Guards
 from demele.metrics.request import Request
 from demele.metrics.source import Source
 
@@ -274,12 +274,13 @@ def noise_notes(value: float, finding: Finding) -> tuple[Note, ...]:
     return (Note(code="noise", message=message, severity="fragile"),)
 
 
-def at_chance_notes(value: float, chance: Sequence[float], n: int, d: int, *, of: str = "") -> tuple[Note, ...]:
+def at_chance_notes(value: float, chance: Iterable[float], n: int, d: int, *, of: str = "") -> tuple[Note, ...]:
     """Return a note where the codes are many for the rows and score above 0 with the rows of the factors shuffled.
 
     ``of`` names the codes of the level, if not all.
     """
-    level = float(np.mean(chance)) if len(chance) else float("nan")
+    chance = [float(one) for one in chance if one == one]
+    level = float(np.mean(chance)) if chance else float("nan")
     if not (value > FRAGILE and level > FRAGILE and many_codes(n, d)):
         return ()
     how = "one shuffle" if len(chance) == 1 else f"mean of {len(chance)}"
@@ -288,12 +289,6 @@ def at_chance_notes(value: float, chance: Sequence[float], n: int, d: int, *, of
         f"them, it is {level:.3f} instead of {value:.3f} ({how}{of}); {ASK}"
     )
     return (Note(code="many-codes", message=message, severity="fragile"),)
-
-
-def beside_chance(native: Native, shuffled: NDArray[np.float64], data: Data) -> tuple[Note, ...]:
-    """Return a note where a score is not far from its values with the rows of the factors shuffled."""
-    known = [float(one) for one in shuffled if one == one]
-    return at_chance_notes(float(native.value), known, data.n, data.codes.d)
 
 
 def counted_noise_notes(value: float, n: int, d: int, finding: Finding) -> tuple[Note, ...]:

@@ -20,19 +20,18 @@ def concentration(shares: Floats, axis: int) -> Floats:
 
 def modularity_of_codes(importance: Floats) -> tuple[Floats, Floats]:
     """Return D_j = 1 + sum_i p_ij log_M p_ij of each code (NaN where it has no importance) and the weights rho_j."""
-    totals = importance.sum(axis=1)
+    totals = importance.sum(axis=-1)
     used = totals > 0
-    shares = importance / np.where(used, totals, 1.0)[:, None]
-    per_code = np.where(used, concentration(shares, axis=1), np.nan)
-    grand = totals.sum()
-    return per_code, totals / grand if grand > 0 else totals
+    shares = importance / np.where(used, totals, 1.0)[..., None]
+    grand = totals.sum(axis=-1, keepdims=True)
+    return np.where(used, concentration(shares, axis=-1), np.nan), totals / np.where(grand > 0, grand, 1.0)
 
 
 def compactness_of_factors(importance: Floats) -> Floats:
     """Return C_i = 1 + sum_j p_ij log_d p_ij of each factor; 0 for a factor that no code predicts."""
-    totals = importance.sum(axis=0)
-    shares = importance / np.where(totals > 0, totals, 1.0)[None, :]
-    return np.where(totals > 0, concentration(shares, axis=0), 0.0)
+    totals = importance.sum(axis=-2)
+    shares = importance / np.where(totals > 0, totals, 1.0)[..., None, :]
+    return np.where(totals > 0, concentration(shares, axis=-2), 0.0)
 
 
 def mean_compactness(importance: Floats, factor_weights: str) -> float:

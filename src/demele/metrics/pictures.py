@@ -7,11 +7,14 @@ from demele.core.results import Dependency, RowSample
 from demele.core.seeds import rng_for
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning
+from demele.estimation.linear_recovery import ValueOrder
 from demele.metrics.data import Data
 
 #: No more pairs than a reader can look at; rows beyond this many are sampled evenly.
 MAX_PAIRS = 400
 MAX_ROWS = 4_000
+#: Quantiles between which a band is drawn.
+ENDS = (0.05, 0.95)
 #: Rows, and values, that are kept: what a page can hold, and an eye can read.
 MOST_ROWS, MOST_VALUES = 1_500, 120_000
 #: More codes than a page draws.
@@ -24,8 +27,6 @@ def dependency_pictures(data: Data, binning: Binning, robustness: Floats) -> tup
     ``robustness`` is the matrix of IRS (n_codes, n_factors). Source: Suter et al. 2019, section 5, figure of the
     interventional effects. Empty for over 400 pairs.
     """
-    from demele.estimation.cells import dependency_picture
-
     if data.codes.d * data.factors.m > MAX_PAIRS:
         return ()
     if data.n > MAX_ROWS:
@@ -40,20 +41,22 @@ def dependency_pictures(data: Data, binning: Binning, robustness: Floats) -> tup
             if edges is None
             else tuple(f"{(a + b) / 2:.3g}" for a, b in zip(edges.edges[:-1], edges.edges[1:], strict=True))
         )
+        groups = ValueOrder.of(labels[:, factor], n_bins[factor])
         for code, name in enumerate(data.codes.names):
             if data.codes.constant[code]:
                 continue
-            picture = dependency_picture(codes, labels, code, factor, n_bins)
-            seen = picture.count > 0
+            parts = groups.parts(codes[groups.order, code])
+            drawn = [(np.clip(part.mean(), part.min(), part.max()), *np.quantile(part, ENDS)) for part in parts]
+            mean, low, high = np.array(drawn).reshape(-1, 3).T.tolist()
             pictures.append(
                 Dependency(
                     code=name,
                     factor=own.name,
-                    levels=tuple(level for level, used in zip(levels, seen, strict=True) if used),
-                    mean=tuple(picture.mean[seen].tolist()),
-                    low=tuple(picture.lower[seen].tolist()),
-                    high=tuple(picture.upper[seen].tolist()),
-                    count=tuple(int(count) for count in picture.count[seen]),
+                    levels=tuple(levels[place] for place in groups.present),
+                    mean=tuple(mean),
+                    low=tuple(low),
+                    high=tuple(high),
+                    count=tuple(groups.count.tolist()),
                     score=float(robustness[code, factor]),
                 )
             )

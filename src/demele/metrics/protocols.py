@@ -36,6 +36,7 @@ def _protocol(name: str, summary: str, source: str, references: str, options: di
 
 
 DEFAULT_PROTOCOL = "review2022"
+_STUDY_ROWS = {"n_train": 10_000, "n_test": 5_000}
 _QUANTILE_HISTOGRAM = {"estimator": "histogram", "bins": EqualFrequency(10), "correction": "miller-madow"}
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
@@ -58,8 +59,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 {
                     "information": {"bins": 20},
                     "dci_boosting": {
-                        "n_train": 10_000,
-                        "n_test": 5_000,
+                        **_STUDY_ROWS,
                         "max_bins": None,
                         "factor_weights": "importance",
                         "report": "unscaled",
@@ -68,32 +68,28 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                         "units": "raw",
                         "penalty": 0.01,
                         "class_weight": "balanced",
-                        "n_train": 10_000,
-                        "n_test": 5_000,
+                        **_STUDY_ROWS,
                     },
                     "explicitness": {
                         "bins": 20,
                         "scaling": "standard",
                         "classifier": "multinomial",
                         "class_weight": None,
-                        "n_train": 10_000,
-                        "n_test": 5_000,
+                        **_STUDY_ROWS,
                         "report": "unscaled",
                     },
                     "z_diff": {
                         "bins": 20,
                         "units": "raw",
                         "batch_size": 64,
-                        "n_train": 10_000,
-                        "n_test": 5_000,
+                        **_STUDY_ROWS,
                         "report": "unscaled",
                     },
                     "z_min_variance": {
                         "bins": 20,
                         "prune_below": 0.05,
                         "batch_size": 64,
-                        "n_train": 10_000,
-                        "n_test": 5_000,
+                        **_STUDY_ROWS,
                         "report": "unscaled",
                     },
                     "irs": {

@@ -31,7 +31,7 @@ from demele.metrics.data import TableSettings
 from demele.metrics.guards import (
     FRAGILE,
     TableScores,
-    beside_chance,
+    at_chance_notes,
     beside_level,
     counted_noise_notes,
     few_rows_notes,
@@ -149,7 +149,8 @@ class Found:
             elif guards and request.options.get("reg_dim") is not None:
                 told += below_zero(float(natives[name].value), request.options["reg_dim"], table)
             if guards and shuffled:
-                told += beside_chance(natives[name], shuffled[name].value, source.rows())
+                data = source.rows()
+                told += at_chance_notes(float(natives[name].value), shuffled[name].value, data.n, data.codes.d)
             if guards and (not source.probed or any(one.n_annotated < own.fewest_rows for one in columns)):
                 subject = source.subject("table", request.options)
                 if not any(note.code == "few-rows" for note in told):  # a probe said more of it

@@ -539,7 +539,7 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
     for i, a in enumerate(columns):
         for k in range(i + 1, len(columns)):
             both = a.annotated() & columns[k].annotated()
-            table = _crossed(*(_labels(one, one.values[both], EqualFrequency(10)) for one in (a, columns[k])))
+            table = crossed(*(_labels(one, one.values[both], EqualFrequency(10)) for one in (a, columns[k])))
             shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
             heights = [max(float(entropy(table.sum(axis=axis))), 1e-12) for axis in (1, 0)]
             between[i, k], between[k, i] = (min(shared / height, 1.0) for height in heights)
@@ -576,11 +576,12 @@ def _binned_information(code: Floats, factor: Factor, values: Floats, bins: Binn
     if code.min() == code.max():
         return 0.0
     own = cut(code, bins.column_bins(code, float(code.min()), float(code.max())))
-    table = _crossed(own, _labels(factor, values, bins))
+    table = crossed(own, _labels(factor, values, bins))
     return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
 
 
-def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Floats:
+def crossed(first: NDArray[Any], second: NDArray[Any]) -> Floats:
+    """Return the counts of the pairs of two columns of indices."""
     first, second = first.astype(np.intp), second.astype(np.intp)
     width = int(second.max()) + 1
     counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)

@@ -13,7 +13,7 @@ from demele.core.errors import DemeleError, NotEnoughData, quoted
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
-from demele.metrics.guards import beside_chance, few_rows_notes, moved_by_outliers
+from demele.metrics.guards import at_chance_notes, few_rows_notes, moved_by_outliers
 from demele.metrics.metric import Draws, Native, Outcome, Streams, applied, takes_rng
 from demele.metrics.options import RANDOM, Run
 from demele.metrics.request import Request
@@ -175,7 +175,7 @@ def _collected(
         notes += moved_by_outliers(float(native.value), float(winsorised.value[0]), outlying)
     notes += first.chance_notes
     if shuffled is not None:
-        notes += beside_chance(native, shuffled.value, data)
+        notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
     return Outcome(
         native=native,
         repeats=repeats if repeats.n > 1 else None,

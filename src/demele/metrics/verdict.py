@@ -104,7 +104,9 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
             heights[i] = float(entropy(table[0].sum(axis=0), "miller-madow"))
             share[block, i] = _shares(table)
             plain[block, i], error[block, i] = mutual_information(table), _errors(table) / max(heights[i], 1e-12)
-            bias[block, i] = _degrees(table) / (2 * max(float(table[0].sum()), 1.0))
+            of_code, of_factor = (table.sum(axis=2) > 0).sum(axis=1), (table.sum(axis=1) > 0).sum(axis=1)
+            freedom = (np.maximum(of_code - 1, 0) * np.maximum(of_factor - 1, 0)).astype(np.float64)
+            bias[block, i] = freedom / (2 * max(float(table[0].sum()), 1.0))
             for permuted in drawn:
                 chance[i] = max(chance[i], float(_shares(permuted[i]).max(initial=0.0)))
                 inflation[i] += float(mutual_information(permuted[i]).sum()) / PERMUTATIONS
@@ -128,12 +130,6 @@ def _shares(table: Floats) -> Floats:
     height = entropy(table[0].sum(axis=0), "miller-madow")
     found = ratio(mutual_information(table, "miller-madow"), np.asarray(height))
     return np.clip(np.nan_to_num(found), 0.0, 1.0)
-
-
-def _degrees(table: Floats) -> Floats:
-    """Degrees of freedom of independence: occupied values of the code less 1, times those of the factor less 1."""
-    of_code, of_factor = (table.sum(axis=2) > 0).sum(axis=1), (table.sum(axis=1) > 0).sum(axis=1)
-    return np.asarray(np.maximum(of_code - 1, 0) * np.maximum(of_factor - 1, 0).astype(np.float64))
 
 
 def _errors(table: Floats) -> Floats:

@@ -4,10 +4,10 @@ A piece is a span of tables, worked on here or in several processes, or a partit
 the active scheduler.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Kind, as_numbers, is_text, read_factor
 from demele.core.table_columns import as_column, levels_of_floats, real_column, series_to_numpy
 from demele.core.written_numbers import notation_doubt, refuse_names_of_rows, refuse_written_numbers
-from demele.outofcore.tables import ROWS_PER_READ, Table, some, spans
+from demele.outofcore.tables import ROWS_PER_READ, Span, Table, some, spans
 from demele.runtime.dask import mapped, paired_partitions, reduced
 from demele.runtime.progress import Report
 from demele.runtime.work import ordered
@@ -105,26 +105,19 @@ def merged(parts: Sequence[Seen], names: Names) -> Seen:
     """Return what was seen of successive parts, in their order; ``names`` are those of the factors."""
     found = parts[0]
     for part in parts[1:]:
-        found = Seen(
-            found.sizes + part.sizes,
-            tuple(
-                SeenCode(
-                    min(a.low, b.low),
-                    max(a.high, b.high),
-                    a.n_bad + b.n_bad,
-                    _first(a.first_bad, b.first_bad, found.n),
-                )
-                for a, b in zip(found.codes, part.codes, strict=True)
-            ),
-            tuple(
-                _merged_factors(a, b, name, found.n)
-                for a, b, name in zip(found.factors, part.factors, names, strict=True)
-            ),
-        )
+        n, pairs = found.n, zip(found.factors, part.factors, names, strict=True)
+        codes = tuple(_merged_codes(a, b, n) for a, b in zip(found.codes, part.codes, strict=True))
+        factors = tuple(_merged_factors(a, b, name, n) for a, b, name in pairs)
+        found = Seen(found.sizes + part.sizes, codes, factors)
     return found
 
 
 # Codes ----------------------------------------------------------------------------------------------------------------
+
+
+def _merged_codes(mine: SeenCode, theirs: SeenCode, offset: int) -> SeenCode:
+    first = _first(mine.first_bad, theirs.first_bad, offset)
+    return SeenCode(min(mine.low, theirs.low), max(mine.high, theirs.high), mine.n_bad + theirs.n_bad, first)
 
 
 def _code(column: Any, name: str) -> SeenCode:
@@ -174,17 +167,8 @@ def _floats(values: NDArray[Any], name: str, given: Kind | None) -> SeenFactor:
     if not (np.isfinite(low) and np.isfinite(high)):
         infinite = np.flatnonzero(np.isinf(values))
         if infinite.size:  # refused when all rows were seen, so that the message says how many there are
-            return SeenFactor(
-                "real",
-                False,
-                0.0,
-                0.0,
-                len(values),
-                -1,
-                None,
-                n_infinite=infinite.size,
-                first_infinite=int(infinite[0]),
-            )
+            seen = SeenFactor("real", False, 0.0, 0.0, len(values), -1, None)
+            return replace(seen, n_infinite=infinite.size, first_infinite=int(infinite[0]))
         missing = np.isnan(values)
         first, known = int(np.argmax(missing)), values[~missing]
         if not known.size:
@@ -241,51 +225,37 @@ def _bounded(seen: SeenFactor, name: str) -> SeenFactor:
 
 
 def _merged_factors(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int) -> SeenFactor:
-    first = _first(mine.first_missing, theirs.first_missing, offset)
-    n_annotated = mine.n_annotated + theirs.n_annotated
-    # a part without annotations has no form of its own, but its gaps make floats of integers
-    integer = mine.integer and theirs.integer
+    both = replace(
+        mine,
+        integer=mine.integer and theirs.integer,
+        low=min(mine.low, theirs.low),
+        high=max(mine.high, theirs.high),
+        n_annotated=mine.n_annotated + theirs.n_annotated,
+        first_missing=_first(mine.first_missing, theirs.first_missing, offset),
+        n_infinite=mine.n_infinite + theirs.n_infinite,
+        first_infinite=_first(mine.first_infinite, theirs.first_infinite, offset),
+        text=mine.text or theirs.text,
+    )
     for one, other in ((mine, theirs), (theirs, mine)):
         if one.form == "none":
-            return replace(
-                other,
-                integer=integer,
-                n_annotated=n_annotated,
-                first_missing=first,
-                first_infinite=_first(mine.first_infinite, theirs.first_infinite, offset),
-            )
+            own = {field: getattr(other, field) for field in ("form", "distinct", "levels", "order", "text")}
+            return replace(both, **own)
     forms = {mine.form, theirs.form}
     if forms <= {"whole", "real"}:
         distinct = None
         if mine.distinct is not None and theirs.distinct is not None:
             same = np.array_equal(mine.distinct, theirs.distinct)
             distinct = mine.distinct if same else np.union1d(mine.distinct, theirs.distinct)
-        return SeenFactor(
-            "real" if "real" in forms else "whole",
-            integer,
-            min(mine.low, theirs.low),
-            max(mine.high, theirs.high),
-            n_annotated,
-            first,
-            distinct,
-            n_infinite=mine.n_infinite + theirs.n_infinite,
-            first_infinite=_first(mine.first_infinite, theirs.first_infinite, offset),
-        )
+        return replace(both, form="real" if "real" in forms else "whole", distinct=distinct)
     if not forms <= {"classes", "ordered"}:
         raise InputTypeError(
             "factors", f"column {name!r} holds numbers in some parts and classes in others; make them of one type"
         )
     if forms == {"ordered"} and mine.order == theirs.order:
         used = {*mine.levels, *theirs.levels}
-        levels = tuple(level for level in mine.order if level in used)
-        text = mine.text or theirs.text
-        return replace(mine, n_annotated=n_annotated, first_missing=first, levels=levels, text=text)
+        return replace(both, levels=tuple(level for level in mine.order if level in used))
     levels = mine.levels if mine.levels == theirs.levels else tuple(sorted({*mine.levels, *theirs.levels}))
-    seen = SeenFactor("classes", False, np.inf, -np.inf, n_annotated, first, None, levels)
-    return _bounded(replace(seen, text=mine.text or theirs.text), name)
-
-
-# Kinds ----------------------------------------------------------------------------------------------------------------
+    return _bounded(replace(both, form="classes", levels=levels, order=()), name)
 
 
 def kind_of(seen: SeenFactor, name: str, given: Kind | None) -> Kind:
@@ -340,14 +310,6 @@ CHANGED = "codes and factors: values changed between two passes; rows must be th
 STREAM = "rows"
 
 
-class Piece(Protocol):
-    """Successive rows, a block at a time."""
-
-    def blocks(self) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Yield the columns of codes and factors of successive rows."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Tally:
     """What a further pass found: states, and a sample."""
@@ -374,7 +336,7 @@ class Instructions:
 # What is done with one piece ------------------------------------------------------------------------------------------
 
 
-def first_look(piece: Piece, names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
+def first_look(piece: "Span | Partition", names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
     """Return what is to be seen of one piece."""
     parts = [look(codes, factors, names, kinds) for codes, factors in piece.blocks()]
     if not parts:
@@ -384,7 +346,7 @@ def first_look(piece: Piece, names: tuple[Names, Names], kinds: dict[str, Kind])
     return replace(seen, sizes=(seen.n,))
 
 
-def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
+def counted(piece: "Span | Partition", offset: int, n: int, wanted: Instructions) -> Tally:
     """Count one piece, and keep rows of it; ``offset`` is the number of its first row, ``n`` how many it has."""
     frame = wanted.frame
     states = [empty_state(key, frame) for key in wanted.keys]
@@ -507,20 +469,6 @@ def _read(about: Column, column: Any, reader: _LevelReader | None) -> NDArray[An
 # Pieces, and who works on them ----------------------------------------------------------------------------------------
 
 
-class Passes(Protocol):
-    """Who makes passes over all rows, whatever pieces they are read in."""
-
-    names: tuple[Names, Names]
-
-    def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
-        """Make the first pass."""
-        ...
-
-    def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
-        """Make a further pass."""
-        ...
-
-
 class Spans:
     """Rows of two tables, worked on here or in several processes."""
 
@@ -592,7 +540,7 @@ class Partitions:
         """Make the first pass."""
         if report is not None:
             report(0, 2, f"first pass, {len(self._groups)} partitions")
-        parts = mapped(_partition_seen, self._groups, self.names, kinds)
+        parts = mapped(partial(_of_partition, first_look), self._groups, self.names, kinds)
         seen = reduced(parts, partial(merged, names=self.names[1]))
         self._sizes = seen.sizes
         return seen
@@ -605,16 +553,15 @@ class Partitions:
         groups = [
             (*group, offset, size) for group, offset, size in zip(self._groups, offsets, self._sizes, strict=False)
         ]
-        return reduced(mapped(_partition_counted, groups, wanted), joined_tallies)
+        return reduced(mapped(partial(_of_partition, counted), groups, wanted), joined_tallies)
+
+
+def _of_partition(function: Callable[..., Any], codes: Any, factors: Any, index: int, *arguments: Any) -> Any:
+    return function(Partition(codes, factors, index), *arguments)
+
+
+Passes = Spans | Partitions
 
 
 def _names(columns: Names | int, default: str) -> Names:
     return tuple(f"{default}{index + 1}" for index in range(columns)) if isinstance(columns, int) else columns
-
-
-def _partition_seen(codes: Any, factors: Any, index: int, names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
-    return first_look(Partition(codes, factors, index), names, kinds)
-
-
-def _partition_counted(codes: Any, factors: Any, index: int, offset: int, n: int, wanted: Instructions) -> Tally:
-    return counted(Partition(codes, factors, index), offset, n, wanted)

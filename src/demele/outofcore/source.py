@@ -134,9 +134,8 @@ class WholeRows(AllRows):
 
 def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: Report | None) -> WholeRows:
     """Make the first pass: find columns, kinds, levels and ranges, and refuse what is refused in memory."""
-    passes: Passes
     if is_collection(given.values) or is_collection(known.values):
-        passes = Partitions(given.values, known.values)
+        passes: Passes = Partitions(given.values, known.values)
     else:
         passes = Spans(table_of(given.values, "codes"), table_of(known.values, "factors"), n_jobs)
     names, own = passes.names

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,29 +30,6 @@ ROWS_PER_SPAN = 1 << 21
 ROWS_PER_READ = 1 << 17
 #: Bytes that a column is read ahead, so that one row group may be larger than memory.
 BYTES_AHEAD = 1 << 20
-
-
-class Table(Protocol):
-    """Rows in a fixed order, read from any row to any other."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        ...
-
-    @property
-    def cuts(self) -> tuple[int, ...] | None:
-        """Rows at which reading may start at no cost, from 0 to n; None for any row."""
-        ...
-
-    def batches(self, start: int, stop: int) -> Iterator[list[Any]]:
-        """Yield the columns of successive rows from ``start`` to ``stop``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +121,9 @@ class ParquetTable:
                         yield [_column(part[name]) for name in self.names]
 
 
+Table = ArrayTable | ParquetTable
+
+
 def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -> ParquetTable:
     """Name columns of Parquet files without loading them, to be given to :func:`demele.evaluate`.
 
@@ -190,7 +170,11 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
     if path.is_dir():
         files = sorted(
             (file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")) and file.is_file()),
-            key=lambda file: _natural(str(file.relative_to(path))),
+            key=lambda file: [
+                (0, int(part), "") if part.isdigit() else (1, 0, part)
+                for part in re.split(r"(\d+)", str(file.relative_to(path)))
+                if part
+            ],
         )
         if not files:
             raise FormatError(f"{path}: holds no file called *.parquet")
@@ -308,8 +292,3 @@ def _column(values: Any) -> Any:
     if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
         raise InputTypeError("columns", f"expected numbers or classes, got a column of type {kind}; split it first")
     return values.to_pandas()
-
-
-def _natural(text: str) -> list[tuple[int, int, str]]:
-    """Sort numbers within names by value."""
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", text) if part]

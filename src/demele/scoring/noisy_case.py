@@ -42,6 +42,10 @@ _EXPECTED = (
 )
 
 
+def _empty() -> NDArray[Any]:
+    return np.empty(0, dtype=np.intp)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseOfFactor:
     """What is known of the errors of one factor, in the classes of its column.
@@ -64,20 +68,17 @@ class NoiseOfFactor:
         Rows that were drawn for the audit and whose true value was unclear.
     share : float
         The rate.
-    source : object
-        As it was given.
     """
 
     name: str
     kind: Kind
     classes: tuple[str, ...] = ()
-    position: NDArray[np.intp] | None = None
-    matrix: Floats | None = None
-    rows: NDArray[np.intp] | None = None
-    values: NDArray[Any] | None = None
+    position: Rows = field(default_factory=_empty)
+    matrix: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    rows: Rows = field(default_factory=_empty)
+    values: NDArray[Any] = field(default_factory=_empty)
     unclear: int = 0
     share: float = float("nan")
-    source: object = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,9 +161,7 @@ def _rate(rate: float, factor: Factor, argument: str) -> NoiseOfFactor:
         raise InputError(
             argument, f"expected the share of wrong annotations, a number in [0, 1), got {rate:g}", "write 0.05 for 5%"
         )
-    return NoiseOfFactor(
-        factor.name, "rate", factor.levels, np.arange(len(factor.levels), dtype=np.intp), share=rate, source=rate
-    )
+    return NoiseOfFactor(factor.name, "rate", factor.levels, np.arange(len(factor.levels), dtype=np.intp), share=rate)
 
 
 def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argument: str) -> NoiseOfFactor:
@@ -178,7 +177,7 @@ def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argu
                 "join classes that are mistaken for each other, or give an audit with noise_method='audited'",
             )
     if not factor.categorical:  # its classes are the bins of a metric, which are not known here
-        return NoiseOfFactor(factor.name, kind, matrix=table, source=given)
+        return NoiseOfFactor(factor.name, kind, matrix=table)
     if given.classes is None:
         if given.k != len(factor.levels):
             raise InputError(
@@ -193,7 +192,7 @@ def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argu
     if lacking:
         raise InputError(argument, f"its classes {shown(classes)} lack {shown(lacking)}, which the factor has")
     position = np.array([classes.index(level) for level in factor.levels], dtype=np.intp)
-    return NoiseOfFactor(factor.name, kind, classes, position, matrix=table, source=given)
+    return NoiseOfFactor(factor.name, kind, classes, position, matrix=table)
 
 
 def _audit(audit: Audit, factor: Factor, argument: str) -> NoiseOfFactor:
@@ -214,7 +213,7 @@ def _audit(audit: Audit, factor: Factor, argument: str) -> NoiseOfFactor:
             f"{int(audit.rows[np.flatnonzero(~true.annotated())[0]])}",
             "hard rows are not missing at random: get their true values, or count them as unclear",
         )
-    known: dict[str, Any] = {"rows": audit.rows, "unclear": audit.unclear, "source": audit}
+    known: dict[str, Any] = {"rows": audit.rows, "unclear": audit.unclear}
     if not factor.categorical:
         return NoiseOfFactor(factor.name, "audit", values=np.asarray(true.values, dtype=np.float64), **known)
     given = np.asarray(factor.values)[audit.rows]
@@ -428,22 +427,19 @@ class Errors:
     position: Rows
     matrix: Floats | None = None
     counts: Floats | None = None
-    rows: Rows | None = None
-    true: Rows | None = None
-    given: Rows | None = None
+    rows: Rows = field(default_factory=_empty)
+    true: Rows = field(default_factory=_empty)
+    given: Rows = field(default_factory=_empty)
+
+    @property
+    def audited(self) -> bool:
+        """Whether audited rows tell of the errors."""
+        return self.matrix is None and self.counts is None
 
     def counted(self, weights: Floats | None = None) -> Floats:
-        """Return counts (K, K), rows true values, for an estimate of the transition; of all rows by their weights.
-
-        Raises
-        ------
-        ValueError
-            If the transition is known.
-        """
+        """Return counts (K, K), rows true values, for an estimate of the transition; of all rows by their weights."""
         if self.counts is not None:
             return self.counts
-        if self.rows is None or self.true is None or self.given is None:
-            raise ValueError("nothing was counted")
         cells = self.true * self.n_classes + self.given
         weight = None if weights is None else weights[self.rows]
         table = np.bincount(cells, weight, minlength=self.n_classes**2)
@@ -527,7 +523,7 @@ class Binned:
             table = table if errors is None else errors.placed(table)
             tables.append(table)
             undone.append(matrices)
-            if errors is None or errors.rows is None:
+            if errors is None or not errors.audited:
                 shifted.append(table)
                 kept.append(matrices)
                 continue
@@ -537,14 +533,12 @@ class Binned:
             kept.append(np.eye(errors.n_classes))
         bins = counts[0].code_bins
         found = signed_table(JointCounts(tuple(tables), {}, bins), undone)
-        if all(errors is None or errors.rows is None for errors in self.errors):
+        if not any(errors is not None and errors.audited for errors in self.errors):
             return found, None
         return found, signed_table(JointCounts(tuple(shifted), {}, bins), kept)
 
     def _shift(self, errors: Errors, weights: Floats | None) -> Floats:
         """Return what true values change in the table of audited rows (n_codes, bins, K), as shares of these rows."""
-        if errors.rows is None or errors.true is None or errors.given is None:
-            raise ValueError("no audited rows")
         codes = self.rows.rows.codes[:, errors.rows]
         d, most, k = len(codes), int(self.rows.rows.code_bins.max()), errors.n_classes
         weight = np.ones(errors.rows.size) if weights is None else weights[errors.rows]
@@ -578,17 +572,15 @@ def _errors(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Er
         n_classes, position = len(known.classes), known.position
     else:
         n_classes, position = bins.n_bins, np.arange(bins.n_bins, dtype=np.intp)
-    if position is None or (known.matrix is not None and len(known.matrix) != n_classes):
+    if known.kind != "audit" and len(known.matrix) != n_classes:
         raise NotCorrected(
             f"the metric cuts factor {quoted(factor.name)} into {n_classes} bins, and its transition has "
-            f"{0 if known.matrix is None else len(known.matrix)} classes; give one between these bins, or an audit"
+            f"{len(known.matrix)} classes; give one between these bins, or an audit"
         )
     if known.kind == "transition":
         return Errors(factor.name, n_classes, position, matrix=known.matrix)
     if known.kind == "counts":
         return Errors(factor.name, n_classes, position, counts=known.matrix)
-    if known.rows is None or known.values is None:
-        raise ValueError("an audit without rows")
     annotated = factor.annotated()[known.rows]
     rows, values = known.rows[annotated], known.values[annotated]
     given = np.asarray(factor.values)[rows]
@@ -652,9 +644,8 @@ def _of_bins(factor: Factor) -> Note:
 def strata(case: Case) -> list[Rows]:
     """Return the rows in groups that are resampled separately: those that no audit has, and those of each audit."""
     member = np.zeros(case.source.data.n, dtype=np.intp)
-    for place, one in enumerate(one for one in case.noise.factors.values() if one.rows is not None):
-        if one.rows is not None:
-            member[one.rows] += 1 << place
+    for place, one in enumerate(case.noise.factors.values()):
+        member[one.rows] += 1 << place
     return [np.flatnonzero(member == label) for label in np.unique(member)]
 
 

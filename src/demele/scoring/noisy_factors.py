@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, quoted
@@ -141,7 +140,7 @@ def of_classifiers(case: Case, work: Work) -> tuple[float, Floats]:
                 "more rows, or join classes that are mistaken for each other"
             )
     value = _score(case, work, everything, best)
-    audited = np.unique(np.concatenate([one.rows for one in noisy if one.rows is not None] or [everything[:0]]))
+    audited = np.unique(np.concatenate([one.rows for one in noisy]))
     halves = np.full((SPLITS, 2), np.nan)
     for index in range(SPLITS):
         parts = split_rows(n, audited, case.run.seed, index)
@@ -155,7 +154,7 @@ def of_classifiers(case: Case, work: Work) -> tuple[float, Floats]:
 
 def _half_counts(known: NoiseOfFactor, case: Case, index: int) -> tuple[Floats | None, Floats | None]:
     """Return the counts of another sample in two halves; None where there are none."""
-    if known.kind != "counts" or known.matrix is None:
+    if known.kind != "counts":
         return None, None
     whole = known.matrix.astype(np.int64)
     rng = rng_for(case.run.seed, "corrected", "counts", known.name, index)
@@ -165,11 +164,7 @@ def _half_counts(known: NoiseOfFactor, case: Case, index: int) -> tuple[Floats |
 
 def _estimate(known: NoiseOfFactor, rows: Rows, case: Case, counts: Floats | None = None) -> Floats:
     """Return the transition in the order of the levels, estimated from some rows where it was audited."""
-    if known.position is None:
-        raise ValueError("no classes")
-    if known.rows is None or known.values is None:
-        if known.matrix is None:
-            raise ValueError("no transition")
+    if known.kind != "audit":
         counted = known.matrix if counts is None else counts
         whole = known.matrix if known.kind == "transition" else counted_transition(counted)
         return whole[np.ix_(known.position, known.position)]
@@ -313,11 +308,11 @@ def audited_tables(case: Case, settings: TableSettings, *, pairs: bool) -> tuple
     data = case.source.data
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
     rows = _with_classes(case, bin_rows(data.codes, data.factors, of_codes, of_factors))
-    audited = next(one.rows for one in case.noise.factors.values() if one.rows is not None)
+    audited = next(iter(case.noise.factors.values())).rows
     given = replace(rows, codes=rows.codes[:, audited], factors=rows.factors[:, audited])
     factors = given.factors.copy()
     for i, (known, bins) in enumerate(zip(case.of_factors, of_factors, strict=True)):
-        if known is None or known.values is None:
+        if known is None:
             continue
         values = known.values if bins is None else cut(np.asarray(known.values, dtype=np.float64), bins)
         factors[i] = np.where(given.factors[i] < given.factor_bins[i], values, given.factors[i])
@@ -371,7 +366,7 @@ SPLITS_OF_FITS = 5
 def of_rows(case: Case, work: Work) -> Parts:
     """Score true and given values of audited rows, and given ones of all rows; halves where that is not slow."""
     n = case.source.data.n
-    audited = next(one.rows for one in case.noise.factors.values() if one.rows is not None)
+    audited = next(iter(case.noise.factors.values())).rows
     everything = np.arange(n, dtype=np.intp)
     try:
         true, given = (_score_of(case, work, audited, true=true) for true in (True, False))
@@ -398,8 +393,6 @@ def _score_of(case: Case, work: Work, rows: Rows, *, true: bool) -> float:
         taken = column.take(rows)
         if column.name in known:
             audit = known[column.name]
-            if audit.rows is None or audit.values is None:
-                raise ValueError("an audit without rows")
             order = np.argsort(audit.rows)
             values = audit.values[order[np.searchsorted(audit.rows[order], rows)]]
             there = taken.annotated()
@@ -470,7 +463,7 @@ def _refuse_audits(case: Case) -> None:
             f"factor {quoted(without[0].name)} has no audited rows, but method 'audited' needs some; draw rows at "
             "random with demele.labels.draw_audit, and get the true values of all noisy factors for these rows"
         )
-    sets = {frozenset(_rows(one).tolist()) for one in noisy}
+    sets = {frozenset(one.rows.tolist()) for one in noisy}
     if len(sets) > 1:
         raise NotCorrected(
             "the audits are of different rows; method 'audited' needs the true values of all noisy factors"
@@ -479,7 +472,7 @@ def _refuse_audits(case: Case) -> None:
     if k < FEWEST:
         raise NotCorrected(f"{k} audited rows are too few; audit at least {FEWEST}, better {MEASURED} or more")
     for one in noisy:
-        if one.values is None or not one.classes:
+        if not one.classes:
             continue
         values = np.unique(one.values).size
         if k < ROWS_PER_VALUE * values:
@@ -489,16 +482,10 @@ def _refuse_audits(case: Case) -> None:
             )
 
 
-def _rows(known: NoiseOfFactor) -> NDArray[np.intp]:
-    if known.rows is None:
-        raise ValueError("an audit without rows")
-    return known.rows
-
-
 def _notes_on_audits(case: Case, work: Work, parts: Parts, *, counted: bool) -> tuple[Note, ...]:
     """Return what is to be known of a corrected score."""
     noisy = list(case.noise.factors.values())
-    k = _rows(noisy[0]).size
+    k = noisy[0].rows.size
     notes: list[Note] = []
     if k < MEASURED:
         few = f"{k} audited rows are few: how often such intervals hold the truth was measured from {MEASURED} rows on"

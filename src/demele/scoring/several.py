@@ -335,7 +335,18 @@ def compare_representations(
     for name in chosen:
         if name not in asked:
             raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), asked)}")
-    evaluations = _evaluations(call, held, known)
+    said = _Warnings(len(held))
+    read: dict[str, Callable[[], Evaluation]] = {}
+    for name, own in held.items():
+        with said.of(name), _naming(name):
+            read[name] = call.read(own, known)
+    evaluations: dict[str, Evaluation] = {}
+    with reporting(even=False) as report:
+        for index, name in enumerate(held):
+            part = part_of(report, index, len(held), f"{name}: ")
+            with said.of(name), _naming(name), reported_to(part):
+                evaluations[name] = read.pop(name)()
+    said.repeat()
     compared = Compared(
         call=call,
         evaluations=evaluations,
@@ -405,23 +416,6 @@ def checked_models(
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
-
-
-def _evaluations(call: Call, codes: Mapping[str, Codes], factors: Factors) -> dict[str, Evaluation]:
-    """Read all representations before the first is scored."""
-    said = _Warnings(len(codes))
-    read: dict[str, Callable[[], Evaluation]] = {}
-    for name, own in codes.items():
-        with said.of(name), _naming(name):
-            read[name] = call.read(own, factors)
-    found: dict[str, Evaluation] = {}
-    with reporting(even=False) as report:
-        for index, name in enumerate(codes):
-            part = part_of(report, index, len(codes), f"{name}: ")
-            with said.of(name), _naming(name), reported_to(part):
-                found[name] = read.pop(name)()
-    said.repeat()
-    return found
 
 
 @contextmanager

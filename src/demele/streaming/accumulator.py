@@ -213,11 +213,6 @@ class Held:
         """Return the same states with all rows counted: a next call need not count them again."""
         return replace(self, states={key: state.settled() for key, state in self.states.items()})
 
-    def cleared(self) -> "Held":
-        """Return the states of no rows."""
-        sample = None if self.sample is None else SampleState(self.sample.bound, self.sample.seed)
-        return Held({key: state.cleared() for key, state in self.states.items()}, sample)
-
 
 def packed(held: Held, pack: Archive) -> dict[str, Any]:
     """Write states into an archive, and return where it has them."""
@@ -410,15 +405,21 @@ class Accumulator:
         known, given = protocol_named(settings.protocol), dict(settings.options)
         self._asked = requests_of(chosen, known, given, bins=settings.bins, reg_dim=settings.reg_dim)
         self._states: dict[str, str] = {}
-        states: dict[Key, State] = {}
         if frame is not None:
             source = Counted(frame)
             found = {one.name: source.state_for(one.metric, one.options) for one in self._asked}
             self._states = {name: state for name, state in found.items() if state is not None}
-            read = [key_of(self._states[one.name], one.options) for one in self._asked if one.name in self._states]
-            states = {key: empty_state(key, frame) for key in dict.fromkeys(read)}
+        self._held = self._without_rows()
+
+    def _without_rows(self) -> Held:
+        """Return the states of no rows."""
+        states: dict[Key, State] = {}
+        if self._frame is not None:
+            counted = [one for one in self._asked if one.name in self._states]
+            keys = dict.fromkeys(key_of(self._states[one.name], one.options) for one in counted)
+            states = {key: empty_state(key, self._frame) for key in keys}
         sampled = len(self._states) < len(self._asked)
-        self._held = Held(states, SampleState(int(bound), self._settings.seed) if sampled else None)
+        return Held(states, SampleState(self._settings.bound, self._settings.seed) if sampled else None)
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -471,7 +472,7 @@ class Accumulator:
 
     def reset(self) -> "Accumulator":
         """Return the same accumulator without rows: the identity of :meth:`merge`."""
-        return self._with(self._held.cleared())
+        return self._with(self._without_rows())
 
     @property
     def n(self) -> int:
@@ -606,7 +607,7 @@ class Accumulator:
     def _holding(self, about: Mapping[str, Any], arrays: Arrays) -> "Accumulator":
         """Return the same accumulator with the rows of an archive instead of its own."""
         deviations = any(one.metric.needs_codes_std for one in self._asked)
-        return self._with(unpacked(self._held.cleared(), about, arrays, deviations=deviations))
+        return self._with(unpacked(self._without_rows(), about, arrays, deviations=deviations))
 
     def _sampled_columns(
         self, rows: Rows | None, codes: object, factors: object, codes_std: object
@@ -682,7 +683,8 @@ def state_to_bytes(accumulator: Accumulator) -> bytes:
         For :func:`with_state`; they say which settings they belong to, but do not hold them.
     """
     pack = Archive()
-    own = {"plan": list(comparable(accumulator._settings)), "frame": _digest(accumulator._frame)}
+    frame = accumulator._frame
+    own = {"plan": list(comparable(accumulator._settings)), "frame": None if frame is None else frame.digest()}
     return pack.written({**own, **packed(accumulator._held, pack)})
 
 
@@ -710,11 +712,8 @@ def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
     with refusing():
         theirs, digest = [str(value) for value in about["plan"]], about["frame"]
         mine = list(comparable(accumulator._settings))
-        if theirs == mine and digest == _digest(accumulator._frame):
+        frame = accumulator._frame
+        if theirs == mine and digest == (None if frame is None else frame.digest()):
             return accumulator._holding(about, pack)
     told = difference(tuple(mine), tuple(theirs)) or "their frames: other columns, ranges or levels"
     raise IncompatibleState(f"the state belongs to another accumulator, they differ in {told}; make both the same way")
-
-
-def _digest(frame: BinEdges | None) -> str | None:
-    return None if frame is None else frame.digest()

@@ -181,13 +181,14 @@ def _levels(column: Any, about: Column, missing: str) -> NDArray[Any]:
     return np.asarray(table[factor.values])
 
 
-def _check_missing(unknown: NDArray[np.bool_], name: str, missing: str) -> None:
+def _check_missing(
+    unknown: NDArray[np.bool_], name: str, missing: str, remedy: str = "make the frame with missing='omit'"
+) -> None:
     if missing == "raise":
         raise InputError(
             "factors",
             f"{plural(int(unknown.sum()), 'missing annotation', 'missing annotations')} in column {name!r}, first "
-            f"at row {int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or make the frame with "
-            "missing='omit'",
+            f"at row {int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or {remedy}",
         )
 
 
@@ -219,14 +220,8 @@ def read_rows(
     for index, (given_column, name) in enumerate(zip(raw, own[1], strict=True)):
         column = as_column(given_column, "factors")
         factor = read_factor(column, name, given.get(name))
-        if missing == "raise" and not factor.complete:
-            row = int(np.flatnonzero(~factor.annotated())[0])
-            raise InputError(
-                "factors",
-                f"{plural(n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column {name!r}, "
-                f"first at row {row} of "
-                "this batch; drop those rows, or pass `missing='omit'`",
-            )
+        if not factor.complete:
+            _check_missing(~factor.annotated(), name, missing, "pass `missing='omit'`")
         if before and mixed(before[index], column):
             told = ("numbers", "text") if storage(column) else ("text", "numbers")
             raise InputError("factors", f"column {name!r} holds {told[0]} in this batch, and held {told[1]} before")
@@ -311,7 +306,12 @@ class SampleState:
                 return grown
             keys, numbers, columns = keys[near], numbers[near], tuple(column[near] for column in columns)
         part = SampledRows(keys, np.full(keys.size, stream, dtype=object), numbers, columns).copied()
-        grown = replace(grown, parts=_stacked((*self.parts, part)))
+        parts = (*self.parts, part)
+        stack = list(parts)
+        while len(stack) > 1 and stack[-2].keys.size <= 2 * stack[-1].keys.size:
+            last = stack.pop()
+            stack[-1] = joined_rows((stack[-1], last))
+        grown = replace(grown, parts=tuple(stack))
         return grown.sifted() if sum(one.keys.size for one in grown.parts) > 2 * self.bound else grown
 
     def merge(self, other: "SampleState") -> "SampleState":
@@ -378,15 +378,6 @@ class SampledRows:
     def copied(self) -> "SampledRows":
         """Return a part that does not change when a caller writes into his batch again."""
         return replace(self, columns=tuple(column.copy() for column in self.columns))
-
-
-def _stacked(parts: tuple[SampledRows, ...]) -> tuple[SampledRows, ...]:
-    """Join the last parts while the one before is not much larger, so that few remain however small batches are."""
-    stack = list(parts)
-    while len(stack) > 1 and stack[-2].keys.size <= 2 * stack[-1].keys.size:
-        last = stack.pop()
-        stack[-1] = joined_rows((stack[-1], last))
-    return tuple(stack)
 
 
 def joined_rows(parts: Sequence[SampledRows]) -> SampledRows:

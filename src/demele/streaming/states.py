@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 # As the other states of sums, equal in any order to rounding. That of combinations grows with those that occur: eight
 # bytes for each, and sixteen for each of them and each code.
 #
-# The general forms of IRS are no metrics of an accumulator; their state,
-# :class:`demele.estimation.cells.FactorCells`, merges too.
 
 #: Deviations of a code, as a share of its largest value in the unit of the frame, that are rounding of its means.
 ROUNDING = 1e-14
@@ -127,12 +125,6 @@ class ExtremeState(Sums):
         d = len(frame.codes)
         zeros = np.zeros(d)
         return cls(Scale.of(frame.low, frame.high), levels, CellExtremes.empty(d, levels.sizes), zeros, zeros)
-
-    def cleared(self) -> Self:
-        """Return the state of no rows, the identity of :meth:`merge`."""
-        d = len(self.mean)
-        zeros = np.zeros(d)
-        return replace(self, cells=CellExtremes.empty(d, self.levels.sizes), mean=zeros, square=zeros, clipped=0)
 
     @property
     def n(self) -> int:
@@ -283,11 +275,6 @@ class CellState(Sums):
         ends = np.full(d, np.inf)
         return cls(Scale.of(frame.low, frame.high), frame.factors, levels, cells, ends, -ends)
 
-    def cleared(self) -> Self:
-        """Return the state of no rows, the identity of :meth:`merge`."""
-        ends = np.full(len(self.low), np.inf)
-        return replace(self, cells=CellMoments.empty(len(ends), self.cells.sizes), low=ends, high=-ends, clipped=0)
-
     @property
     def n(self) -> int:
         """Rows."""
@@ -426,10 +413,6 @@ class CountState:
         pairs = {(i, k): np.zeros((sizes[i], sizes[k])) for i, k in combinations_with_replacement(range(len(sizes)), 2)}
         return cls(binned, JointCounts(tables, pairs, code_bins), np.zeros(len(sizes), dtype=np.int64))
 
-    def cleared(self) -> Self:
-        """Return the state of no rows, the identity of :meth:`merge`."""
-        return self.empty(self.binned)
-
     @property
     def varying(self) -> list[int]:
         """Factors that fall into more than one bin, of the rows that were counted."""
@@ -518,7 +501,7 @@ class CountState:
         pairs = {(i, k): arrays[f"pair {i} {k}"] for i, k in self.counted.factor_tables}
         counted = replace(self.counted, tables=tables, factor_tables=pairs)
         n, clipped = int(arrays["n"]), int(arrays["clipped"])
-        return replace(self.cleared(), counted=counted, annotated=arrays["annotated"], n=n, clipped=clipped)
+        return replace(self, counted=counted, annotated=arrays["annotated"], n=n, clipped=clipped)
 
 
 def _side_by_side(parts: tuple[tuple[NDArray[Any], NDArray[Any]], ...]) -> tuple[NDArray[Any], NDArray[Any]]:

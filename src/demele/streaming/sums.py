@@ -138,14 +138,10 @@ class MomentState(Sums):
     def empty(cls, frame: BinEdges) -> Self:
         """Return the state of no rows, for a frame whose factors are all continuous."""
         ends = np.array([(column.low, column.high) for column in frame.columns])
-        return cls._without_rows(Scale.of(frame.low, frame.high), Scale.of(ends[:, 0], ends[:, 1]))
-
-    @classmethod
-    def _without_rows(cls, codes: Scale, factors: Scale) -> Self:
-        d, m = len(codes.reference), len(factors.reference)
+        d, m = len(frame.codes), len(ends)
         return cls(
-            codes=codes,
-            factors=factors,
+            codes=Scale.of(frame.low, frame.high),
+            factors=Scale.of(ends[:, 0], ends[:, 1]),
             n=0,
             count=np.zeros(m, dtype=np.int64),
             **{name: np.zeros(d) for name in ("mean", "square")},
@@ -156,10 +152,6 @@ class MomentState(Sums):
             factor_low=np.full(m, np.inf),
             factor_high=np.full(m, -np.inf),
         )
-
-    def cleared(self) -> Self:
-        """Return the state of no rows, the identity of :meth:`merge`."""
-        return self._without_rows(self.codes, self.factors)
 
     @property
     def annotated(self) -> Counts:
@@ -348,16 +340,10 @@ class ProductState(Sums):
         ends = [[(0.0, 0.0)] * own or [(one.low, one.high)] for one, own in zip(frame.columns, classes, strict=True)]
         low, high = np.array([pair for pairs in ends for pair in pairs]).T
         scale = Scale.of(np.concatenate([frame.low, low]), np.concatenate([frame.high, high]))
-        return cls._without_rows(scale, len(frame.codes), classes)
-
-    @classmethod
-    def _without_rows(cls, scale: Scale, n_codes: int, classes: tuple[int, ...]) -> Self:
         p = len(scale.reference)
-        return cls(scale, n_codes, classes, 0, np.zeros(p), np.zeros((p, p)), np.full(p, np.inf), np.full(p, -np.inf))
-
-    def cleared(self) -> Self:
-        """Return the state of no rows, the identity of :meth:`merge`."""
-        return self._without_rows(self.scale, self.n_codes, self.classes)
+        return cls(
+            scale, len(frame.codes), classes, 0, np.zeros(p), np.zeros((p, p)), np.full(p, np.inf), np.full(p, -np.inf)
+        )
 
     @property
     def annotated(self) -> Counts:

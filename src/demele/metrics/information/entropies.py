@@ -34,7 +34,6 @@ DEAD_CODE = 1e-12
     title="Modularity",
     properties=("modularity",),
     native="per code",
-    range=(0.0, 1.0),
     source="Ridgeway & Mozer 2018, section 3",
     references=("ridgeway2018learning",),
     definition="1 - sum of squared informations on other factors / [(M - 1) x squared largest one]",
@@ -135,8 +134,6 @@ def modularity_from_information(information: ArrayLike) -> float:
 @InformationMetric(
     title="DCIMIG",
     properties=("modularity", "compactness", "explicitness"),
-    native="per factor",
-    range=(0.0, 1.0),
     source="Sepliarskaia et al. 2019 (3CharM)",
     references=("sepliarskaia2019evaluating",),
     definition="largest gap of a code for its best factor, summed over factors, over the sum of their entropies",
@@ -191,8 +188,6 @@ def dcimig(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
 @InformationMetric(
     title="JEMMIG",
     properties=("modularity", "compactness", "explicitness"),
-    native="per factor",
-    range=(0.0, 1.0),
     source="Do & Tran 2020, section 4; recalibrated as in Carbonneau et al. 2022",
     references=("do2020theory", "carbonneau2022measuring"),
     definition="1 - [H(v_i, z_*) - I(v_i; z_*) + I(v_i; z_o)] / [H(v_i) + log B_z]",
@@ -256,7 +251,6 @@ def jemmig(table: InformationTable, **options: Unpack[CountOptions]) -> Native:
     title="Minimality",
     properties=("modularity",),
     native="per code",
-    range=(0.0, 1.0),
     source="Almudévar & Ortega 2024",
     references=("almudevar2024rethinking",),
     definition="largest information of a code on a factor, relative to the code's entropy",
@@ -358,8 +352,6 @@ def _of_channels(data: Data, bins: Bins, correction: Correction) -> tuple[Inform
 @InformationMetric(
     title="Sufficiency",
     properties=("explicitness",),
-    native="per factor",
-    range=(0.0, 1.0),
     source="Almudévar & Ortega 2024",
     references=("almudevar2024rethinking",),
     definition="largest information of a code on a factor, relative to the factor's entropy",

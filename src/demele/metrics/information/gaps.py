@@ -40,8 +40,6 @@ from demele.metrics.source import RegDim
 @InformationMetric(
     title="MIG",
     properties=("compactness",),
-    native="per factor",
-    range=(0.0, 1.0),
     source="Chen et al. 2018, eq. 6",
     references=("chen2018isolating",),
     definition="[I(v_i; z_*) - I(v_i; z_o)] / H(v_i): the gap between the two codes that inform most on a factor",
@@ -145,7 +143,6 @@ def mig_from_information(information: ArrayLike, entropy: ArrayLike) -> float:
     title="MIG-sup",
     properties=("modularity",),
     native="per code",
-    range=(0.0, 1.0),
     source="Li et al. 2020, eq. 3",
     references=("li2020progressive",),
     definition="gap between the two factors on which a code informs most, each relative to its entropy",
@@ -199,7 +196,7 @@ def mig_sup(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
 @InformationMetric(
     title="DMIG",
     properties=("compactness",),
-    native="per factor",
+    range=(float("-inf"), float("inf")),
     source="Watcharasupat & Lerch 2021, eq. 2",
     references=("watcharasupat2021evaluation",),
     definition="[I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l), v_l being the factor of the best other code",
@@ -268,7 +265,6 @@ def dmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
 @InformationMetric(
     title="XMIG",
     properties=("compactness",),
-    native="per factor",
     range=(-1.0, 1.0),
     source="Watcharasupat & Lerch 2021",
     references=("watcharasupat2021evaluation",),
@@ -327,7 +323,7 @@ def xmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
 @InformationMetric(
     title="DLIG",
     properties=("modularity",),
-    native="per factor",
+    range=(float("-inf"), float("inf")),
     source="Watcharasupat 2021",
     references=("watcharasupat2021controllable",),
     definition="[I(v_i; z) - I(v_k; z)] / H(v_i | v_k) for the factor's code z, v_k being the best other factor",
@@ -438,8 +434,6 @@ METRICS = (
         rmig,
         title="RMIG",
         properties=("compactness",),
-        native="per factor",
-        range=(0.0, 1.0),
         source="Do & Tran 2020, section 4",
         references=("do2020theory",),
         definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",

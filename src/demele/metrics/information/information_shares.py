@@ -20,7 +20,7 @@ from demele.estimation.information import (
     ratio,
 )
 from demele.metrics.data import Data, factor_splits, fewer_than_asked, folds
-from demele.metrics.importances import concentration
+from demele.metrics.importances import compactness_of_factors, modularity_of_codes
 from demele.metrics.information import InformationMetric
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, Estimator, RunOptions, TableOptions, as_binning
@@ -90,7 +90,6 @@ def _even_to_one(largest: Floats, total: Floats, n: Floats | int) -> Floats:
     title="InfoM",
     properties=("modularity",),
     native="per code",
-    range=(0.0, 1.0),
     source="Hsu et al. 2023 (InfoMEC)",
     references=("hsu2023disentanglement",),
     definition="largest share of a code's normalised informations, moved so that an even spread is 0",
@@ -175,8 +174,6 @@ def infom(
 @InformationMetric(
     title="InfoC",
     properties=("compactness",),
-    native="per factor",
-    range=(0.0, 1.0),
     source="Hsu et al. 2023 (InfoMEC)",
     references=("hsu2023disentanglement",),
     definition="largest share of the normalised informations on a factor, moved so that an even spread is 0",
@@ -428,21 +425,10 @@ def _shares_of_codes(table: InformationTable, active: Counted) -> Floats:
     return np.nan_to_num(ratio(information, information.sum(axis=-2, keepdims=True)))
 
 
-def _modular_entropy(shares: Floats) -> tuple[Floats, Floats]:
-    """Return D_j = 1 - H(R_.j / sum_i R_ij) / log M of each code, NaN without any share, and the codes' weights."""
-    totals = shares.sum(axis=-1)
-    used = totals > 0
-    own = shares / np.where(used, totals, 1.0)[..., None]
-    grand = totals.sum(axis=-1, keepdims=True)
-    weights = totals / np.where(grand > 0, grand, 1.0)
-    return np.where(used, concentration(own, axis=-1), np.nan), weights
-
-
 def _compact_entropy(shares: Floats) -> Floats:
     """Return C_i = 1 - H(R_i.) / log d of each factor over these d codes, NaN where no code has a share of it."""
     totals = shares.sum(axis=-2)
-    known = (totals > 0) & (shares.shape[-2] > 1)
-    return np.where(known, concentration(shares / np.where(known, totals, 1.0)[..., None, :], axis=-2), np.nan)
+    return np.where((totals > 0) & (shares.shape[-2] > 1), compactness_of_factors(shares), np.nan)
 
 
 def _weighted(per_code: Floats, weights: Floats) -> Floats:
@@ -461,7 +447,7 @@ def _notes(table: InformationTable, shares: Floats, active: Counted) -> tuple[No
 def best_codes(table: InformationTable, top_k: int | None, active: Counted) -> NDArray[np.intp]:
     """Return, for each factor, the k codes with the largest D_j of those that have their largest share on it."""
     shares = _shares_of_codes(table, active)
-    per_code, _ = _modular_entropy(shares)
+    per_code, _ = modularity_of_codes(shares)
     largest, own = shares.max(axis=1), shares.argmax(axis=1)
     found: list[int] = []
     for factor in range(shares.shape[1]):
@@ -504,7 +490,6 @@ def _checked_halves(
     title="MED modularity",
     properties=("modularity",),
     native="per code",
-    range=(0.0, 1.0),
     source="Cao et al. 2022 (MED)",
     references=("cao2022empirical",),
     definition="1 - entropy of a code's shares of the information on the factors, relative to its largest",
@@ -576,7 +561,7 @@ def med_modularity(
     """
     if isinstance(state, InformationTable):
         shares = _shares_of_codes(state, active)
-        per_code, weights = _modular_entropy(shares)
+        per_code, weights = modularity_of_codes(shares)
         return Native(
             value=_weighted(per_code, weights),
             per_code=per_code,
@@ -591,7 +576,7 @@ def med_modularity(
         best = best_codes(choosing, top_k, active)
         shares = np.zeros_like(scoring.information)
         shares[best] = _shares_of_codes(scoring, active)[best]
-        per_code, weights = _modular_entropy(shares)
+        per_code, weights = modularity_of_codes(shares)
         value.append(_weighted(per_code, weights))
         own.append(np.nan_to_num(per_code) * weights)
         weight.append(weights)
@@ -609,8 +594,6 @@ def med_modularity(
 @InformationMetric(
     title="MED compactness",
     properties=("compactness",),
-    native="per factor",
-    range=(0.0, 1.0),
     source="Cao et al. 2022 (MED)",
     references=("cao2022empirical",),
     definition="1 - entropy of the codes' shares of the information on a factor, relative to its largest",

@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from demele.core.kinds import Amount, Count, Several
 from demele.core.results import Note
-from demele.estimation.groups import Units
+from demele.estimation.groups import (
+    Units,
+    complement_groups,
+    majority_vote_accuracy,
+    z_diff_accuracy,
+    z_diff_points,
+    z_max_votes,
+    z_min_votes,
+)
 from demele.metrics.data import Data, above
 from demele.metrics.guards import pruned_notes, units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
@@ -92,7 +100,6 @@ def z_diff(
     >>> demele.metrics.z_diff(factors, factors, n_train=200, n_test=200).value > 0.95
     True
     """
-    from demele.estimation.groups import z_diff_accuracy, z_diff_points
     from demele.estimation.univariate import raw_logistic_accuracy
 
     labels, _ = data.factor_labels(bins)
@@ -183,8 +190,6 @@ def z_min_variance(
     >>> demele.metrics.z_min_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
-    from demele.estimation.groups import majority_vote_accuracy, z_min_votes
-
     labels, _ = data.factor_labels(bins)
     codes = data.standardised()
     d, m = data.codes.d, data.factors.m
@@ -286,8 +291,6 @@ def z_max_variance(
     >>> demele.metrics.z_max_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
-    from demele.estimation.groups import complement_groups, majority_vote_accuracy, z_max_votes
-
     labels, _ = data.factor_labels(bins)
     codes = data.standardised()
     rng = streams("votes")

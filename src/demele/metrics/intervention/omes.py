@@ -75,17 +75,6 @@ def check_usable(names: tuple[str, ...], found: TotalEffects) -> None:
             raise NotEnoughData("factors", problem)
 
 
-def usable_notes(names: tuple[str, ...], found: TotalEffects) -> tuple[Note, ...]:
-    """Say how many rows effects rest on, and loudly where these are few for the cells."""
-    shares = ", ".join(f"{name} {rows / found.n:.0%}" for name, rows in zip(names, found.rows, strict=True))
-    message = f"rows that agree with another on all factors but one ({found.n} rows): {shares}"
-    thin = [name for name, rows, cells in zip(names, found.rows, found.cells, strict=True) if rows - cells < FEW_FREE]
-    if thin:
-        listed = ", ".join(map(repr, thin[:3])) + (", ..." if len(thin) > 3 else "")
-        message += f"; few for the effect of {listed}: use fewer bins, fewer factors or more rows"
-    return (Note(code="usable-rows", message=message, severity="fragile" if thin else "info"),)
-
-
 def pooled(effect: Floats, pooling: str, overlap_weight: float) -> Floats:
     """Return the score of each factor from effects (n_codes, n_factors) of the codes that vary.
 
@@ -226,7 +215,15 @@ def omes(
     sizes: Sequence[ColumnBins | None]
     if isinstance(state, CellSums):
         names, sizes = state.names, state.bins
-        found = _effects_of_sums(state, effect, variance)
+        cells = state.cells
+        if not cells.count.size:
+            raise NotEnoughData("factors", NO_ROW)
+        if effect == "published":
+            found = correlations_of_sums(cells, cells.total, state.squares)
+        else:
+            classes = all(one is None for one in state.bins)
+            found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
+        check_usable(state.names, found)
         effects = found.effect
     else:
         names, sizes = state.factors.names, [factor_bins(one, as_binning(bins)) for one in state.factors.columns]
@@ -236,31 +233,18 @@ def omes(
     per_factor = np.full(len(names), np.nan)
     if alive.any():
         per_factor = pooled(np.minimum(effects[alive], 1.0), pooling, overlap_weight)
+    shares = ", ".join(f"{name} {rows / found.n:.0%}" for name, rows in zip(names, found.rows, strict=True))
+    message = f"rows that agree with another on all factors but one ({found.n} rows): {shares}"
+    thin = [name for name, rows, cells in zip(names, found.rows, found.cells, strict=True) if rows - cells < FEW_FREE]
+    if thin:
+        listed = ", ".join(map(repr, thin[:3])) + (", ..." if len(thin) > 3 else "")
+        message += f"; few for the effect of {listed}: use fewer bins, fewer factors or more rows"
+    usable = Note(code="usable-rows", message=message, severity="fragile" if thin else "info")
     return Native(
         value=np.asarray(per_factor.mean()),
         per_factor=per_factor,
         matrix=effects,
         matrix_of=MATRIX_OF,
         details={"usable_rows": {name: float(rows / found.n) for name, rows in zip(names, found.rows, strict=True)}},
-        notes=usable_notes(names, found) + ceiling_notes(sizes, pooling, overlap_weight),
+        notes=(usable, *ceiling_notes(sizes, pooling, overlap_weight)),
     )
-
-
-def _effects_of_sums(sums: CellSums, effect: str, variance: str) -> TotalEffects:
-    """Return the effects of all factors on all codes, from sums of all rows in the cells of all factors.
-
-    Raises
-    ------
-    NotEnoughData
-        If no row is annotated for all factors, or some factor never varies alone.
-    """
-    cells = sums.cells
-    if not cells.count.size:
-        raise NotEnoughData("factors", NO_ROW)
-    if effect == "published":
-        found = correlations_of_sums(cells, cells.total, sums.squares)
-    else:
-        classes = all(one is None for one in sums.bins)
-        found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
-    check_usable(sums.names, found)
-    return found

@@ -15,7 +15,19 @@ from demele.core.inputs import Factor
 from demele.core.kinds import Count, Positive, Several
 from demele.core.results import Note
 from demele.estimation.information import best_other, mean_of_defined, top_two
-from demele.estimation.linear_recovery import CrossProducts, association, carried_over, matched, mid_ranks
+from demele.estimation.linear_recovery import (
+    Basis,
+    CrossProducts,
+    association,
+    canonical,
+    canonical_correlations,
+    carried_over,
+    correlation_of_pairs,
+    explained_share,
+    largest_with_classes,
+    matched,
+    mid_ranks,
+)
 from demele.metrics.data import Data, Moments, annotated_rows, fewer_than_asked, folds, split
 from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
@@ -26,7 +38,14 @@ Average = Literal["coverage", "matched"]
 MATRIX_OF = "absolute correlation, or correlation ratio for categorical factors"
 _MOVED = Guards(outliers="move it", bins=False, fewest_rows=50)
 _CorrelationMetric = partial(
-    Metric, family="predictor", range=(-1.0, 1.0), guards=_MOVED, in_groups=True, on_circles=True, in_all=False
+    Metric,
+    family="predictor",
+    native="per factor",
+    range=(-1.0, 1.0),
+    guards=_MOVED,
+    in_groups=True,
+    on_circles=True,
+    in_all=False,
 )
 
 
@@ -46,7 +65,6 @@ def products_suffice(source: Source, options: Mapping[str, Any]) -> bool:
 @_CorrelationMetric(
     title="MCC",
     properties=("compactness", "explicitness"),
-    native="per factor",
     source="Hyvarinen & Morioka 2016; Khemakhem et al. 2020",
     references=("hyvarinen2016unsupervised", "khemakhem2020ice"),
     definition="absolute correlation of each factor with its code in the best one-to-one pairs",
@@ -122,7 +140,6 @@ def mcc(
 @_CorrelationMetric(
     title="MCC of ranks",
     properties=("compactness", "explicitness"),
-    native="per factor",
     source="Khemakhem et al. 2020, with Spearman's correlation",
     references=("khemakhem2020ice",),
     definition="absolute rank correlation of each factor with its code in the best one-to-one pairs",
@@ -252,6 +269,7 @@ def _best_column(
 
 @_CorrelationMetric(
     title="weak MCC",
+    native="whole",
     properties=("explicitness",),
     source="Khemakhem et al. 2020",
     references=("khemakhem2020ice",),
@@ -360,7 +378,6 @@ def _filled(found: Floats, n: int) -> Floats:
 
 
 def _fitted(codes: Floats, factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> Floats:
-    from demele.estimation.linear_recovery import Basis, canonical_correlations, largest_with_classes
 
     basis = Basis.of(codes)
     if any(factor.kind != "continuous" for factor in factors):
@@ -377,7 +394,6 @@ def _fitted(codes: Floats, factors: tuple[Factor, ...], rows: NDArray[np.intp]) 
 
 
 def _carried_over(codes: Floats, block: Floats, n: int, train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
-    from demele.estimation.linear_recovery import Basis, canonical, correlation_of_pairs
 
     _, of_codes, of_block = canonical(Basis.of(codes[train]), Basis.of(block[train]))
     return _filled(correlation_of_pairs(codes[test] @ of_codes, block[test] @ of_block), n)
@@ -388,21 +404,15 @@ def _carried_over(codes: Floats, block: Floats, n: int, train: NDArray[np.intp],
 BLOCKS = "share of a factor that an affine map of one group explains"
 
 
-@Metric(
+@_CorrelationMetric(
     title="affine R2",
-    family="predictor",
     properties=("explicitness",),
-    native="per factor",
     range=(0.0, 1.0),
     source="Zimmermann et al. 2021",
     references=("zimmermann2021contrastive",),
     definition="share of each factor's variance that an affine map of all codes explains",
     aliases=("R2_affine",),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="they have no more rows than the codes have directions",
-    in_groups=True,
-    on_circles=True,
-    in_all=False,
     when={CrossProducts: products_suffice},
 )
 def r2_affine(state: CrossProducts | Data, **run: Unpack[RunOptions]) -> Native:
@@ -461,13 +471,19 @@ def r2_affine(state: CrossProducts | Data, **run: Unpack[RunOptions]) -> Native:
     )
     if isinstance(state, CrossProducts) or state.groups is None:
         return found
-    return replace(found, matrix=_of_blocks(state, state.standardised()), matrix_of=BLOCKS)
+    codes = state.standardised()
+    matrix = np.full((state.n_codes, state.factors.m), np.nan)
+    for index, factor in enumerate(state.factors.columns):
+        rows, values = annotated_rows(factor, codes)
+        for code in range(state.n_codes):
+            basis = Basis.of(rows[:, state.columns_of([code])])
+            if len(rows) - 1 > basis.rank:
+                matrix[code, index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
+    return replace(found, matrix=matrix, matrix_of=BLOCKS)
 
 
 def _explained_by_rows(data: Data) -> tuple[Floats, Floats]:
     """Return R2_i of least squares of each factor on all codes, and the adjusted one."""
-    from demele.estimation.linear_recovery import Basis, explained_share
-
     codes = data.standardised()
     whole = Basis.of(codes) if any(factor.complete for factor in data.factors.columns) else None
     shares, adjusted = np.full(data.factors.m, np.nan), np.full(data.factors.m, np.nan)
@@ -479,20 +495,6 @@ def _explained_by_rows(data: Data) -> tuple[Floats, Floats]:
             shares[index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
             adjusted[index] = 1.0 - (1.0 - shares[index]) * (len(rows) - 1) / left
     return shares, adjusted
-
-
-def _of_blocks(data: Data, codes: Floats) -> Floats:
-    """Return the share of each factor that an affine map of each group alone explains, (n_codes, n_factors)."""
-    from demele.estimation.linear_recovery import Basis, explained_share
-
-    matrix = np.full((data.n_codes, data.factors.m), np.nan)
-    for index, factor in enumerate(data.factors.columns):
-        rows, values = annotated_rows(factor, codes)
-        for code in range(data.n_codes):
-            basis = Basis.of(rows[:, data.columns_of([code])])
-            if len(rows) - 1 > basis.rank:
-                matrix[code, index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
-    return matrix
 
 
 # Separated attribute predictability (Kumar et al. 2018, section 3) ----------------------------------------------------
@@ -601,7 +603,6 @@ def _constant(data: Data) -> NDArray[np.bool_]:
 
 def _of_groups(told: Floats, codes: Floats, factor: Factor, groups: CodeGroups) -> Floats:
     """Return how well each group predicts a continuous factor: several columns by multiple regression."""
-    from demele.estimation.linear_recovery import Basis
     from demele.metrics.code_groups import share_beyond_chance
 
     rows, values = annotated_rows(factor, codes)

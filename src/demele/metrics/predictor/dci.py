@@ -16,7 +16,7 @@ from demele.core.inputs import read_given
 from demele.core.kinds import MOVED_ARGUMENTS, Count, Positive, Several, checked_name, renamed, suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
-from demele.estimation.importance import FittedImportance, Shuffled, Shuffles
+from demele.estimation.importance import FittedImportance, Shuffled, Shuffles, lasso_importance
 from demele.estimation.information import mean_of_defined
 from demele.estimation.univariate import variance_shares
 from demele.metrics.data import Data, annotated_rows, fewer_than_asked, sizes
@@ -183,8 +183,6 @@ def forest(data: Data, streams: Streams, **options: Any) -> Importances:
 
 def lasso(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return those of linear predictors with an L1 penalty chosen by validation."""
-    from demele.estimation.importance import lasso_importance
-
     return _importances(data, streams, lasso_importance, **_chosen(options))
 
 
@@ -379,20 +377,15 @@ def dci(
         if keyword not in known:
             hint = suggestion(keyword, ["model", *known])
             raise UnknownNameError(keyword, f"dci has no such option for model {model!r}{hint}")
-    defined = _defined(codes, factors)
+    read_codes, read_factors = read_given(codes, factors)
+    varying = sum(not factor.constant for factor in read_factors.columns)
+    defined = ["explicitness"] + ["modularity"] * (varying > 1) + ["compactness"] * (read_codes.d > 1)
     found = {score.metric: score for score in scored([of[names[prop]] for prop in defined], codes, factors, own | run)}
     of_explicitness = found[names["explicitness"]]
     triple = [found.get(names[prop]) or _undefined(names[prop], of_explicitness) for prop in _FORMULAS]
     if of_explicitness.matrix is None:
         raise ValueError("DCI keeps its importances")
     return DCI(triple[0], triple[1], triple[2], of_explicitness.matrix)
-
-
-def _defined(codes: object, factors: object) -> list[str]:
-    """Return which of the three are defined for so many codes and factors."""
-    read_codes, read_factors = read_given(codes, factors)
-    varying = sum(not factor.constant for factor in read_factors.columns)
-    return ["explicitness"] + ["modularity"] * (varying > 1) + ["compactness"] * (read_codes.d > 1)
 
 
 def _undefined(name: str, like: Score) -> Score:

@@ -172,9 +172,7 @@ DISTANT_ROWS = 500
 DEPTHS, N_TREES = (1, 2, 4, 8, 16, 32), 30
 
 
-def area_explicitness(
-    capacity: Sequence[float], loss: Sequence[float], worst: float = 1.0, *, until: float | None = None
-) -> float:
+def area_explicitness(capacity: Sequence[float], loss: Sequence[float], worst: float = 1.0) -> float:
     """Return the explicitness of one curve of losses over capacities (Eastwood et al. 2023).
 
     Parameters
@@ -185,8 +183,6 @@ def area_explicitness(
         On rows not seen. The smallest so far counts, and at most ``worst``.
     worst : float
         Loss of knowing nothing.
-    until : float, optional
-        The curve is extended flat to this capacity, where others reach further.
 
     Returns
     -------
@@ -200,8 +196,6 @@ def area_explicitness(
     (0.5, -0.5)
     """
     x, y = np.asarray(capacity, dtype=float), np.minimum(np.minimum.accumulate(np.asarray(loss, dtype=float)), worst)
-    if until is not None and until > x[-1]:
-        x, y = np.append(x, until), np.append(y, y[-1])
     above = y - y[-1]
     area = float(((above[1:] + above[:-1]) / 2 * np.diff(x)).sum())
     return float(1.0 - 2.0 * area / ((x[-1] - x[0]) * worst))
@@ -258,17 +252,6 @@ def ridge_predictions(
             own.append(mean + unseen[:, :size] @ weights)
         found.append(own)
     return found
-
-
-def forest_predictions(
-    codes: Floats, target: Floats | Rows, train: Rows, test: Rows, *, categorical: bool, seed: int
-) -> list[Floats]:
-    """Return predictions of test rows by random forests of growing depth."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    kind = RandomForestClassifier if categorical else RandomForestRegressor
-    fits = (kind(N_TREES, max_depth=depth, random_state=seed).fit(codes[train], target[train]) for depth in DEPTHS)
-    return [np.asarray(fit.predict(codes[test])) for fit in fits]
 
 
 #: Each number of features is this many times the one before it; a linear predictor counts as one.
@@ -480,7 +463,14 @@ def capacity_explicitness(
             found = []
             for index, factor in zip(members, factors, strict=True):
                 seed = int(streams("factor", index).integers(2**31))
-                grown = forest_predictions(codes, factor.values, train, test, categorical=factor.categorical, seed=seed)
+                from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+                kind = RandomForestClassifier if factor.categorical else RandomForestRegressor
+                fits = (
+                    kind(N_TREES, max_depth=depth, random_state=seed).fit(codes[train], factor.values[train])
+                    for depth in DEPTHS
+                )
+                grown = [np.asarray(fit.predict(codes[test])) for fit in fits]
                 found.append([loss_of(one, factor, train, test) for one in grown])
         for index, factor, own in zip(members, factors, found, strict=True):
             curves[index], worst[index] = own, worst_loss(factor, train, test, baseline)

@@ -90,16 +90,6 @@ def projected_covariances(codes: Floats, columns: Sequence[Floats], train: Rows,
     return found
 
 
-def averaged_covariances(codes: Floats, columns: Sequence[Floats], halves: Sequence[tuple[Rows, Rows]]) -> Floats:
-    """Return the mean of the statistics over several partitions of the rows.
-
-    Each is standard normal for independent ones, and so their mean varies by no more: its p-values are too large.
-    """
-    statistics = np.stack([projected_covariances(codes, columns, *half) for half in halves])
-    # nothing left in some half says that there is nothing
-    return np.asarray(statistics.mean(axis=0))
-
-
 def _read_intended(given: object, subject: Subject) -> ReadOption:
     """Read which code is meant to depend on which factor: zeros and ones, (n_codes, n_factors).
 
@@ -152,7 +142,9 @@ def p_values(data: Data, streams: Streams, basis: str, n_splits: int) -> Floats:
     for index in range(n_splits):
         order = streams("half", index).permutation(taken.n)
         halves.append((np.sort(order[: taken.n // 2]), np.sort(order[taken.n // 2 :])))
-    found: Floats = ndtr(-averaged_covariances(taken.standardised(), columns, halves))
+    codes = taken.standardised()
+    statistics = np.stack([projected_covariances(codes, columns, *half) for half in halves])
+    found: Floats = ndtr(-np.asarray(statistics.mean(axis=0)))
     return found if data.groups is None else _of_groups(found, taken)
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
@@ -148,6 +147,34 @@ class Prober:
     name: str
     of_columns: tuple[Note, ...]
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        codes: object,
+        factors: object,
+        probe: Probe,
+        penalty: float,
+        seed: int,
+        missing: Missing,
+        kinds: object,
+        *,
+        fewest_factors: int = 1,
+    ) -> Prober:
+        """Read rows and options; constant factors are left out.
+
+        Raises
+        ------
+        InputError, InputTypeError, NotEnoughData
+        """
+        read, columns = read_pair(codes, factors, kinds=kinds, missing=missing)
+        refuse_cyclic(columns.columns, name)
+        subject = Subject.of(read, columns)
+        varying = subject.varying
+        if varying.m < fewest_factors:
+            raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {varying.m}")
+        return cls(read, varying, probe, penalty, seed, name, subject.notes)
+
     @property
     def classes(self) -> tuple[bool, ...]:
         """Which factors are classes."""
@@ -240,32 +267,6 @@ class Prober:
         if self.probe == "logistic":
             given["penalty"] = self.penalty
         return Signature.of(self.name, given, rows=self.codes.n, codes=self.codes.d, factors=self.factors.m)
-
-
-def prober(
-    name: str,
-    codes: object,
-    factors: object,
-    *,
-    probe: Probe,
-    penalty: float,
-    seed: int,
-    missing: Missing,
-    kinds: object,
-    fewest_factors: int = 1,
-) -> Prober:
-    """Read rows and options; constant factors are left out.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
-    """
-    read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
-    refuse_cyclic(read_factors.columns, name)
-    subject = Subject.of(read_codes, read_factors)
-    if subject.varying.m < fewest_factors:
-        raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {subject.varying.m}")
-    return Prober(read_codes, subject.varying, probe, penalty, seed, name, subject.notes)
 
 
 def dots(caption: str, factors: Sequence[str], found: Mapping[str, Floats], chance: Floats | None = None) -> Strips:
@@ -434,15 +435,25 @@ def downstream(
     >>> found.means[1000] > 0.95, 0.5 < found.efficiency[10] < 1
     (True, True)
     """
-    asked = SIZES if sizes is None else _sizes(sizes)
-    largest = None if sizes is None else asked[-1]
-    read = prober("downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds)
-    found, chances = [], []
+    asked: tuple[int, ...] = SIZES
+    largest = None
+    if sizes is not None:
+        if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
+            raise InputTypeError("sizes", f"expected numbers of training rows, got {quoted(sizes)}")
+        asked = tuple(sorted({checked_count(size, "sizes", 2) for size in sizes}))
+        largest = asked[-1]
+    read = Prober.of("downstream", codes, factors, probe, penalty, seed, missing, kinds)
+    found, chances, probed = [], [], ProbedCodes(read.codes.dense())
     kept: tuple[int, ...] = asked
     for repeat in range(n_repeats):
         train, test = read.split(largest, n_test, repeat)
         kept = tuple(sorted({min(size, len(train)) for size in asked}))
-        found.append(_scores(read, kept, train, test, repeat))
+        own = np.empty((len(kept), read.factors.m))
+        for column, factor in enumerate(read.factors.columns):
+            known = train[factor.annotated()[train]]
+            for row, size in enumerate(kept):
+                own[row, column] = read.score(probed, factor, known[:size], test, factor.name, size, repeat)
+        found.append(own)
         chances.append([read.chance(factor, train, test) for factor in read.factors.columns])
     scores = np.array(found)
     return DownstreamScores(
@@ -456,23 +467,6 @@ def downstream(
         notes=tuple(read.notes(largest, n_test)),
         signature=read.signature(sizes=asked, n_test=n_test, n_repeats=n_repeats),
     )
-
-
-def _sizes(sizes: object) -> tuple[int, ...]:
-    if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
-        raise InputTypeError("sizes", f"expected numbers of training rows, got {quoted(sizes)}")
-    return tuple(sorted({checked_count(size, "sizes", 2) for size in sizes}))
-
-
-def _scores(read: Prober, sizes: Sequence[int], train: NDArray[np.intp], test: NDArray[np.intp], repeat: int) -> Floats:
-    """Return the score at each size of each factor."""
-    codes = ProbedCodes(read.codes.dense())
-    found = np.empty((len(sizes), read.factors.m))
-    for column, factor in enumerate(read.factors.columns):
-        known = train[factor.annotated()[train]]
-        for row, size in enumerate(sizes):
-            found[row, column] = read.score(codes, factor, known[:size], test, factor.name, size, repeat)
-    return found
 
 
 # Where what codes know of a factor sits -------------------------------------------------------------------------------
@@ -603,9 +597,7 @@ def reduced_downstream(
     >>> found.removed, found.alone.round(1).tolist(), bool(found.without.max() < 0.5)
     ((('z1',), ('z2',)), [1.0, 1.0], True)
     """
-    read = prober(
-        "reduced_downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds
-    )
+    read = Prober.of("reduced_downstream", codes, factors, probe, penalty, seed, missing, kinds)
     if remove >= read.codes.d:
         raise InputError("remove", f"expected fewer than there are codes ({read.codes.d}), got {remove}")
     train, test = read.split(n_train, n_test)
@@ -613,9 +605,11 @@ def reduced_downstream(
     columns = read.factors.columns
     whole = np.array([read.score(probed, one, train, test, one.name) for one in columns])
     best = [_best_codes(read, probed, one, train, remove, by) for one in columns]
-    rest = np.array(
-        [_all_scores(read, probed.without(own), train, test, one) for own, one in zip(best, columns, strict=True)]
-    )
+    rest = np.empty((len(columns), len(columns)))
+    for row, (own, removed) in enumerate(zip(best, columns, strict=True)):
+        left = probed.without(own)
+        task = "without", removed.name
+        rest[row] = [read.score(left, one, train, test, one.name, *task) for one in columns]
     alone = [read.score(probed.only(own), one, train, test, one.name) for own, one in zip(best, columns, strict=True)]
     off = ~np.eye(len(columns), dtype=bool)
     return ReducedDownstreamScores(
@@ -633,11 +627,6 @@ def reduced_downstream(
         notes=tuple(read.notes(n_train, n_test)),
         signature=read.signature(remove=remove, by=by, n_train=n_train, n_test=n_test),
     )
-
-
-def _all_scores(read: Prober, codes: ProbedCodes, train: Rows, test: Rows, removed: Factor) -> list[float]:
-    """Return the score of every factor from the codes that are left."""
-    return [read.score(codes, one, train, test, one.name, "without", removed.name) for one in read.factors.columns]
 
 
 def _best_codes(read: Prober, probed: ProbedCodes, factor: Factor, train: Rows, count: int, by: By) -> Rows:

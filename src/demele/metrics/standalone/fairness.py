@@ -22,7 +22,7 @@ from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
-from demele.metrics.standalone.downstream import Probe, ProbedCodes, Prober, dots, prober
+from demele.metrics.standalone.downstream import Probe, ProbedCodes, Prober, dots
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import count, name, written
@@ -248,24 +248,19 @@ def fairness(
     True
     """
     binning = as_binning(bins)
-    read = prober(
-        "fairness",
-        codes,
-        factors,
-        probe=probe,
-        penalty=penalty,
-        seed=seed,
-        missing=missing,
-        kinds=kinds,
-        fewest_factors=2,
-    )
+    read = Prober.of("fairness", codes, factors, probe, penalty, seed, missing, kinds, fewest_factors=2)
     train, test = read.split(n_train, n_test)
     labels, n_levels = Data(read.codes, read.factors).factor_labels(binning)
     m = read.factors.m
     found = {name: np.full((m, m), np.nan) for name in _OF_PAIRS}
     values = [_values(factor, factor_bins(factor, binning)) for factor in read.factors.columns]
-    rates, seen, drawn, names = [], [], [], read.factors.names
-    for i, said in enumerate(_predictions(read, train, test, binning)):
+    rates, seen, drawn, names, probed = [], [], [], read.factors.names, ProbedCodes(read.codes.dense())
+    for i, factor in enumerate(read.factors.columns):
+        predicted = read.said(probed, factor, train[factor.annotated()[train]], test, factor.name)
+        own_bins = factor_bins(factor, binning)
+        if own_bins is not None:  # predictions of numbers may lie outside all that were seen
+            predicted = cut(np.clip(predicted, factor.low, factor.high), own_bins)
+        said = np.asarray(predicted, dtype=np.intp)
         for j in range(m):
             known = labels[test, j] >= 0
             if i == j or not known.any():
@@ -291,25 +286,11 @@ def fairness(
         n_train=len(train),
         n_test=len(test),
         notes=(
-            *_without_mixing(read.notes(n_train, n_test)),
-            *_notes_on_groups(read, labels, test, found["of_labels"]),
-            *_few_shuffles(n_permutations),
+            *(note for note in read.notes(n_train, n_test) if note.code != "mixed-measures"),
+            *_notes_on_groups(read, labels, test, found["of_labels"], n_permutations),
         ),
         signature=read.signature(**arguments, **({"n_permutations": n_permutations} if n_permutations else {})),
     )
-
-
-def _predictions(read: Prober, train: Rows, test: Rows, binning: Any) -> list[Rows]:
-    """Return what is predicted of the test rows, for each factor, as levels."""
-    probed, found = ProbedCodes(read.codes.dense()), []
-    for factor in read.factors.columns:
-        known = train[factor.annotated()[train]]
-        said = read.said(probed, factor, known, test, factor.name)
-        own_bins = factor_bins(factor, binning)
-        if own_bins is not None:  # predictions of numbers may lie outside all that were seen
-            said = cut(np.clip(said, factor.low, factor.high), own_bins)
-        found.append(np.asarray(said, dtype=np.intp))
-    return found
 
 
 def _table(said: Rows, groups: Rows, size: tuple[int, int]) -> Floats:
@@ -378,20 +359,7 @@ def _rates(counts: Floats, target: str, sensitive: str, values: Sequence[str], g
     )
 
 
-def _without_mixing(notes: list[Note]) -> list[Note]:
-    """Drop the note on means of accuracies and R2: there are none here."""
-    return [note for note in notes if note.code != "mixed-measures"]
-
-
-def _few_shuffles(shuffles: int) -> tuple[Note, ...]:
-    if not 0 < shuffles < FEW_SHUFFLES:
-        return ()
-    few = f"{plural(shuffles, 'shuffle is', 'shuffles are')} few for a p-value"
-    message = f"{few}: it cannot fall below 1/{shuffles + 1} = {1 / (shuffles + 1):.3f}"
-    return (Note(code="few-shuffles", message=message),)
-
-
-def _notes_on_groups(read: Prober, labels: Rows, test: Rows, of_labels: Floats) -> list[Note]:
+def _notes_on_groups(read: Prober, labels: Rows, test: Rows, of_labels: Floats, shuffles: int) -> list[Note]:
     notes = []
     if np.nanmax(of_labels) > 0.1:
         i, j = np.unravel_index(np.nanargmax(of_labels), of_labels.shape)
@@ -410,6 +378,10 @@ def _notes_on_groups(read: Prober, labels: Rows, test: Rows, of_labels: Floats) 
     if rows < 30:
         message = f"the smallest group, of {name!r}, has {rows} test rows: it differs from all rows by chance"
         notes.append(Note(code="small-groups", message=message, subject=(name,), severity="warning"))
+    if 0 < shuffles < FEW_SHUFFLES:
+        few = f"{plural(shuffles, 'shuffle is', 'shuffles are')} few for a p-value"
+        message = f"{few}: it cannot fall below 1/{shuffles + 1} = {1 / (shuffles + 1):.3f}"
+        notes.append(Note(code="few-shuffles", message=message))
     return notes
 
 
@@ -567,36 +539,43 @@ def strong_downstream(
     (0.0, True)
     """
     binning = as_binning(bins)
-    read = prober(
-        "strong_downstream",
-        codes,
-        factors,
-        probe=probe,
-        penalty=penalty,
-        seed=seed,
-        missing=missing,
-        kinds=kinds,
-        fewest_factors=2,
-    )
+    read = Prober.of("strong_downstream", codes, factors, probe, penalty, seed, missing, kinds, fewest_factors=2)
     train, test = read.split(n_train, n_test)
     labels, _ = Data(read.codes, read.factors).factor_labels(binning)
     probed = ProbedCodes(read.codes.dense())
+
+    def sides(target: int, other: int, value: int) -> tuple[Rows, Rows]:
+        """Return the rows that learn, with a value of another factor or without it, and those that are scored."""
+        column, known = labels[:, other], labels[:, target] >= 0
+        inside = column == value if train_on == "one" else (column >= 0) & (column != value)
+        return train[(inside & known)[train]], test[((column >= 0) & ~inside & known)[test]]
+
     shifts: list[Shift] = []
-    for target in range(read.factors.m):
-        possible = _possible(labels, target, train, test, train_on)
-        rng = rng_for(read.seed, read.name, "experiments", read.factors.names[target])
-        shifts += [
-            _experiment(read, probed, labels, target, possible[index], train, test, train_on)
-            for index in rng.permutation(len(possible))[:experiments]
-        ]
+    for target, factor in enumerate(read.factors.columns):
+        possible = []
+        for other in range(read.factors.m):
+            for value in range(int(labels[:, other].max()) + 1) if other != target else ():
+                seen, unseen = sides(target, other, value)
+                if len(np.unique(labels[seen, target])) > 1 and min(len(seen), len(unseen)) >= FEWEST:
+                    possible.append((other, value))
+        rng = rng_for(read.seed, read.name, "experiments", factor.name)
+        for index in rng.permutation(len(possible))[:experiments]:
+            other, value = possible[index]
+            shifted, (seen, unseen) = read.factors.columns[other], sides(target, other, value)
+            whole = train[(labels[train, target] >= 0) & (labels[train, other] >= 0)][: len(seen)]
+            named = shifted.levels[value] if shifted.categorical else f"bin {value + 1}"
+            task = factor.name, shifted.name, value
+            ordinary = read.score(probed, factor, whole, unseen, *task, "ordinary", scale=train)
+            strong = read.score(probed, factor, seen, unseen, *task, "strong", scale=train)
+            shifts.append(Shift(factor.name, shifted.name, named, len(seen), len(unseen), ordinary, strong))
     if not shifts:
         raise NotEnoughData(
             "factors", f"no value of a factor has {FEWEST} rows to train on and {FEWEST} others to test"
         )
-    means = {
-        name: np.array([_mean(shifts, factor, name) for factor in read.factors.names])
-        for name in ("ordinary", "strong")
-    }
+    means = {}
+    for column in ("ordinary", "strong"):
+        of_targets = ([getattr(one, column) for one in shifts if one.target == name] for name in read.factors.names)
+        means[column] = np.array([mean_of_defined(np.array(own or [np.nan])) for own in of_targets])
     return StrongDownstreamScores(
         **means,
         shifts=tuple(shifts),
@@ -607,59 +586,6 @@ def strong_downstream(
             train_on=train_on, experiments=experiments, n_train=n_train, n_test=n_test, bins=binning
         ),
     )
-
-
-def _sides(labels: Rows, pair: tuple[int, int], train: Rows, test: Rows, train_on: TrainOn) -> tuple[Rows, Rows]:
-    """Return the training rows that are seen, and the test rows with values that these lack."""
-    column, value = labels[:, pair[0]], pair[1]
-    known = column >= 0
-    inside = known & (column == value) if train_on == "one" else known & (column != value)
-    return train[inside[train]], test[(known & ~inside)[test]]
-
-
-def _possible(labels: Rows, target: int, train: Rows, test: Rows, train_on: TrainOn) -> list[tuple[int, int]]:
-    """Return the other factors with their values that leave rows enough on either side, where the target varies."""
-    found = []
-    for other in range(labels.shape[1]):
-        for value in range(int(labels[:, other].max()) + 1) if other != target else ():
-            seen, unseen = (
-                rows[labels[rows, target] >= 0] for rows in _sides(labels, (other, value), train, test, train_on)
-            )
-            varies = len(np.unique(labels[seen, target])) > 1
-            if varies and min(len(seen), len(unseen)) >= FEWEST:
-                found.append((other, value))
-    return found
-
-
-def _experiment(
-    read: Prober,
-    probed: ProbedCodes,
-    labels: Rows,
-    target: int,
-    pair: tuple[int, int],
-    train: Rows,
-    test: Rows,
-    train_on: TrainOn,
-) -> Shift:
-    """Return the scores of a predictor of rows with some values, and of one of as many rows of all."""
-    factor, shifted = read.factors.columns[target], read.factors.columns[pair[0]]
-    seen, unseen = (rows[labels[rows, target] >= 0] for rows in _sides(labels, pair, train, test, train_on))
-    whole = train[(labels[train, target] >= 0) & (labels[train, pair[0]] >= 0)][: len(seen)]
-    task = factor.name, shifted.name, pair[1]
-    return Shift(
-        factor.name,
-        shifted.name,
-        shifted.levels[pair[1]] if shifted.categorical else f"bin {pair[1] + 1}",
-        len(seen),
-        len(unseen),
-        read.score(probed, factor, whole, unseen, *task, "ordinary", scale=train),
-        read.score(probed, factor, seen, unseen, *task, "strong", scale=train),
-    )
-
-
-def _mean(shifts: list[Shift], target: str, name: str) -> float:
-    values = np.array([getattr(one, name) for one in shifts if one.target == target])
-    return float(mean_of_defined(values)) if len(values) else float("nan")
 
 
 def _notes_on_experiments(strong: Floats, factors: Factors) -> list[Note]:

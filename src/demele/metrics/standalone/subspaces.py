@@ -14,7 +14,7 @@ import numpy as np
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData, quoted
-from demele.core.inputs import Factors, read_pair
+from demele.core.inputs import read_pair
 from demele.core.kinds import Fraction, Seed, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -246,6 +246,13 @@ def subspace_scores(
     turned = column_indices(listed, names, "cyclic", default=())
     turns = {names[i]: _turning(values, labels, n_levels, i, names[i]) for i in turned}
     defined = [one for one in per_factor.values() if not np.isnan(one)]
+    found = []
+    for column in read_factors.columns:
+        levels = [str(level) for level in column.levels] if column.categorical and column.name in turns else []
+        if any(not reads_as_number(level) for level in levels):
+            shown = ", ".join(map(quoted, levels[:4])) + (", ..." if len(levels) > 4 else "")
+            message = f"the levels of {column.name!r} are taken for equal angles in the order of their names ({shown})"
+            found.append(Note(code="order-of-names", message=message, subject=(column.name,), severity="warning"))
     return SubspaceScores(
         factorisation=float(np.mean(defined)) if defined else float("nan"),
         d_lsbd=float(np.mean([one.dispersion for one in turns.values()])) if turns else float("nan"),
@@ -254,7 +261,7 @@ def subspace_scores(
         factor_names=names,
         code_names=read_codes.names,
         n=len(labels),
-        notes=(*_notes(per_factor, turns), *_in_order_of_texts(read_factors, turns)),
+        notes=(*_notes(per_factor, turns), *found),
         signature=Signature.of(
             "subspace_scores",
             {"cyclic": tuple(turns), "share": share, "bins": as_binning(bins), "seed": seed},
@@ -302,18 +309,6 @@ def _turning(codes: Floats, labels: Rows, n_levels: Sequence[int], factor: int, 
     sums = np.stack([np.bincount(group, column, others.n) for column in kept.T], axis=1)
     angle = 2.0 * np.pi * at[complete, factor] / k
     return turning(kept - sums[group] / k, angle, float(codes.var(axis=0).sum()))
-
-
-def _in_order_of_texts(factors: Factors, turns: Mapping[str, Turning]) -> list[Note]:
-    """Say in which order levels were taken for angles that are called by texts, which have no order of their own."""
-    found = []
-    for column in factors.columns:
-        levels = [str(level) for level in column.levels] if column.categorical and column.name in turns else []
-        if any(not reads_as_number(level) for level in levels):
-            shown = ", ".join(map(quoted, levels[:4])) + (", ..." if len(levels) > 4 else "")
-            message = f"the levels of {column.name!r} are taken for equal angles in the order of their names ({shown})"
-            found.append(Note(code="order-of-names", message=message, subject=(column.name,), severity="warning"))
-    return found
 
 
 def _notes(per_factor: Mapping[str, float], turns: Mapping[str, Turning]) -> tuple[Note, ...]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.inputs import Codes, Factor, Factors, read_codes
+from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.kinds import FILES, Amount, Bins, CountOrNone, Seed, Several, checked
 from demele.core.result import TableResult
 from demele.core.results import Note
@@ -19,12 +20,12 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import real_numbers
 from demele.estimation.counts import column_bins
-from demele.estimation.discretise import Binning, cut
+from demele.estimation.discretise import cut
 from demele.estimation.information import mutual_information
 from demele.estimation.linear_recovery import mid_ranks
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
-from demele.metrics.source import checked_std
+from demele.metrics.source import checked_std, crossed
 from demele.report.document import Document, Heat, Section
 from demele.report.words import name, written
 
@@ -188,18 +189,27 @@ def unsupervised_scores(
     alive = np.flatnonzero(~read.constant)
     if len(alive) < 2:
         raise NotEnoughData("codes", f"expected at least 2 codes that vary, got {len(alive)}; one depends on no other")
-    labels = _labels(read, alive, binning)
+    bins, _ = column_bins(read, Factors(()), binning)
+    labels = [cut(read.values[:, index], bins[index]) for index in alive]
     scores = _scores(read, alive, labels)
     information = np.full((read.d, read.d), np.nan)
     information[np.ix_(alive, alive)] = scores.pop("information")
     arguments: dict[str, object] = {"bins": binning}
     if n_permutations:
         arguments |= {"n_permutations": n_permutations, "seed": seed}
-    by_chance = _by_chance(read, alive, labels, n_permutations, seed)
+    drawn = []
+    for shuffle in range(n_permutations):  # codes are shuffled one by one
+        rng = rng_for(seed, "unsupervised_scores", "chance", shuffle)
+        orders = [rng.permutation(read.n) for _ in alive]
+        values = np.array(read.values, dtype=np.float64)
+        for index, order in zip(alive, orders, strict=True):
+            values[:, index] = values[order, index]
+        mixed = [own[order] for own, order in zip(labels, orders, strict=True)]
+        drawn.append(_scores(Codes(values, read.names, read.low, read.high), alive, mixed))
     return UnsupervisedScores(
         **scores,
         information=information,
-        chance=by_chance,
+        chance={name: float(np.mean([one[name] for one in drawn])) for name in SCORES} if drawn else {},
         code_names=read.names,
         n=read.n,
         notes=tuple(_notes_on_codes(read, alive, scores)),
@@ -207,19 +217,7 @@ def unsupervised_scores(
     )
 
 
-def _labels(codes: Codes, alive: NDArray[np.intp], binning: Binning) -> tuple[Factor, ...]:
-    """Return the codes that vary, cut: each as a column of classes."""
-    no_factors = Factors(())
-    own_bins, _ = column_bins(codes, no_factors, binning)
-    columns = []
-    for index in alive:
-        labels = cut(codes.values[:, index], own_bins[index])
-        levels = tuple(map(str, range(own_bins[index].n_bins)))
-        columns.append(Factor(codes.names[index], "categorical", labels, levels, 0.0, len(levels) - 1.0, codes.n))
-    return tuple(columns)
-
-
-def _scores(codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...]) -> dict[str, Any]:
+def _scores(codes: Codes, alive: NDArray[np.intp], labels: list[Rows]) -> dict[str, Any]:
     """Return the four scores by name, and the information of each pair of codes that vary."""
     deviations = Data(codes, Factors(())).deviations()[alive] * np.sqrt(codes.n / (codes.n - 1))
     standard = Data(codes, Factors(())).standardised()[:, alive]
@@ -227,7 +225,9 @@ def _scores(codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...]) -
     np.fill_diagonal(correlation, 1.0)
     unit = float(deviations.max())  # or squares would leave the range of floats
     distance = gaussian_wasserstein_correlation(correlation * np.outer(deviations / unit, deviations / unit))
-    information = _pair_information(labels)
+    information = np.full((len(labels), len(labels)), np.nan)
+    for i, k in combinations(range(len(labels)), 2):
+        information[i, k] = information[k, i] = mutual_information(crossed(labels[k], labels[i]))
     return {
         "gaussian_total_correlation": gaussian_total_correlation(correlation),
         "gaussian_wasserstein_correlation": distance * unit * unit,
@@ -235,36 +235,6 @@ def _scores(codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...]) -
         "mutual_info_score": float(np.nanmean(information)),
         "information": information,
     }
-
-
-def _pair_information(labels: tuple[Factor, ...]) -> Floats:
-    """Return the information of each pair of columns of classes, in nats; NaN on the diagonal."""
-    n_columns = len(labels)
-    information = np.full((n_columns, n_columns), np.nan)
-    for i, first in enumerate(labels):
-        for k, second in enumerate(labels[:i]):
-            shape = len(first.levels), len(second.levels)
-            cells = np.bincount(first.values * shape[1] + second.values, minlength=shape[0] * shape[1])
-            information[i, k] = information[k, i] = mutual_information(cells.reshape(shape).astype(np.float64))
-    return information
-
-
-def _by_chance(
-    codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...], n_permutations: int, seed: int
-) -> dict[str, float]:
-    """Return the means of the scores of codes that are shuffled one by one."""
-    if not n_permutations:
-        return {}
-    drawn = []
-    for shuffle in range(n_permutations):
-        rng = rng_for(seed, "unsupervised_scores", "chance", shuffle)
-        orders = [rng.permutation(codes.n) for _ in alive]
-        values = np.array(codes.values, dtype=np.float64)
-        for index, order in zip(alive, orders, strict=True):
-            values[:, index] = values[order, index]
-        mixed = tuple(column.take(order) for column, order in zip(labels, orders, strict=True))
-        drawn.append(_scores(Codes(values, codes.names, codes.low, codes.high), alive, mixed))
-    return {name: float(np.mean([one[name] for one in drawn])) for name in SCORES}
 
 
 def _notes_on_codes(codes: Codes, alive: NDArray[np.intp], scores: Mapping[str, float]) -> list[Note]:
@@ -639,13 +609,23 @@ def udr(
     read = _models(codes)
     informative = _informative(read, codes_std, kl, threshold)
     columns = [_columns(model, kept, similarity) for model, kept in zip(read.values(), informative, strict=True)]
+
+    def alike(first: Floats, second: Floats) -> Floats:
+        if similarity == "spearman":
+            return np.minimum(np.abs(first.T @ second) / len(first), 1.0)
+        from sklearn.linear_model import Lasso
+
+        weights = Lasso(alpha=PENALTY, precompute=True).fit(first, second).coef_
+        return np.abs(np.asarray(weights, dtype=np.float64).reshape(second.shape[1], first.shape[1])).T
+
     m = len(columns)
     pairs = np.full((m, m), np.nan)
     for i in range(m):
         for j in range(m):
             if i != j and columns[i].shape[1] and columns[j].shape[1]:
-                pairs[i, j] = relative_strength(_similar(columns[i], columns[j], similarity))
-    scores = np.array([_median(np.delete(pairs[:, j], j)) for j in range(m)])
+                pairs[i, j] = relative_strength(alike(columns[i], columns[j]))
+    defined = [own[~np.isnan(own)] for own in (np.delete(pairs[:, j], j) for j in range(m))]
+    scores = np.array([float(np.median(own)) if len(own) else np.nan for own in defined])
     n = next(iter(read.values())).n
     arguments: dict[str, object] = {"similarity": similarity}
     if codes_std is not None or kl is not None:
@@ -684,7 +664,15 @@ def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, thres
     if codes_std is not None and kl is not None:
         raise InputError(("codes_std", "kl"), "expected one of the two; divergences follow from the deviations")
     argument = "kl" if codes_std is None else "codes_std"
-    own = _for_each(read, kl if codes_std is None else codes_std, argument)
+    of_models: Any = kl if codes_std is None else codes_std
+    if isinstance(of_models, Mapping):
+        missing = [name for name in read if name not in of_models]
+        if missing:
+            raise InputError(argument, f"nothing came for {quoted(missing[0])}")
+        of_models = [of_models[name] for name in read]
+    own: list[Any] = [None] * len(read) if of_models is None else list(of_models)
+    if len(own) != len(read):
+        raise InputError(argument, f"expected one array for each of the {len(read)} models, got {len(own)}")
     found = []
     for (title, model), given in zip(read.items(), own, strict=True):
         alive = ~model.constant
@@ -697,20 +685,6 @@ def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, thres
             alive &= values > threshold
         found.append(np.flatnonzero(alive))
     return found
-
-
-def _for_each(read: Mapping[str, Codes], given: object, argument: str) -> list[Any]:
-    if given is None:
-        return [None] * len(read)
-    if isinstance(given, Mapping):
-        missing = [name for name in read if name not in given]
-        if missing:
-            raise InputError(argument, f"nothing came for {quoted(missing[0])}")
-        return [given[name] for name in read]
-    listed: list[Any] = list(given)  # type: ignore[call-overload]
-    if len(listed) != len(read):
-        raise InputError(argument, f"expected one array for each of the {len(read)} models, got {len(listed)}")
-    return listed
 
 
 def _divergences(model: Codes, deviations: Floats, name: str) -> Floats:
@@ -733,21 +707,6 @@ def _columns(model: Codes, kept: NDArray[np.intp], similarity: Similarity) -> Fl
     ranks = ranks - ranks.mean(axis=0)
     found: Floats = ranks / np.sqrt(np.square(ranks).mean(axis=0))
     return found
-
-
-def _similar(first: Floats, second: Floats, similarity: Similarity) -> Floats:
-    """Return how similar codes are, (codes of the first, codes of the second), >= 0."""
-    if similarity == "spearman":
-        return np.minimum(np.abs(first.T @ second) / len(first), 1.0)
-    from sklearn.linear_model import Lasso
-
-    weights = Lasso(alpha=PENALTY, precompute=True).fit(first, second).coef_
-    return np.abs(np.asarray(weights, dtype=np.float64).reshape(second.shape[1], first.shape[1])).T
-
-
-def _median(values: Floats) -> float:
-    defined = values[~np.isnan(values)]
-    return float(np.median(defined)) if len(defined) else float("nan")
 
 
 def _notes_on_models(names: Sequence[str], informative: Sequence[NDArray[np.intp]], *, gated: bool) -> list[Note]:
