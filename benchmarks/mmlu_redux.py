@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
+from demele.classifiers.comparison.compare import rank
 from demele.classifiers.comparison.methods import METHODS
-from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.question import Question
 from demele.core.labelled import read_labelled

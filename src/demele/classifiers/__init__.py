@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from demele.classifiers import stats as stats
     from demele.classifiers.comparison.audit_forecast import AuditForecast as AuditForecast
     from demele.classifiers.comparison.audit_forecast import plan_audit as plan_audit
+    from demele.classifiers.comparison.compare import Ranking as Ranking
     from demele.classifiers.comparison.compare import compare as compare
+    from demele.classifiers.comparison.compare import rank as rank
     from demele.classifiers.comparison.decision import Breakdown as Breakdown
     from demele.classifiers.comparison.decision import Decision as Decision
     from demele.classifiers.comparison.decision import ExpertBreakdown as ExpertBreakdown
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.methods import Sequential as Sequential
     from demele.classifiers.comparison.methods import TrueLabels as TrueLabels
     from demele.classifiers.comparison.methods import method_names as method_names
-    from demele.classifiers.comparison.ranking import Ranking as Ranking
-    from demele.classifiers.comparison.ranking import rank as rank
     from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
     from demele.classifiers.comparison.task_ranks import TaskRanks as TaskRanks
     from demele.classifiers.comparison.task_ranks import task_ranks as task_ranks

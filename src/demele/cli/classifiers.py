@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from demele.classifiers.comparison.compare import compare
-from demele.classifiers.comparison.ranking import rank
+from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.measures.assess import assess
 from demele.cli.engine import Call, Command, Given, flag_of
 from demele.core.errors import InputError, plural, shortened

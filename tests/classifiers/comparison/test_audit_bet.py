@@ -10,9 +10,8 @@ import pytest
 from benchmarks.audit_worlds import Corner, drawn
 from demele.classifiers.betting import FRACTIONS
 from demele.classifiers.comparison.audit import by_audit, product_bet
-from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.comparison.methods import Audited
-from demele.classifiers.comparison.ranking import rank
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, draw_audit

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.comparison.methods import (
     METHODS,
     Agreement,
@@ -20,7 +20,6 @@ from demele.classifiers.comparison.methods import (
     TrueLabels,
     method_names,
 )
-from demele.classifiers.comparison.ranking import rank
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.labels.cleaned.cleaning import Cleaning
 from demele.noise.audit import Audit

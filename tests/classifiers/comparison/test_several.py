@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.comparison.methods import HardRows
-from demele.classifiers.comparison.ranking import rank
 from demele.classifiers.rank_sets import implied, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.proportions import holm

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from demele.classifiers import RowScores, rank, task_ranks
-from demele.classifiers.comparison.ranking import Ranking
+from demele.classifiers.comparison.compare import Ranking
 from demele.classifiers.comparison.task_ranks import new_task_ranks
 from demele.errors import InputError
 from tests.refusals import refuses

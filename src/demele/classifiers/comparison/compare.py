@@ -1,26 +1,57 @@
-"""Whether a candidate classifier is better than the baseline."""
+"""Comparisons of two classifiers, and rankings of several, on labels that may be wrong."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, get_args
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from demele.classifiers.comparison.decision import Decision, decision
+from demele.classifiers.comparison.decision import (
+    AskedPairs,
+    Decision,
+    comparison_notes,
+    corrected,
+    decision,
+    estimate,
+    pair_frame,
+    signature,
+)
+from demele.classifiers.comparison.documents import ranking_document, shown_better
 from demele.classifiers.comparison.methods import METHODS, Agreement, Method, MethodSpec, resolved
 from demele.classifiers.measures.assess import CLASS_MEASURES
 from demele.classifiers.of_scores import also_of_scores, named
-from demele.classifiers.question import OF_NEGATIVE, Inference, Noise, Question, classes_of, read_knowledge
-from demele.classifiers.results import Measure
+from demele.classifiers.question import (
+    OF_NEGATIVE,
+    Inference,
+    Noise,
+    Outcomes,
+    Question,
+    classes_of,
+    coded_like,
+    read_knowledge,
+)
+from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
+from demele.classifiers.results import Estimate, Measure
 from demele.classifiers.row_groups import read_groups, refuse_whole_groups
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name, renamed
-from demele.core.labelled import Labelled, read_labelled, shown
+from demele.core.labelled import Labelled, read_labelled, read_models, shown
+from demele.core.proportions import holm
+from demele.core.result import Result, plain
+from demele.core.results import Note
+from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.noise.audit import Audit, AuditData
 from demele.noise.transition import TransitionCounts, TransitionMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 #: What is asked of which class, where that has a name of its own.
 _ASKED_AS = {
@@ -305,3 +336,318 @@ def compare(
     if not decided:
         raise InputError("measure", "expected a measure or several, got none")
     return replace(decided[0], others=tuple(decided[1:]))
+
+
+Correction = Literal["holm", "bonferroni", "none"]
+
+
+def _single(outcomes: Outcomes, pair: int) -> Outcomes:
+    """Keep what was said of one pair."""
+    size = outcomes.difference.shape[0]
+
+    def part(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.shape[:1] == (size,):
+            return value[pair : pair + 1]
+        if isinstance(value, Mapping):
+            return {name: part(one) for name, one in value.items()}
+        return tuple(map(part, value)) if isinstance(value, tuple) else value
+
+    return replace(outcomes, **{one.name: part(getattr(outcomes, one.name)) for one in fields(outcomes)})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Ranking(Result):
+    """Several classifiers in the order of their estimates, with the significant differences.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Best estimate first; everything per model is in this order.
+    estimates : tuple of Estimate
+        Each by itself.
+    leads : tuple of float
+        By which the models are sorted: the mean of the estimated differences to the others, as the method makes them,
+        in [-1, 1]; more is better for every measure. Of equal ones, the better on the given labels comes first.
+    best_rank, worst_rank : tuple of int
+        The true rank of a model lies between them, for all models together with probability ``level`` at least, as
+        far as the assumptions hold. Rank 1 is best; rank = 1 + number of models that are truly better.
+    pairs : DataFrame
+        One row per ordered pair, with the columns of ``Decision.to_frame()``, such as how many labels of
+        the disagreements say ``lost`` (baseline), ``won`` (candidate) or ``neither``. ``level`` is that of each pair,
+        made strict enough for all verdicts to hold together; ``p_value`` is not adjusted.
+    reference : DataFrame or None
+        The same pairs decided on true labels.
+    level : float
+        All verdicts hold together with this probability at least.
+    correction : {"holm", "bonferroni", "none"}
+        How the pairs share the error 1 - level; with ``"none"`` each pair has it for itself.
+    """
+
+    _kind = "ranking"
+
+    names: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    leads: tuple[float, ...]
+    best_rank: tuple[int, ...]
+    worst_rank: tuple[int, ...]
+    method: str
+    measure: str
+    of: int | str | None
+    level: float
+    pair_level: float
+    correction: Correction
+    n: int
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+    title: str | None = None
+    asked: AskedPairs = field(metadata={"json": False})
+    on_true_labels: AskedPairs | None = field(default=None, metadata={"json": False})
+
+    @cached_property
+    def pairs(self) -> "pd.DataFrame":
+        """One row for each ordered pair."""
+        return pair_frame(self.asked, self.measure)
+
+    @cached_property
+    def reference(self) -> "pd.DataFrame | None":
+        """The same pairs on true labels."""
+        return None if self.on_true_labels is None else pair_frame(self.on_true_labels, self.measure)
+
+    def decision(self, baseline: str, candidate: str) -> Decision:
+        """Return the whole decision on one ordered pair, at the level of each pair.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such model.
+        InputError
+            If both are the same.
+        """
+        for name in (baseline, candidate):
+            checked_name(name, "models", self.names)
+        if baseline == candidate:
+            raise InputError(f"expected two different models, got {quoted(baseline)} twice")
+        question, names = self.asked.question, self.asked.question.data.names
+        first, second = names.index(baseline), names.index(candidate)
+        pair = int(np.flatnonzero((question.baseline == first) & (question.candidate == second))[0])
+        one = replace(question, baseline=np.array([first]), candidate=np.array([second]))
+        return decision(self.asked.spec, one, _single(self.asked.outcomes, pair), measure=self.measure)
+
+    @property
+    def tiers(self) -> tuple[tuple[str, ...], ...]:
+        """The order in parts: a tier ends before the first model that is significantly worse than the tier's first."""
+        return tiers(self.names, implied(shown_better(self.pairs, self.names)))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per model, best estimate first."""
+        import pandas as pd
+
+        rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
+        return pd.DataFrame(
+            [
+                {"model": name, "best_rank": best, "worst_rank": worst, "lead": lead, **one.row()}
+                for name, best, worst, lead, one in rows
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        return {
+            **super().to_dict(),
+            **{key: plain(getattr(self, key)) for key in ("tiers", "pairs", "reference")},
+        }
+
+    def _page_data(self) -> dict[str, Any]:
+        """Return what a page offers to download: without the pairs, if these are more than a page can hold."""
+        return self.to_dict() if len(self.names) <= MOST_MODELS else super().to_dict()
+
+    document = ranking_document
+
+
+def square(values: NDArray[Any], m: int) -> NDArray[Any]:
+    """Per-pair values as a square (baseline, candidate), with zeros on its diagonal."""
+    square = np.zeros((m, m), dtype=values.dtype)
+    square[~np.eye(m, dtype=np.bool_)] = values
+    return square
+
+
+# Several classifiers on one test set: which are shown to be better than which, and so between which ranks each lies ---
+
+
+@also_of_scores
+@renamed(target="inference", **{old: new for old, new in REPLACED.items() if old != "true_labels"})
+@checked
+def rank(
+    predictions: object,
+    labels: object,
+    *,
+    method: Method = None,
+    measure: Measure = "accuracy",
+    of: OneClass = None,
+    noise: Noise = None,
+    audit: AuditData = None,
+    level: float = 0.95,
+    inference: str | None = None,
+    classes: Classes = None,
+    correction: Correction = "holm",
+    true_labels: Data = None,
+    groups: Data = None,
+    title: str | None = None,
+) -> Ranking:
+    """Compare all classifiers with each other on labels that may be wrong, with an interval of each rank.
+
+    ``rank({name: scores, ...}, audit=..., ...)`` of :class:`demele.classifiers.RowScores`, without labels, takes the
+    options of :func:`demele.classifiers.judge.judge` and returns a :class:`demele.classifiers.Judgement`.
+
+    Parameters
+    ----------
+    predictions : mapping of str to array-like of shape (n,), data frame or array of shape (n, n_models)
+        Predicted classes of at least 2 models on the same instances.
+    labels : array-like of shape (n,)
+        The given labels.
+    method, measure, of, noise, audit, inference, classes
+        As in :func:`demele.classifiers.compare`.
+    level : float in (0, 1)
+        Level of all verdicts together: one or more of them is wrong with probability 1 - level at most.
+    groups : array-like of shape (n,), optional
+        As in :func:`demele.classifiers.compare`, for each pair.
+    correction : {"holm", "bonferroni", "none"}
+        Correction for several comparisons. How the n_models (n_models - 1) claims "this one is better than that one"
+        share the error 1 - level. Holm's procedure needs p-values; for a method without, Bonferroni's is used and the
+        result says so. ``"none"`` gives each pair the whole level: then some of many verdicts will be wrong, and the
+        ranks carry no guarantee.
+    true_labels : array-like of shape (n,), optional
+        True labels of all rows. The same pairs are also decided on them, as ``reference``.
+    title : str, optional
+        Title of the report.
+
+    Returns
+    -------
+    Ranking
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+
+    Notes
+    -----
+    A model's best possible rank is 1 + the number of models shown to be better, its worst n_models - the number shown
+    to be worse; what follows from two claims (a over b, b over c) counts as shown. If no verdict is wrong, neither
+    bound is, so the ranges hold for all models together whenever the verdicts do. Source: Holm 2013; Mogstad, Romano,
+    Shaikh and Wilhelm 2024, who derive such sets of ranks from simultaneous comparisons. Holm's procedure (1979) on
+    one-sided p-values: each direction is a hypothesis of its own.
+
+    Cost: O(n_models^2 n) for the methods without an audit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 10, 4000)
+    >>> shares = {"large": 0.9, "small": 0.8, "tiny": 0.79}
+    >>> models = {name: np.where(rng.random(4000) < p, labels, (labels + 1) % 10) for name, p in shares.items()}
+    >>> ranking = rank(models, labels, noise=0.02)
+    >>> list(zip(ranking.names, ranking.best_rank, ranking.worst_rank))
+    [('large', 1, 1), ('small', 2, 3), ('tiny', 2, 3)]
+    >>> ranking.decision("small", "large").verdict
+    'candidate'
+
+    Scores of rows:
+
+    >>> from demele.classifiers import RowScores
+    >>> scores = {name: RowScores(rng.random(400) < share) for name, share in shares.items()}
+    >>> [(one.name, one.best_rank, one.worst_rank) for one in rank(scores).systems]
+    [('large', 1, 1), ('tiny', 2, 3), ('small', 2, 3)]
+    """
+    models = read_models(predictions)
+    # All (baseline, candidate), row by row of the square of models, without its diagonal.
+    pairs = np.argwhere(~np.eye(len(models), dtype=np.bool_))
+    spec, question = ask(models, labels, pairs, method, measure, of, noise, audit, level, inference, classes, groups)
+    check_same_order(true_labels, labels, ("true_labels", "labels"))
+    asked, data, m = _answered(spec, question, correction), question.data, len(models)
+    wins = square(asked.outcomes.candidate, m).astype(np.bool_)
+    best, worst = rank_ranges(implied(wins))
+    # Sum of the estimated differences of each model to the others; one that is undefined counts as none.
+    leads = np.nan_to_num(square(asked.outcomes.difference, m), nan=0.0).sum(axis=0)
+    observed = np.full(m, -math.inf)
+    observed[question.candidate] = np.nan_to_num(question.observed()[1], nan=-math.inf)
+    # By these, then by the labels alone, then as they came. Rounding must not order models that are as good.
+    order = np.lexsort((np.arange(m), -observed, -np.round(leads, 12), ~np.isfinite(observed)))
+    leads = leads / (m - 1)
+    notes = asked.outcomes.notes + comparison_notes(spec, question)
+    if correction == "none":
+        message = (
+            "each pair has its error for itself: of many verdicts some may be wrong, and the ranks are not guaranteed"
+        )
+        notes += (Note(code="no-correction", message=message, severity="warning"),)
+    elif correction != asked.correction:
+        message = f"method {spec.name!r} gives no p-values here: the pairs share the error by Bonferroni's inequality"
+        notes += (Note(code="bonferroni", message=message),)
+    truth = None
+    if true_labels is not None:
+        coded, paired = coded_like(true_labels, data, "true_labels"), spec.p_values and question.measure == "accuracy"
+        noise = 0.0 if paired else None
+        clean = replace(question, data=data.relabelled(coded), true_labels=coded, noise=noise, audit=None)
+        truth = _answered(METHODS["worst-case" if paired else "true-labels"], clean, correction)
+    made = signature(spec, question, measure)
+    names = tuple(data.names[model] for model in order)
+    return Ranking(
+        names=names,
+        estimates=tuple(_estimates(asked, question, int(model), measure) for model in order),
+        leads=tuple(float(leads[model]) for model in order),
+        best_rank=tuple(int(best[model]) for model in order),
+        worst_rank=tuple(int(worst[model]) for model in order),
+        method=spec.name,
+        measure=measure,
+        of=question.class_of(measure),
+        level=question.level,
+        pair_level=asked.question.level,
+        correction=asked.correction,
+        n=data.n,
+        assumptions=asked.outcomes.assumptions,
+        notes=notes,
+        signature=Signature("rank", {**made.arguments, "correction": asked.correction}, made.context),
+        on_true_labels=truth,
+        title=title,
+        asked=asked,
+    )
+
+
+def _answered(spec: MethodSpec, question: Question, correction: Correction) -> AskedPairs:
+    """Ask all pairs such that their verdicts hold together at the level of the question."""
+    error, claims = 1 - question.level, question.n_pairs
+    if correction == "none":
+        return AskedPairs(spec, question, spec(question), correction)
+    strict = replace(question, level=1 - 2 * error / claims)
+    outcomes = spec(strict)
+    # "overlap" is defined by intervals at the level itself, so it has no p-value to adjust.
+    if correction == "bonferroni" or not spec.p_values or outcomes.p_value is None or question.inference == "overlap":
+        return AskedPairs(spec, strict, outcomes, "bonferroni")
+    m = int(question.baseline.max()) + 1
+    shown_better = square(holm(outcomes.p_value, error), m)
+    both = shown_better & shown_better.T  # contradicting claims, which no valid test makes; then neither is made
+    shown_better &= ~both
+    off = ~np.eye(m, dtype=np.bool_)
+    verdicts = {"candidate": shown_better[off], "baseline": shown_better.T[off]}
+    if (verdicts["candidate"] != outcomes.candidate).any():
+        # One tail for the intervals of all, that gives these verdicts: the k-th rejected p-value is at most
+        # error / (claims - k + 1), so all are, and the first that is not rejected exceeds error / (claims - k). Where a
+        # method spends a share of its tail on estimating the noise, an interval may touch 0 despite a verdict.
+        tail = error / (claims - max(int(shown_better.sum()), 1) + 1)
+        strict = replace(question, level=1 - 2 * tail)
+        outcomes = replace(spec(strict), p_value=outcomes.p_value)
+    return AskedPairs(spec, strict, replace(outcomes, **verdicts), "holm")  # type: ignore[arg-type]
+
+
+def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) -> Estimate:
+    """Return the measure of one model: its own interval, and the interval that the method gives it in every pair.
+
+    As a baseline it may be corrected for one bias, as a candidate for another: the union of both holds in either case.
+    """
+    outcomes, pairs, true = asked.outcomes, asked.question, None
+    roles = ((outcomes.baseline_interval, pairs.baseline), (outcomes.candidate_interval, pairs.candidate))
+    ends = np.array([[end[role == model] for end in interval] for interval, role in roles if interval is not None])
+    if len(ends) == 2 and (np.ptp(ends, axis=2) == 0).all():  # NaN is not either
+        true = corrected(outcomes, pairs, measure, (float(ends[:, 0].min()), float(ends[:, 1].max())))
+    return estimate(question, model, measure, true)

@@ -52,9 +52,9 @@ from demele.report.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from demele.classifiers.comparison.compare import Ranking
     from demele.classifiers.comparison.decision import Decision
     from demele.classifiers.comparison.methods import MethodSpec
-    from demele.classifiers.comparison.ranking import Ranking
     from demele.classifiers.results import Estimate
 
 #: Methods whose verdict depends on more than the labels, and those that judge by other labels than the given ones.

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from demele.classifiers.comparison.ranking import Ranking
+from demele.classifiers.comparison.compare import Ranking
 from demele.classifiers.judge import Judgement
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, InputTypeError

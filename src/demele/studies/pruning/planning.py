@@ -13,9 +13,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.compare import compare
+from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.comparison.methods import HardRows
-from demele.classifiers.comparison.ranking import rank
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted, warn_user
 from demele.core.kinds import checked_count, checked_name
 from demele.core.outputs import write_whole
