@@ -6,7 +6,7 @@ given score, too many from one end of the file. What the expert says is not look
 are a result.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,8 +35,8 @@ class Marked(NamedTuple):
     kinds: Rows
     words: tuple[str, ...]
 
-    def sums(self, weight: Floats, rows: Rows) -> Floats:
-        """Return the sum of weights of some rows, of each kind."""
+    def sums(self, weight: Floats | None = None, rows: Any = slice(None)) -> Floats:
+        """Return the sum of weights of some rows, of each kind, or their number."""
         return np.bincount(self.kinds[rows] + 1, weight, len(self.words) + 1)[1:].astype(np.float64)
 
 
@@ -163,7 +163,7 @@ def audit_checks(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
 def _uniform(marked: list[Marked], rows: Rows, n: int) -> tuple[AuditCheck, ...]:
     k, found = rows.size, list[tuple[str, str, float]]()
     for one in marked:
-        among, seen = one.sums(np.ones(n), np.arange(n)), one.sums(np.ones(k), rows)
+        among, seen = one.sums(), one.sums(rows=rows)
         each = np.where(among > 0, drawn_p_value(among, seen, n, k), 2.0)
         worst = int(np.argmin(each))
         p = min(1.0, max(int(np.count_nonzero(among)), 1) * float(each[worst]))
@@ -180,7 +180,7 @@ def _weighted(marked: list[Marked], audit: CodedAudit) -> tuple[AuditCheck, ...]
     n, weight = audit.n, 1 / audit.inclusion
     variance, guard, found = weight * (weight - 1), Guard(weight.max(), np.ones(())), []
     for one in marked:
-        among = one.sums(np.ones(n), np.arange(n))
+        among = one.sums()
         stands = one.sums(weight, audit.rows)
         counted = SampledSum(stands, one.sums(variance, audit.rows), stands)
         tail = float(ndtr(-FAR_COUNT)) / max(int(np.count_nonzero(among)), 1)

@@ -156,9 +156,9 @@ class PooledStrata:
         sums, upper, likely = self.sums, self.upper, self._likely
         tail = np.asarray(tail, dtype=np.float64)
         z = -ndtri(tail)
-        mirrored = {"mean": 1 - sums.mean, "centre": 1 - sums.centre, "least": 1 - sums.most, "most": 1 - sums.least}
-        top = self._reach(replace(sums, **mirrored), upper, 1 - likely, tail, up=below)
-        bottom = self._reach(sums, ~upper, likely, tail, up=not below)
+        mirrored = 1 - sums.mean, 1 - sums.centre, 1 - sums.most, 1 - sums.least
+        top = self._reach(mirrored, upper, 1 - likely, tail, up=below)
+        bottom = self._reach((sums.mean, sums.centre, sums.least, sums.most), ~upper, likely, tail, up=not below)
         squared = (top + bottom) ** 2 if self.added else top**2 + bottom**2
         squared = squared + (self.sampled(tail) ** 2 if self.step else z**2 * self.between)
         used = np.count_nonzero(sums.share > 0, axis=-1)
@@ -174,23 +174,22 @@ class PooledStrata:
 
         return np.asarray(-ndtri(tail) * np.sqrt(self.between) + self.step)
 
-    def _reach(self, sums: StratumSums, inside: Any, likely: Floats, tail: Floats, *, up: bool) -> Floats:
+    def _reach(self, scores: tuple[Floats, ...], inside: Any, likely: Floats, tail: Floats, *, up: bool) -> Floats:
         """How far the sum of shares times means of some strata may lie above its estimate, or below."""
+        sums, (of_audited, centre, least, most) = self.sums, scores
         share = np.where(inside & (self.left > 0), sums.share, 0.0)
         size = share.sum(axis=-1)
         several = np.count_nonzero(share > 0, axis=-1, keepdims=True) >= 2
         known = sums.audited > 0
         # Half a row at either end; a whole one at the top, if no event was met.
-        met = np.asarray(
-            (((sums.most > TINY) | (sums.least < -TINY)) & (share > 0) & known).any(axis=-1, keepdims=True)
-        )
+        met = np.asarray((((most > TINY) | (least < -TINY)) & (share > 0) & known).any(axis=-1, keepdims=True))
         whole = np.asarray(up & ~met) | self.whole
         more = np.where(whole, float(up), 0.5) * _shares(share * (1 - likely), share)
         fewer = np.where(whole, float(not up), 0.5) * _shares(share * likely, share)
         rows = sums.effective + more + fewer
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean = (sums.effective * sums.mean + more) / rows
-            squared = sums.spread + sums.squares * (sums.centre - mean) ** 2
+            mean = (sums.effective * of_audited + more) / rows
+            squared = sums.spread + sums.squares * (centre - mean) ** 2
             squared += more * (1 - mean) ** 2 + fewer * mean**2
             variance = squared / rows / np.where(several, np.maximum(rows - 1, 1), rows + 1)
         mean = np.where(known, mean, float(up) if self.open else 0.5)
@@ -201,8 +200,8 @@ class PooledStrata:
         end = size * beta_quantile(middle, spread, 1 - tail if up else tail)
         if self.open and not up:
             end = np.where(met[..., 0], end, 0.0)
-        centre = (share * sums.mean).sum(axis=-1)
-        return np.asarray(np.maximum(end - centre if up else centre - end, 0))
+        seen = (share * of_audited).sum(axis=-1)
+        return np.asarray(np.maximum(end - seen if up else seen - end, 0))
 
     def ends(self, tail: Any) -> tuple[Floats, Floats]:
         """Return the interval."""
