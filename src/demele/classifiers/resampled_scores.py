@@ -235,7 +235,11 @@ def corrected_t_test(
         )
     if first.size < 2:
         raise NotEnoughData("scores_baseline", f"expected at least 2 scores, got {first.size}")
-    direction = _direction(better, both)
+    known = {result.better for result in both}
+    better = next(iter(known), "higher") if better is None else better
+    checked_name(better, "better", ("higher", "lower"))
+    if known and known != {better}:
+        raise InputError("better", f"{better} was given, but of {both[0].measure} {', '.join(sorted(known))} is better")
     ratio = _ratio(test_fraction, n_train, n_test, both) if corrected else 0.0
     differences = second - first
     mean, count = float(differences.mean()), differences.size
@@ -250,7 +254,7 @@ def corrected_t_test(
         notes = (Note(code="constant-differences", message=message),)
     verdict: Verdict = "inconclusive"
     if p_value <= 1 - level:
-        verdict = "candidate" if mean * direction > 0 else "baseline"
+        verdict = "candidate" if (mean > 0) == (better == "higher") else "baseline"
     method = "corrected resampled t-test" if corrected else "paired t-test"
     return TTest(
         verdict=verdict,
@@ -291,18 +295,6 @@ def _read_scores(scores: Any, argument: str) -> Floats:
             argument, f"{plural(bad.size, 'score is', 'scores are')} NaN or infinite, first at position {bad[0]}"
         )
     return array
-
-
-def _direction(better: object, results: list[ResampledScores]) -> int:
-    known = {result.better for result in results}
-    if better is None:
-        better = next(iter(known), "higher")
-    checked_name(better, "better", ("higher", "lower"))
-    if known and known != {better}:
-        raise InputError(
-            "better", f"{better} was given, but of {results[0].measure} {', '.join(sorted(known))} is better"
-        )
-    return 1 if better == "higher" else -1
 
 
 def _ratio(test_fraction: Any, n_train: Any, n_test: Any, results: list[ResampledScores]) -> float:
@@ -396,8 +388,28 @@ def bootstrap_632(
     >>> result.scores.size, result.mean < 0.05, round(result.n_train / result.n, 1)
     (50, True, 0.6)
     """
+    from sklearn.utils import resample
+
     classes = _read_data(estimator, X, y)
-    splits, redrawn = _bootstrap(classes, n_repeats, checked_flag(stratified, "stratified"), seed)
+    checked_flag(stratified, "stratified")
+    several, index = bool((classes != classes[0]).any()), np.arange(classes.size)
+    splits, redrawn = list[Split](), 0
+    for repeat in range(n_repeats):
+        rng = rng_for(seed, "bootstrap_632", repeat)
+        for _ in range(DRAWS):
+            state = int(rng.integers(2**32))
+            drawn = resample(index, stratify=classes if stratified else None, random_state=state)
+            rest = np.setdiff1d(index, drawn)
+            if rest.size and (not several or (classes[drawn] != classes[drawn[0]]).any()):
+                splits.append((drawn, rest))
+                break
+            redrawn += 1
+        else:
+            raise NotEnoughData(
+                "y",
+                f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
+                "give more instances" + ("" if stratified else ", or pass stratified=True"),
+            )
     arguments: dict[str, object] = {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level}
     right = _cross_validate(estimator, X, classes, splits, "accuracy", seed, n_jobs, return_train_score=True)
     test, resubstitution = 1 - right["test_score"], 1 - right["train_score"]
@@ -490,7 +502,7 @@ def repeated_scores(
     (10, 32.0, 8.0, True)
     """
     from sklearn.metrics import get_scorer_names
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 
     classes = _read_data(estimator, X, y)
     if cv is None:
@@ -525,7 +537,21 @@ def repeated_scores(
         raise UnknownNameError(
             "scoring", f"{scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
         )
-    splits = _splits(cv, X, classes)
+    if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
+        raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
+    try:
+        of_indices = isinstance(cv, Iterable) and not hasattr(cv, "split")
+        pairs = list(cv if of_indices else check_cv(cv, classes, classifier=True).split(X, classes))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
+        ) from error
+    splits = list[Split]()
+    for pair in pairs:
+        parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
+        if len(parts) != 2:
+            raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
+        splits.append((parts[0], parts[1]))
     scores = np.asarray(_cross_validate(estimator, X, classes, splits, scoring, seed, n_jobs)["test_score"], np.float64)
     notes: tuple[Note, ...] = ()
     low, high = math.nan, math.nan
@@ -550,56 +576,6 @@ def repeated_scores(
 
 
 # Training and testing -----------------------------------------------------------------------------------------------
-
-
-def _splits(cv: Any, X: Any, y: NDArray[Any]) -> list[Split]:  # noqa: N803 - scikit-learn's name
-    """Return the rows to train on and to test on of every split, or refuse what a splitter gave."""
-    from sklearn.model_selection import check_cv
-
-    if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
-        raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
-    try:
-        pairs = list(
-            cv
-            if isinstance(cv, Iterable) and not hasattr(cv, "split")
-            else check_cv(cv, y, classifier=True).split(X, y)
-        )
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
-        ) from error
-    splits = []
-    for pair in pairs:
-        parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
-        if len(parts) != 2:
-            raise InputError("cv", f"expected pairs of indices, got {quoted(pair)}")
-        splits.append((parts[0], parts[1]))
-    return splits
-
-
-def _bootstrap(classes: NDArray[Any], n_repeats: int, stratified: bool, seed: int) -> tuple[list[Split], int]:
-    """Draw samples with replacement to train on, with the instances not drawn to test on; and count those redrawn."""
-    from sklearn.utils import resample
-
-    several, index = bool((classes != classes[0]).any()), np.arange(classes.size)
-    splits, redrawn = list[Split](), 0
-    for repeat in range(n_repeats):
-        rng = rng_for(seed, "bootstrap_632", repeat)
-        for _ in range(DRAWS):
-            state = int(rng.integers(2**32))
-            drawn = resample(index, stratify=classes if stratified else None, random_state=state)
-            rest = np.setdiff1d(index, drawn)
-            if rest.size and (not several or (classes[drawn] != classes[drawn[0]]).any()):
-                splits.append((drawn, rest))
-                break
-            redrawn += 1
-        else:
-            raise NotEnoughData(
-                "y",
-                f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
-                "give more instances" + ("" if stratified else ", or pass stratified=True"),
-            )
-    return splits, redrawn
 
 
 def _sizes(splits: list[Split]) -> tuple[float, float]:
