@@ -529,8 +529,8 @@ def annotator_agreement(
     >>> found = annotator_agreement(answers, seed=1)
     >>> round(found.raw, 4), round(found.fleiss, 4), round(found.krippendorff, 4)
     (0.7778, 0.6636, 0.6667)
-    >>> found.pairs.round(2).iloc[0].tolist()
-    ['ann', 'bob', 5, 0.71]
+    >>> float(found.pairs["kappa"].round(2)[0])  # of ann and bob
+    0.71
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):
