@@ -161,6 +161,8 @@ def audit_checks(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
 
 
 def _uniform(marked: list[Marked], rows: Rows, n: int) -> tuple[AuditCheck, ...]:
+    from scipy.special import ndtr
+
     k, found = rows.size, list[tuple[str, str, float]]()
     for one in marked:
         among, seen = one.sums(), one.sums(rows=rows)
@@ -170,7 +172,8 @@ def _uniform(marked: list[Marked], rows: Rows, n: int) -> tuple[AuditCheck, ...]
         words = f"{seen[worst]:.0f} of {k} audited rows {one.words[worst]}, {among[worst] * k / n:.3g} expected"
         found.append((one.name, words, p))
     words = f"their mean row number is {rows.mean():.1f}, {(n - 1) / 2:.1f} expected of {n} rows"
-    found.append(("place", words, place_p_value(rows, n)))
+    away = abs(float(rows.mean()) - (n - 1) / 2)
+    found.append(("place", words, float(2 * ndtr(-away / np.sqrt((n + 1) * (n - k) / (12 * k)))) if k < n else 1.0))
     return tuple(AuditCheck(name, len(found) * p <= ALARM, words, p) for name, words, p in found)
 
 
@@ -213,12 +216,3 @@ def drawn_p_value(marked: ArrayLike, seen: ArrayLike, n: int, k: int) -> Floats:
     # None or all marked: the count is certain, whatever was drawn.
     p = np.where((cases[0] == 0) | (cases[0] == n), 1.0, p)
     return p[np.reshape(back, -1)]
-
-
-def place_p_value(rows: Rows, n: int) -> float:
-    """Two-sided p-value of the mean row number of rows drawn of ``n``, by its normal limit; 1 if all were drawn."""
-    from scipy.special import ndtr
-
-    k = rows.size
-    distance = abs(float(rows.mean()) - (n - 1) / 2)
-    return float(2 * ndtr(-distance / np.sqrt((n + 1) * (n - k) / (12 * k)))) if k < n else 1.0
