@@ -77,6 +77,7 @@ def decision_document(result: "Decision") -> Document:
     spec, (old, new) = _method_of(result), _names(result)
     disagreements, table = _disagreements(result), _difference_table(result)
     rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
+    held, shows = result.breakdown, result.method not in (*AUDITED, "agreement")
     why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
     each = Section("Each classifier", [estimate_strips(rows, title_of(_measure_compared(result))), table, why])
     return Document(
@@ -84,13 +85,13 @@ def decision_document(result: "Decision") -> Document:
         title=f"Is {new} better than {old}?",
         headline=_decision_headline(result),
         tone=_TONES[result.verdict],
-        sentences=[_holds_up_to(result), _expert(result), _labels_say(result)],
+        sentences=_decision_sentences(result),
         figure=_differences(result),
         table=table,
         scope=[
             count(result.n, "row"),
             count(sum(disagreements), "disagreement") if disagreements else "",
-            _scope_of_errors(result),
+            f"holds up to {at_most(held.rate)} wrong labels" if held is not None and held.labels > 0 and shows else "",
             f"method {result.method} ({spec.title})",
         ],
         next=_next(result),
@@ -137,50 +138,35 @@ def _decision_headline(result: "Decision") -> str:
     return sentence_of(f"{trusting}{use}: its {_measure_compared(result)} is significantly {better}, {gap} pp {span}")
 
 
-def _holds_up_to(result: "Decision") -> str:
-    """Say how many wrong labels a verdict holds up to; nothing if that is not known."""
-    found = result.breakdown
-    if found is None or result.method == "agreement":
-        return ""
-    share = f"{at_most(found.labels / found.n)} wrong labels ({found.labels:,} of {found.n:,})"
-    if found.labels < 0:
-        return "The given labels alone do not show this; the verdict depends on the audit."
-    if found.labels == 0:
-        return "A single wrong label could reverse the result."
-    if result.method in AUDITED:
-        return f"Without the audit, the given labels show the same with up to {share}."
-    after = {"cleaned": ", after the cleaning", "true-labels": " among the true ones"}.get(result.method, "")
-    return f"The result holds up to {share}{after}, in the worst case."
-
-
-def _scope_of_errors(result: "Decision") -> str:
-    found = result.breakdown
-    if found is None or found.labels <= 0 or result.method in (*AUDITED, "agreement"):
-        return ""
-    return f"holds up to {at_most(found.rate)} wrong labels"
-
-
-def _expert(result: "Decision") -> str:
-    found = result.expert_breakdown
-    if found is None:
-        return ""
-    rows = f"{count(found.disagreements, 'row')} on which the classifiers disagree"
-    if found.labels == 0:
-        return f"One wrong expert label on the {rows} could reverse the result."
-    wrong = f"{found.labels:,} of the {rows} ({at_most(found.rate)})"
-    return f"The expert may be wrong on up to {wrong} without changing the result."
-
-
-def _labels_say(result: "Decision") -> str:
-    found = _disagreements(result)
-    if not found:
-        return ""
-    (old, new), (lost, won, neither) = _names(result), found
-    who = "reference" if result.method == "agreement" else "label"
-    return (
-        f"{old} and {new} disagree on {count(sum(found), 'row')}: the {who} agrees with {new} on {won:,}, with {old} "
-        f"on {lost:,}, with neither on {neither:,}."
-    )
+def _decision_sentences(result: "Decision") -> list[str]:
+    """Say how many wrong labels, and wrong labels of the expert, the verdict holds up to, and what the labels say."""
+    held, expert, found, (old, new) = result.breakdown, result.expert_breakdown, _disagreements(result), _names(result)
+    said = []
+    if held is not None and result.method != "agreement":
+        share = f"{at_most(max(held.labels, 0) / held.n)} wrong labels ({held.labels:,} of {held.n:,})"
+        after = {"cleaned": ", after the cleaning", "true-labels": " among the true ones"}.get(result.method, "")
+        if held.labels < 0:
+            said.append("The given labels alone do not show this; the verdict depends on the audit.")
+        elif held.labels == 0:
+            said.append("A single wrong label could reverse the result.")
+        elif result.method in AUDITED:
+            said.append(f"Without the audit, the given labels show the same with up to {share}.")
+        else:
+            said.append(f"The result holds up to {share}{after}, in the worst case.")
+    if expert is not None:
+        rows = f"{count(expert.disagreements, 'row')} on which the classifiers disagree"
+        wrong = f"{expert.labels:,} of the {rows} ({at_most(expert.rate)})"
+        one = f"One wrong expert label on the {rows} could reverse the result."
+        several = f"The expert may be wrong on up to {wrong} without changing the result."
+        said.append(several if expert.labels else one)
+    if found:
+        lost, won, neither = found
+        who = "reference" if result.method == "agreement" else "label"
+        said.append(
+            f"{old} and {new} disagree on {count(sum(found), 'row')}: the {who} agrees with {new} on {won:,}, with "
+            f"{old} on {lost:,}, with neither on {neither:,}."
+        )
+    return said
 
 
 def _next(result: "Decision") -> list[tuple[str, str]]:
