@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from demele.metrics.catalogue import list_metrics as list_metrics
     from demele.metrics.catalogue import register_metric as register_metric
     from demele.metrics.protocols import list_protocols as list_protocols
-    from demele.metrics.sparse_results import SparseEvaluation as SparseEvaluation
     from demele.outofcore.tables import scan_parquet as scan_parquet
     from demele.report.citations import cite as cite
     from demele.runtime.progress import progress as progress
     from demele.scoring.evaluate import evaluate as evaluate
     from demele.scoring.replay import replay as replay
     from demele.scoring.several import compare_representations as compare_representations
+    from demele.scoring.sparse import SparseEvaluation as SparseEvaluation
     from demele.scoring.sparse import evaluate_sparse as evaluate_sparse
     from demele.streaming.accumulator import Accumulator as Accumulator
     from demele.streaming.source import counted_metrics as counted_metrics

@@ -27,7 +27,7 @@ from demele.core.lazy import Later, in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
 from demele.core.signature import Signature
 from demele.core.uncertainty import MOST_UNDEFINED
-from demele.metrics.data import TableSettings
+from demele.metrics.data import TableSettings, rows_for_pictures
 from demele.metrics.guards import (
     FRAGILE,
     TableScores,
@@ -41,7 +41,6 @@ from demele.metrics.guards import (
 )
 from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome, applied
 from demele.metrics.options import Run, RunOptions, check_blocks, checked_run, no_such_option
-from demele.metrics.pictures import rows_for_pictures
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from demele.metrics.request import Request, checked, resolved
 from demele.metrics.source import Draw, InMemory, Source, Subject, assumed_codes, below_zero

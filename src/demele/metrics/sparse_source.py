@@ -20,7 +20,6 @@ from demele.estimation.information import Correction, InformationTable, entropy,
 from demele.metrics.data import TableSettings
 from demele.metrics.metric import Metric
 from demele.metrics.source import Draw, InMemory, Source, Subject
-from demele.metrics.sparse_results import TopCode
 from demele.runtime.progress import Report
 from demele.runtime.work import completed
 
@@ -37,6 +36,39 @@ MAX_NONZEROS = 2_000_000
 MAX_CELLS_OF_CODE = 50_000_000
 #: A variance of at most this share of the mean square is that of a constant, as for dense codes.
 FLAT = 1e-24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopCode:
+    """One of the codes that inform most on a factor.
+
+    Attributes
+    ----------
+    factor, code : str
+        Their names.
+    rank : int
+        1 is the code that informs most.
+    information : float
+        Mutual information in nats.
+    relative : float
+        The same in units of the factor's entropy; 0 for a factor that falls into a single bin.
+    activity : float
+        Share of the rows in which the code is not zero.
+    direction : str
+        Categorical factor: the level in which the code is highest on average. Continuous factor: ``"+"`` or ``"-"``,
+        the sign of their correlation.
+    activity_there : float
+        Share of the rows of that level in which the code is not zero; NaN for a continuous factor.
+    """
+
+    factor: str
+    rank: int
+    code: str
+    information: float
+    relative: float
+    activity: float
+    direction: str
+    activity_there: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,10 @@ from demele.estimation.irs import (
     general_irs,
     irs_score,
 )
-from demele.metrics.data import Data
+from demele.metrics.data import Data, dependency_pictures
 from demele.metrics.guards import moved_by_outliers, units_notes
 from demele.metrics.metric import Draws, Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions, as_binning, checked_run
-from demele.metrics.pictures import dependency_pictures
 from demele.metrics.source import column_indices, half_of_rows
 
 
