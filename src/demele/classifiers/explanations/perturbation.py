@@ -424,7 +424,7 @@ def perturbation_test(
     Returns
     -------
     PerturbationTest
-        ``sentence``, ``to_frame()``, ``curves_frame()``, ``to_html(path)``; ``found[name].images`` has every image.
+        ``sentence``, ``to_frame()``, ``to_html(path)``; ``found[name].images`` has every image.
 
     Raises
     ------
