@@ -582,7 +582,7 @@ def _binned_information(code: Floats, factor: Factor, values: Floats, bins: Binn
 
 def crossed(first: NDArray[Any], second: NDArray[Any]) -> Floats:
     """Return the counts of the pairs of two columns of indices."""
-    first, second = first.astype(np.intp), second.astype(np.intp)
+    first, second = (column.astype(np.intp, copy=False) for column in (first, second))
     width = int(second.max()) + 1
     counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)
     return counts.reshape(-1, width).astype(np.float64)
