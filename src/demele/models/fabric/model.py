@@ -520,7 +520,7 @@ class Fabric:
         Returns
         -------
         DataFrame of shape (links, 3)
-            ``value``, ``lower``, ``upper`` in nats per image. Values sum to the log-likelihood less that of guessing.
+            ``value``, ``lower``, ``upper`` in nats per image. Values sum to the log-likelihood minus that of guessing.
 
         Raises
         ------
