@@ -24,9 +24,9 @@ from demele.bench.rank_correlation import (
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, is_missing, items_of, real_column, split_columns
+from demele.core.uncertainty import Note
 from demele.core.version import __version__
 
 # Scores ---------------------------------------------------------------------------------------------------------------

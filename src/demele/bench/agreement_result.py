@@ -24,7 +24,7 @@ from demele.bench.rank_correlation import (
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import checked, checked_name
 from demele.core.result import Result, about
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Span, Table
 from demele.report.listing import Column, listed

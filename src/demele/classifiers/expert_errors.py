@@ -9,7 +9,7 @@ import numpy as np
 from demele.classifiers.question import Outcomes, Question
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 
 #: Anywhere, against the claim if that is possible; or at random, whatever the predictions.
 ExpertErrors = Literal["adversarial", "random"]

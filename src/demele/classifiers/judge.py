@@ -26,9 +26,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import checked_confidence, checked_name, checked_rate
 from demele.core.proportions import normal_quantile
 from demele.core.result import Result, plain
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit
 from demele.noise.transition import digest
 

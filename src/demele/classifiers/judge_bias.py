@@ -18,9 +18,9 @@ from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Confidence, Data, checked, checked_confidence
 from demele.core.proportions import adjusted, exact_interval, normal_quantile
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, number_column
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit
 from demele.noise.transition import digest
 

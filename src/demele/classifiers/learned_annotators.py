@@ -10,10 +10,10 @@ from demele.classifiers.row_scores import RowScores
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Seed, Several, checked
 from demele.core.labelled import read_labels
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
+from demele.core.uncertainty import Note
 
 
 @checked

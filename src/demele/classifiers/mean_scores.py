@@ -23,7 +23,7 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Rate, checked, checked_level, checked_name, checked_number
 from demele.core.proportions import holm, normal_quantile, score_interval
-from demele.core.results import Interval, Note
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit, unclear_notes
 
 #: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.

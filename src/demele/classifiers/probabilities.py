@@ -27,10 +27,10 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.proportions import score_interval
-from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column, real_numbers
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionMatrix, digest
 

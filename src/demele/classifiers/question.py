@@ -13,7 +13,7 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Kind, share_or_file
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 

@@ -25,10 +25,10 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import read_labels
 from demele.core.result import TableResult
-from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order, items_of, real_numbers, whole_array
+from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.report.words import count, ends, written
 from demele.runtime.work import Watched, lost_workers_told

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from demele.core.kinds import checked_name
 from demele.core.result import TableResult
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.uncertainty import Interval, Note
 from demele.report.words import count, ends, name, written
 
 Measure = Literal[

@@ -15,7 +15,7 @@ from demele.core.arrays import Counts, Floats, Rows
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.proportions import normal_quantile, score_interval
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import digest
 

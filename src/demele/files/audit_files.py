@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import Factors
 from demele.core.errors import FormatError, InputError, plural, quoted
-from demele.core.inputs import Factors
 from demele.core.kinds import joined, share_or_file, unquoted
 from demele.files.label_files import class_text, classes_like, in_file, read_transition
 from demele.files.named import escaped, is_empty, read_table, split_name

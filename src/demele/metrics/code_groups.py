@@ -17,8 +17,8 @@ from demele.core.columns import Factor
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_data import CodeGroups, read_code_groups
 from demele.core.inputs import Codes
-from demele.core.results import Note, Severity
 from demele.core.seeds import rng_for
+from demele.core.uncertainty import Note, Severity
 from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding

@@ -13,8 +13,9 @@ from demele.core.columns import CHUNK, RowBlocks
 from demele.core.errors import NotEnoughData
 from demele.core.given_data import CodeGroups
 from demele.core.inputs import Codes, Factor, Factors
-from demele.core.results import Dependency, Note, RowSample
+from demele.core.results import Dependency, RowSample
 from demele.core.seeds import rng_for
+from demele.core.uncertainty import Note
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction

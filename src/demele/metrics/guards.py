@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
-from demele.core.results import Note, Severity
+from demele.core.uncertainty import Note, Severity
 from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable

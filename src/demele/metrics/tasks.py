@@ -10,8 +10,8 @@ import numpy as np
 
 from demele.core.arrays import Floats
 from demele.core.errors import DemeleError, NotEnoughData, quoted
-from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.uncertainty import Note
 from demele.metrics.data import Data
 from demele.metrics.guards import at_chance_notes, few_rows_notes, moved_by_outliers
 from demele.metrics.metric import Draws, Native, Outcome, Streams, applied, takes_rng

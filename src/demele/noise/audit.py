@@ -11,9 +11,9 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked, renamed
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
+from demele.core.uncertainty import Note
 from demele.noise.transition import digest, set_fields
 
 if TYPE_CHECKING:

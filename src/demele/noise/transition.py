@@ -14,9 +14,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural
 from demele.core.kinds import Classes, Level, checked, checked_level
 from demele.core.labelled import Vocabulary, common_vocabulary, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.result import Result, about, plain
-from demele.core.results import Interval, Note
 from demele.core.signature import OptionText
 from demele.core.table_columns import check_rows, real_numbers
+from demele.core.uncertainty import Interval, Note
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import MISSING, count, ends, name, rate, written

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, quoted, warn_user
 from demele.core.inputs import given_kinds
-from demele.core.results import Note, Severity
+from demele.core.uncertainty import Note, Severity
 from demele.estimation.counts import JointCounts
 from demele.estimation.independence import Finding, dependence_of_counts
 from demele.estimation.information import InformationTable

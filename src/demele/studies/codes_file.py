@@ -16,8 +16,8 @@ from demele.core.array_files import members_of, opened_archive, read_member
 from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_factors, read_pair
 from demele.core.reading import check_unpacked, regular_file
-from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.uncertainty import Note
 from demele.core.verdict import FactorVerdict, RepresentationVerdict
 from demele.data.array_images import ArrayImages, columns_of, factor_table
 from demele.data.images import ImageSet

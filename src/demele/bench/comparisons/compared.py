@@ -43,10 +43,10 @@ from demele.core.kinds import (
     renamed,
 )
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
-from demele.core.results import Note
 from demele.core.signature import fingerprint
 from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import items_of
+from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.made.noise import add_feature_noise, add_uniform_noise
 from demele.noise.transition import digest

@@ -30,10 +30,10 @@ from demele.core.inputs import read_codes
 from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked, checked_pair, renamed
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labels, vocabulary
 from demele.core.proportions import proportion
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import check_same_order
+from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned.cleaning import dealt
 from demele.labels.made.annotators import artificial_annotators, draw_eyes, draw_model, seen_predictions

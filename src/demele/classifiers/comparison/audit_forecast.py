@@ -34,10 +34,10 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_models
 from demele.core.result import Result, about
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of
+from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
 from demele.noise.transition import digest
 from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table

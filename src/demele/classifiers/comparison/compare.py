@@ -43,9 +43,9 @@ from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, chec
 from demele.core.labelled import Labelled, read_labelled, read_models, shown
 from demele.core.proportions import holm
 from demele.core.result import Result, plain
-from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
+from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, AuditData
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 

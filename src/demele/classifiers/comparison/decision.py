@@ -24,8 +24,8 @@ from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.uncertainty import Interval, Note
 from demele.noise.transition import digest
 
 if TYPE_CHECKING:

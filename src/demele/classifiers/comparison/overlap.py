@@ -15,7 +15,7 @@ from demele.classifiers.question import Outcomes, Question, Sides, as_value, pai
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import ALL_CORRECT, Labelled
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.noise.budget import noise_budget
 
 #: Values of the baseline and of the candidate, one per pair each.

@@ -30,9 +30,9 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked, renamed
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.result import Result
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column
+from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, read_disagreement
 from demele.noise.transition import digest
 from demele.report.document import Document

@@ -15,8 +15,8 @@ from demele.classifiers.question import Inference, Outcomes, PairCounts, Questio
 from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
-from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.uncertainty import Note
 from demele.noise.budget import noise_budget
 
 Signs = NDArray[np.int8]

@@ -13,8 +13,8 @@ from demele.core.arrays import Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Confidence, checked
 from demele.core.result import TableResult
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.uncertainty import Interval, Note
 from demele.report.words import count, name, written
 
 

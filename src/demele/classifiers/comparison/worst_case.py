@@ -17,7 +17,7 @@ from demele.classifiers.row_groups import Groups, alike_share, effective_share, 
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.labelled import Indices
 from demele.core.proportions import exact_high, exact_low, normal_quantile, score_interval
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 

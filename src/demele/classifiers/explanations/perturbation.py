@@ -55,8 +55,8 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
 from demele.core.proportions import score_interval
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix

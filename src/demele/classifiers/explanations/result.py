@@ -11,8 +11,8 @@ from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
 from demele.core.kinds import checked_name
 from demele.core.result import Result, about
-from demele.core.results import Note
 from demele.core.signature import Signature
+from demele.core.uncertainty import Note
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Table, Tone
 from demele.report.listing import Column, drawn, listed, strip, within
 from demele.report.words import count, ends, joined, name, rate, written

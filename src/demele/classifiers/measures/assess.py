@@ -47,9 +47,9 @@ from demele.core.kinds import Classes, Confidence, Data, Rate, checked
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import digest

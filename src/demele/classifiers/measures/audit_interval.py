@@ -13,7 +13,7 @@ from demele.core.errors import InputError
 from demele.core.kinds import Level, checked, checked_count, checked_whole, renamed
 from demele.core.labelled import Indices, Labelled
 from demele.core.proportions import exact_high, exact_low, score_interval
-from demele.core.results import Interval, Note
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import hypergeometric_limit
 

@@ -16,9 +16,9 @@ from demele.core.kinds import Level, checked, checked_number, checked_whole
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import TableResult
-from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
+from demele.core.uncertainty import Interval, Note
 from demele.noise.budget import NoiseBudget
 from demele.report.words import count, written
 

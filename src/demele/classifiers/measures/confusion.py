@@ -15,8 +15,8 @@ from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, shown, vocabulary
 from demele.core.proportions import normal_quantile, proportion
 from demele.core.result import Result
-from demele.core.results import Note
 from demele.core.table_columns import plain_array
+from demele.core.uncertainty import Note
 from demele.core.written_numbers import notation_doubt
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from demele.core.kinds import FILE, Rate, Seed, checked, checked_count
 from demele.core.labelled import Indices, common_vocabulary, read_labels, shown
 from demele.core.lazy import require
 from demele.core.result import Result, about
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column, plain_array
+from demele.core.uncertainty import Note
 from demele.labels.joined.voting import earliest_voter, plurality
 from demele.noise.transition import digest, set_fields
 from demele.report.document import Document, Section, Table

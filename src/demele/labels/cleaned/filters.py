@@ -14,9 +14,9 @@ from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Fraction, Jobs, Seed, Several, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.lazy import require
-from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
+from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned import cleaning as methods
 from demele.labels.cleaned.cleaning import (

@@ -14,8 +14,8 @@ from demele.core.kinds import Classes, Data, Level, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
 from demele.core.proportions import holm, proportion, score_interval
 from demele.core.result import Result, about, plain
-from demele.core.results import Interval, Note
 from demele.core.table_columns import check_rows
+from demele.core.uncertainty import Interval, Note
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.labels.cleaned.filters import Method, clean
 from demele.report.document import Document, Section, Table

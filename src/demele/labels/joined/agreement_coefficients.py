@@ -16,9 +16,9 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, checked, checked_count
 from demele.core.labelled import plain_text, shown
 from demele.core.result import Result, about
-from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.report.document import Document, Section, Table

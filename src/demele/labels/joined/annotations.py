@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from demele.core.arrays import Counts, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
-from demele.core.results import Note
 from demele.core.table_columns import as_column, items_of, split_columns
+from demele.core.uncertainty import Note
 from demele.noise.transition import set_fields
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from demele.core.kinds import (
     checked_size,
 )
 from demele.core.labelled import shown
-from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
+from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.gibbs import (

@@ -18,10 +18,10 @@ from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Jobs, Seed, checked
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.result import TableResult
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
+from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned.cleaning import seeded
 from demele.report.words import count, written

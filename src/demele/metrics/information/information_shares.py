@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, NotEnoughData, plural
 from demele.core.kinds import Count, Fraction, Positive
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.estimation.counts import column_bins, joint_counts
 from demele.estimation.information import (
     Correction,

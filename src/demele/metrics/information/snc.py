@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Count
-from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.uncertainty import Note
 from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.information import InformationTable, information_table, mean_of_defined, mutual_information
 from demele.estimation.linear_recovery import matched

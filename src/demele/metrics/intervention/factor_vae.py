@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.kinds import Amount, Count, Several
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.estimation.groups import (
     Units,
     complement_groups,

@@ -8,7 +8,7 @@ import numpy as np
 from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Share
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.estimation.cells import (
     CellSums,
     FactorCells,

@@ -13,7 +13,7 @@ from demele.core.errors import NotEnoughData
 from demele.core.given_data import CodeGroups
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Positive, Several
-from demele.core.results import Note
+from demele.core.uncertainty import Note
 from demele.estimation.information import best_other, mean_of_defined, top_two
 from demele.estimation.linear_recovery import (
     Basis,

@@ -14,9 +14,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair, refuse_cyclic
 from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked, checked_count
 from demele.core.result import TableResult
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.uncertainty import Note
 from demele.estimation.counts import column_bins, factor_bins, joint_counts
 from demele.estimation.discretise import EqualFrequency
 from demele.estimation.information import information_table, mean_of_defined

@@ -14,9 +14,9 @@ from demele.core.errors import NotEnoughData, plural
 from demele.core.inputs import Factor, Factors, Missing
 from demele.core.kinds import Bins, Count, CountOrNone, Kinds, Positive, Seed, Several, checked
 from demele.core.result import TableResult
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.uncertainty import Note
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.information import mean_of_defined

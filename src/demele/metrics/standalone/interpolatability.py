@@ -12,8 +12,8 @@ from demele.core.arrays import Floats
 from demele.core.errors import InputError, NotEnoughData, plural, quoted
 from demele.core.kinds import is_number
 from demele.core.result import TableResult
-from demele.core.results import Note
 from demele.core.table_columns import items_of, real_numbers
+from demele.core.uncertainty import Note
 from demele.estimation.information import mean_of_defined
 from demele.report.words import count, written
 

@@ -17,10 +17,10 @@ from demele.core.errors import NotEnoughData, quoted
 from demele.core.inputs import read_pair
 from demele.core.kinds import Fraction, Seed, checked
 from demele.core.result import TableResult
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of, reads_as_number
+from demele.core.uncertainty import Note
 from demele.estimation.cells import Partition
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning

@@ -15,10 +15,10 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.kinds import FILES, Amount, Bins, CountOrNone, Seed, Several, checked
 from demele.core.result import TableResult
-from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import real_numbers
+from demele.core.uncertainty import Note
 from demele.estimation.counts import column_bins
 from demele.estimation.discretise import cut
 from demele.estimation.information import mutual_information
