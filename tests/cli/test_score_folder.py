@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import demele as library
-from demele.cli import representations
 from demele.scoring import evaluate as pieces
 from tests.cli.conftest import Program
 
@@ -42,8 +41,7 @@ def test_large_files_are_read_a_piece_at_a_time(
     codes = table[["z1", "z2", "z3"]].to_numpy()
     np.save(folder / "large.npy", codes)
     table.to_parquet(folder / "large.parquet")
-    for module in (pieces, representations):
-        monkeypatch.setattr(module, "LARGEST_MAPPED", 100)
+    monkeypatch.setattr(pieces, "LARGEST_MAPPED", 100)
     for file in ("large.npy", "large.parquet::z1,z2,z3"):
         run = demele("score", file, "large.parquet::size", "--metrics", "jemmig,mcc_rank", "--sample", 50, "--quiet")
         scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}

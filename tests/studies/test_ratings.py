@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.errors import InputError, NotEnoughData
+from demele.errors import InputError, InputTypeError, NotEnoughData
 from demele.lab import rated_traversals, rating_sheet
 from demele.labels import Annotations, annotator_agreement
 from tests.refusals import refuses
@@ -69,3 +69,16 @@ def test_models_without_scores_and_few_models_are_refused() -> None:
         rated_traversals(sheet, key, {"mig": {"one": 1.0, "two": 2.0, "three": 3.0}})
     two = sheet[sheet["traversal"].isin(key.loc[key["model"].isin(["one", "two"]), "traversal"])]
     refuses(NotEnoughData, "at least 3 models", rated_traversals, two, key, {"mig": dict.fromkeys(MODELS, 1.0)})
+
+
+@pytest.mark.parametrize(
+    ("models", "raters", "error", "match"),
+    [
+        ([3], ["ann"], InputTypeError, "mapping of names"),
+        ({"a": "two"}, ["ann"], InputError, "models"),
+        ({"a": 2}, "ann", InputError, "raters"),
+        ({"a": 0}, ["ann"], NotEnoughData, "at least one code"),
+    ],
+)
+def test_a_sheet_of_no_models_is_refused(models: Any, raters: Any, error: type[Exception], match: str) -> None:
+    refuses(error, match, rating_sheet, models, raters)

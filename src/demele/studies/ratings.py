@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from demele.core.errors import InputError, NotEnoughData
-from demele.core.kinds import Level, Seed, checked
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.kinds import Level, Seed, checked, checked_count
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
+from demele.core.table_columns import items_of
 from demele.core.uncertainty import Interval
 from demele.labels.joined.agreement_coefficients import annotator_agreement
 from demele.labels.joined.annotations import Annotations
@@ -46,7 +47,7 @@ def rating_sheet(
 
     Raises
     ------
-    InputTypeError, NotEnoughData
+    InputError, InputTypeError, NotEnoughData
 
     Examples
     --------
@@ -56,7 +57,10 @@ def rating_sheet(
     """
     import pandas as pd
 
-    places = [(model, code) for model, codes in models.items() for code in range(codes)]
+    if not isinstance(models, Mapping):
+        raise InputTypeError("models", f"expected a mapping of names to numbers of codes, got {quoted(models)}")
+    raters = list(map(str, items_of(raters, "raters", "names")))
+    places = [(model, code) for model, codes in models.items() for code in range(checked_count(codes, "models", 0))]
     if not places or not raters:
         raise NotEnoughData("models", "expected at least one code and one rater")
     numbers = rng_for(seed, "rating sheet").permutation(len(places)) + 1
