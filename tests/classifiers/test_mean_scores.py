@@ -469,3 +469,12 @@ def test_refusals_carry_the_argument() -> None:
         RowScores([1, 2])
     assert caught.value.argument == "given"
     assert caught.value.remedy == "give the ends of the scale with `low` and `high`"
+
+
+def test_a_task_of_one_group_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.where(np.arange(500) < 250, np.arange(500) % 25, 99)
+    scores = RowScores(rng.random(500) < 0.7, task=groups == 99, group=groups)
+    rows = np.sort(rng.permutation(500)[:200])
+    audit = Audit(rows, scores.given[rows], design="uniform")
+    refuses(NotEnoughData, "2 rows or groups in each task", audited_mean, scores, audit)

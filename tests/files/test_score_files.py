@@ -347,6 +347,15 @@ def test_harness_responses_are_epochs_only_where_the_measure_has_a_value_for_eac
     refuses(FormatError, r"line 1: acc: \[1, 0\] is no score", read_scores, odd)
 
 
+def test_harness_logs_of_the_same_questions_are_not_joined_to_one_system(tmp_path: Path) -> None:
+    rows = [{"doc_id": i, "metrics": ["acc"], "acc": 1.0, "doc_hash": f"h{i}"} for i in range(10)]
+    a, b = (lines(tmp_path / "run" / f"samples_{name}_2026-01-01.jsonl", rows) for name in "ab")
+    others = [{**row, "doc_hash": f"other {row['doc_id']}"} for row in rows]
+    c = lines(tmp_path / "run" / "samples_c_2026-01-01.jsonl", others)
+    refuses(InputError, r"'a/0' of samples_a\S+ and 'b/0' of samples_b", read_scores, [a, b])
+    assert list(read_scores([a, c]).scores) == ["run"]
+
+
 def test_harness_runs_with_other_items_are_refused_by_their_digests(tmp_path: Path) -> None:
     rows = [{"doc_id": i, "metrics": ["acc"], "acc": 1.0, "doc_hash": f"h{i}"} for i in range(10)]
     a = lines(tmp_path / "a" / "samples_t_2026-01-01.jsonl", rows)

@@ -28,6 +28,7 @@ from demele.noise.audit import Audit, unclear_notes
 
 #: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.
 AuditedRows = tuple[Rows, Floats, Floats | None]
+ONE_GROUP = "expected at least 2 rows or groups in each task, got 1"
 #: Of fewer audited rows, a note says so; of fewer in a task, strata are pooled over tasks.
 FEW_AUDITED = 20
 #: A larger share of rows without a score is worth a warning.
@@ -260,7 +261,7 @@ def _sampled(scores: RowScores, values: Floats, pairs: tuple[Rows, Rows] | None 
             sums = [np.bincount(codes, row) for row in terms.reshape(-1, rows.size)]
             terms = np.reshape(sums, (*terms.shape[:-1], count))
         if count < 2:
-            raise NotEnoughData("scores", "expected at least 2 rows or groups in each task, got 1")
+            raise NotEnoughData("scores", ONE_GROUP)
         if pairs is None:
             squares = np.einsum("...i,...i->...", terms, terms)
         else:
@@ -592,6 +593,9 @@ def fitted(held: RowScores, own: Rows, audit: AuditedRows, *, weighted: bool, po
     """Fit strata to some rows on the scale [0, 1], with the true scores and probabilities of those audited."""
     rows, true, inclusion = audit
     here = np.flatnonzero(np.isin(rows, own))
+    groups = None if held.group is None or not population else np.unique(held.group[own], return_inverse=True)[1]
+    if groups is not None and not groups.any():
+        raise NotEnoughData("scores", ONE_GROUP)
     return pooled_strata(
         _on_unit(held.given[..., own], held),
         np.searchsorted(own, rows[here]),
@@ -599,7 +603,7 @@ def fitted(held: RowScores, own: Rows, audit: AuditedRows, *, weighted: bool, po
         inclusion=None if inclusion is None else inclusion[here],
         weight=held.shares()[own] if weighted else None,
         population=population,
-        groups=None if held.group is None or not population else np.unique(held.group[own], return_inverse=True)[1],
+        groups=groups,
     )
 
 

@@ -403,13 +403,15 @@ def program_of(path: Path) -> tuple[str, Reader] | None:
 
 
 def _by_system(sources: Sequence[tuple[str, list[ScoredRow]]]) -> dict[str, list[ScoredRow]]:
-    """Return the rows of each system; files of one system with different tasks are joined."""
+    """Return the rows of each system; files of one system with different tasks and questions are joined."""
     found: list[tuple[str, str, list[ScoredRow]]] = []
     for text, rows in sources:
         for name in dict.fromkeys(row.system for row in rows):
             own, called = [row for row in rows if row.system == name], name or name_of(text)
-            tasks = {row.task for row in own}
-            joins = [held for other, _, held in found if other == called and tasks.isdisjoint(r.task for r in held)]
+            tasks, asked = {row.task for row in own}, {(row.id, row.question) for row in own if row.question}
+            same_name = [held for other, _, held in found if other == called]
+            joins = [held for held in same_name if tasks.isdisjoint(row.task for row in held)]
+            joins = [held for held in joins if not asked or asked != {(row.id, row.question) for row in held}]
             if joins:
                 joins[0].extend(own)
             else:
