@@ -111,12 +111,15 @@ def classes(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
 
 def covered(metrics: tuple[str, ...], n: int, draws: int, seed: int = 3) -> Iterator[dict[str, object]]:
     """Count how often intervals of few rows contain the score of 200 000: those shown, and those of notes."""
-    scored: Any = {"metrics": list(metrics), "kinds": "categorical"}
-    truth = {one.metric: one.value for one in demele.evaluate(*classes(rng_for(seed, "many rows"), 200_000), **scored)}
+
+    def scored(drawn: tuple[Array, Array], **options: Any) -> Any:
+        return demele.evaluate(drawn[0], demele.Factors(drawn[1], kinds="categorical"), list(metrics), **options)
+
+    truth = {one.metric: one.value for one in scored(classes(rng_for(seed, "many rows"), 200_000))}
     found: dict[str, list[tuple[float, bool, bool, bool]]] = {name: [] for name in metrics}
     for draw in range(draws):
         drawn = classes(rng_for(seed, "few rows", n, draw), n)
-        for score in demele.evaluate(*drawn, **scored, n_bootstrap=200):
+        for score in scored(drawn, n_bootstrap=200):
             noted = score.details.get("adjusted_for_chance", {"low": np.nan, "high": np.nan})
             value = truth[score.metric]
             shown = score.interval is not None and score.interval.low <= value <= score.interval.high

@@ -33,11 +33,19 @@ from demele.streaming.sums import MomentState
 #
 # Latte's classes return one value per attribute, computed from nearest-neighbour information or, for SAP, on the
 # training rows: the protocol ``"latte"``. Both adapters read this table, so that they cannot differ.
-#
-# >>> SOURCE_NAMES["DependencyAwareMutualInformationGap"].alias
-# 'DMIG'
-# >>> sorted(accumulator_keywords("mig", discrete=True).items())
-# [('kinds', 'categorical'), ('options', {}), ('protocol', 'latte'), ('reg_dim', None)]
+
+__all__ = [
+    "dependency_aware_mutual_info_bundle",
+    "dlig",
+    "dmig",
+    "liad_interpolatability_bundle",
+    "mig",
+    "modularity",
+    "monotonicity",
+    "sap",
+    "smoothness",
+    "xmig",
+]
 
 RegDim = Sequence[int] | None
 
@@ -124,6 +132,11 @@ def accumulator_keywords(
     Raises
     ------
     InputError, InputTypeError
+
+    Examples
+    --------
+    >>> sorted(accumulator_keywords("mig", discrete=True).items())
+    [('kinds', 'categorical'), ('options', {}), ('protocol', 'latte'), ('reg_dim', None)]
     """
     for name, value in (("discrete", discrete), ("fill_reg_dim", fill_reg_dim)):
         checked_flag(value, name)

@@ -21,11 +21,6 @@ from demele.estimation.discretise import Adaptive, Binning, ColumnBins, Edges, E
 from demele.metrics.options import as_binning, restored
 
 # What accumulators compute, and with which settings; settings as plain values, such as JSON holds ---------------------
-#
-# >>> plain_setting({"mig": {"bins": EqualFrequency(5)}}, "options")
-# {'mig': {'bins': {'rule': 'EqualFrequency', 'bins': 5}}}
-# >>> setting_of(plain_setting(EqualFrequency(5), "bins"))
-# EqualFrequency(bins=5)
 
 #: The key that marks a binning rule among other mappings.
 RULE = "rule"
@@ -93,6 +88,8 @@ def plain_setting(value: object, argument: str) -> Any:
     --------
     >>> plain_setting((1, 2), "reg_dim")
     [1, 2]
+    >>> plain_setting({"mig": {"bins": EqualFrequency(5)}}, "options")
+    {'mig': {'bins': {'rule': 'EqualFrequency', 'bins': 5}}}
     """
     if isinstance(value, EqualWidth | EqualFrequency | Adaptive | Edges):
         fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
@@ -128,6 +125,11 @@ def setting_of(plain: object) -> Any:
     ------
     InputError
         For a rule that there is none of.
+
+    Examples
+    --------
+    >>> setting_of(plain_setting(EqualFrequency(5), "bins"))
+    EqualFrequency(bins=5)
 
     Examples
     --------
