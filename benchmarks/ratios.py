@@ -101,14 +101,16 @@ def mapped() -> Callable[[], object]:
     return lambda: (_values(demele.evaluate(*given, HISTOGRAM)), folder)[0]
 
 
-def parquet(metrics: list[str], **options: Any) -> Case:
+def parquet(metrics: list[str], sample: int | None = None) -> Case:
     """Two million rows of a Parquet file, read a piece at a time."""
 
     def prepared() -> Callable[[], object]:
         folder = tempfile.TemporaryDirectory(prefix="demele-parquet-")
         out_of_core.make(Path(folder.name), 2_000_000)
-        given = [demele.scan_parquet(folder.name, names) for names in (out_of_core.CODES, list(out_of_core.LEVELS))]
-        return lambda: (_values(demele.evaluate(*given, metrics, **options)), folder)[0]
+        names = out_of_core.CODES, list(out_of_core.LEVELS)
+        codes, factors = (demele.scan_parquet(folder.name, columns) for columns in names)
+        given: Any = codes if sample is None else demele.Codes(codes, sample=sample)
+        return lambda: (_values(demele.evaluate(given, factors, metrics)), folder)[0]
 
     return prepared
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from demele.classifiers import RowScores, assess, compare, rank, slices
-from demele.classifiers.judge import jeffreys, judge, judge_quality, weighted_kappa
+from demele.classifiers.judge import jeffreys, judge, judge_quality, rogan_gladen, weighted_kappa
 from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.classifiers.row_scores import human_scores
 from demele.cli.main import main
@@ -54,6 +54,18 @@ def test_counts_give_the_check_values() -> None:
         assert (interval.low, interval.high) == pytest.approx(ends, abs=1e-6)
     assert quality.kappa == pytest.approx(0.489796, abs=1e-6)
     assert (quality.agreement, quality.wrong) == (0.9, 10)
+
+
+def test_rogan_gladen_is_that_of_truescore() -> None:
+    found = rogan_gladen(0.728, 500, sensitivity=(41, 47), specificity=(13, 13))
+    assert found[0] == pytest.approx(0.834536585365854, abs=1e-12)
+    assert found[2:] == pytest.approx((0.732902870715059, 0.936170300016649), abs=1e-12)
+    assert rogan_gladen(0.915, 2000, sensitivity=(84, 88), specificity=(6, 12)) == pytest.approx(
+        (0.913, 0.054227, 0.806716, 1), abs=1e-6
+    )
+    for counts in ((0, 0), (11, 10)):
+        refuses(InputError, "specificity", rogan_gladen, 0.9, 100, sensitivity=(10, 10), specificity=counts)
+    refuses(InputError, "no better than chance", rogan_gladen, 0.9, 100, sensitivity=(5, 10), specificity=(4, 10))
 
 
 def test_kappa_of_levels_has_quadratic_weights() -> None:

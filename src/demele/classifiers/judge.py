@@ -23,7 +23,7 @@ from demele.classifiers.results import NamedEstimates, Verdict
 from demele.classifiers.row_scores import RowScores, human_scores, judged_rows
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.kinds import checked_confidence, checked_name, checked_rate
+from demele.core.kinds import Count, Level, Rate, checked, checked_confidence, checked_name, checked_rate
 from demele.core.proportions import normal_quantile
 from demele.core.result import Result, plain
 from demele.core.signature import Signature
@@ -551,6 +551,53 @@ def weighted_kappa(first: Floats, second: Floats) -> tuple[float, float]:
     expected = (weight @ columns)[:, None] + rows @ weight
     spread = float((table * (weight - expected * (1 - kappa)) ** 2).sum()) - (kappa - chance * (1 - kappa)) ** 2
     return kappa, math.sqrt(max(spread, 0.0) / first.size) / (1 - chance)
+
+
+@checked
+def rogan_gladen(
+    mean: Rate, n: Count, *, sensitivity: tuple[int, int], specificity: tuple[int, int], level: Level = 0.95
+) -> tuple[float, float, float, float]:
+    """Correct a share of passes by a judge's sensitivity and specificity: the estimate, its error and both ends.
+
+    For comparison only: it needs both errors of this judge on this system, and is wide, or undefined, where they are
+    measured on few rows.
+
+    Parameters
+    ----------
+    mean : float in [0, 1]
+        Share of the ``n`` rows that the judge passes.
+    n : int
+    sensitivity, specificity : (int, int)
+        Audited rows that the judge has right, of true passes and of true failures, and how many these are.
+    level : float
+
+    Raises
+    ------
+    InputError
+        If the judge is no better than chance, or no pass or no failure was audited.
+
+    Notes
+    -----
+    Source: Rogan and Gladen 1978: (mean + specificity - 1) / J, with the variances of all three.
+
+    Examples
+    --------
+    >>> [round(one, 6) for one in rogan_gladen(0.915, 2000, sensitivity=(84, 88), specificity=(6, 12))]
+    [0.913, 0.054227, 0.806716, 1.0]
+    """
+    for name, (hits, trials) in (("sensitivity", sensitivity), ("specificity", specificity)):
+        if not 0 <= hits <= trials or not trials:
+            raise InputError(name, f"expected the rows that are right, and how many there are, got {hits} of {trials}")
+    (se, se_n), (sp, sp_n) = ((hits / trials, trials) for hits, trials in (sensitivity, specificity))
+    j = se + sp - 1
+    if j <= 0:
+        raise InputError("sensitivity", f"the judge is no better than chance (J = {j:.3g}), so nothing follows")
+    value = (mean + sp - 1) / j
+    variance = mean * (1 - mean) / n + value**2 * se * (1 - se) / se_n + (1 - value) ** 2 * sp * (1 - sp) / sp_n
+    error = math.sqrt(variance) / j
+    reach = normal_quantile((1 + level) / 2) * error
+    low, high, value = (min(max(one, 0.0), 1.0) for one in (value - reach, value + reach, value))
+    return value, error, low, high
 
 
 # What else to say -----------------------------------------------------------------------------------------------------

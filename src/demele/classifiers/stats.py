@@ -13,6 +13,7 @@ from demele.core.lazy import lazily
 if TYPE_CHECKING:
     from demele.classifiers.intervals import overlap_level as overlap_level
     from demele.classifiers.intervals import overlap_quantile as overlap_quantile
+    from demele.classifiers.judge import rogan_gladen as rogan_gladen
     from demele.classifiers.measures.audit_interval import audit_interval as audit_interval
     from demele.classifiers.measures.bias import Bias as Bias
     from demele.classifiers.measures.bias import bias as bias
