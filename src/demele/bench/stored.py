@@ -367,7 +367,7 @@ PRINTED_VERDICTS_SOURCE = "Boilard's review, table 3.2"
 PRINTED_SCORES_SOURCE = "Boilard's review, table 3.1 (means of 100 seeds, one decimal); Carbonneau et al. 2022"
 
 # y: has the property; x: has it not; x*: has it not because it discretises; -: does not measure it; n/a: left out.
-# The first cell of MIG is blank in print.
+# The first published cell of MIG is blank.
 _VERDICTS = {
     "z_diff": "x - - y x* y y y x x",
     "z_min_variance": "x - - y x* y y y x x",
@@ -406,7 +406,7 @@ _SCORES = {
 PRINTED_SCORES: Mapping[float, Mapping[str, float]] = {
     severity: dict(zip(_METRICS, scores, strict=True)) for severity, scores in _SCORES.items()
 }
-#: What a status is in print; what else is printed is not applicable.
+#: The status that each published sign means; any other sign: not applicable.
 _STATUS = {"y": "holds", "x": "fails", "x*": "fails"}
 
 

@@ -194,7 +194,7 @@ def read_labelled(
         predicted = read_labels(values, name)
         check_rows(values, labels, (name, argument), (predicted.size, given.size), remedy(given.size))
         if len({type(getattr(one, "index", None)).__name__ for one in (values, labels)}) == 1:
-            check_same_rows(values, labels, (name, argument))  # a range beside other labels only numbers predictions
+            check_same_rows(values, labels, (name, argument))  # a plain range only numbers predictions
         read.append(predicted)
         rows.append(words.encode(predicted, name, partly=classes is None))
     stacked, unlabelled = np.stack(rows), set[int | str]()

@@ -476,7 +476,7 @@ def _workbook_rows(path: Path) -> Iterator[tuple[int, Cells]]:
     size = regular_file(path)
     what = f"{path}: not a workbook that can be read"
     with parsing(what), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what a sheet has beside its cells
+        warnings.simplefilter("ignore")  # of what a sheet has besides its cells
         with zipfile.ZipFile(path) as archive:
             check_unpacked(path, sum(info.file_size for info in archive.infolist()), stored=size)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)

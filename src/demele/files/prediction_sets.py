@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,6 +23,7 @@ from demele.files.model_logs import (
     OTHER_ANSWER,
     LoggedAnswer,
     ModelLog,
+    ScoredRow,
     chosen,
     flat_fields,
     have_texts,
@@ -87,9 +88,12 @@ def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[ModelLog]]
 
 
 def _same_task(one: ModelLog, other: ModelLog) -> bool:
-    return one.task == other.task or {(answer.id, answer.question) for answer in one.answers} == {
-        (answer.id, answer.question) for answer in other.answers
-    }
+    return one.task == other.task or questions_of(one.answers) == questions_of(other.answers)
+
+
+def questions_of(rows: Iterable[LoggedAnswer | ScoredRow]) -> set[tuple[str, str]]:
+    """Return what the same task is recognised by in two logs, whatever they call it."""
+    return {(row.id, row.question) for row in rows}
 
 
 def as_classes(

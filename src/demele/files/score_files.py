@@ -19,7 +19,7 @@ from demele.core.table_columns import items_of
 from demele.files.label_files import name_of
 from demele.files.model_logs import ScoredRow, is_harness_log, is_inspect_log, read_harness_scores, read_inspect_scores
 from demele.files.named import split_name
-from demele.files.prediction_sets import distinct
+from demele.files.prediction_sets import distinct, questions_of
 from demele.files.score_tables import (
     HUMAN,
     Reader,
@@ -408,10 +408,10 @@ def _by_system(sources: Sequence[tuple[str, list[ScoredRow]]]) -> dict[str, list
     for text, rows in sources:
         for name in dict.fromkeys(row.system for row in rows):
             own, called = [row for row in rows if row.system == name], name or name_of(text)
-            tasks, asked = {row.task for row in own}, {(row.id, row.question) for row in own if row.question}
-            same_name = [held for other, _, held in found if other == called]
-            joins = [held for held in same_name if tasks.isdisjoint(row.task for row in held)]
-            joins = [held for held in joins if not asked or asked != {(row.id, row.question) for row in held}]
+            tasks, recognised = {row.task for row in own}, any(row.question for row in own)
+            joins = [held for other, _, held in found if other == called and tasks.isdisjoint(r.task for r in held)]
+            if recognised:
+                joins = [held for held in joins if questions_of(held) != questions_of(own)]
             if joins:
                 joins[0].extend(own)
             else:

@@ -90,7 +90,7 @@ def _codes(run: Run) -> Table:
     return replace(table_of_frame("Codes", frame)[0], note=note)
 
 
-#: Pixels of an image of 64 x 64 x 3, for which the strengths in print were found.
+#: Pixels of an image of 64 x 64 x 3, for which the published strengths were found.
 PIXELS_IN_PRINT = 64 * 64 * 3
 
 

@@ -193,7 +193,7 @@ def _parts(codes: Tensor, found: Posterior, n: int) -> tuple[float, float]:
 # One step -------------------------------------------------------------------------------------------------------------
 
 
-#: Of Adam, for the networks and for the discriminator; both have the same rate, as in print (Kim & Mnih 2018).
+#: Of Adam, for the networks and for the discriminator; both have the same rate, as published (Kim & Mnih 2018).
 _BETAS, _DISCRIMINATOR_BETAS = (0.9, 0.999), (0.5, 0.9)
 
 

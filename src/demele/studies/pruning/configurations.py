@@ -187,7 +187,7 @@ EMBEDDED = (
 )
 #: Enough to see everything at work.
 CI = tuple(_ways("late", "random magnitude sensitivity", 0.5))
-#: Those in print, with the control that it lacks.
+#: The published ones, with the control that it lacks.
 PRINT = tuple(
     one
     for strategy in ("early", "iterative", "late")
