@@ -18,8 +18,7 @@ from demele.core.inputs import read_codes
 from demele.core.labelled import Vocabulary
 from demele.core.seeds import rng_for
 from demele.labels import Cleaning, clean
-from demele.labels.cleaned.cleaning import dealt
-from demele.labels.cleaned.filters import read_probabilities
+from demele.labels.cleaned.filters import dealt, read_probabilities
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -301,7 +300,7 @@ def test_refuses() -> None:
             X,
             {"method": "classification", "model": LinearRegression()},
             InputTypeError,
-            r"LinearRegression, which is",
+            r"got LinearRegression",
         ),
         (Y * 2, X * 2, {"method": "entropy", "model": LinearSVC()}, InputError, r"LinearSVC gives no probabilities"),
         (Y, THIRDS, {"method": "entropy"}, InputError, r"each of the 2 classes 0, 1, got 3 columns; give all classes"),

@@ -35,7 +35,7 @@ from demele.core.store import Key, packed_classes, reading_record, unpacked_clas
 from demele.core.table_columns import check_same_order
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
-from demele.labels.cleaned.cleaning import dealt
+from demele.labels.cleaned.filters import dealt
 from demele.labels.made.annotators import artificial_annotators, draw_eyes, draw_model, seen_predictions
 from demele.labels.made.noise import add_feature_noise
 from demele.noise.transition import digest

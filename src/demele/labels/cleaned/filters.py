@@ -1,34 +1,29 @@
-"""The door of cleaning: which labels a method holds for wrong, and what it would put in their place."""
+"""Cleaning: which labels a method suspects, and what it suggests in their place."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Counts, Flags, Floats
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Fraction, Jobs, Seed, Several, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.lazy import require
+from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
-from demele.labels.cleaned import cleaning as methods
-from demele.labels.cleaned.cleaning import (
-    Cleaning,
-    FoldedRows,
-    default_model,
-    label_digest,
-    model_name,
-    out_of_fold,
-    read_model,
-    standardised,
-)
+from demele.labels.cleaned.cleaning import Cleaning, label_digest
+from demele.labels.joined.voting import earliest_voter, plurality
+from demele.runtime.work import one_thread, ordered
 
 Kind = Literal["features", "probabilities"]
 
@@ -67,9 +62,8 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
     values, k = table.values, len(words)
     if kind == "features":
         return None, ()
-    sums = _sums(values)
-    precision = _precision(values)
-    off = np.flatnonzero(~_like(values, sums, precision))
+    sums, precision, like = _row_sums(values)
+    off = np.flatnonzero(~like)
     if off.size and (kind == "probabilities" or values.shape[1] == k):
         _refuse_other_scales(values, sums, kind)
     if off.size and kind is None:
@@ -110,35 +104,11 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
     return found / sums[:, None], (Note(code="renormalised", message=message),) if rounded else ()
 
 
-def unread_probabilities(table: Codes, words: Vocabulary, method: str, users: Sequence[str]) -> tuple[Note, ...]:
-    """Say that a method takes for features what looks like probabilities of the classes."""
-    values = table.values
-    if values.shape[1] != len(words):
-        return ()
-    if not _like(values, _sums(values), _precision(values)).all():
-        return ()
-    return (
-        Note(
-            code="read-as-features",
-            message=f"The {values.shape[1]} columns look like probabilities of the {len(words)} classes, and were read "
-            f"as features: method {method!r} reads nothing else. Of the methods, {' and '.join(map(repr, users))} use "
-            "probabilities.",
-        ),
-    )
-
-
-def _sums(values: NDArray[np.floating]) -> Floats:
-    return np.asarray(np.sum(values, axis=1, dtype=np.float64))
-
-
-def _precision(values: NDArray[np.floating]) -> float:
-    """How far the sum of numbers of such a precision, one per class, may be from 1."""
-    return values.shape[1] * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
-
-
-def _like(values: NDArray[np.floating], sums: Floats, precision: float) -> Flags:
-    """Return which rows are not negative and add up to 1, as near as rounding lets them."""
-    return np.asarray((np.abs(sums - 1) <= max(WRITTEN, precision)) & (values >= 0).all(axis=1))
+def _row_sums(values: NDArray[np.floating]) -> tuple[Floats, float, Flags]:
+    """Return the sums of the rows, how far rounding may have moved them, and which rows could be probabilities."""
+    sums = np.asarray(np.sum(values, axis=1, dtype=np.float64))
+    precision = values.shape[1] * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
+    return sums, precision, (np.abs(sums - 1) <= max(WRITTEN, precision)) & (values >= 0).all(axis=1)
 
 
 def _refuse_other_scales(values: NDArray[np.floating], sums: Floats, kind: Kind | None) -> None:
@@ -167,8 +137,238 @@ def _refuse_other_scales(values: NDArray[np.floating], sums: Floats, kind: Kind 
             )
 
 
-# The door of cleaning: which labels a method holds for wrong, and what it would put in their place --------------------
+# How labels are judged ------------------------------------------------------------------------------------------------
 
+#: Votes held at a time, so that memory stays bounded however many classes there are.
+CELLS_AT_ONCE = 1 << 22
+#: Normalised entropy below which a prediction counts as sure on any data.
+LEAST_SURE = 0.3
+#: Partitioning has settled when a round finds fewer new suspects than this share of all instances (Zhu et al. 2003).
+SETTLED = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a method found: flags, class indices after the cleaning (read where suspect), suspicion in [0, 1]."""
+
+    suspect: Flags
+    suggested: Indices
+    score: Floats | None
+    notes: tuple[Note, ...] = ()
+    context: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of k classes that models are trained on and judge, in at most so many parts."""
+
+    features: Floats
+    labels: Indices
+    k: int
+    folds: int
+    seed: int
+    n_jobs: int | None
+
+
+def dealt(labels: Indices, folds: int, rng: np.random.Generator) -> Indices:
+    """Deal instances out to folds, class by class, as cards: shape (n,).
+
+    Every class is spread as evenly as its size allows, and so are all instances together; a class with fewer
+    instances than folds is in as many folds as it has instances.
+    """
+    order = rng.permutation(labels.size)
+    order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(labels.size, dtype=np.int32)
+    fold[order] = np.arange(labels.size) % folds
+    return fold
+
+
+def seeded(model: Any, rng: np.random.Generator) -> Any:
+    """Return an untrained copy of a model whose unset random states are drawn; those that are set stay."""
+    from sklearn.base import clone
+
+    copy = clone(model)
+    states = sorted(name for name in copy.get_params() if name.rpartition("__")[2] == "random_state")
+    unset = {name: int(rng.integers(2**31)) for name in states if copy.get_params()[name] is None}
+    return copy.set_params(**unset) if unset else copy
+
+
+def _out_of_fold(
+    models: Sequence[Any], rows: _Rows, identity: str, *, probabilities: bool = False
+) -> tuple[NDArray[Any], Flags, tuple[Note, ...]]:
+    """Train every model on all folds but one, and predict that one.
+
+    Returns
+    -------
+    answers : array of shape (n_models, n), or (n_models, n, K) with probabilities
+        Classes, or probabilities, which are 0 for a class that no training row had.
+    judged : array of bool of shape (n,)
+        False where the training rows lack the class of the label: no model could have agreed with it.
+    notes : tuple of Note
+    """
+    labels, seed = rows.labels, rows.seed
+    fold = dealt(labels, min(rows.folds, labels.size), rng_for(seed, "clean", identity, "folds"))
+    parts = int(fold.max()) + 1
+    tasks = [
+        (seeded(model, rng_for(seed, "clean", identity, "model", index, part)), fold != part, fold == part)
+        for index, model in enumerate(models)
+        for part in range(parts)
+    ]
+    answers, notes = _answers(tasks, rows, probabilities=probabilities)
+    found = np.zeros((len(models), labels.size, *answers[0].shape[1:]), dtype=answers[0].dtype)
+    for place, values in enumerate(answers):
+        found[place // parts, fold == place % parts] = values
+    # A class dealt to one fold only is missing where that fold is predicted.
+    return found, np.bincount(labels, minlength=rows.k)[labels] > 1, notes
+
+
+def _answers(
+    tasks: Sequence[tuple[Any, Any, Any]], rows: _Rows, *, probabilities: bool = False
+) -> tuple[list[NDArray[Any]], tuple[Note, ...]]:
+    """Train models, each on rows of its own, and ask them about others; say how many did not converge."""
+    x, y = rows.features, rows.labels
+    calls = ((model, x[train], y[train], x[asked], rows.k, probabilities) for model, train, asked in tasks)
+    answers = list(ordered(_answered, calls, n_jobs=rows.n_jobs))
+    stopped = sum(not converged for _, converged in answers)
+    message = f"{stopped} trainings stopped before they converged; allow more iterations with model=..."
+    notes = (Note(code="not-converged", message=message, severity="warning"),) if stopped else ()
+    return [values for values, _ in answers], notes
+
+
+def _answered(
+    model: Any, features: Floats, labels: Indices, asked: Floats, k: int, probabilities: bool
+) -> tuple[NDArray[Any], bool]:
+    """Train a model and ask it: classes of shape (m,) or probabilities of shape (m, k), and whether it converged.
+
+    One thread is used, so that sums have the same order in every run.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    if probabilities and not hasattr(model, "predict_proba"):
+        raise InputError(
+            "model",
+            f"{type(model).__name__} gives no probabilities, which this method needs; wrap it in scikit-learn's "
+            "CalibratedClassifierCV, or take another",
+        )
+    present = np.unique(labels)
+    values = np.zeros((len(asked), k))
+    if present.size == 1:  # many classifiers refuse a single class, and there is nothing to learn
+        values[:, present[0]] = 1
+        return (values if probabilities else np.full(len(asked), present[0])), True
+    with one_thread(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(features, labels)
+        if probabilities:
+            values[:, np.asarray(model.classes_)] = model.predict_proba(asked)
+        else:
+            values = np.asarray(model.predict(asked)).astype(np.int32)
+    others = [warning for warning in caught if not issubclass(warning.category, ConvergenceWarning)]
+    for warning in others:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return values, len(others) == len(caught)
+
+
+def _nearest_neighbours(features: Floats, labels: Indices, k_classes: int, k: int, n_jobs: int | None) -> _Found:
+    """Suspect instances for whom another class has more of the k nearest neighbours than their own."""
+    from sklearn.neighbors import NearestNeighbors
+
+    near = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(features).kneighbors(return_distance=False)
+    own, most, other = _tally(labels[near].T, labels, k_classes)
+    return _Found(most > own, other, 1 - own / k)
+
+
+def _voting(models: Sequence[Any], rows: _Rows, method: str, rule: str) -> _Found:
+    """Suspect labels that more than half of the models (or all of them), trained on the other folds, do not predict."""
+    predicted, judged, notes = _out_of_fold(models, rows, method)
+    against = (predicted != rows.labels).sum(axis=0)
+    suspect = against == len(models) if rule == "consensus" else 2 * against > len(models)
+    score = None if method == "classification" else np.where(judged, against / len(models), np.nan)
+    return _Found(suspect & judged, _tally(predicted, rows.labels, rows.k)[2], score, notes)
+
+
+def _partitioning(model: Any, rows: _Rows, *, rule: str, rounds: int) -> _Found:
+    """Split, train a model per part, let all of them vote on every instance, drop the suspects, and begin again."""
+    labels, k, n = rows.labels, rows.k, rows.labels.size
+    suspect, score, suggested = np.zeros(n, dtype=bool), np.full(n, np.nan), labels.copy()
+    notes: tuple[Note, ...] = ()
+    done, settled = 0, False
+    while not settled and done < rounds:
+        left = np.flatnonzero(~suspect)
+        here = labels[left]
+        if np.unique(here).size < 2:
+            break
+        part = dealt(here, min(rows.folds, here.size), rng_for(rows.seed, "clean", "partitioning", "parts", done))
+        members = [left[part == each] for each in range(int(part.max()) + 1)]
+        tasks = [
+            (seeded(model, rng_for(rows.seed, "clean", "partitioning", "model", done, each)), member, left)
+            for each, member in enumerate(members)
+        ]
+        answers, unconverged = _answers(tasks, rows)
+        predicted, notes = np.stack(answers), notes + unconverged
+        # A model that never saw a class cannot vote for it: on the labels of that class it has no say.
+        knows = np.stack([np.bincount(labels[member], minlength=k) > 0 for member in members])[:, here]
+        against, voters = ((predicted != here) & knows).sum(axis=0), knows.sum(axis=0)
+        judged = voters > 1
+        found = judged & (against == voters if rule == "non-objection" else 2 * against > voters)
+        score[left] = np.where(judged, against / voters, score[left])
+        suggested[left[found]] = _tally(predicted, here, k)[2][found]
+        suspect[left[found]] = True
+        done += 1
+        settled = found.sum() < SETTLED * n
+    if not settled:
+        message = f"Round {done}, the last, still found at least {SETTLED:.0%} new suspects, or left one class."
+        notes += (Note(code="not-settled", message=message, severity="warning"),)
+    return _Found(suspect, suggested, score, notes, {"rounds": str(done)})
+
+
+def _confident(probabilities: Floats, labels: Indices, rule: str) -> Flags:
+    """Return the suspects that cleanlab finds by confident learning.
+
+    cleanlab suspects a certain number of labels of each class, those with the lowest scores, and the order of the rows
+    decides between equals. Here rows are sorted first, and equals are all suspected if one of them is.
+    """
+    filters = require("cleanlab.filter", purpose="method 'confident'")
+    # An order of the rows that depends on what they hold only; equal rows are neighbours in it
+    keys = np.stack([probabilities.max(axis=1), probabilities[np.arange(labels.size), labels], labels])
+    order = np.lexsort(keys)
+    before, after = order[:-1], order[1:]
+    tied = (keys[:, before] == keys[:, after]).all(axis=0)
+    # Sorting by all columns is slow with many classes, and seldom needed.
+    if (probabilities[before[tied]] != probabilities[after[tied]]).any():
+        order = np.lexsort((*probabilities.T, labels))
+    rows, given = probabilities[order], labels[order]
+    with warnings.catch_warnings():  # a note says it, with the names of the classes
+        warnings.filterwarnings("ignore", message="May not flag all label issues in class", category=UserWarning)
+        flags = filters.find_label_issues(given, rows, filter_by=rule, n_jobs=1)
+    starts = np.flatnonzero(
+        np.r_[True, (given[1:] != given[:-1]) | (rows[1:] != rows[:-1]).any(axis=1)]  # of runs of equals
+    )
+    suspect = np.empty(labels.size, dtype=bool)
+    suspect[order] = np.repeat(np.logical_or.reduceat(flags, starts), np.diff(np.r_[starts, labels.size]))
+    return suspect
+
+
+def _tally(votes: NDArray[Any], labels: Indices, k: int) -> tuple[Counts, Counts, Indices]:
+    """Count votes of shape (n_voters, n): for the given label, for the first other class, and which that is.
+
+    Of classes with as many votes, the one that the earliest voter named.
+    """
+    n = labels.size
+    own, most, other = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int32)
+    step = max(1, CELLS_AT_ONCE // k)
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        here = votes[:, part]
+        rows = np.arange(here.shape[1])
+        counts = np.bincount((rows * k + here).ravel(), minlength=rows.size * k).reshape(rows.size, k)
+        own[part] = counts[rows, labels[part]]
+        counts[rows, labels[part]] = -1
+        other[part] = plurality(counts, earliest_voter(here, k))
+        most[part] = counts[rows, other[part]]
+    return own, most, other
+
+
+# The call -------------------------------------------------------------------------------------------------------------
 
 Method = Literal["knn", "classification", "voting", "partitioning", "entropy", "confident"]
 
@@ -184,8 +384,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 #: Share of suspects that need a second look: ten test sets that were reviewed had 0.15% to 10.1% wrong labels
 #: (Northcutt, Athalye & Mueller 2021).
 MANY_SUSPECTS = 0.1
-#: Methods that judge by probabilities, and take them where they come.
-_FROM_PROBABILITIES = tuple(name for name, options in _OPTIONS.items() if "kind" in options)
 _RULES = {
     "voting": ("majority", "consensus"),
     "partitioning": ("majority", "non-objection"),
@@ -312,69 +510,76 @@ def clean(
     >>> str(found.suggested[2]), float(found.score[2])
     ('a', 1.0)
     """
+    from scipy.special import entr
+
     options = _options(method, dict(locals()))
     if method == "confident":  # said before anything is trained
-        require("cleanlab", purpose="method 'confident' (the default; 'knn' needs no extra)")
+        cleanlab = require("cleanlab", purpose="method 'confident' (the default; 'knn' needs no extra)")
     given = read_labels(y, "y")
     words = vocabulary(given, classes=classes)
     labels = words.encode(given, "y")
     if np.unique(labels).size < 2:
         raise NotEnoughData("y", f"expected labels of at least 2 classes, got only {shown(given[:1].tolist())}")
-    table = read_codes(features_or_probabilities, "features_or_probabilities")
-    names = ("y", "features_or_probabilities")
-    check_rows(y, features_or_probabilities, names, (labels.size, len(table.values)))
+    table = read_codes(features_or_probabilities, _ARGUMENT)
+    check_rows(y, features_or_probabilities, ("y", _ARGUMENT), (labels.size, len(table.values)))
     notes: tuple[Note, ...] = ()
-    probabilities, judged = None, np.ones(labels.size, dtype=bool)
+    probabilities = None
     if "kind" in options:
         probabilities, notes = read_probabilities(table, words, options["kind"])
         options["kind"] = "features" if probabilities is None else "probabilities"
+    elif len(words) == table.values.shape[1] and _row_sums(table.values)[2].all():
+        message = (
+            f"The {len(words)} columns look like probabilities of the {len(words)} classes, and were read as features: "
+            f"method {method!r} reads nothing else. Of the methods, 'entropy' and 'confident' use probabilities."
+        )
+        notes = (Note(code="read-as-features", message=message),)
     if probabilities is not None:
         for name in ("model", "folds"):
             if options.pop(name) != _OPTIONS[method][name]:
                 raise InputError(
                     name,
-                    "nothing is trained, since `features_or_probabilities` was read as probabilities; drop "
-                    f"`{name}`, or pass `kind='features'`",
+                    f"nothing is trained, since `{_ARGUMENT}` was read as probabilities; drop `{name}`, or pass "
+                    "`kind='features'`",
                 )
     elif method != "knn":
         models = _models(method, options["model"])
-        called = [model_name(one) for one in models]
+        called = [re.sub(r"\s+", " ", repr(one)).replace("( ", "(").replace("[ ", "[") for one in models]
         options["model"] = called if method == "voting" else called[0]
-        rows = FoldedRows(np.asarray(table.values, np.float64), labels, len(words), options["folds"], seed, n_jobs)
+        rows = _Rows(np.asarray(table.values, np.float64), labels, len(words), options["folds"], seed, n_jobs)
     if method == "knn":
         if options["k"] >= labels.size:
             raise InputError("k", f"expected fewer neighbours than the {labels.size} instances, got {options['k']}")
-        scaled = table.values if options["scaling"] == "none" else standardised(table.values)
-        found = methods.nearest_neighbours(scaled, labels, len(words), k=options["k"], n_jobs=n_jobs)
-    elif method == "classification":
-        found = methods.classification(models, rows)
-    elif method == "voting":
-        found = methods.voting(models, rows, rule=options["rule"])
+        scaled = table.values if options["scaling"] == "none" else _standardised(table.values)
+        found = _nearest_neighbours(scaled, labels, len(words), options["k"], n_jobs)
     elif method == "partitioning":
-        found = methods.partitioning(models, rows, rule=options["rule"], rounds=options["rounds"])
+        found = _partitioning(models[0], rows, rule=options["rule"], rounds=options["rounds"])
+    elif method in ("classification", "voting"):
+        found = _voting(models, rows, method, options.get("rule", "majority"))
     else:
-        converged: tuple[Note, ...] = ()
+        judged, converged = np.ones(labels.size, dtype=bool), notes[:0]
         if probabilities is None:
-            seen = out_of_fold(models, rows, "probabilities", "probabilities")
-            probabilities, judged = seen.probabilities[0], seen.judged  # type: ignore[index]  # they were asked for
-            converged = methods.convergence_notes(seen.unconverged)
-        if method == "entropy" and options["threshold"] is None:
-            # A decimal number can be given back as it is written.
-            limit = options["threshold"] = round(methods.entropy_threshold(probabilities, labels), 4)
-            if limit > methods.LEAST_SURE:
-                message = (
-                    f"The probabilities are rarely certain, so the threshold is the mean entropy of the rows whose "
-                    f"label is the most probable class, {limit:g}, instead of {methods.LEAST_SURE:g}. "
-                    f"`threshold={methods.LEAST_SURE!r}` suspects fewer."
-                )
-                notes += (Note(code="threshold-from-data", message=message),)
-        if method == "entropy":
-            found = methods.entropy(probabilities, labels, threshold=options["threshold"])
+            (probabilities,), judged, converged = _out_of_fold(models, rows, "probabilities", probabilities=True)
+        likeliest = probabilities.argmax(axis=1).astype(np.int32)
+        if method == "confident":
+            suspect, context = _confident(probabilities, labels, options["rule"]), {"cleanlab": cleanlab.__version__}
         else:
-            found = methods.confident(probabilities, labels, rule=options["rule"])
-        score: Any = np.where(judged, np.asarray(found.score), np.nan)
-        notes = (*found.notes, *notes, *converged)
-        found = replace(found, suspect=found.suspect & judged, score=score, notes=notes)
+            uncertain, agree = entr(probabilities).sum(axis=1) / np.log(len(words)), likeliest == labels
+            if options["threshold"] is None:
+                # What is usual where prediction and label agree: a model that is trained on many wrong labels is sure
+                # of nothing, and a fixed limit would find nothing. A decimal number can be given back as it is written.
+                usual = float(uncertain[agree].mean()) if agree.any() else LEAST_SURE
+                options["threshold"] = limit = round(max(LEAST_SURE, usual), 4)
+                if limit > LEAST_SURE:
+                    message = (
+                        f"The probabilities are rarely certain, so the threshold is the mean entropy of the rows whose "
+                        f"label is the most probable class, {limit:g}, instead of {LEAST_SURE:g}. "
+                        f"`threshold={LEAST_SURE!r}` suspects fewer."
+                    )
+                    notes += (Note(code="threshold-from-data", message=message),)
+            suspect, context = (uncertain < options["threshold"]) & ~agree, {}
+        # within [0, 1] whatever rounding does to the probabilities
+        doubt = np.clip(1 - probabilities[np.arange(labels.size), labels], 0, 1)
+        found = _Found(suspect & judged, likeliest, np.where(judged, doubt, np.nan), converged, context)
     class_names = np.array(words.classes, dtype=given.dtype)
     drawn = {} if method == "knn" or options.get("kind") == "probabilities" else {"seed": seed}
     context = {"n": str(given.size), "classes": str(len(words)), **found.context, "demele": __version__}
@@ -385,74 +590,61 @@ def clean(
         method=method,
         made_from=label_digest(given),
         signature=Signature("clean", {"method": method, **options, **drawn}, context),
-        notes=(*found.notes, *_remarks(method, table, labels, words, found.suspect, options)),
+        notes=(*found.notes, *notes, *_remarks(method, labels, words, found.suspect, options)),
     )
 
 
-def _remarks(
-    method: str, table: Codes, labels: Indices, words: Vocabulary, suspect: Flags, options: dict[str, Any]
-) -> list[Note]:
-    """Say which classes the method could not treat as it treats the others."""
+def _remarks(method: str, labels: Indices, words: Vocabulary, suspect: Flags, options: Mapping[str, Any]) -> list[Note]:
+    """Say which classes the method could not treat as it treats the others, and whether it suspects many labels."""
     sizes = np.bincount(labels, minlength=len(words))
     hit = np.bincount(labels[suspect], minlength=len(words))
-    names = [str(name) for name in words.classes]
-    trained = "folds" in options
-    rare = np.flatnonzero((sizes > 0) & (sizes < options["folds"])) if trained else np.empty(0, dtype=np.intp)
-    if method == "knn":
-        rare = np.flatnonzero((sizes > 0) & (2 * (sizes - 1) < options["k"]))
-    cases = (
-        (
-            "unjudged",
-            np.flatnonzero(sizes == 1) if trained or method == "confident" else np.empty(0, dtype=np.intp),
-            "{} of {} classes have 1 instance, which is never suspected: there are no others to learn the class from.",
+    folds = options.get("folds", 0)
+    too_few = 2 * (sizes - 1) < options["k"] if method == "knn" else sizes < folds
+    cases = {
+        "unjudged": (
+            (sizes == 1) & bool(folds or method == "confident"),
+            "have 1 instance, which is never suspected: there are no others to learn the class from.",
         ),
-        (
-            "rare-classes",
-            rare,
-            "{} of {} classes have too few instances to be half of the k neighbours of any of them."
+        "rare-classes": (
+            too_few & (sizes > 0),
+            "have too few instances to be half of the k neighbours of any of them."
             if method == "knn"
-            else "{} of {} classes have fewer instances than folds, so some folds have none.",
+            else "have fewer instances than folds, so some folds have none.",
         ),
-        (
-            "lost-classes",
-            np.flatnonzero((sizes > 0) & (hit == sizes)),
-            "Every label of {} of {} classes is suspected: dropping or relabelling them would end these classes.",
+        "lost-classes": (
+            (sizes > 0) & (hit == sizes),
+            "have suspected labels only: dropping or relabelling them would end these classes.",
         ),
-    )
-    notes = [
-        Note(
-            code=code,
-            message=message.format(which.size, len(names)),
-            subject=tuple(names[each] for each in which[:6]),
-            severity="warning",
+    }
+    notes = {
+        code: (f"{where.sum()} of {len(words)} classes {message}", [words.classes[each] for each in where.nonzero()[0]])
+        for code, (where, message) in cases.items()
+        if where.any()
+    }
+    share, kind = float(suspect.mean()), options.get("kind", "features")
+    if share > 0.5:
+        look = "Look whether row r of both is the same instance"
+        if kind == "probabilities":
+            look = (
+                f"Look whether the columns of the probabilities are in the order of the classes, here "
+                f"{shown(words.classes)} (another order: `classes=[...]`), whether the labels count the "
+                "classes from another number than the columns do, and whether row r of both is the same instance"
+            )
+        message = (
+            f"{share:.0%} of the labels are suspected: either most are wrong, or labels and {kind} do not belong "
+            f"together, or these say little of the classes. {look}."
         )
-        for code, which, message in cases
-        if which.size
-    ]
-    if method not in _FROM_PROBABILITIES:
-        notes += unread_probabilities(table, words, method, _FROM_PROBABILITIES)
-    share, probable = float(suspect.mean()), options.get("kind") == "probabilities"
-    if share <= MANY_SUSPECTS:
-        return notes
-    if share <= 0.5:
+        notes["mostly-suspected"] = message, []
+    elif share > MANY_SUSPECTS:
         message = (
             f"{share:.0%} of the labels are suspected. A model with this error rate on unseen rows suspects as "
             "many labels even if all are correct. Have an expert check some suspects before you relabel or drop rows."
         )
-        return [*notes, Note(code="many-suspects", message=message, severity="warning")]
-    look = "Look whether row r of both is the same instance"
-    if probable:
-        look = (
-            f"Look whether the columns of the probabilities are in the order of the classes, here "
-            f"{shown(words.classes)} (another order: `classes=[...]`), whether the labels count the "
-            "classes from another number than the columns do, and whether row r of both is the same instance"
-        )
-    message = (
-        f"{share:.0%} of the labels are suspected: either most are wrong, or labels and "
-        f"{'probabilities' if probable else 'features'} do not belong together, or these say little of the "
-        f"classes. {look}."
-    )
-    return [*notes, Note(code="mostly-suspected", message=message, severity="warning")]
+        notes["many-suspects"] = message, []
+    return [
+        Note(code=code, message=message, subject=tuple(map(str, of[:6])), severity="warning")
+        for code, (message, of) in notes.items()
+    ]
 
 
 # Options -------------------------------------------------------------------------------------------------------------
@@ -471,21 +663,38 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _models(method: str, model: Any) -> list[Any]:
-    if method != "voting":
-        return [default_model() if model is None else read_model(model)]
-    if model is None:
-        from sklearn.neighbors import KNeighborsClassifier
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-        from sklearn.tree import DecisionTreeClassifier
+def _standardised(features: Floats) -> Floats:
+    """Return features with mean 0 and standard deviation 1; constant ones become 0."""
+    from sklearn.preprocessing import StandardScaler
 
+    scaled: Floats = StandardScaler().fit_transform(features)
+    return scaled
+
+
+def _models(method: str, model: Any) -> list[Any]:
+    """Return classifiers that have not been trained: those given, or the default ones."""
+    from sklearn.base import clone, is_classifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    several = method == "voting"
+    if model is None:  # logistic regression is quick and deterministic, and its probabilities are of use
+        logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
         nearest = make_pipeline(StandardScaler(), KNeighborsClassifier(n_neighbors=1))
-        return [default_model(), DecisionTreeClassifier(), nearest]
-    if not isinstance(model, Sequence) or len(model) < 2:
-        raise InputTypeError(
-            "model",
-            f"expected a sequence of at least 2 classifiers for method 'voting', got {type(model).__name__}"
-            + (f" of {len(model)}" if isinstance(model, Sequence) else "; for one model, take method='classification'"),
-        )
-    return [read_model(one, f"model[{place}]") for place, one in enumerate(model)]
+        return [logistic, DecisionTreeClassifier(), nearest] if several else [logistic]
+    if several and (not isinstance(model, Sequence) or len(model) < 2):
+        got = f"{type(model).__name__} of {len(model)}" if isinstance(model, Sequence) else type(model).__name__
+        problem = f"expected a sequence of at least 2 classifiers for method 'voting', got {got}"
+        raise InputTypeError("model", problem, "for one model, take method='classification'")
+    given = {f"model[{place}]": one for place, one in enumerate(model)} if several else {"model": model}
+    for argument, one in given.items():
+        is_class = isinstance(one, type)
+        if is_class or not (hasattr(one, "fit") and hasattr(one, "predict") and is_classifier(one)):
+            got = f"the class {one.__name__}" if is_class else type(one).__name__
+            raise InputTypeError(
+                argument, f"expected a scikit-learn classifier, such as RandomForestClassifier(), got {got}"
+            )
+    return [clone(one) for one in given.values()]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Flags, Floats, Rows
+from demele.core.arrays import Counts, Flags, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Classes, Data, Level, checked
-from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, vocabulary
+from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, refuse_unjudged
 from demele.core.proportions import holm, proportion, score_interval
 from demele.core.result import Result, about, plain
 from demele.core.table_columns import check_rows
 from demele.core.uncertainty import Interval, Note
-from demele.labels.cleaned.cleaning import Cleaning, check_made_from
+from demele.labels.cleaned.cleaning import Cleaning, read_cleaned
 from demele.labels.cleaned.filters import Method, clean
 from demele.report.document import Document, Section, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
@@ -247,17 +247,13 @@ def cleaning_harm(
         raise InputTypeError(
             "cleaning", f"expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
         )
-    given = read_labels(y, "y")
-    if given.size != cleaning.suspect.size:
-        raise InputError("y", f"expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")
-    check_made_from(cleaning, given, "y")
+    given = read_cleaned(y, cleaning)
     true = None if true_labels is None else read_labels(true_labels, "true_labels")
     if true is not None:
         check_rows(y, true_labels, ("y", "true_labels"), (given.size, true.size))
         refuse_unjudged(true, given, "true_labels", classes=classes)
     instead = None if cleaning.suggested is None else np.where(cleaning.suspect, cleaning.suggested, given)
-    same = [part for part in (given, true, instead) if part is not None and part.dtype == given.dtype]
-    words = vocabulary(np.concatenate(same), classes=classes)
+    words = common_vocabulary([part for part in (given, instead, true) if part is not None], classes=classes)
     if len(words) < 2:
         raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}: no class can lose more")
     suspect, n = cleaning.suspect, given.size
@@ -278,7 +274,7 @@ def cleaning_harm(
             left = count(~suspect)
         elif by == "given":
             left = np.bincount(after, minlength=len(of))
-        columns: dict[str, list[Any]] = {
+        columns: dict[str, Any] = {
             "instances": size.tolist(),
             "suspected": hit.tolist(),
             "share": proportion(hit, size).tolist(),
@@ -298,8 +294,8 @@ def cleaning_harm(
                 "detected": proportion(count(~right & suspect), n_wrong).tolist(),
                 "corrected": proportion(fixed, hit).tolist(),
             }
-        rows = ({key: values[each] for key, values in columns.items()} for each in range(len(of)))
-        return tuple(ClassHarm(by=by, of=name, **row) for name, row in zip(of, rows, strict=True))
+        rows = zip(of, *columns.values(), strict=True)
+        return tuple(ClassHarm(by=by, of=name, **dict(zip(columns, row, strict=True))) for name, *row in rows)
 
     # What is lost, and of how many: right labels, if it is known which they are.
     at_stake = np.ones(n, dtype=bool) if truth is None else coded == truth
@@ -327,7 +323,7 @@ def cleaning_harm(
         level=level,
         method=cleaning.method,
         relabels=after is not None,
-        notes=_notes(harmed, shares, lost, total, words, known=truth is not None),
+        notes=_notes(harmed, lost, total, words, known=truth is not None),
     )
 
 
@@ -339,30 +335,27 @@ def _intervals(successes: NDArray[Any], trials: NDArray[Any], level: float) -> l
     ]
 
 
-def _notes(
-    harmed: Rows, shares: Floats, lost: Counts, total: Counts, words: Vocabulary, *, known: bool
-) -> tuple[Note, ...]:
-    names = [str(name) for name in words.classes]
-    notes = []
+def _notes(harmed: Rows, lost: Counts, total: Counts, words: Vocabulary, *, known: bool) -> tuple[Note, ...]:
     what = "correct labels" if known else "labels"
+    ended = np.flatnonzero((total > 0) & (lost == total))
+    found = {"lost-classes": (ended, f"{ended.size} classes lose all their {what}.")} if ended.size else {}
     if harmed.size:
+        shares = proportion(lost, total)
         worst = int(harmed[shares[harmed].argmax()])
         other = (lost.sum() - lost[worst]) / max(int(total.sum() - total[worst]), 1)
         message = (
             f"{harmed.size} minority classes lose significantly more {what} than the other classes; most, "
-            f"{names[worst]}: {shares[worst]:.1%} of its {what} are suspected, {other:.1%} of the others'."
+            f"{words.classes[worst]}: {shares[worst]:.1%} of its {what} are suspected, {other:.1%} of the others'."
         )
         if not known:
             message += (
                 " Its labels may also be worse than those of the others: only true labels, or an audit, can show that."
             )
-        subject = tuple(names[each] for each in harmed[:6])
-        notes.append(Note(code="minority-harm", message=message, subject=subject, severity="warning"))
-    ended = np.flatnonzero((total > 0) & (lost == total))
-    if ended.size:
-        message, subject = f"{ended.size} classes lose all their {what}.", tuple(names[each] for each in ended[:6])
-        notes.append(Note(code="lost-classes", message=message, subject=subject, severity="warning"))
-    return tuple(notes)
+        found = {"minority-harm": (harmed, message), **found}
+    return tuple(
+        Note(code=code, message=message, subject=tuple(str(words.classes[k]) for k in which[:6]), severity="warning")
+        for code, (which, message) in found.items()
+    )
 
 
 # A cleaning with the labels that it cleans: what is suspected, what it costs, and the labels afterwards ---------------
@@ -415,27 +408,19 @@ class CleanedSet(Result):
 
         if self.after is None:
             return self.suspects_frame()
-        after = self.cleaning.applied(self.labels)
-        return pd.DataFrame({"row": after.rows, "label": after.labels})
+        labels, rows = self.cleaning.applied(self.labels)
+        return pd.DataFrame({"row": rows, "label": labels})
 
     def suspects_frame(self) -> "pd.DataFrame":
         """Return the suspects, most suspicious first: row, given, suggested, score."""
-        import pandas as pd
-
-        found = self.cleaning
-        rows = found.worst(self.labels.size).index[: found.n_suspects].to_numpy()
-        score = np.full(rows.size, np.nan) if found.score is None else found.score[rows]
-        suggested = np.full(rows.size, None) if found.suggested is None else found.suggested[rows]
-        return pd.DataFrame({"row": rows, "given": self.labels[rows], "suggested": suggested, "score": score})
+        found = self.cleaning.worst(self.labels.size, y=self.labels).head(self.cleaning.n_suspects)
+        named = found.reset_index(names="row").rename(columns={"label": "given"})
+        return named.reindex(columns=["row", "given", "suggested", "score"])
 
     def flags_frame(self) -> "pd.DataFrame":
         """Return a flag per row, and the suggested labels: what a comparison with the method cleaned reads."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {"suspect": self.cleaning.suspect.astype(np.int64)}
-        if self.cleaning.suggested is not None:
-            columns["suggested"] = self.cleaning.suggested
-        return pd.DataFrame(columns)
+        frame = self.cleaning.to_frame().drop(columns="score", errors="ignore")
+        return frame.astype({"suspect": np.int64})
 
 
 def clean_labels(

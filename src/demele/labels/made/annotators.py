@@ -23,7 +23,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
-from demele.labels.cleaned.cleaning import seeded
+from demele.labels.cleaned.filters import seeded
 from demele.report.words import count, written
 from demele.runtime.progress import reporting
 from demele.runtime.work import one_thread, ordered
