@@ -213,13 +213,6 @@ def test_humans_who_err() -> None:
     assert mean.expert_breakdown == pytest.approx(0.014841, abs=1e-6)
     at = audited_mean(RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8, expert_error=0.014841300)
     assert at.low > 0.8
-    random = audited_mean(
-        RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8, expert_error=0.03, expert_errors="random"
-    )
-    ends = [(end - 0.03) / 0.94 for end in three(mean)]
-    assert three(random) == pytest.approx([ends[0], ends[1], ends[2]])
-    same = audited_mean(RowScores(scores), Audit(rows, true, design="uniform"), gate=0.8 * 0.94 + 0.03)
-    assert random.p_value == pytest.approx(same.p_value)
 
 
 def test_a_difference_is_one_audit_of_both_outputs() -> None:

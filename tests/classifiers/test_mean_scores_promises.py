@@ -84,7 +84,7 @@ def test_groups_keep_the_level(groups: int, size: int, alike: float, labels: int
 @pytest.mark.parametrize("kind", ["random", "one-sided", "copying"])
 @pytest.mark.parametrize("labels", [50, 300])
 def test_humans_who_err_are_allowed_for(kind: str, labels: int) -> None:
-    rng, repeats, covered, inverted = rng_for(34, kind, labels), 600, 0, 0
+    rng, repeats, covered = rng_for(34, kind, labels), 600, 0
     for _ in range(repeats):
         true = rng.random(N) < 0.95
         given = given_by(true, 0.97, 0.60, rng.random(N))
@@ -99,12 +99,7 @@ def test_humans_who_err_are_allowed_for(kind: str, labels: int) -> None:
         audit = Audit(rows, human, design="uniform")
         mean = audited_mean(RowScores(given), audit, expert_error=0.03)
         covered += mean.low <= 0.95 <= mean.high
-        if kind == "random":
-            mean = audited_mean(RowScores(given), audit, expert_error=0.03, expert_errors="random")
-            inverted += mean.low <= 0.95 <= mean.high
     assert_rate_at_most(repeats - covered, repeats, 0.05)
-    if kind == "random":
-        assert_rate_at_most(repeats - inverted, repeats, 0.05)
 
 
 @pytest.mark.parametrize(("rate", "judge"), [(0.95, (0.995, 0.90)), (0.9, (0.97, 0.60)), (0.7, (0.80, 0.60))])

@@ -81,8 +81,8 @@ def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: p
         (("--audit", "audit.csv", "--inference", "test_set"), {"audit": audit, "inference": "test_set"}),
         (("--audit", "audit.csv", "--method", "sequential"), {"audit": audit, "method": "sequential"}),
         (
-            ("--audit", "audit.csv", "--expert-error", 0.01, "--expert-errors", "random"),
-            {"audit": audit, "method": classifiers.Audited(expert_error=0.01, expert_errors="random")},
+            ("--audit", "audit.csv", "--expert-error", 0.01),
+            {"audit": audit, "method": classifiers.Audited(expert_error=0.01)},
         ),
         (("--measure", "recall", "--of", 2, "--noise", 0.02), {"measure": "recall", "of": 2, "noise": 0.02}),
         (("--measure", "error"), {"measure": "error"}),

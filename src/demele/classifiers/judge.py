@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
 from demele.classifiers.mean_scores import Knowledge, MeanScore, Stratum, breakdown
@@ -273,7 +272,6 @@ def judge(
     noise: float | None = None,
     exact: bool = False,
     expert_error: float = 0.0,
-    expert_errors: ExpertErrors = "adversarial",
     slices: object = None,
     ranked: bool = False,
 ) -> Judgement:
@@ -299,9 +297,7 @@ def judge(
     exact : bool
         Proved intervals. They hold for any number of human scores, in the order drawn, and for stopping at any.
     expert_error : float
-        Largest share of human scores that are wrong.
-    expert_errors : {"adversarial", "random"}
-        Where humans err: in the worst case, or at random. The latter is for one system.
+        Largest share of human scores that are wrong, in the worst case.
     slices : array-like of shape (n,), optional
         The slice of each row, such as its language: see :func:`demele.classifiers.slices`.
     ranked : bool
@@ -347,7 +343,7 @@ def judge(
             raise InputError(option, "needs human scores; give `audit`, or leave it out")
     rate = None if noise is None else checked_rate(noise, "noise", of="the scores")
     share = checked_rate(expert_error, "expert_error", of="the human scores")
-    known = Knowledge(audit, rate, inference, exact, share, expert_errors)
+    known = Knowledge(audit, rate, inference, exact, share)
     means = dict(zip(held, known.means(held, level=level, gate=gate), strict=True))
     if ranked:
         held = {name: held[name] for name in sorted(held, key=lambda name: -means[name].value)}
@@ -417,7 +413,7 @@ def judge(
         signature=Signature.of(
             "judge",
             {"gate": gate, "level": level, "inference": inference, "noise": rate, "exact": exact}
-            | {"expert_error": share, "expert_errors": expert_errors},
+            | {"expert_error": share},
             n=first.n,
             **({} if slices is None else {"slices": digest(as_column(slices, "slices"))}),
             digest=digest(

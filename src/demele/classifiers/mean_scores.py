@@ -8,7 +8,6 @@ import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_alarms
 from demele.classifiers.betting import exact_mean_ends
-from demele.classifiers.expert_errors import ExpertErrors
 from demele.classifiers.pooled_strata import (
     TINY,
     PooledStrata,
@@ -21,7 +20,7 @@ from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
 from demele.classifiers.row_scores import RowScores, changed, judged_rows, stacked
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.kinds import Level, Rate, checked, checked_level, checked_name, checked_number
+from demele.core.kinds import Level, Rate, checked, checked_level, checked_number
 from demele.core.proportions import holm, normal_quantile, score_interval
 from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit, unclear_notes
@@ -393,7 +392,6 @@ def audited_mean(
     gate: float | None = None,
     exact: bool = False,
     expert_error: Rate = 0.0,
-    expert_errors: ExpertErrors = "adversarial",
 ) -> MeanScore:
     """Mean true score, from the given scores of all rows and the true ones of a random sample of them.
 
@@ -412,9 +410,7 @@ def audited_mean(
         Whether the interval is proved for any number of labels, and for stopping at any; it is 1.4 to 2.1 times as
         wide. About new rows, it is wider by the largest sampling error.
     expert_error : float
-        Largest share of true scores that are wrong.
-    expert_errors : {"adversarial", "random"}
-        Wrong anywhere; or at random, each other level equally often, whatever the given score.
+        Largest share of true scores that are wrong, in the worst case.
 
     Returns
     -------
@@ -438,7 +434,7 @@ def audited_mean(
     notes = _unscored(scores) + audit_alarms(scores, audit) + unclear_notes(audit.k, audit.unclear)
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
-    known = Knowledge(audit, None, inference, exact, expert_error, expert_errors)
+    known = Knowledge(audit, None, inference, exact, expert_error)
     found, fits = audited_means(held, (rows, true, inclusion), known, level=level, gate=gate)
     if not fits:
         return replace(found, notes=notes)
@@ -530,25 +526,11 @@ def audited_means(
         )
     else:
         ends = value - reach(tail, below=True), value + reach(tail, below=False)
-    checked_name(known.expert_errors, "expert_errors", ("adversarial", "random"))
-    # The mean of the levels, and what random errors leave of the distance from it.
-    centre, kept = 0.0, 1.0
-    if known.expert_errors == "random":
-        if held.verdicts is not None:
-            message = "'random' is for the mean of one system; use 'adversarial' for a difference"
-            raise InputError("expert_errors", message)
-        levels = np.unique(np.round(np.concatenate([unit, answers]), 12))
-        centre, kept = float(levels.mean()), 1 - known.expert_error * levels.size / (levels.size - 1)
-        if kept <= 0:
-            raise InputError(
-                "expert_error",
-                f"humans who are wrong so often at random are no better than a guess among {levels.size} levels",
-            )
-    moved = 0.0 if kept < 1 else known.expert_error
+    moved = known.expert_error
     p_value = room = None
     if limit is not None:
-        at = centre + kept * (_on_unit(limit, held) - centre)
-        room = np.maximum(ends[0] - at, 0.0) if kept == 1 else None
+        at = _on_unit(limit, held)
+        room = np.maximum(ends[0] - at, 0.0)
         if two_sided and not known.exact:
             above = value > at
             p_value = 2 * smallest_tail(
@@ -557,12 +539,12 @@ def audited_means(
             )
         elif not known.exact:
             p_value = smallest_tail(lambda error: reach(error, below=True), value - moved - at)
-    low, high = (np.clip(centre + (end - centre) / kept, 0, 1) for end in (ends[0] - moved, ends[1] + moved))
+    low, high = (np.clip(end, 0, 1) for end in (ends[0] - moved, ends[1] + moved))
     bottom = top = None
     if inclusion is None and held.weight is None and held.task is None:
         _, bottom, top, _ = prediction_powered(held.given, rows, true, tail=tail)
     return MeanScore(
-        value=held.low + held.width * np.clip(centre + (value - centre) / kept, 0, 1),
+        value=held.low + held.width * np.clip(value, 0, 1),
         low=held.low + held.width * low,
         high=held.low + held.width * high,
         level=level,
@@ -671,7 +653,7 @@ class Knowledge:
     audit : Audit or None
     rate : float or None
     inference : {"population", "test_set"}
-    exact, expert_error, expert_errors
+    exact, expert_error
         As in :func:`audited_mean`.
     """
 
@@ -680,7 +662,6 @@ class Knowledge:
     inference: Literal["population", "test_set"] = "population"
     exact: bool = False
     expert_error: float = 0.0
-    expert_errors: ExpertErrors = "adversarial"
 
     @property
     def any(self) -> bool:
@@ -699,7 +680,7 @@ class Knowledge:
                 for one in parts
             ]
             return found if every is None else found[0].parts()
-        means, keys = [], ("inference", "exact", "expert_error", "expert_errors")
+        means, keys = [], ("inference", "exact", "expert_error")
         options: dict[str, Any] = {"level": level, "gate": gate, **{key: getattr(self, key) for key in keys}}
         for name, one in systems.items():
             try:

@@ -1,7 +1,7 @@
 """What is asked of classifiers and what is known of their labels; what every comparison method sees and returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from demele.classifiers.row_groups import Groups, effective_share, ends_at, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
-from demele.core.arrays import Flags, Floats, Rows
+from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Kind, share_or_file
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
@@ -69,7 +69,7 @@ class Question:
     groups : Groups or None
         Which rows belong together.
     expert_error : float
-        Share of the rows on which the expert may be wrong, in the way that ``expert_errors`` says.
+        Share of the rows on which the expert may be wrong, in the worst case.
     """
 
     data: Labelled
@@ -88,7 +88,6 @@ class Question:
     suggested: Indices | None = None
     reference: Indices | None = None
     expert_error: float = 0.0
-    expert_errors: Literal["adversarial", "random"] = "adversarial"
     seed: int = 0
     exact: bool = False
     groups: Groups | None = None
@@ -203,6 +202,61 @@ class Outcomes:
     assumptions: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def allowed_rows(question: Question, disagreements: Counts) -> Counts:
+    """Return the largest change of the gap, in rows, from the expert's labels to true labels: tau, per pair.
+
+    Notes
+    -----
+    Of d disagreements the expert is wrong on m = floor(e d) at most, and each such label moves the gap by two at most:
+    tau = 2 m, in either direction. From e = 1/2 on, the expert may be wrong on all rows behind the claim: tau is d at
+    least, which no gap exceeds.
+    """
+    d = np.asarray(disagreements, dtype=np.int64)
+    tau: Counts = 2 * np.floor(question.expert_error * d + 1e-9).astype(np.int64)
+    return np.maximum(tau, d) if question.expert_error >= 0.5 else tau
+
+
+def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Counts) -> Outcomes:
+    """Let intervals allow for wrong labels of the expert; claims were held against ``allowed_rows`` before.
+
+    The interval of the difference reaches tau / n further on both sides, that of one accuracy e.
+    """
+    e, tau = question.expert_error, allowed_rows(question, disagreements)
+    if not e:
+        return outcomes
+    apart, further = np.asarray(disagreements) / question.data.n, tau / question.data.n
+    # On these rows, true labels cannot lead by more than the rows on which the two disagree.
+    most = np.ones_like(apart) if question.inference == "population" else apart
+    difference = np.clip(outcomes.difference, -most, most)
+    low, high = np.clip(outcomes.low - further, -most, most), np.clip(outcomes.high + further, -most, most)
+    p_value = outcomes.p_value
+    own: dict[str, Any] = {
+        key: None if ends is None else (np.clip(ends[0] - e, 0, 1), np.clip(ends[1] + e, 0, 1))
+        for key in ("baseline_interval", "candidate_interval")
+        for ends in (getattr(outcomes, key),)
+    }
+    return replace(
+        outcomes,
+        candidate=outcomes.candidate & (e < 0.5),
+        baseline=outcomes.baseline & (e < 0.5),
+        difference=difference,
+        low=np.minimum(low, difference),
+        high=np.maximum(high, difference),
+        p_value=p_value if e < 0.5 or p_value is None else np.ones_like(p_value),
+        details={**outcomes.details, "expert_may_move": tau},
+        **own,
+    )
+
+
+def expert_words(error: float) -> str:
+    """Say on how many rows the expert may be wrong."""
+    if not error:
+        return "The expert's labels are right."
+    return (
+        f"The expert is wrong on at most a share {error:g} of all rows, and of the rows on which two models disagree."
+    )
 
 
 def pair_counts(data: Labelled, baseline: Rows, candidate: Rows) -> PairCounts:

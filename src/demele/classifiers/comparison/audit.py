@@ -14,11 +14,10 @@ from demele.classifiers.betting import FRACTIONS, enough, summed, unseen_losses
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
-from demele.classifiers.expert_errors import allowed_rows, expert_words, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_reach
 from demele.classifiers.measures.audit_interval import PREDICTED, audited_ends, class_cells, ratio_parts
 from demele.classifiers.pooled_strata import TINY, Cells, gathered, smallest_tail
-from demele.classifiers.question import Outcomes, Question
+from demele.classifiers.question import Outcomes, Question, allowed_rows, expert_words, with_expert_errors
 from demele.classifiers.table_measures import lowest_value
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError
@@ -254,7 +253,6 @@ def by_audit(question: Question) -> Outcomes:
         # Share of each model in the distance at which score intervals part, at its largest within its interval: exact
         # for accuracies (see :func:`~demele.classifiers.intervals.overlap_gap`). Two precisions have different trials,
         # so their centres shift unequally towards 1/2. That is ignored: each gets the share for equal trials.
-        e = question.expert_error if question.expert_errors == "adversarial" else 0.0
         trials = np.full(models.size, float(n))
         if question.measure != "accuracy":  # rows predicted as the class, truly of it, or both
             for place, model in enumerate(models):
@@ -262,11 +260,12 @@ def by_audit(question: Question) -> Outcomes:
                 below = ratio_parts(question.measure, np.tile(PREDICTED, cells.given.size // 4))[1]
                 share = cells.fit(np.broadcast_to(below, cells.seen.shape[1:]), population=False).value
                 trials[place] = n * share[question.of or 0]
+        e = question.expert_error
         low, high = np.maximum(ends[0] - e, 0) * trials, np.minimum(ends[1] + e, 1) * trials
         with np.errstate(divide="ignore", invalid="ignore"):
             half = overlap_reach(low, high, trials, level=question.level) / trials
         half = np.where(np.isfinite(half), half, 0.0)
-        needed = (half[first] + half[second]) * kept_share(question)
+        needed = half[first] + half[second]
     needed = needed + allowed_rows(question, disagreements) / n
     below, above = (found.distance(question.tail, below=side) for side in (True, False))
     better = found.value - below > needed + ROUNDING, -found.value - above > needed + ROUNDING
@@ -300,7 +299,7 @@ def by_audit(question: Question) -> Outcomes:
         assumptions=(
             _DRAWN[audit.design],
             *audit.assumed(question.data.labels),
-            expert_words(question.expert_error, question.expert_errors) or "The expert's labels are right.",
+            expert_words(question.expert_error),
         ),
         notes=(*((few,) if audit.k < FEW_LABELS else ()), *found.notes),
         details={"audited": audit.k, "difference_needed": needed},

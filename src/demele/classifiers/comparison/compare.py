@@ -216,7 +216,6 @@ REPLACED = {
     "true_labels": "method=TrueLabels(...)",
     "exact": "method=Audited(exact=...)",
     "expert_error": "method=Audited(expert_error=...)",
-    "expert_errors": "method=Audited(expert_errors=...)",
     "seed": "method=Sequential(seed=...)",
 }
 

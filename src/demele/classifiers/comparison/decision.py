@@ -1,6 +1,7 @@
 """What a comparison of two classifiers returns."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,10 +15,9 @@ from demele.classifiers.comparison.methods import MethodSpec
 from demele.classifiers.comparison.overlap import cleaned_data
 from demele.classifiers.comparison.table_difference import own_ends, table_notes
 from demele.classifiers.comparison.worst_case import GroupedPairs, group_counts, mcnemar_p, paired_test
-from demele.classifiers.expert_errors import allowed_rows, largest_allowance
 from demele.classifiers.measures.audit_interval import unseen_notes
 from demele.classifiers.measures.confusion import class_notes, largest_class_notes, unpredicted_notes
-from demele.classifiers.question import Outcomes, Question, as_value
+from demele.classifiers.question import Outcomes, Question, allowed_rows, as_value
 from demele.classifiers.results import Estimate, Verdict
 from demele.classifiers.row_groups import Groups, group_notes, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_effects, table_value
@@ -151,8 +151,7 @@ class Decision(Result):
         if verdict == "inconclusive" or spec.needs != "audit" or question.measure != "accuracy" or audit is None:
             return None
         # The proved verdict takes the expert for right.
-        random = question.expert_error and question.expert_errors == "random"
-        if question.exact or audit.design == "selective" or random:
+        if question.exact or audit.design == "selective":
             return None
         disagreements = question.counts().disagreements
         d = int(disagreements[0])
@@ -163,10 +162,11 @@ class Decision(Result):
         def stands(wrong: int) -> bool:
             if spec.name == "audit" and question.inference != "overlap":
                 return 2 * wrong < spare - 1e-6
-            found = spec(replace(question, expert_error=wrong / d, expert_errors="adversarial"))
+            found = spec(replace(question, expert_error=wrong / d))
             return bool((found.candidate if verdict == "candidate" else found.baseline)[0])
 
-        return ExpertBreakdown(labels=largest_allowance(stands, max((d - 1) // 2, 0)), disagreements=d)
+        wrong = bisect_left(range(1, (d + 1) // 2), True, key=lambda one: not stands(one))
+        return ExpertBreakdown(labels=wrong, disagreements=d)
 
     @cached_property
     def details(self) -> Mapping[str, Any]:
@@ -245,11 +245,7 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
             "rows leaves less open: draw rows more often where classifiers disagree (`draw_audit(disagreement=)`)"
         )
         # Not where no audit shows what the expert may have wrong.
-        if (
-            question.expert_errors == "random"
-            or not question.expert_error
-            or abs(int(counts.won[0] - counts.lost[0])) > allowed[0]
-        ):
+        if not question.expert_error or abs(int(counts.won[0] - counts.lost[0])) > allowed[0]:
             notes += (Note(code="weighted-audit", message=message),)
     interval = Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
     return Decision(
@@ -343,7 +339,7 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     def digest_of(*arrays: Any) -> str | None:
         return None if arrays[0] is None else digest(*arrays)
 
-    audit, clusters, errs = question.audit, question.clusters, bool(question.expert_error)
+    audit, clusters = question.audit, question.clusters
     arguments = {
         "method": spec.name,
         "measure": measure,
@@ -355,7 +351,6 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
         "prudence": question.prudence if spec.name == "hard-rows" else None,
         "exact": question.exact or None,
         "expert_error": question.expert_error or None,
-        "expert_errors": question.expert_errors if errs else None,
         "seed": question.seed or None,
     }
     met = {

@@ -11,7 +11,6 @@ from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.overlap import cleaned, hard_rows, overlap, true_labels, worst_case_overlap
 from demele.classifiers.comparison.sequential_plan import sequential
 from demele.classifiers.comparison.worst_case import agreement, worst_case
-from demele.classifiers.expert_errors import ExpertErrors, check_random_errors
 from demele.classifiers.question import Inference, Outcomes, Question, coded_like
 from demele.classifiers.table_measures import TABLE_MEASURES
 from demele.core.errors import InputError, InputTypeError, quoted
@@ -164,11 +163,9 @@ class TrueLabels(MethodOptions):
 @dataclass(frozen=True, kw_only=True)
 class _ByExpert(MethodOptions):
     expert_error: Rate = 0.0
-    expert_errors: ExpertErrors = "adversarial"
 
     def read(self, data: Labelled) -> dict[str, Any]:
         """Return what a question holds of the expert."""
-        check_random_errors(self.expert_error, self.expert_errors, k=data.k)
         return vars(self)
 
 
@@ -183,11 +180,8 @@ class Audited(_ByExpert):
         at a price in width. A weighted audit must know its ``least_probability``, which
         :func:`demele.labels.draw_audit` keeps.
     expert_error : float in [0, 1]
-        Share of rows on which the expert may be wrong. Of the rows on which the two disagree, and of all rows, for the
-        accuracy. 0 takes the expert's labels as correct.
-    expert_errors : {"adversarial", "random"}
-        Where the expert errs: in the worst case, or at random. Random errors do not depend on the predictions, and
-        take any other class with the same probability.
+        Share of rows on which the expert may be wrong, in the worst case. Of the rows on which the two disagree, and of
+        all rows, for the accuracy. 0 takes the expert's labels as correct.
     """
 
     method = "audit"
@@ -200,7 +194,7 @@ class Sequential(_ByExpert):
 
     Parameters
     ----------
-    expert_error, expert_errors
+    expert_error : float in [0, 1]
         As in :class:`demele.classifiers.Audited`.
     seed : int >= 0
         Random seed. It orders the rows of an audit that come sorted.

@@ -13,16 +13,19 @@ from demele.classifiers.comparison.compare import NAMES, refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
 from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, bet_outcomes, signs, terms
-from demele.classifiers.expert_errors import (
-    ExpertErrors,
-    allowed_rows,
-    check_random_errors,
-    expert_words,
-)
 from demele.classifiers.judge import judge
 from demele.classifiers.mean_scores import checked_gate, sampling_error
 from demele.classifiers.of_scores import named
-from demele.classifiers.question import Inference, Noise, Outcomes, Question, classes_of, read_noise
+from demele.classifiers.question import (
+    Inference,
+    Noise,
+    Outcomes,
+    Question,
+    allowed_rows,
+    classes_of,
+    expert_words,
+    read_noise,
+)
 from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, read_scores, stacked
 from demele.core.arrays import Flags, Rows
@@ -73,9 +76,7 @@ class SequentialComparison(Result):
     gate : float, optional
         For the scores of one system: what their mean should exceed.
     expert_error : float in [0, 1]
-        Share of rows on which the expert may be wrong.
-    expert_errors : {"adversarial", "random"}
-        Where the expert errs: in the worst case, or at random.
+        Share of rows on which the expert may be wrong, in the worst case.
     groups : array-like of shape (n,), optional
         Rows that belong together, as in :func:`demele.classifiers.compare`.
     seed : int >= 0
@@ -142,7 +143,6 @@ class SequentialComparison(Result):
         disagreement: Data = None,
         classes: Classes = None,
         expert_error: Rate = 0.0,
-        expert_errors: ExpertErrors = "adversarial",
         groups: Data = None,
         seed: Seed = 0,
     ) -> None:
@@ -150,7 +150,6 @@ class SequentialComparison(Result):
             raise InputError("gate", "is for the scores of rows of one system; leave it out")
         known = read_noise(noise)
         data = read_labelled(named(baseline, candidate), labels, classes=classes_of(known, None, classes))
-        check_random_errors(expert_error, expert_errors, k=data.k)
         self.seed = seed
         self._question = Question(
             data=data,
@@ -160,7 +159,6 @@ class SequentialComparison(Result):
             inference=inference,
             noise=known,
             expert_error=expert_error,
-            expert_errors=expert_errors,
             seed=self.seed,
             groups=read_groups(groups, data.n, population=inference == "population"),
         )
@@ -404,7 +402,7 @@ class SequentialComparison(Result):
             message = f"{unclear} of {answered} rows were unclear to the expert; they count for neither classifier"
             notes += (Note(code="audit-unclear", message=message, severity="warning"),)
         shown, expert = [claim for claim, log in logs.items() if log >= enough(bet)], None
-        if len(shown) == 1 and not (question.expert_error and question.expert_errors == "random"):
+        if len(shown) == 1:
             one, threshold = claims[shown[0]]
             d, allowed = int(self._counts.disagreements[0]), int(allowed_rows(question, self._counts.disagreements)[0])
             wrong = (one.exceeds(bet) - threshold + allowed) // 2
@@ -416,7 +414,7 @@ class SequentialComparison(Result):
             [np.array([logs.get(claim, 0.0)]) for claim in ("candidate", "baseline")],
             (np.array([won - lost + draws.estimate()]), np.array([low], float), np.array([high], float)),
             (
-                expert_words(question.expert_error, question.expert_errors) or "Expert labels are right.",
+                expert_words(question.expert_error),
                 "The seed was chosen before any expert label was known.",
                 *((random_sample(question),) if question.inference == "population" else ()),
             ),

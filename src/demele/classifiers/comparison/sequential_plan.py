@@ -9,9 +9,17 @@ from numpy.typing import NDArray
 
 from demele.classifiers.betting import Draws, Stakes, enough, sampling_gap, stakes, unseen_losses
 from demele.classifiers.comparison.worst_case import GroupedPairs
-from demele.classifiers.expert_errors import allowed_rows, expert_words, kept_share, with_expert_errors
 from demele.classifiers.intervals import overlap_gap
-from demele.classifiers.question import Inference, Outcomes, PairCounts, Question, pair_counts
+from demele.classifiers.question import (
+    Inference,
+    Outcomes,
+    PairCounts,
+    Question,
+    allowed_rows,
+    expert_words,
+    pair_counts,
+    with_expert_errors,
+)
 from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
@@ -103,7 +111,7 @@ def terms(question: Question, disagreements: Counts) -> Terms:
         wrong, spent = min(n, found + int(np.floor(question.expert_error * n + 1e-9))), error
     first, second = question.sides()
     gap = overlap_gap(first.successes, second.successes, n, wrong=wrong, level=question.level)
-    return Terms(gap * kept_share(question) + allowed, tail - spent, spent, none)
+    return Terms(gap + allowed, tail - spent, spent, none)
 
 
 class Plan:
@@ -317,7 +325,7 @@ def sequential(question: Question) -> Outcomes:
     details = {name: figures if name == "expected_labels" else figures.astype(int) for name, figures in result.items()}
     assumptions = (
         "The audit is a uniform random sample of all rows, in the order drawn.",
-        expert_words(question.expert_error, question.expert_errors) or "Expert labels are right.",
+        expert_words(question.expert_error),
     )
     return bet_outcomes(question, asked, counts, logs, ends, assumptions, notes, details | wealths)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_notes
-from demele.classifiers.expert_errors import ExpertErrors, check_random_errors, expert_words, moved_ends
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
 from demele.classifiers.measures.bias import (
     average_bounds,
@@ -27,7 +26,7 @@ from demele.classifiers.measures.confusion import (
 )
 from demele.classifiers.measures.documents import assessment_document
 from demele.classifiers.of_scores import also_of_scores
-from demele.classifiers.question import Noise, as_value, classes_of, coded_like, read_knowledge, trials_of
+from demele.classifiers.question import Noise, as_value, classes_of, coded_like, expert_words, read_knowledge, trials_of
 from demele.classifiers.results import Estimate
 from demele.classifiers.row_groups import (
     Groups,
@@ -426,10 +425,10 @@ class _Audited(_Assessed):
         groups: Groups | None,
         audit: CodedAudit,
         rate: float | None,
-        errs: tuple[float, ExpertErrors],
+        expert_error: float,
     ) -> None:
         super().__init__(data, level, groups)
-        self.errs = errs
+        self.expert_error = expert_error
         self.audit: CodedAudit = audit
         self.found: dict[tuple[str, str], Ends] = {}
         wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
@@ -449,7 +448,7 @@ class _Audited(_Assessed):
         self.assumptions = (
             self.assumptions[0],
             f"The {audit.k} audited rows were drawn {drawn}, independent of the expert's answers.",
-            expert_words(*errs) or "The expert is right on all of them.",
+            expert_words(expert_error),
             *audit.assumed(data.labels),
             *(() if most is None else (f"At most {most} of the {data.n} labels are wrong.",)),
         )
@@ -469,7 +468,7 @@ class _Audited(_Assessed):
             support = self.table.support
             rarest = np.flatnonzero(support)[support[support > 0].argmin()]
             notes += unseen_notes(data, audit, int(rarest), level, "population")
-        if errs[0]:
+        if expert_error:
             message = (
                 "where the expert may be wrong, precision, recall and F1 of a class have no corrected interval: all "
                 "of these errors may be of that class"
@@ -494,15 +493,15 @@ class _Audited(_Assessed):
         if (measure, inference) not in self.found:
             known: dict[str, Any] = {"inference": inference, "groups": self.groups}
             low = high = np.full(self.data.k, np.nan)
-            if measure == "accuracy" or not self.errs[0]:
+            if measure == "accuracy" or not self.expert_error:
                 _, low, high = audited_ends(self.data, self.audit, measure, self.level, **known)
             if self.limits is not None:  # no further than so few wrong labels allow
                 worst = self.limits.worst(measure) if inference == "population" else self.limits.true_ends(measure)
                 some = np.isfinite(low)
                 low, high = np.fmax(low, np.where(some, worst[0], low)), np.fmin(high, np.where(some, worst[1], high))
             ends = low, high
-            if measure == "accuracy":
-                ends = moved_ends(ends, *self.errs, k=self.data.k)
+            if measure == "accuracy" and self.expert_error:
+                ends = np.clip(low - self.expert_error, 0, 1), np.clip(high + self.expert_error, 0, 1)
             self.found[measure, inference] = ends
         return self.found[measure, inference]
 
@@ -537,7 +536,6 @@ def assess(
     per_class: bool = True,
     average: str | Sequence[str] = ("macro", "weighted"),
     expert_error: Rate = 0.0,
-    expert_errors: ExpertErrors = "adversarial",
     groups: Data = None,
 ) -> Assessment:
     """Measure a classifier on labels that may be wrong, with corrected measures.
@@ -570,13 +568,9 @@ def assess(
     average : str or sequence of {"macro", "weighted", "micro"}
         Averages of precision, recall and F1. Over the classes that have a label; ``()`` for none.
     expert_error : float in [0, 1]
-        Share of all rows on which the expert may be wrong. With a random audit, the corrected interval of the
-        accuracy reaches so much further both ways. Precision, recall and F1 then have none: all these errors may be of
-        one class.
-    expert_errors : {"adversarial", "random"}
-        Where the expert errs: in the worst case, or at random. Random errors do not depend on the predictions, and take
-        any other class with the same probability: the accuracy A then shows as A (1 - e K / (K - 1)) + e / (K - 1), and
-        its interval is turned back.
+        Share of all rows on which the expert may be wrong, in the worst case. With a random audit, the corrected
+        interval of the accuracy reaches so much further both ways. Precision, recall and F1 then have none: all these
+        errors may be of one class.
     groups : array-like of shape (n,), optional
         Rows that belong together, such as the patient of each image. Numbers or names, at least 10 of them. Intervals
         are then about new groups, with their rows. With one row per group nothing changes.
@@ -647,7 +641,6 @@ def assess(
         rate = rate.ordered(data.vocabulary.classes)
     together = read_groups(groups, data.n)
     clusters = None if together is None or together.single else together
-    check_random_errors(expert_error, expert_errors, k=data.k)
     if expert_error and (expert is None or expert.design == "selective"):
         raise InputError(
             "expert_error",
@@ -660,7 +653,7 @@ def assess(
     elif coded is not None and coded.design != "selective":
         if clusters is not None:
             refuse_whole_groups(clusters, coded)
-        found = _Audited(data, level, clusters, coded, rate, (expert_error, expert_errors))
+        found = _Audited(data, level, clusters, coded, rate, expert_error)
     elif rate is not None:
         found = _Bounded(data, level, clusters, rate, coded)
     else:
@@ -682,10 +675,10 @@ def assess(
     apart = None
     if clusters is not None:
         apart = data.n * effective_share(*row_counts(data, "accuracy", None, 0), clusters, level=0.95)
-    errs = {"expert_error": expert_error, "expert_errors": expert_errors} if expert_error else {}
     known_of = {"noise": rate, "audit": found.audit}
     arguments: dict[str, object] = {"level": level} | {key: one for key, one in known_of.items() if one is not None}
-    arguments |= errs | {"per_class": per_class, "average": averages}
+    arguments |= {"expert_error": expert_error} if expert_error else {}
+    arguments |= {"per_class": per_class, "average": averages}
     met = {} if true_labels is None else {"bias": "from true labels"}
     if clusters is not None:
         met["groups"] = digest(clusters.codes)
