@@ -29,8 +29,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy_case import FARTHEST, Case, FactorNoise, NotCorrected, Work, consistency
-from demele.scoring.noisy_factors import by_transition, of_tables, shared_tables
+from demele.scoring.noisy_case import FARTHEST, Case, NotCorrected, Work, disagreement
+from demele.scoring.noisy_factors import by_transition, checked_noise, of_tables, shared_tables
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
@@ -206,8 +206,7 @@ def cases(cell: Cell, source: InMemory, true: Whole, index: int) -> dict[str, Ca
         if cell.errors == "independent":
             given[f"transition, n = {size}"] = audit
     run = Run(seed=index, n_bootstrap=RESAMPLES, level=LEVEL)
-    factors = source.subject("rows").factors
-    return {what: Case(source, run, FactorNoise.checked(noise, factors), by_name=True) for what, noise in given.items()}
+    return {what: Case(source, run, checked_noise(noise, None, source), by_name=True) for what, noise in given.items()}
 
 
 def transitions_of(cell: Cell, names: Sequence[str]) -> dict[str, TransitionMatrix]:
@@ -220,16 +219,18 @@ def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work)
     """Add one estimate; of the check, how far apart the two are."""
     if what.startswith("check"):
         settings = work.request.settings
-        apart = None
+        row = [np.nan] * 3
         with suppress(NotCorrected):
-            apart = None if settings is None else consistency(work, shared_tables(case, settings))
-        row = [np.nan if apart is None else apart.distance, np.nan, np.nan]
+            if settings is not None:
+                row[0] = disagreement(work, shared_tables(case, settings))
     elif what.startswith("audited"):
-        parts = of_tables(case, work)
-        wide = parts.half_width(LEVEL)
-        row = [parts.value, parts.value - wide, parts.value + wide]
+        halved = of_tables(case, work)
+        interval = halved.interval(LEVEL)
+        if interval is None or halved.audited_alone is None:
+            raise ValueError("audited rows are scored on halves")
+        row = [halved.value, interval.low, interval.high]
         found.setdefault(f"{what.replace('audited', 'audited rows alone')}|{work.asked.name}", []).append(
-            [parts.audit_true, np.nan, np.nan]
+            [halved.audited_alone, np.nan, np.nan]
         )
     else:
         row = [float("nan")] * 3

@@ -17,8 +17,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy_case import Case, FactorNoise, Parts, Work, nearer, split_rows
-from demele.scoring.noisy_factors import of_rows, of_tables
+from demele.scoring.noisy_case import Case, Halved, Work, nearer, split_rows
+from demele.scoring.noisy_factors import checked_noise, of_rows, of_tables
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -199,52 +199,53 @@ def audit_of(true: Array, size: int, seed: int = 1) -> dict[str, labels.Audit]:
     return {f"v{i + 1}": labels.Audit(drawn, true[drawn, i], design="uniform") for i in range(true.shape[1])}
 
 
-def parts(name: str, codes: Array, given: Array, noise: dict[str, labels.Audit], **options: Any) -> Parts:
+def halved(name: str, codes: Array, given: Array, noise: dict[str, labels.Audit], **options: Any) -> Halved:
     source = InMemory(Subject.of(*read_pair(codes, given)))
     (one,) = requests_of(chosen_metrics([name]), protocol("review2022"), {name: options})
     score = demele.evaluate(codes, given, [name], options={name: options})[name]
-    case = Case(source, Run(), FactorNoise.checked(noise, source.subject("rows").factors))
     work = Work(one, resolved(one, source), score)
-    found = (of_tables if work.request.settings is not None else of_rows)(case, work)
-    assert isinstance(found, Parts)
-    return found
+    corrected_by = of_rows if work.request.settings is None else of_tables
+    return corrected_by(Case(source, Run(), checked_noise(noise, None, source)), work)
 
 
 @pytest.mark.parametrize("name", ["mig", "mig_sup", "dcimig", "jemmig", "irs"])
 def test_an_audit_of_all_rows_is_the_score_of_true_values(name: str) -> None:
     codes, true, given = rows_of_audited_factors(600, follows=False)
     options = {"correction": "miller-madow"} if name not in ("irs",) else {}
-    found = parts(name, codes, given, audit_of(true, 600), **options)
-    truth = demele.evaluate(codes, true, [name], options={name: options})[name].value
-    assert_close(found.difference, truth, ROUNDING)
-    assert abs(found.all_given - truth) > 0.01
+    found = halved(name, codes, given, audit_of(true, 600), **options)
+    truth, noisy = (demele.evaluate(codes, own, [name], options={name: options})[name].value for own in (true, given))
+    assert_close(found.plain, truth, ROUNDING)
+    assert abs(noisy - truth) > 0.01
 
 
 @pytest.mark.parametrize("name", ["mig", "irs"])
 def test_annotations_that_are_right_leave_what_all_rows_say(name: str) -> None:
     codes, true, _ = rows_of_audited_factors(900, follows=False)
-    found = parts(name, codes, true, audit_of(true, 150))
-    assert_exact(found.audit_true, found.audit_given)
-    assert_close(found.difference, found.all_given, ROUNDING)
+    options = {"correction": "miller-madow"} if name == "mig" else {}
+    found = halved(name, codes, true, audit_of(true, 150), **options)
+    assert_close(found.plain, demele.evaluate(codes, true, [name], options={name: options})[name].value, ROUNDING)
 
 
 def test_the_extrapolation_and_the_interval_by_hand() -> None:
-    found = Parts(0.5, 0.4, 0.45, np.array([[0.5, 0.6], [0.56, 0.48]]), extrapolates=True)
-    assert_close(found.difference, 0.55, ROUNDING)
+    found = Halved(0.55, np.array([[0.5, 0.6], [0.56, 0.48]]), extrapolates=True)
     assert_close(found.value, 2 * 0.55 - 0.535, ROUNDING)
     error = np.sqrt((0.01 + 0.0064) / 2 / 4)
-    assert_close(found.half_width(0.90), 1.6448536269514722 * error + 0.015 / 2, ROUNDING)
-    plain = Parts(0.5, 0.4, 0.45, found.halves, extrapolates=False)
-    assert_close(plain.value, 0.55, ROUNDING)
+    interval = found.interval(0.90)
+    assert interval is not None
+    assert_close(interval.high - found.value, 1.6448536269514722 * error + 0.015 / 2, ROUNDING)
+    assert_close(found.value - interval.low, 1.6448536269514722 * error + 0.015 / 2, ROUNDING)
+    assert_close(Halved(0.55, found.halves).value, 0.55, ROUNDING)
+    assert Halved(0.55, found.halves[:1]).interval(0.90) is None
 
 
 def test_halves_share_no_row_and_have_half_of_the_audit_each() -> None:
     audited = np.array([3, 8, 5, 11, 20, 2, 7])
-    first, second = split_rows(25, audited, 0, 4)
-    assert not set(first.everything) & set(second.everything)
-    assert sorted([*first.everything, *second.everything]) == list(range(25))
-    assert sorted([*first.audited, *second.audited]) == sorted(audited)
-    assert abs(first.audited.size - second.audited.size) == 1
+    (some, first), (others, second) = split_rows(25, audited, 0, 4)
+    assert sorted([*first, *second]) == list(range(25))
+    assert sorted([*some, *others]) == sorted(audited)
+    assert set(some) <= set(first)
+    assert set(others) <= set(second)
+    assert abs(some.size - others.size) == 1
 
 
 def test_an_audit_corrects_every_kind_of_score_by_default() -> None:

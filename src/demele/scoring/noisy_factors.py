@@ -1,14 +1,16 @@
 """Scores corrected for noisy factors: the table of methods, which of them is taken, and what becomes of a score."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from demele.core.arrays import Floats, Rows
-from demele.core.errors import InputError, quoted
-from demele.core.inputs import Factors
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted
+from demele.core.inputs import Factor, Factors
 from demele.core.kinds import checked_name
 from demele.core.results import CorrectedScore, Evaluation, Interval, Note
 from demele.core.seeds import rng_for
@@ -20,23 +22,61 @@ from demele.estimation.noise_bounds import BOUNDS, information_bounds
 from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
+from demele.metrics.run import bare_values
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.noisy_case import (
     SINGULAR,
     Case,
-    FactorNoise,
+    Halved,
     NoiseOfFactor,
     NotCorrected,
-    Parts,
     SignedTables,
     Work,
-    consistency,
-    draws_of_halves,
-    half_width,
-    score_of_part,
+    dependence_notes,
+    noise_of_factor,
+    normal_interval,
     signed_tables,
+    smallest_singular_value,
     split_rows,
 )
+
+# Scores of some rows --------------------------------------------------------------------------------------------------
+
+
+def _part(case: Case, rows: Rows, columns: Sequence[Factor]) -> InMemory:
+    """Return some rows of the codes, with these columns of factors."""
+    data = case.source.data
+    active = tuple(index for index, column in enumerate(columns) if not column.constant)
+    subject = Subject(data.codes.take(rows), Factors(tuple(columns), data.factors.missing), active, ())
+    return InMemory(subject, None if data.codes_std is None else data.codes_std[rows])
+
+
+def _score_of_part(case: Case, work: Work, part: InMemory) -> float:
+    """Return the score of some rows, or why there is none."""
+    name = work.asked.name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DemeleWarning)  # the whole score was warned of already
+        values, reasons = bare_values([work.asked], part, case.run.seed)
+    if name not in values:
+        raise NotCorrected(reasons.get(name, "no value"))
+    return values[name]
+
+
+def _on_halves(
+    case: Case, audited: Rows, n_splits: int, score: Callable[[tuple[int, int], Rows, Rows], float]
+) -> Floats:
+    """Return scores on both halves of splits of the rows, (n_splits, 2), without splits that leave one undefined.
+
+    ``score`` takes the numbers of split and half, the audited rows and all rows.
+    """
+    halves = np.full((n_splits, 2), np.nan)
+    for index in range(n_splits):
+        for side, (some, every) in enumerate(split_rows(case.source.data.n, audited, case.run.seed, index)):
+            with suppress(NotCorrected):
+                halves[index, side] = score((index, side), some, every)
+    defined: Floats = halves[~np.isnan(halves).any(axis=1)]
+    return defined
+
 
 # Method ``bounds`` ----------------------------------------------------------------------------------------------------
 
@@ -50,16 +90,16 @@ ASSUMPTIONS = (
 
 def by_bounds(case: Case, work: Work) -> CorrectedScore:
     """Bound a score that is a gap of informations."""
-    settings = work.request.settings
-    if "bounds" not in work.asked.metric.corrected_by or settings is None:
+    settings, metric = work.request.settings, work.asked.metric
+    if "bounds" not in metric.corrected_by or settings is None:
         raise NotCorrected(
-            f"bounds under a rate of wrong annotations are known of {', '.join(BOUNDS)}, and not of {work.title}"
+            f"bounds under a rate of wrong annotations are known of {', '.join(BOUNDS)}, and not of {metric.title}"
         )
     if settings.estimator != "histogram" or settings.correction != "none":
         raise NotCorrected("bounds are of plug-in information in counts; take histograms and correction 'none'")
     if work.request.options.get("reg_dim") is not None:
         raise NotCorrected("bounds are of the gap between the two codes that inform most, not of codes that are named")
-    others = [one.name for one in case.noise.factors.values() if one.kind != "rate"]
+    others = [name for name, one in case.noise.items() if one.kind != "rate"]
     if others:
         raise NotCorrected(
             f"bounds need a rate of wrong annotations for each noisy factor, and {', '.join(map(quoted, others))} has "
@@ -72,37 +112,30 @@ def by_bounds(case: Case, work: Work) -> CorrectedScore:
             raise ValueError("nothing was counted")
         shares = [0.0 if one is None else one.share for one in case.of_factors]
         case.shared[key] = information_bounds(list(counts.tables), shares)
-    low, high = BOUNDS[work.asked.metric.name](case.shared[key])
-    noisy = case.noise.factors.values()
-    rates = (f"At most {100 * one.share:.3g}% of the annotations of {one.name!r} are wrong." for one in noisy)
-    return CorrectedScore(
-        value=float("nan"),
-        interval=Interval(low=low, high=high, level=1.0, method="certified bounds", kind="bounds"),
-        method="bounds",
-        assumptions=(*rates, *ASSUMPTIONS, *case.right_factors()),
-        notes=_notes_on_bounds(case, low, high),
-        signature=case.signature("bounds"),
-    )
-
-
-def _notes_on_bounds(case: Case, low: float, high: float) -> tuple[Note, ...]:
-    found = []
-    largest = max(one.share for one in case.noise.factors.values())
+    low, high = BOUNDS[metric.name](case.shared[key])
+    rates = {name: one.share for name, one in case.noise.items()}
+    notes = []
+    largest = max(rates.values())
     if largest >= SAYS_LITTLE:
         message = (
             f"if {largest:.0%} of the annotations are wrong, in the worst case, the bounds of the score are wide: "
             f"it is between {low:.2f} and {high:.2f}; an audit of random rows narrows them"
         )
-        found.append(Note(code="bounds-say-little", message=message, severity="warning"))
-    continuous = tuple(
-        one.name
-        for one, known in zip(case.source.data.factors.columns, case.of_factors, strict=True)
-        if known is not None and not one.categorical
-    )
+        notes.append(Note(code="bounds-say-little", message=message, severity="warning"))
+    columns = case.source.data.factors.columns
+    continuous = tuple(one.name for one in columns if one.name in rates and not one.categorical)
     if continuous:
         message = f"an annotation of {', '.join(map(quoted, continuous))} counts as wrong if it is in another bin"
-        found.append(Note(code="wrong-is-another-bin", message=message, subject=continuous))
-    return tuple(found)
+        notes.append(Note(code="wrong-is-another-bin", message=message, subject=continuous))
+    known = (f"At most {100 * share:.3g}% of the annotations of {name!r} are wrong." for name, share in rates.items())
+    return CorrectedScore(
+        value=float("nan"),
+        interval=Interval(low=low, high=high, level=1.0, method="certified bounds", kind="bounds"),
+        method="bounds",
+        assumptions=(*known, *ASSUMPTIONS, *case.right_factors()),
+        notes=tuple(notes),
+        signature=case.signature("bounds"),
+    )
 
 
 # Method ``transition`` ------------------------------------------------------------------------------------------------
@@ -111,84 +144,67 @@ def _notes_on_bounds(case: Case, low: float, high: float) -> tuple[Note, ...]:
 SPLITS = 10
 
 
-def of_classifiers(case: Case, work: Work) -> tuple[float, Floats]:
-    """Return a score against true values by the same classifiers, and its values on halves (n_splits, 2).
+def of_classifiers(case: Case, work: Work) -> Halved:
+    """Return a score against true values by the same classifiers.
 
     Classifiers are trained on the annotations as given, and judged as by true values.
     """
-    noisy = list(case.noise.factors.values())
     if work.asked.options.get("units") == "raw":
         raise NotCorrected("classifiers of raw codes are as public code has them; take units='standard'")
-    levels = {column.name: column for column in case.source.data.factors.columns}
-    for one in noisy:
-        if one.kind == "rate" or not levels[one.name].categorical:
+    columns = {column.name: column for column in case.source.data.factors.columns}
+    for name, one in case.noise.items():
+        if one.kind == "rate" or not columns[name].categorical:
             raise NotCorrected(
-                f"of factor {quoted(one.name)} no transition between classes is known; an audit of rows drawn at "
+                f"of factor {quoted(name)} no transition between classes is known; an audit of rows drawn at "
                 "random corrects any score"
             )
-        if len(one.classes) != len(levels[one.name].levels):
+        if len(one.classes) != len(columns[name].levels):
             raise NotCorrected(
-                f"some true values of factor {quoted(one.name)} are never given, so no classifier could learn them"
+                f"some true values of factor {quoted(name)} are never given, so no classifier could learn them"
             )
-    n = case.source.data.n
-    everything = np.arange(n, dtype=np.intp)
-    best = {one.name: _estimate(one, everything, case) for one in noisy}
-    for name, transition in best.items():
-        if np.linalg.svd(transition, compute_uv=False)[-1] < SINGULAR:
-            raise NotCorrected(
-                f"the transition of {quoted(name)}, as it was counted, is too close to one that loses classes; count "
-                "more rows, or join classes that are mistaken for each other"
-            )
-    value = _score(case, work, everything, best)
-    audited = np.unique(np.concatenate([one.rows for one in noisy]))
-    halves = np.full((SPLITS, 2), np.nan)
-    for index in range(SPLITS):
-        parts = split_rows(n, audited, case.run.seed, index)
-        counts = {one.name: _half_counts(one, case, index) for one in noisy}
-        for side, half in enumerate(parts):
-            drawn = {one.name: _estimate(one, half.everything, case, counts[one.name][side]) for one in noisy}
-            with suppress(NotCorrected):
-                halves[index, side] = _score(case, work, half.everything, drawn)
-    return value, halves[~np.isnan(halves).any(axis=1)]
+
+    def score(half: tuple[int, int] | None, rows: Rows) -> float:
+        transitions = {name: _estimate(one, columns[name], rows, case, half) for name, one in case.noise.items()}
+        for name, transition in transitions.items() if half is None else ():
+            if smallest_singular_value(transition) < SINGULAR:
+                raise NotCorrected(
+                    f"the transition of {quoted(name)}, as it was counted, is too close to one that loses classes; "
+                    "count more rows, or join classes that are mistaken for each other"
+                )
+        part = _part(case, rows, [column.take(rows) for column in columns.values()])
+        part.data = replace(part.data, transitions=transitions)
+        return _score_of_part(case, work, part)
+
+    value = score(None, np.arange(case.source.data.n, dtype=np.intp))
+    audited = np.unique(np.concatenate([one.rows for one in case.noise.values()]))
+    return Halved(value, _on_halves(case, audited, SPLITS, lambda half, _, rows: score(half, rows)))
 
 
-def _half_counts(known: NoiseOfFactor, case: Case, index: int) -> tuple[Floats | None, Floats | None]:
-    """Return the counts of another sample in two halves; None where there are none."""
-    if known.kind != "counts":
-        return None, None
-    whole = known.matrix.astype(np.int64)
-    rng = rng_for(case.run.seed, "corrected", "counts", known.name, index)
-    first = rng.multivariate_hypergeometric(whole.ravel(), int(whole.sum()) // 2).reshape(whole.shape)
-    return first.astype(np.float64), (whole - first).astype(np.float64)
+def _estimate(
+    known: NoiseOfFactor, column: Factor, rows: Rows, case: Case, half: tuple[int, int] | None = None
+) -> Floats:
+    """Return the transition in the order of the levels, estimated from some rows where it was audited.
 
-
-def _estimate(known: NoiseOfFactor, rows: Rows, case: Case, counts: Floats | None = None) -> Floats:
-    """Return the transition in the order of the levels, estimated from some rows where it was audited."""
-    if known.kind != "audit":
-        counted = known.matrix if counts is None else counts
-        whole = known.matrix if known.kind == "transition" else counted_transition(counted)
-        return whole[np.ix_(known.position, known.position)]
-    column = next(one for one in case.source.data.factors.columns if one.name == known.name)
+    Counts of another sample are halved as the rows are: ``half`` has the numbers of the split and of its half.
+    """
+    if known.kind == "transition":
+        return known.matrix[np.ix_(known.position, known.position)]
+    if known.kind == "counts":
+        counts = known.matrix.astype(np.int64)
+        if half is not None:
+            rng = rng_for(case.run.seed, "corrected", "counts", known.name, half[0])
+            first = rng.multivariate_hypergeometric(counts.ravel(), int(counts.sum()) // 2).reshape(counts.shape)
+            counts = (first, counts - first)[half[1]]
+        return counted_transition(counts.astype(np.float64))[np.ix_(known.position, known.position)]
     values = np.asarray(column.values)
     given = values[known.rows]
     used = (given >= 0) & np.isin(known.rows, rows)
     k = len(known.classes)
     cells = known.values[used].astype(np.intp) * k + known.position[given[used].astype(np.intp)]
-    counts = np.bincount(cells, minlength=k * k).reshape(k, k).astype(np.float64)
+    audited = np.bincount(cells, minlength=k * k).reshape(k, k).astype(np.float64)
     annotated = values[rows][values[rows] >= 0].astype(np.intp)
     often = np.bincount(known.position[annotated], minlength=k).astype(np.float64)
-    return audited_transition(counts, often)
-
-
-def _score(case: Case, work: Work, rows: Rows, transitions: Mapping[str, Floats]) -> float:
-    """Return the score of some rows under these transitions, or why there is none."""
-    source = InMemory(case.source.subject("rows"))
-    if rows.size < case.source.data.n:
-        taken = case.source.data.take(rows)
-        active = tuple(index for index, column in enumerate(taken.factors.columns) if not column.constant)
-        source = InMemory(Subject(taken.codes, taken.factors, active, ()))
-    source.data = replace(source.data, transitions=dict(transitions))
-    return score_of_part(case, work, source)
+    return audited_transition(audited, often)
 
 
 #: What must be true, always said.
@@ -206,54 +222,51 @@ _OF_KIND = {
 
 
 def by_transition(case: Case, work: Work) -> CorrectedScore:
-    """Correct a score that is a function of informations and entropies."""
-    settings = work.request.settings
+    """Correct a score that is a function of informations and entropies, or one of classifiers."""
+    settings, level = work.request.settings, case.run.level
     if "transition" not in work.asked.metric.corrected_by:
         raise NotCorrected(
             "the score is not made of tables of a code and a factor alone, in which a transition undoes errors; with "
             "true values of rows that are drawn at random, method 'audited' corrects it"
         )
+    always = [INDEPENDENT]
+    notes: tuple[Note, ...] = ()
     if settings is None:
-        value, halves = of_classifiers(case, work)
-        interval = None
-        if len(halves) > 1:
-            wide = half_width(float(np.sqrt(np.mean((halves[:, 0] - halves[:, 1]) ** 2) / 4)), case.run.level)
-            method = f"normal, {len(halves)} splits into halves, approximate"
-            interval = Interval(low=value - wide, high=value + wide, level=case.run.level, method=method)
-        return CorrectedScore(
-            value=value,
-            interval=interval,
-            method="transition",
-            assumptions=(INDEPENDENT, TRAINED, *_assumed(case), *case.right_factors()),
-            notes=work.out_of_range(value),
-            signature=case.signature("transition", splits=len(halves)),
-            draws=draws_of_halves(value, halves),
-        )
-    if settings.estimator != "histogram":
-        raise NotCorrected("a transition undoes errors in counts, not among nearest neighbours; take histograms")
-    if settings.correction != "none":
-        raise NotCorrected(
-            f"signed information is not biased as plug-in information is, so correction {settings.correction!r} does "
-            "not go with it; leave it at 'none'"
-        )
-    tables = shared_tables(case, settings)
-    value = float(work.request.read(tables.table).value)
-    if value != value:
-        raise NotCorrected("the corrected annotations leave a factor without entropy; count or audit more rows")
-    agreed = consistency(work, tables)
-    if agreed is not None and not agreed.holds and not case.by_name:
-        raise NotCorrected(f"{agreed.sentence}; method 'audited' makes no such assumption")
-    notes = tables.notes if agreed is None or agreed.holds else (*tables.notes, agreed.note())
-    draws = work.request.read(tables.draws).value
-    wide = half_width(float(draws.std(ddof=1)), case.run.level)
-    method = f"normal, bootstrap of {len(draws)} resamples"
+        halved = of_classifiers(case, work)
+        value, interval, draws = halved.value, halved.interval(level), halved.draws()
+        always.append(TRAINED)
+        made = {"splits": len(halved.halves)}
+    else:
+        if settings.estimator != "histogram":
+            raise NotCorrected("a transition undoes errors in counts, not among nearest neighbours; take histograms")
+        if settings.correction != "none":
+            raise NotCorrected(
+                f"signed information is not biased as plug-in information is, so correction {settings.correction!r} "
+                "does not go with it; leave it at 'none'"
+            )
+        tables = shared_tables(case, settings)
+        values = np.asarray(work.request.read(tables.tables[0]).value)
+        value, draws = float(values[0]), values[1:]
+        if value != value:
+            raise NotCorrected("the corrected annotations leave a factor without entropy; count or audit more rows")
+        doubts = dependence_notes(work, tables)
+        if doubts and not case.by_name:
+            raise NotCorrected(f"{doubts[0].message}; method 'audited' makes no such assumption")
+        notes = (*tables.notes, *doubts)
+        made = {"resamples": len(draws)}
+        method = f"normal, bootstrap of {len(draws)} resamples"
+        interval = normal_interval(value, float(draws.std(ddof=1)), level, method)
+    for kind, sentence in _OF_KIND.items():
+        names = [repr(name) for name, one in case.noise.items() if one.kind == kind]
+        if names:
+            always.append(sentence.format(", ".join(names)))
     return CorrectedScore(
         value=value,
-        interval=Interval(low=value - wide, high=value + wide, level=case.run.level, method=method),
+        interval=interval,
         method="transition",
-        assumptions=(INDEPENDENT, *_assumed(case), *case.right_factors()),
-        notes=notes + work.out_of_range(value),
-        signature=case.signature("transition", resamples=case.resamples),
+        assumptions=(*always, *case.right_factors()),
+        notes=(*notes, *work.out_of_range(value)),
+        signature=case.signature("transition", **made),
         draws=draws,
     )
 
@@ -267,23 +280,13 @@ def shared_tables(case: Case, settings: TableSettings) -> SignedTables:
     return found
 
 
-def _assumed(case: Case) -> tuple[str, ...]:
-    """Return what is assumed of each kind of knowledge."""
-    said = []
-    for kind, sentence in _OF_KIND.items():
-        names = [repr(one.name) for one in case.noise.factors.values() if one.kind == kind]
-        if names:
-            said.append(sentence.format(", ".join(names)))
-    return tuple(said)
-
-
 # Method ``audited`` ---------------------------------------------------------------------------------------------------
 
 #: Splits into halves.
 SPLITS_OF_AUDITS = 20
 
 
-def of_tables(case: Case, work: Work) -> Parts:
+def of_tables(case: Case, work: Work) -> Halved:
     """Score true and given values of audited rows, and given ones of all rows, from counts."""
     settings = work.request.settings
     if settings is None:
@@ -294,131 +297,97 @@ def of_tables(case: Case, work: Work) -> Parts:
     key = ("audited", settings, pairs)
     if key not in case.shared:
         case.shared[key] = audited_tables(case, settings, pairs=pairs)
-    true, given, everything = (
-        np.asarray(work.request.read(table).value, dtype=np.float64) for table in case.shared[key]
-    )
-    difference = true + (everything - given)
-    return Parts(
-        float(true[0]), float(given[0]), float(everything[0]), difference[1:].reshape(-1, 2), extrapolates=True
-    )
+    true, given, everything = (np.asarray(work.request.read(table).value) for table in case.shared[key])
+    found = true + (everything - given)
+    return Halved(float(found[0]), found[1:].reshape(-1, 2), extrapolates=True, audited_alone=float(true[0]))
 
 
 def audited_tables(case: Case, settings: TableSettings, *, pairs: bool) -> tuple[InformationTable, ...]:
-    """Count audited rows by true and by given values, and all rows, whole and on halves, in the same bins."""
+    """Count audited rows by true and by given values, and all rows, whole and on halves, in the same bins.
+
+    Factors have all classes, also those that are true and never given.
+    """
     data = case.source.data
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
-    rows = _with_classes(case, bin_rows(data.codes, data.factors, of_codes, of_factors))
-    audited = next(iter(case.noise.factors.values())).rows
-    given = replace(rows, codes=rows.codes[:, audited], factors=rows.factors[:, audited])
-    factors = given.factors.copy()
+    rows = bin_rows(data.codes, data.factors, of_codes, of_factors)
+    audited = next(iter(case.noise.values())).rows
+    factors, sizes = rows.factors.copy(), rows.factor_bins.copy()
+    true_values = {}
     for i, (known, bins) in enumerate(zip(case.of_factors, of_factors, strict=True)):
         if known is None:
             continue
+        missing = factors[i] == sizes[i]
+        sizes[i] = max(sizes[i], len(known.classes))
+        factors[i] = np.where(missing, sizes[i], factors[i])  # what is missing is one value more
         values = known.values if bins is None else cut(np.asarray(known.values, dtype=np.float64), bins)
-        factors[i] = np.where(given.factors[i] < given.factor_bins[i], values, given.factors[i])
-    true = replace(given, factors=factors)
+        true_values[i] = np.where(missing[audited], sizes[i], values)
+    rows = replace(rows, factors=factors, factor_bins=sizes)
+    given = replace(rows, codes=rows.codes[:, audited], factors=factors[:, audited])
+    true = replace(given, factors=given.factors.copy())
+    for i, values in true_values.items():
+        true.factors[i] = values
     place = np.full(rows.n, -1, dtype=np.intp)
     place[audited] = np.arange(audited.size)
-    halves = [split_rows(rows.n, audited, case.run.seed, index) for index in range(SPLITS_OF_AUDITS)]
-    of_audit = [place[first.audited] for first, _ in halves]
-    of_all = [first.everything for first, _ in halves]
-    span = data.codes.high - data.codes.low
+    halves = [half for index in range(SPLITS_OF_AUDITS) for half in split_rows(rows.n, audited, case.run.seed, index)]
+    of_audit, of_all = [place[some] for some, _ in halves], [every for _, every in halves]
 
-    def informations(some: BinnedRows, firsts: Sequence[Rows]) -> InformationTable:
-        counts = _with_halves(PackedRows(some, factor_pairs=pairs), firsts)
+    def informations(own: BinnedRows, parts: Sequence[Rows]) -> InformationTable:
+        packed = PackedRows(own, factor_pairs=pairs)
+        weights = (np.bincount(part, minlength=own.n).astype(np.float64) for part in parts)
+        counts = JointCounts.stacked([packed.count(), *map(packed.count, weights)])
+        span = data.codes.high - data.codes.low
         return replace(case.source.information(counts, settings.correction), code_range=span)
 
     return informations(true, of_audit), informations(given, of_audit), informations(rows, of_all)
-
-
-def _with_classes(case: Case, rows: BinnedRows) -> BinnedRows:
-    """Return rows whose factors have all classes, also those that are true and never given; what is missing is last."""
-    factors, sizes = rows.factors.copy(), rows.factor_bins.copy()
-    for i, known in enumerate(case.of_factors):
-        if known is None or len(known.classes) <= sizes[i]:
-            continue
-        factors[i] = np.where(factors[i] == sizes[i], len(known.classes), factors[i])
-        sizes[i] = len(known.classes)
-    return replace(rows, factors=factors, factor_bins=sizes)
-
-
-def _with_halves(rows: PackedRows, firsts: Sequence[Rows]) -> JointCounts:
-    """Count all rows, then each first half and what it leaves, along a leading axis."""
-    whole = rows.count()
-    counted = [whole]
-    for some in firsts:
-        half = rows.count(np.bincount(some, minlength=rows.rows.n).astype(np.float64))
-        counted += [
-            half,
-            JointCounts(
-                tuple(a - b for a, b in zip(whole.tables, half.tables, strict=True)),
-                {pair: table - half.factor_tables[pair] for pair, table in whole.factor_tables.items()},
-                whole.code_bins,
-            ),
-        ]
-    return JointCounts.stacked(counted)
 
 
 #: Splits into halves of scores that are fitted: each costs six more fits.
 SPLITS_OF_FITS = 5
 
 
-def of_rows(case: Case, work: Work) -> Parts:
+def of_rows(case: Case, work: Work) -> Halved:
     """Score true and given values of audited rows, and given ones of all rows; halves where that is not slow."""
     n = case.source.data.n
-    audited = next(iter(case.noise.factors.values())).rows
-    everything = np.arange(n, dtype=np.intp)
+    audited = next(iter(case.noise.values())).rows
+
+    def parts(some: Rows, every: Rows) -> tuple[float, float]:
+        """Return the score of true values of audited rows, and the same plus what all rows add."""
+        true, given = (_score_of(case, work, some, true=own) for own in (True, False))
+        as_given = len(every) == n and case.run.n_repeats == 1
+        return true, true + ((work.score.value if as_given else _score_of(case, work, every, true=False)) - given)
+
     try:
-        true, given = (_score_of(case, work, audited, true=true) for true in (True, False))
-        all_given = work.score.value
-        if case.run.n_repeats > 1:
-            all_given = _score_of(case, work, everything, true=False)
+        alone, plain = parts(audited, np.arange(n, dtype=np.intp))
     except NotCorrected as error:
         raise NotCorrected(f"on the audited rows alone: {error}; audit more rows") from error
-    halves = np.full((0 if work.asked.metric.slow > 1 else SPLITS_OF_FITS, 2), np.nan)
-    for index in range(len(halves)):
-        for side, half in enumerate(split_rows(n, audited, case.run.seed, index)):
-            with suppress(NotCorrected):
-                own = [_score_of(case, work, half.audited, true=true) for true in (True, False)]
-                halves[index, side] = own[0] + (_score_of(case, work, half.everything, true=False) - own[1])
-    return Parts(true, given, all_given, halves[~np.isnan(halves).any(axis=1)], extrapolates=False)
+    n_splits = 0 if work.asked.metric.slow > 1 else SPLITS_OF_FITS
+    halves = _on_halves(case, audited, n_splits, lambda _, some, every: parts(some, every)[1])
+    return Halved(plain, halves, audited_alone=alone)
 
 
 def _score_of(case: Case, work: Work, rows: Rows, *, true: bool) -> float:
     """Return the score of some rows, with true values where these are known."""
-    data = case.source.data
-    known = {one.name: one for one in case.noise.factors.values()} if true else {}
     columns = []
-    for column in data.factors.columns:
+    for column in case.source.data.factors.columns:
         taken = column.take(rows)
-        if column.name in known:
-            audit = known[column.name]
+        audit = case.noise.get(column.name) if true else None
+        if audit is not None:
             order = np.argsort(audit.rows)
             values = audit.values[order[np.searchsorted(audit.rows[order], rows)]]
-            there = taken.annotated()
-            if taken.categorical:
-                last = len(audit.classes) - 1.0
-                full = replace(taken, values=np.where(there, values, -1), levels=audit.classes, low=0.0, high=last)
-            else:
-                full = replace(taken, values=np.where(there, values, np.nan))
-            taken = full.take(np.arange(rows.size))
+            values = np.where(taken.annotated(), values, -1 if taken.categorical else np.nan)
+            last = len(audit.classes) - 1.0
+            changes: dict[str, Any] = {"levels": audit.classes, "low": 0.0, "high": last} if taken.categorical else {}
+            taken = replace(taken, values=values, **changes).take(np.arange(rows.size))
         if not column.categorical:  # bins of equal width stay those of all rows
             taken = replace(taken, low=column.low, high=column.high)
         columns.append(taken)
-    active = tuple(index for index, column in enumerate(columns) if not column.constant)
-    subject = Subject(data.codes.take(rows), Factors(tuple(columns), data.factors.missing), active, ())
-    found = InMemory(subject)
-    if data.codes_std is not None:
-        found.data = replace(found.data, codes_std=data.codes_std[rows])
-    return score_of_part(case, work, found)
+    return _score_of_part(case, work, _part(case, rows, columns))
 
 
 #: Audited rows below which nothing is corrected, and below which nothing was measured.
 FEWEST, MEASURED = 100, 300
 #: Audited rows for each value that a factor takes.
 ROWS_PER_VALUE = 5
-
-
 #: What of the distance to the score as given is none of the annotations'.
 BIAS_TOO = (
     "The bias of information from few rows is corrected as well (Miller-Madow), which it is not in the score as given."
@@ -427,43 +396,53 @@ BIAS_TOO = (
 
 def by_audit(case: Case, work: Work) -> CorrectedScore:
     """Correct any score by true values of rows that were drawn at random."""
-    _refuse_audits(case)
+    _refuse_audits(case.noise)
     settings = work.request.settings
     counted = settings is not None and settings.resamples_by_weight
-    parts = of_tables(case, work) if counted else of_rows(case, work)
-    if not np.isfinite(parts.value):
+    uncorrected = settings is not None and settings.correction == "none"
+    found = of_tables(case, work) if counted else of_rows(case, work)
+    if not np.isfinite(found.value):
         raise NotCorrected("the score is not defined on the audited rows; audit more of them")
-    interval = None
-    if parts.halves.size:
-        wide = parts.half_width(case.run.level)
-        method = f"normal, {len(parts.halves)} splits into halves" + ("" if parts.extrapolates else ", approximate")
-        interval = Interval(low=parts.value - wide, high=parts.value + wide, level=case.run.level, method=method)
+    k, unclear = next(iter(case.noise.values())).rows.size, max(one.unclear for one in case.noise.values())
+    notes: list[Note] = []
+    if k < MEASURED:
+        few = f"{k} audited rows are few: how often such intervals hold the truth was measured from {MEASURED} rows on"
+        notes.append(Note(code="few-audited", message=few, severity="warning"))
+    if unclear:
+        hard = f"{unclear} of {k + unclear} drawn rows have unclear true values; they are assumed to be like others"
+        notes.append(Note(code="audit-unclear", message=hard, severity="warning"))
+    if not counted and found.halves.size:
+        rough = "the interval is approximate: how often it holds the truth was measured for scores of counts only"
+        notes.append(Note(code="approximate-interval", message=rough))
+    if settings is not None and uncorrected and "transition" in work.asked.metric.corrected_by:
+        # errors that depend on the codes, where that can be seen: noisy annotations may then flatter a code
+        with suppress(NotCorrected):
+            notes += dependence_notes(work, shared_tables(case, settings))
     return CorrectedScore(
-        value=parts.value,
-        interval=interval,
+        value=found.value,
+        interval=found.interval(case.run.level),
         method="audited",
         assumptions=(
             "The audited rows were drawn at random, and their true values are right.",
             *case.right_factors(),
-            *((BIAS_TOO,) if counted and settings is not None and settings.correction == "none" else ()),
+            *((BIAS_TOO,) if counted and uncorrected else ()),
         ),
-        audited_alone=parts.audit_true,
-        notes=_notes_on_audits(case, work, parts, counted=counted),
-        signature=case.signature("audited", splits=len(parts.halves), extrapolated=parts.extrapolates),
-        draws=draws_of_halves(parts.value, parts.halves),
+        audited_alone=found.audited_alone,
+        notes=(*notes, *work.out_of_range(found.value)),
+        signature=case.signature("audited", splits=len(found.halves), extrapolated=found.extrapolates),
+        draws=found.draws(),
     )
 
 
-def _refuse_audits(case: Case) -> None:
-    """Say why the audit does not do; None where it does."""
-    noisy = list(case.noise.factors.values())
-    without = [one for one in noisy if one.kind != "audit"]
+def _refuse_audits(noise: Mapping[str, NoiseOfFactor]) -> None:
+    """Raise why the audits do not do."""
+    without = [name for name, one in noise.items() if one.kind != "audit"]
     if without:
         raise NotCorrected(
-            f"factor {quoted(without[0].name)} has no audited rows, but method 'audited' needs some; draw rows at "
+            f"factor {quoted(without[0])} has no audited rows, but method 'audited' needs some; draw rows at "
             "random with demele.labels.draw_audit, and get the true values of all noisy factors for these rows"
         )
-    sets = {frozenset(one.rows.tolist()) for one in noisy}
+    sets = {frozenset(one.rows.tolist()) for one in noise.values()}
     if len(sets) > 1:
         raise NotCorrected(
             "the audits are of different rows; method 'audited' needs the true values of all noisy factors"
@@ -471,66 +450,52 @@ def _refuse_audits(case: Case) -> None:
     k = len(next(iter(sets)))
     if k < FEWEST:
         raise NotCorrected(f"{k} audited rows are too few; audit at least {FEWEST}, better {MEASURED} or more")
-    for one in noisy:
-        if not one.classes:
-            continue
+    for name, one in noise.items():
         values = np.unique(one.values).size
-        if k < ROWS_PER_VALUE * values:
+        if one.classes and k < ROWS_PER_VALUE * values:
             raise NotCorrected(
-                f"{k} audited rows are too few for the {values} values of factor {quoted(one.name)}; audit at least "
+                f"{k} audited rows are too few for the {values} values of factor {quoted(name)}; audit at least "
                 f"{ROWS_PER_VALUE} for each"
             )
-
-
-def _notes_on_audits(case: Case, work: Work, parts: Parts, *, counted: bool) -> tuple[Note, ...]:
-    """Return what is to be known of a corrected score."""
-    noisy = list(case.noise.factors.values())
-    k = noisy[0].rows.size
-    notes: list[Note] = []
-    if k < MEASURED:
-        few = f"{k} audited rows are few: how often such intervals hold the truth was measured from {MEASURED} rows on"
-        notes.append(Note(code="few-audited", message=few, severity="warning"))
-    unclear = max(one.unclear for one in noisy)
-    if unclear:
-        told = f"{unclear} of {k + unclear} drawn rows have unclear true values; they are assumed to be like others"
-        notes.append(Note(code="audit-unclear", message=told, severity="warning"))
-    if not counted and parts.halves.size:
-        rough = "the interval is approximate: how often it holds the truth was measured for scores of counts only"
-        notes.append(Note(code="approximate-interval", message=rough))
-    settings = work.request.settings
-    if settings is not None and settings.correction == "none" and "transition" in work.asked.metric.corrected_by:
-        # errors that depend on the codes, where that can be seen: noisy annotations may then flatter a code
-        with suppress(NotCorrected):
-            agreed = consistency(work, shared_tables(case, settings))
-            notes += [] if agreed is None or agreed.holds else [agreed.note()]
-    return (*notes, *work.out_of_range(parts.value))
 
 
 #: Every method by its name; a score is corrected by one of them.
 METHODS = {"transition": by_transition, "audited": by_audit, "bounds": by_bounds}
 
 
-def checked_noise(given: object, method: object, data: InMemory) -> FactorNoise:
-    """Check what is known of the noise, and the method, before anything is computed.
+def checked_noise(given: object, method: object, source: InMemory) -> dict[str, NoiseOfFactor]:
+    """Match what is known of noisy factors to their columns, and check the method, before anything is computed.
 
     Parameters
     ----------
     given : mapping of factor name to knowledge
+        See :func:`demele.evaluate`.
     method : str or None
-    data : InMemory
+    source : InMemory
 
     Raises
     ------
     InputError, InputTypeError, NotEnoughData, UnknownNameError
+        If a factor is not there, or what is known of it does not fit its column or cannot correct anything.
     """
     if method is not None:
         checked_name(method, "noise_method", tuple(METHODS))
-    noise = FactorNoise.checked(given, data.subject("rows").factors)
-    varying = data.data.factors.names
-    for name in noise.factors:
-        if name not in varying:
+    if not isinstance(given, Mapping):
+        raise InputTypeError(
+            "noise",
+            f"expected a mapping of factors to the noise of each, got {type(given).__name__}",
+            "such as {'shape': 0.05}",
+        )
+    if not given:
+        raise InputError("noise", "expected at least one factor, got none", "leave it out")
+    columns = {column.name: column for column in source.subject("rows").factors.columns}
+    for name in map(str, given):
+        if name not in columns:
+            known = ", ".join(map(quoted, columns))
+            raise InputError("noise", f"unknown factor {quoted(name)}; the factors are {known}")
+        if columns[name].constant:
             raise InputError("noise", f"factor {quoted(name)} is constant and was left out; leave it out here too")
-    return noise
+    return {str(name): noise_of_factor(one, columns[str(name)]) for name, one in given.items()}
 
 
 def corrected(
@@ -538,7 +503,7 @@ def corrected(
     asked: Sequence[Request],
     source: InMemory,
     run: Run,
-    noise: FactorNoise,
+    noise: Mapping[str, NoiseOfFactor],
     method: str | None = None,
 ) -> Evaluation:
     """Return an evaluation whose scores carry what they would be if all annotations were right.
@@ -551,20 +516,19 @@ def corrected(
         What it was made of.
     source : InMemory
     run : Run
-    noise : FactorNoise
+    noise : mapping of str to NoiseOfFactor
     method : str, optional
         One of :data:`METHODS` for all scores; by default the one that assumes least.
     """
     case = Case(source, run, noise, by_name=method is not None)
-    kinds = noise.kinds  # without a name, the method that assumes least
+    kinds = {one.kind for one in noise.values()}  # without a name, the method that assumes least
     default = "bounds" if "rate" in kinds else "audited" if kinds == {"audit"} else "transition"
-    chosen = METHODS[method or default]
     by_name = {one.name: one for one in asked}
     scores = []
     for score in evaluation.scores:
         one = by_name[score.metric]
         try:
-            found = chosen(case, Work(one, resolved(one, source, run.seed), score))
+            found = METHODS[method or default](case, Work(one, resolved(one, source, run.seed), score))
             scores.append(replace(score, corrected=found))
         except NotCorrected as error:
             note = Note(code="not-corrected", message=f"not corrected for noisy factors: {error}")
