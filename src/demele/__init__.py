@@ -6,8 +6,7 @@
 1.0
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from demele.core.lazy import lazily
 
@@ -45,30 +44,4 @@ if TYPE_CHECKING:
     from demele.streaming.accumulator import Accumulator as Accumulator
     from demele.streaming.source import counted_metrics as counted_metrics
 
-_found, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "compare": "classifiers.compare, or demele.compare_representations",
-        "evaluation": "classifiers",
-        "Frame": "bins.BinEdges",
-        "metric_names": "list_metrics",
-        "models": "lab",
-        "protocol_names": "list_protocols",
-        "register": "register_metric",
-        "studies": "lab",
-    },
-)
-#: Modules that hold names which were here: an old name is refused with the new one.
-_HOLD_OLD_NAMES = ("demele.metrics", "demele.probes", "demele.bins", "demele.errors")
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return _found(name)
-    for module in _HOLD_OLD_NAMES:
-        if name in importlib.import_module(module).__all__:
-            raise AttributeError(f"demele.{name} has a new name: {module}.{name}", name=name)
-    family, _, score = name.removeprefix("dci_").partition("_")
-    if name.startswith("dci_") and score:  # these metrics share a fit, and so a function
-        raise AttributeError(f"DCI is demele.metrics.dci(codes, factors, model={family!r}).{score}", name=name)
-    return _found(name)
+__getattr__, __dir__, __all__ = lazily(__name__)

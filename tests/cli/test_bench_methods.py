@@ -176,7 +176,6 @@ MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
         (("--predictions", "data.csv::old,new"), "expected no file or LABELS --predictions FILE or"),
         (LABELS, "or LABELS --features FILE or --label-set NAME, got 1 file"),
         (("--label-set", "mmlu_redux", *LABELS), "--label-set NAME, got 1 file"),
-        (("--true-labels", "true.npy"), "--true-labels has a new name; write the labels as a file, LABELS"),
         (("--label-set", "mmlu"), "--label-set: expected one of mmlu_redux"),
         (("--features", "described.csv::x", *MODELS), "got 1 file with --features and --predictions"),
         (("--label-set", "mmlu_redux", "--features", "f.npy"), "got 0 files with --features and --label-set"),
@@ -200,7 +199,6 @@ MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
         ((*MODELS, "--at", "0.3"), "--at: expected one of the noise rates 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, got 0.3"),
         ((*MODELS, "--quick", "--at", "0.2"), "--at: expected one of the noise rates 0.05, 0.1, got 0.2"),
         ((*MODELS, "--methods", ","), "--methods: expected names, separated by commas"),
-        ((*MODELS, "--methods", "classic"), "its new name is 'overlap'"),
         (
             (*MODELS, "--methods", "audit(labels=1)"),
             "--methods, audit(labels=1): labels: expected a whole number >= 2, got 1",

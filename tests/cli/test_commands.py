@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import demele as library
-from demele.cli import old_names
+from demele.cli import INSTEAD
 from demele.cli.classifiers import Assess
 from demele.cli.engine import _FIELD, COMMANDS_OF, flag_of, parser_of, saying
 from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found, main
@@ -179,19 +179,15 @@ def test_texts(name: str, words: str, demele: Program, folder: Path) -> None:
 
 def test_old_names_are_refused_with_names_that_exist(demele: Program) -> None:
     flags = {flag for name in COMMANDS for a in parser_of(found(name), name)._actions for flag in a.option_strings}
-    for news in old_names.NEW_OPTIONS.values():
-        for new in news:
-            assert not new.startswith("--") or new.split()[0] in {*flags, "--size", "--sample"}, new
-    run = demele("compare", "--noise-rate", "0.1")
-    assert (run.status, run.err) == (2, "demele: error: --noise-rate has a new name; write --noise RATE\n")
-    for old, new in old_names.NEW_COMMANDS.items():
-        demele.refused(f"write demele {new}", *old.split())
-        assert new in ABOUT or any(new.startswith(name) for name in COMMANDS)
+    for old, new in INSTEAD.items():
+        demele.refused(f"{old} has a new name; write {new}", *old.split())
+        if new.startswith("-"):
+            assert set(re.findall(r"(?<!\S)--?[\w-]+", new)) <= flags, new
+        elif new.startswith("demele "):
+            named = new.removeprefix("demele ").split(" -")[0]
+            assert named in ABOUT or any(named.startswith(name) for name in COMMANDS), new
+    assert "--noise-rate has a new name; write --noise RATE" in demele("compare", "--noise-rate", "0.1").err
     assert "did you mean demele compare?" in demele("compar").err
-    for words, new in old_names.NEW_LISTS.items():
-        name = next(one for one in COMMANDS if one.startswith(words))
-        assert f"--list has a new name; write {new}" in demele(*name.split(), "--list").err
-    assert "--list: unknown option" in demele("assess", "--list").err
 
 
 def modules_after(*words: str) -> set[str]:

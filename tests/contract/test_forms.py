@@ -6,13 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import demele
-from demele import metrics
-from demele.core.errors import InputTypeError
-from demele.core.kinds import MOVED_ARGUMENTS
 from demele.metrics.catalogue import CATALOGUE, FILES
 from demele.metrics.options import RunOptions
 
@@ -49,19 +45,6 @@ def test_a_metric_is_imported_alone() -> None:
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     files = {name.removeprefix("demele.metrics.") for name in loaded}
     assert files & set(FILES.values()) == {"information.gaps"}
-
-
-def test_arguments_that_codes_and_factors_hold_name_the_field() -> None:
-    assert len(inspect.signature(demele.evaluate).parameters) == 12
-    rows = np.random.default_rng(0).random((60, 2))
-    for old, new in MOVED_ARGUMENTS.items():
-        held = getattr(demele, new.partition("(")[0].removeprefix("demele."))
-        assert new.rpartition(", ")[2].partition("=")[0] in inspect.signature(held).parameters
-        for call in (demele.evaluate, metrics.irs, metrics.dci, metrics.interventional_disentanglement):
-            with pytest.raises(InputTypeError, match=rf"^{old}: .* replaced; use `demele\.(Codes|Factors)"):
-                call(rows, rows, **{old: 1})  # type: ignore[arg-type]
-        with pytest.raises(InputTypeError, match=f"^{old}: "):
-            demele.compare_representations([rows, rows], rows, **{old: 1})  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

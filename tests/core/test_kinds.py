@@ -10,7 +10,6 @@ import pytest
 
 import demele
 from demele.classifiers import RowScores
-from demele.core import kinds as names
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.kinds import (
     Amount,
@@ -159,31 +158,4 @@ def test_objects_of_other_classes_are_refused_by_their_names() -> None:
     refuses(InputTypeError, "other: expected demele's RowScores, got str", shown, scores, other="FILE")
 
 
-# Names that were not found, and names that changed -------------------------------------------------------------------
-
-
-@names.renamed(size="n_rows", doubt="disagreement")
-def drawn_of_names(labels: list[int], *, n_rows: int = 2, disagreement: int = 0) -> int:
-    """Return a sum."""
-    return len(labels) + n_rows + disagreement
-
-
-def test_an_old_keyword_is_refused_with_the_new_one() -> None:
-    assert drawn_of_names([1], n_rows=4) == 5
-    assert drawn_of_names.__doc__ == "Return a sum."
-    assert list(inspect.signature(drawn_of_names).parameters) == ["labels", "n_rows", "disagreement"]
-    refuses(InputTypeError, r"^doubt: this argument was replaced; use `disagreement`$", drawn_of_names, [1], doubt=3)
-    refuses(TypeError, "unexpected keyword argument 'other'", drawn_of_names, [1], other=3)
-
-
-@pytest.mark.parametrize(
-    ("call", "old", "new"),
-    [
-        (lambda rows, **old: demele.evaluate(rows, rows, **old), "bootstrap", "n_bootstrap"),
-        (lambda rows, **old: demele.evaluate(rows, rows, **old), "chance", "n_permutations"),
-        (lambda rows, **old: demele.metrics.mig(rows, rows, **old), "repeats", "n_repeats"),
-        (lambda rows, **old: demele.probes.fairness(rows, rows, **old), "chance", "n_permutations"),
-    ],
-)
-def test_old_arguments_name_the_new_ones(call: Callable[..., object], old: str, new: str) -> None:
-    refuses(InputTypeError, f"^{old}: this argument was replaced; use `{new}`$", call, np.eye(8), **{old: 3})
+# Names that were not found -----------------------------------------------------------------------------------------

@@ -253,7 +253,6 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
         (None, {"runs": {"m": ["noisy", "again"]}, "paired_runs": True}, "paired_runs: expected as many runs"),
         (None, {"against": "cleen"}, "against: unknown name 'cleen'; did you mean"),
         (None, {"primary": "sap"}, "primary: this call has no metric 'sap'"),
-        (None, {"codes_std": {}}, "codes_std: this argument was replaced; use `demele.Codes"),
         (None, {"n_bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
     ]
     for codes, options, message in codes_cases:

@@ -22,7 +22,7 @@ from demele.bench.run import (
 )
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Curve
-from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, names_in, renamed
+from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, names_in
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.sweep import Record, Sweep
@@ -31,7 +31,6 @@ Metric = str | Callable[..., float] | Candidate
 _LIST = Kind("A,B", names_in)
 
 
-@renamed(n_samples="n_rows")
 @checked
 def check_metrics(
     metrics: Annotated[Sequence[Metric] | Metric | None, _LIST] = None,

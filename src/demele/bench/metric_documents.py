@@ -21,7 +21,7 @@ from demele.bench.stored import (
 )
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Findings, Verdict
 from demele.core.errors import InputError, UnknownNameError, quoted
-from demele.core.kinds import renamed, suggestion
+from demele.core.kinds import suggestion
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result, about
@@ -591,7 +591,6 @@ class Characterisation(Findings, Result):
         return write_whole(path, packed(self))
 
 
-@renamed(max_bytes="max_size")
 def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
     """Read a file of :meth:`Characterisation.save`.
 

@@ -50,12 +50,4 @@ if TYPE_CHECKING:
     from demele.classifiers.score_kinds import loss_scores as loss_scores
     from demele.classifiers.score_kinds import pass_at_k as pass_at_k
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "compare_without_labels": "compare",
-        "rank_scores": "rank",
-        "judge_scores": "rank, compare or assess",
-        "ScoreRanking": "Judgement",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

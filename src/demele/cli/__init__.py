@@ -1,1 +1,46 @@
-"""The command line: ``demele score``, ``demele metrics``."""
+"""The command line: ``demele score``, ``demele list metrics``."""
+
+from collections.abc import Mapping
+
+#: Names of commands and options from before, which are refused, and what to write.
+INSTEAD: Mapping[str, str] = {
+    "unsupervised": "demele score CODES --unsupervised",
+    "breakdown": "demele score CODES CODES FACTORS --stability",
+    "downstream": "demele probe downstream",
+    "udr": "demele probe udr",
+    "metrics": "demele list metrics",
+    "data": "demele lab data",
+    "vae": "demele lab vae",
+    "fabric": "demele lab fabric",
+    "study": "demele lab study",
+    "noise add": "demele labels corrupt",
+    "noise estimate": "demele labels aggregate",
+    "noise clean": "demele labels clean",
+    "bench comparisons": "demele bench methods",
+    "--list": "demele list",
+    "--demo": "demele demo",
+    "--ask": "demele audit next --answers FILE",
+    "--noise-rate": "--noise RATE",
+    "--transition": "--noise FILE",
+    "--report": "-o FILE.html",
+    "--save": "-o FILE.json.gz",
+    "--methods": "-o NAME.methods.md",
+    "--pictures": "-o FILE.svg",
+    "--picture": "-o FILE.svg",
+    "--save-transition": "-o NAME.noise.csv",
+    "--save-annotations": "-o NAME.annotations.csv",
+    "--suspects": "--cleaning FILE, or -o NAME.suspects.csv",
+    "--rows": "--size, --sizes or --sample",
+    "--doubt": "--disagreement",
+    "--factors": "the factors as the last file",
+    "--group": "--runs NAME=FILES",
+    "--chance": "--permutations",
+    "--factor-audit": "--factor-noise FACTOR=FILE",
+    "--target": "--inference",
+    "--noise": "--label-noise",
+    "--size": "--image-size",
+    "--labels": "--image-labels",
+    "--common": "--ids common",
+    "--details": "--format json",
+    "--name": "--names",
+}

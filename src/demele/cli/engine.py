@@ -47,7 +47,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, Any, ClassVar, Literal, NoReturn, get_args, get_origin
 
-from demele.cli.old_names import new_option
+from demele.cli import INSTEAD
 from demele.cli.results import Output, Warned, check_writable, resuming, shown, warnings_in_one_line
 from demele.core.errors import DemeleError, InputError, plural, short_words
 from demele.core.kinds import Kind, annotation_of, joined, kind_of
@@ -460,8 +460,8 @@ def parsed(command: Command, name: str, words: Sequence[str]) -> Given:
     if unknown:
         flag = unknown[0].partition("=")[0]
         near = difflib.get_close_matches(flag, [one for one in takes if one.startswith("--")], n=1, cutoff=0.6)
-        new = new_option(flag, takes, name)
         hint = f"; did you mean {near[0]}?" if near else f" (see {name} --help)"
+        new = INSTEAD.get(flag)
         raise InputError(f"{flag} has a new name; write {new}" if new else f"{flag}: unknown option{hint}")
     return Given(files, {key: value for key, value in vars(read).items() if key != "files"})
 

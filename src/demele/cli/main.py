@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from demele.cli.old_names import NEW_COMMANDS
+from demele.cli import INSTEAD
 from demele.core.errors import DemeleError, InputError, OutputError, short_words
 from demele.core.version import __version__
 
@@ -151,13 +151,15 @@ def _run(words: list[str]) -> int:
         from demele.cli.engine import execute
 
         return execute(command, f"demele {name}", rest, printed)
-    if both in NEW_COMMANDS:
-        raise InputError(_unknown(both, both))
     group = next((one for one in longest if one in ABOUT), "")
     further = [word for word in words[len(group.split()) :] if not word.startswith("-")]
     if group and not further:
         return printed(_listed(group))
-    raise InputError(_unknown(name, " ".join([group, *further[:1]]).strip()))
+    asked = both if both in INSTEAD else " ".join([group, *further[:1]]).strip() or first
+    if asked in INSTEAD:
+        raise InputError(f"{asked} has a new name; write {INSTEAD[asked]}")
+    near = difflib.get_close_matches(asked, [*COMMANDS, *ABOUT], n=1, cutoff=0.6)
+    raise InputError(f"{asked}: unknown command{f'; did you mean demele {near[0]}?' if near else ' (see demele -h)'}")
 
 
 def _listed(group: str) -> str:
@@ -184,14 +186,6 @@ def overview() -> str:
     for group, names in OVERVIEW.items():
         lines += [group, *(f"  {name:<11}{ABOUT.get(name) or COMMANDS[name][1]}" for name in names)]
     return "\n".join([*lines, _OTHER, ""])
-
-
-def _unknown(name: str, words: str) -> str:
-    if name in NEW_COMMANDS:
-        return f"{name} has a new name; write demele {NEW_COMMANDS[name]}"
-    near = difflib.get_close_matches(words, [*COMMANDS, *ABOUT, *NEW_COMMANDS], n=1, cutoff=0.6)
-    meant = NEW_COMMANDS.get(near[0], near[0]) if near else ""
-    return f"{words}: unknown command{f'; did you mean demele {meant}?' if meant else ' (see demele -h)'}"
 
 
 def printed(text: str) -> int:

@@ -13,19 +13,10 @@ from demele.core.errors import MissingExtraError
 _NAMED = re.compile(r"^    from ([\w.]+) import (\w+) as \2$", re.MULTILINE)
 
 
-def lazily(
-    module: str, new_names: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def lazily(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a module whose names live elsewhere.
 
     What it imports under ``if TYPE_CHECKING:`` as ``from home import name as name`` are its names.
-
-    Parameters
-    ----------
-    module : str
-        Its name.
-    new_names : mapping of str to str, optional
-        New names by old ones, which are refused.
     """
     source = vars(sys.modules[module])["__loader__"].get_source(module)
     if source is None:
@@ -33,8 +24,6 @@ def lazily(
     home_of = {name: home for home, name in _NAMED.findall(source)}
 
     def found(name: str) -> Any:
-        if name in (new_names or {}):
-            raise AttributeError(f"{module}.{name} has a new name: {module}.{(new_names or {})[name]}", name=name)
         if name not in home_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module])
         home = home_of[name]

@@ -29,8 +29,4 @@ if TYPE_CHECKING:
     from demele.data.space import Sample as Sample
     from demele.data.space import Symmetry as Symmetry
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    dict.fromkeys(("demo", "label_set", "crowd_set"), "load_example")
-    | dict.fromkeys(("demo_names", "label_set_names", "crowd_set_names"), "example_names"),
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

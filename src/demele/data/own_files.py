@@ -27,7 +27,7 @@ from demele.core.array_files import (
     read_member,
 )
 from demele.core.errors import AmbiguousKindWarning, DemeleWarning, FormatError, InputError, listed, quoted, warn_user
-from demele.core.kinds import checked_name, renamed, suggestion
+from demele.core.kinds import checked_name, suggestion
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.core.result import Result
@@ -303,7 +303,6 @@ TEXTS = ("name", "provenance", "licence", "space")
 FACTORS, FILE = "factors.csv", "file"
 
 
-@renamed(max_bytes="max_size")
 def open_images(
     path: str | Path, *, factors: object = None, kinds: object = None, max_size: int | None = None
 ) -> ImageSet:

@@ -54,10 +54,4 @@ if TYPE_CHECKING:
     from demele.noise.transition import TransitionMatrix as TransitionMatrix
     from demele.noise.transition import estimate_transition as estimate_transition
 
-__getattr__, __dir__, __all__ = lazily(
-    __name__,
-    {
-        "corrupt": "add_noise",
-        **{f"add_{kind}_noise": f"add_noise(kind='{kind}')" for kind in ("uniform", "class", "feature", "model")},
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import (
-    MOVED_ARGUMENTS,
-    NEW_ARGUMENTS,
     Count,
     CountOrNone,
     Jobs,
@@ -313,9 +311,6 @@ def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
     metrics : mapping of name to their own options
     """
     names = ", ".join(metrics)
-    new = {**NEW_ARGUMENTS, **MOVED_ARGUMENTS}.get(keyword)
-    if new is not None:
-        return f"this argument was replaced; use `{new}`"
     if keyword == "protocol":
         return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, protocol=...)"
     own = ", ".join(dict.fromkeys(option for options in metrics.values() for option in options))

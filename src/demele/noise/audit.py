@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
-from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked, renamed
+from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
@@ -538,7 +538,6 @@ class AuditPlan:
         return pd.DataFrame(columns)
 
 
-@renamed(doubt="disagreement")
 @checked
 def draw_audit(
     n: Count, size: Count, *, disagreement: object = None, floor: Fraction = 0.4, within: object = None, seed: Seed = 0

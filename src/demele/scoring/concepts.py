@@ -23,7 +23,6 @@ from demele.core.kinds import (
     between,
     checked,
     checked_count,
-    renamed,
 )
 from demele.core.results import Chance, Note, Score
 from demele.core.seeds import rng_for
@@ -238,7 +237,6 @@ def by_factor(concepts: Sequence[Concept], values: Floats, m: int) -> Floats:
 AT_A_TIME = 64
 
 
-@renamed(k="top")
 @checked
 def sparse_probing(
     codes: object,

@@ -9,7 +9,7 @@ import numpy as np
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.given_data import Codes, Factors
-from demele.core.kinds import MOVED_ARGUMENTS, NEW_ARGUMENTS, Bins, renamed
+from demele.core.kinds import Bins
 from demele.core.results import Evaluation, Score
 from demele.metrics.options import Run, as_binning, check_blocks, checked_run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -56,7 +56,6 @@ def scores_in_pieces(asked: Sequence[Request], codes: Codes, factors: Factors, r
     return list(evaluation)
 
 
-@renamed(**NEW_ARGUMENTS, **MOVED_ARGUMENTS)
 def evaluate(
     codes: object,
     factors: object,

@@ -12,7 +12,7 @@ import numpy as np
 from demele.core.arrays import Floats
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, quoted, warn_user
 from demele.core.given_data import Codes, Factors
-from demele.core.kinds import MOVED_ARGUMENTS, NEW_ARGUMENTS, Bins, Runs, renamed, suggestion
+from demele.core.kinds import Bins, Runs, suggestion
 from demele.core.proportions import holm
 from demele.core.representation_comparison import (
     ModelScore,
@@ -202,7 +202,6 @@ class Compared:
         return found, f"certified bounds, widened by {method}"
 
 
-@renamed(**NEW_ARGUMENTS, **MOVED_ARGUMENTS)
 def compare_representations(
     codes: Mapping[str, object] | Sequence[object],
     factors: object,

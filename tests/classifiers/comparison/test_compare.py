@@ -279,7 +279,6 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("no instance", {"baseline": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
     ("a scalar", {"labels": 3}, InputError, r"labels"),
     ("an unknown method", {"method": "worst-cas"}, UnknownNameError, r"got 'worst-cas'; did you mean 'worst-case' or"),
-    ("an old method", {"method": "prudent-v2"}, UnknownNameError, r"its new name is 'hard-rows'$"),
     ("a method that is no name", {"method": 3}, InputError, r"method: expected one of overlap"),
     ("no noise", {"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
     ("no noise", {"method": "worst-case-overlap"}, InputError, r"needs noise="),
@@ -327,10 +326,6 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("an array as cleaning", {"method": Cleaned(np.zeros(500, bool))}, InputTypeError, r"cleaning: expected a Clean"),  # type: ignore[arg-type]
     ("no cleaning at all", {"method": Cleaned(None)}, InputTypeError, r"cleaning: expected a Cleaning, got NoneType"),
     ("no third classifier", {"method": Agreement(None)}, InputError, r"reference: expected one class per instance"),
-    ("a difficulty", {"difficulty": 1}, InputTypeError, r"difficulty: .* use method=HardRows\(difficulty=...\)"),
-    ("a proof", {"exact": True}, InputTypeError, r"exact: .* use method=Audited\(exact=...\)"),
-    ("a positive class", {"positive": 1}, InputTypeError, r"positive: this argument was replaced; use of$"),
-    ("names", {"names": ("a", "b")}, InputTypeError, r"names: .* use pandas.Series\(baseline, name=...\)"),
     ("no labels", {"labels": None}, InputError, r"labels: expected one class per instance, .*NoneType"),
     (
         "true labels in another order",

@@ -40,7 +40,6 @@ from demele.core.kinds import (
     names_in,
     number,
     outside_parentheses,
-    renamed,
 )
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.signature import fingerprint
@@ -141,7 +140,6 @@ def read_measures(measures: Any, words: Vocabulary, reference: str) -> tuple[Ask
 # The call -------------------------------------------------------------------------------------------------------------
 
 
-@renamed(noise_rates="noise")
 @checked
 def check_methods(
     predictions: object,

@@ -27,7 +27,7 @@ from demele.classifiers.measures.bias import indicator_counts
 from demele.core.arrays import Floats, Integers, Rows
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
-from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked, checked_pair, renamed
+from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked, checked_pair
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labels, vocabulary
 from demele.core.proportions import proportion
 from demele.core.seeds import rng_for
@@ -282,7 +282,6 @@ TRAINING_RATES = (0.01, 0.05, 0.1, 0.2, 0.3)
 ANNOTATORS, CLASSIFIERS, DECISIONS = (0.0, 0.1), (0.1, 0.75), (0.75, 1.0)
 
 
-@renamed(noise_rates="noise")
 @checked
 def noise_experiment(
     features: Data = None,

@@ -30,7 +30,6 @@ from demele.core.kinds import (
     checked_name,
     checked_number,
     is_whole,
-    renamed,
 )
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_models
 from demele.core.result import Result, about
@@ -489,7 +488,6 @@ class AuditForecast(Result):
     document = forecast_document
 
 
-@renamed(target="inference")
 @checked
 def plan_audit(
     predictions: object,

@@ -39,7 +39,7 @@ from demele.classifiers.row_groups import read_groups, refuse_whole_groups
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name, renamed
+from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name
 from demele.core.labelled import Labelled, read_labelled, read_models, shown
 from demele.core.proportions import holm
 from demele.core.result import Result, plain
@@ -204,26 +204,10 @@ def refuse_groups(spec: MethodSpec, question: Question) -> None:
         )
 
 
-#: How two classifiers are named.
-NAMES = "pandas.Series(baseline, name=...)"
-#: Arguments that are now options of a method, and how they are written.
-REPLACED = {
-    "positive": "of",
-    "difficulty": "method=HardRows(difficulty=...)",
-    "prudence": "method=HardRows(prudence=...)",
-    "cleaning": "method=Cleaned(...)",
-    "reference": "method=Agreement(...)",
-    "true_labels": "method=TrueLabels(...)",
-    "exact": "method=Audited(exact=...)",
-    "expert_error": "method=Audited(expert_error=...)",
-    "seed": "method=Sequential(seed=...)",
-}
-
 # Whether a candidate classifier is better than the baseline -----------------------------------------------------------
 
 
 @also_of_scores
-@renamed(established="baseline", target="inference", names=NAMES, **REPLACED)
 def compare(
     baseline: object,
     candidate: object,
@@ -475,7 +459,6 @@ def square(values: NDArray[Any], m: int) -> NDArray[Any]:
 
 
 @also_of_scores
-@renamed(target="inference", **{old: new for old, new in REPLACED.items() if old != "true_labels"})
 @checked
 def rank(
     predictions: object,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from demele.classifiers.betting import Draws, enough, score_wealth
-from demele.classifiers.comparison.compare import NAMES, refuse_groups
+from demele.classifiers.comparison.compare import refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
 from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, bet_outcomes, signs, terms
@@ -30,7 +30,7 @@ from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, read_scores, stacked
 from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError, InputTypeError
-from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked, renamed
+from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.result import Result
 from demele.core.seeds import rng_for
@@ -128,7 +128,6 @@ class SequentialComparison(Result):
         """Make that of scores where the first argument holds them."""
         return object.__new__(SequentialScores if isinstance(baseline, RowScores) else cls)
 
-    @renamed(established="baseline", target="inference", doubt="disagreement", names=NAMES, cap="labels_used")
     @checked
     def __init__(
         self,

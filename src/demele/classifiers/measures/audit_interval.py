@@ -10,7 +10,7 @@ from demele.classifiers.pooled_strata import TINY, Cells, PooledStrata, crossing
 from demele.classifiers.row_groups import Groups
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError
-from demele.core.kinds import Level, checked, checked_count, checked_whole, renamed
+from demele.core.kinds import Level, checked, checked_count, checked_whole
 from demele.core.labelled import Indices, Labelled
 from demele.core.proportions import exact_high, exact_low, score_interval
 from demele.core.uncertainty import Interval, Note
@@ -30,7 +30,6 @@ _METHODS = {False: "audit, pooled strata", True: "audit strata, exact bounds"}
 PREDICTED = np.array([1.0, 1.0, 0.0, 0.0])
 
 
-@renamed(target="inference")
 @checked
 def audit_interval(
     hits: int,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_given
-from demele.core.kinds import MOVED_ARGUMENTS, NEW_ARGUMENTS, Fraction, checked_name, renamed
+from demele.core.kinds import Fraction, checked_name
 from demele.core.results import Dependency, Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.discretise import Binning
@@ -165,7 +165,6 @@ def _of_groups(crossed: CrossedIRS, data: Data, labels: NDArray[np.intp], how: d
 Columns = Sequence[int] | Sequence[str] | int | str | None
 
 
-@renamed(**NEW_ARGUMENTS, **MOVED_ARGUMENTS)
 def interventional_robustness(
     codes: object,
     factors: object,
@@ -401,7 +400,6 @@ def domain_shift_robustness(
     )
 
 
-@renamed(**MOVED_ARGUMENTS)
 def interventional_disentanglement(
     codes: object,
     factors: object,

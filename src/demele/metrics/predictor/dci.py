@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats
 from demele.core.errors import UnknownNameError
 from demele.core.inputs import read_given
-from demele.core.kinds import MOVED_ARGUMENTS, Count, Positive, Several, checked_name, renamed, suggestion
+from demele.core.kinds import Count, Positive, Several, checked_name, suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.estimation.importance import FittedImportance, Shuffled, Shuffles, lasso_importance
@@ -294,7 +294,6 @@ def _unexplained(fitted: Importances, importance: str, value: float) -> tuple[No
     return (Note(code="unexplained", message=message, severity="fragile"),)
 
 
-@renamed(**MOVED_ARGUMENTS)
 def dci(
     codes: object,
     factors: object,
