@@ -115,7 +115,7 @@ def test_a_stratum_without_an_audited_row_is_refused() -> None:
     refuses(NotEnoughData, "outside the 3 rows", assess, [1, 0, 1, 0], [1, 1, 1, 0], audit=audit)
     with pytest.raises(InputError, match="names row 9"):
         assess([1, 0], [1, 0], audit=Audit([0, 1], [1, 0], design="stratified", within=[9]))
-    refuses(InputError, "for design 'stratified' only", Audit, [0], [1], design="uniform", within=[1])
+    refuses(InputError, "only for design 'stratified'", Audit, [0], [1], design="uniform", within=[1])
 
 
 @pytest.mark.long

@@ -42,7 +42,7 @@ def test_no_matrix() -> None:
         ([[1, 0], [1, 1]], "look like counts"),
         ([[0.9, 0.2], [0.1, 0.8]], r"first row 0 with sum 1.1; its columns do: it looks transposed.*transpose it"),
         ([[0.9, 0.1], [0.2, 0.799]], "1 does not, first row 1 with sum 0.999; if that is rounding"),
-        ([[0.9, 0.2], [0.3, 0.8]], "2 do not, first row 0 with sum 1.1: row = true class"),
+        ([[0.9, 0.2], [0.3, 0.8]], "2 do not, first row 0 with sum 1.1; row = true class"),
         ([[1.0]], "at least 2 classes"),
         ([["a", "b"], ["c", "d"]], "table of numbers"),
         ("matrix.csv", "got str"),

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
 
 Design = Literal["uniform", "weighted", "stratified", "selective"]
-
-_DESIGNS = (
-    "'uniform': a simple random sample of all rows, without replacement; "
-    "'weighted': a random sample in which each row had a known probability to be drawn (give "
-    "`probabilities=`); "
-    "'stratified': two simple random samples, one among some of the rows and one among all others (give "
-    "`within=`; join_audits makes such an audit); "
-    "'selective': rows chosen for a reason, such as those that models disagree on"
-)
 #: What an audit found contradicts an assumption under which it is found more seldom than this.
 UNLIKELY = 0.01
 #: Arithmetic on shares of rows may be off by so much.
@@ -133,9 +124,7 @@ class CodedAudit:
         message = f"the expert changed {changed} of {self.k} audited labels"
         most = self.k >= FEW_AUDITED and 2 * changed > self.k
         if most:
-            message += (
-                ", more than half: are its rows those of this test set, counted from 0, and its classes the same?"
-            )
+            message += ", more than half: are its rows those of this test set, from 0, and its classes the same?"
         changes = Note(code="audit", message=message, severity="warning" if most else "info")
         return changes, *unclear_notes(self.k, self.unclear)
 
@@ -231,43 +220,42 @@ class Audit:
         within: object = None,
         unseen_positives: Rate = 1.0,
     ) -> None:
-        drawn = read_rows(rows)
-        several = isinstance(labels, Mapping)
-        columns = labels.values() if isinstance(labels, Mapping) else [labels]
-        if not columns:
+        drawn, systems = read_rows(rows), tuple(map(str, labels)) if isinstance(labels, Mapping) else ()
+        if isinstance(labels, Mapping) and not systems:
             raise NotEnoughData("labels", "expected scores of at least one system, got none")
         read = []
-        for one in columns:
+        for one in labels.values() if isinstance(labels, Mapping) else [labels]:
             column = as_column(one, "labels")
             real = column.dtype.kind == "f" and column.ndim == 1 and (column != np.round(column)).any()
-            scored = several or real
-            read.append(optional_numbers(one, "labels", "score") if scored else read_labels(one, "labels"))
+            read.append(optional_numbers(one, "labels", "score") if systems or real else read_labels(one, "labels"))
             if read[-1].size != drawn.size:
                 raise InputError(
                     ("rows", "labels"),
                     f"expected one expert label per audited row, got {drawn.size} rows and {read[-1].size} labels",
                 )
+        for name, value, of in (
+            ("probabilities", probabilities, "weighted"),
+            ("least_probability", least_probability, "weighted"),
+            ("within", within, "stratified"),
+            ("unseen_positives", unseen_positives if unseen_positives < 1 else None, "stratified"),
+        ):
+            if value is not None and design != of:
+                raise InputError(name, f"only for design {of!r}, got it with {design!r}; leave out one of them")
+            if value is None and design == of and name in ("probabilities", "within"):
+                needed = "the probability in (0, 1] that each audited row was to be drawn"
+                needed = needed if name == "probabilities" else "all rows of the first stratum; see join_audits"
+                raise InputError(name, f"a {design} design needs {needed}")
         chances = None
-        if design == "weighted":
-            if probabilities is None:
-                message = "a weighted design needs the probability in (0, 1] that each audited row was to be drawn"
-                raise InputError("probabilities", message)
+        if probabilities is not None:
             wanted = "numbers in (0, 1]"
             chances = number_column(
                 probabilities, "probabilities", drawn.size, "audited row", wanted, inside=lambda p: (p > 0) & (p <= 1)
             )
-        for name, value in (("probabilities", probabilities), ("least_probability", least_probability)):
-            if value is not None and design != "weighted":
-                raise InputError(name, f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
-        if (within is None) == (design == "stratified"):
-            raise InputError("within", f"all rows of the first stratum, for design 'stratified' only; {_DESIGNS}")
-        if unseen_positives < 1 and design != "stratified":
-            raise InputError("unseen_positives", f"only for design 'stratified', got it with {design!r}; {_DESIGNS}")
         set_fields(
             self,
             rows=drawn,
-            labels=np.stack(read, axis=1) if several else read[0],
-            systems=tuple(map(str, labels)) if isinstance(labels, Mapping) else (),
+            labels=np.stack(read, axis=1) if systems else read[0],
+            systems=systems,
             design=design,
             probabilities=chances,
             least_probability=least_probability,
@@ -317,9 +305,9 @@ class Audit:
 
         NaN for a selective design; no stratum but for a stratified one.
         """
+        if self.probabilities is not None:
+            return self.probabilities, None
         if self.within is None:
-            if self.probabilities is not None:
-                return self.probabilities, None
             return np.full(self.k, self.k / n if self.design == "uniform" else np.nan), None
         if self.within.max() >= n:
             raise InputError(f"{argument}.within", f"names row {self.within.max()}; {n:,} rows are counted from 0")
@@ -523,10 +511,15 @@ class AuditPlan:
         InputError, InputTypeError, NotEnoughData
             If their number differs, or they are no classes.
         """
-        held: dict[str, Any] = {
-            name: getattr(self, name) for name in ("design", "probabilities", "least_probability", "within")
-        }
-        return Audit(self.rows, labels, unseen_positives=unseen_positives, **held)
+        return Audit(
+            self.rows,
+            labels,
+            design=self.design,
+            probabilities=self.probabilities,
+            least_probability=self.least_probability,
+            within=self.within,
+            unseen_positives=unseen_positives,
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row and, for a weighted design, probability: a form to fill in."""
@@ -600,7 +593,7 @@ def draw_audit(
     if disagreement is None:
         rows = rng_for(seed, "draw_audit", "uniform", n).permutation(n)[:size]
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
-    doubts = read_disagreement(disagreement, n)
+    doubts = number_column(disagreement, "disagreement", n, "row")
     mean = doubts.mean() or 1.0
     chances = inclusion_probabilities(floor + (1 - floor) * doubts / mean, size)
     draws = rng_for(seed, "draw_audit", "weighted", n).random(n)
@@ -662,65 +655,35 @@ def disagreement(predictions: object, labels: object = None) -> Floats:
     array([0.    , 0.4805, 0.    ])
     """
     if isinstance(predictions, Mapping) or hasattr(predictions, "columns"):
-        rows = [read_labels(values, name) for name, values in read_models(predictions).items()]
+        models = read_models(predictions)
     else:
-        models = items_of(predictions, "predictions", "shape (n_models, n)")
-        rows = [read_labels(values, f"predictions, model {index}") for index, values in enumerate(models)]
-        if len(rows) < 2 and labels is None:
+        items = items_of(predictions, "predictions", "shape (n_models, n)")
+        models = {f"predictions, model {index}": values for index, values in enumerate(items)}
+        if len(models) < 2 and labels is None:
             raise NotEnoughData(
                 "predictions",
-                f"expected at least 2 models, shape (n_models, n), got {len(rows)}; one model cannot disagree",
+                f"expected at least 2 models, shape (n_models, n), got {len(models)}; one model cannot disagree",
             )
-    if labels is not None:
-        rows.append(read_labels(labels, "labels"))
-    n = rows[0].size
+    rows = [read_labels(values, name) for name, values in models.items()]
+    rows += [] if labels is None else [read_labels(labels, "labels")]
+    n, n_voters = rows[0].size, len(rows)
     for index, row in enumerate(rows):
         if row.size != n:
-            what = "labels" if labels is not None and index == len(rows) - 1 else f"model {index}"
+            what = f"model {index}" if index < len(models) else "labels"
             raise InputError(
                 "predictions",
                 f"expected shape (n_models, n), the same n for all, got {n} rows for model 0 and "
-                f"{row.size} for {what}"
-                + ("; pass predictions.T" if what == "labels" and len(rows) - 1 == row.size else ""),
+                f"{row.size} for {what}" + ("; pass predictions.T" if what == "labels" and index == row.size else ""),
             )
     words = common_vocabulary(rows)
-    k, n_voters = len(words), len(rows)
-    votes = np.stack([words.encode(row, f"predictions, model {index}") for index, row in enumerate(rows)])
+    k, votes = len(words), np.stack([words.encode(row, f"predictions, model {i}") for i, row in enumerate(rows)])
+    shares = np.arange(1, n_voters + 1) / n_voters
+    terms = np.append(0.0, -shares * np.log(shares))  # of each number of votes for a class
     result = np.empty(n)
     step = max(1, CELLS_AT_ONCE // max(k, n_voters))
     for start in range(0, n, step):
         part = votes[:, start : start + step].astype(np.int64)
         width = part.shape[1]
         counts = np.bincount((part + np.arange(width) * k).ravel(), minlength=width * k).reshape(width, k)
-        shares = counts / n_voters
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(counts > 0, -shares * np.log(shares), 0.0)
-        result[start : start + step] = terms.sum(axis=1) ** 2
+        result[start : start + step] = terms[counts].sum(axis=1) ** 2
     return result
-
-
-def read_disagreement(values: object, n: int) -> Floats:
-    """Check numbers that say where labels are worth most, one per row.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Finite numbers >= 0, in any unit.
-    n : int
-        Rows of the test set.
-
-    Returns
-    -------
-    array of float64 of shape (n,)
-
-    Raises
-    ------
-    InputError
-        If there are not n of them, or some are missing, infinite or negative.
-
-    Examples
-    --------
-    >>> read_disagreement([0, 2, 1], 3)
-    array([0., 2., 1.])
-    """
-    return number_column(values, "disagreement", n, "row")

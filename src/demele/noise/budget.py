@@ -9,8 +9,9 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
 from demele.core.kinds import Count, between, checked, is_number
 from demele.core.labelled import ALL_CORRECT, Indices, plain_text
+from demele.core.proportions import exact_high, exact_low
 from demele.core.table_columns import whole_array
-from demele.noise.transition import TransitionCounts, TransitionMatrix, hypergeometric_limit, proportion_limits
+from demele.noise.transition import TransitionCounts, TransitionMatrix, hypergeometric_limit
 
 #: Rounds of narrowing the class proportions; stopping early leaves limits that are wider, and hold.
 NARROWINGS = 200
@@ -153,7 +154,7 @@ def _of_rate(rate: float, given: Counts) -> NoiseBudget:
 def _of_matrix(noise: TransitionMatrix, given: Counts, tail: float) -> NoiseBudget:
     table, n, k = noise.probabilities, int(given.sum()), given.size
     mistakes = table * (1 - np.eye(k))
-    lows, highs = proportion_limits(given, n, tail / 4 / (2 * k))
+    lows, highs = exact_low(given, n, tail / 8 / k), exact_high(given, n, tail / 8 / k)
     found = _class_proportions(table, lows, highs)
     least, most = (np.zeros(k), np.ones(k)) if found is None else found
     # Expected shares at their largest: of all wrong labels, of those given k, of those truly j, of each mistake.

@@ -1,18 +1,19 @@
 """How true classes become given labels: as probabilities, and as counts of a sample. Rows are true classes in both."""
 
 import hashlib
-from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.arrays import Counts, Floats, Rows
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
-from demele.core.kinds import Classes, Level, checked, checked_level
+from demele.core.kinds import Classes, checked, checked_level
 from demele.core.labelled import Vocabulary, common_vocabulary, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.proportions import exact_interval, proportion
 from demele.core.result import Result, about, plain
 from demele.core.signature import OptionText
 from demele.core.table_columns import check_rows, real_numbers
@@ -32,18 +33,26 @@ SUM_TOLERANCE = 1e-6
 
 
 class SquareTable(Result):
-    """What transition matrices and counts share: classes, which may have names, on both axes."""
+    """What transition matrices and counts share: entries of classes by classes, which may have names."""
 
     __slots__ = ()
+    #: The field that holds the entries.
+    _entries: ClassVar[str]
     classes: tuple[int | str, ...] | None
 
-    @abstractmethod
+    @property
     def _table(self) -> NDArray[Any]:
-        """Return the entries."""
+        table: NDArray[Any] = getattr(self, self._entries)
+        return table
+
+    @property
+    def _words(self) -> Vocabulary:
+        """The classes, numbered where they have no names."""
+        return Vocabulary(tuple(range(self.k)) if self.classes is None else self.classes)
 
     def _identity(self) -> tuple[object, ...]:
         """Return all that two equal tables have in common."""
-        return type(self), self.classes, getattr(self, "sample_of", None), self._table().tobytes()
+        return type(self), self.classes, getattr(self, "sample_of", None), self._table.tobytes()
 
     def __eq__(self, other: object) -> bool:
         return self._identity() == other._identity() if isinstance(other, SquareTable) else NotImplemented
@@ -54,19 +63,49 @@ class SquareTable(Result):
     @property
     def k(self) -> int:
         """Number of classes."""
-        return len(self._table())
+        return len(self._table)
 
     def in_signature(self) -> OptionText:
         """Return what a signature holds of it: its size, and a digest that does not depend on the order of classes."""
-        return OptionText(type(self).__name__, (("k", self.k), ("digest", table_digest(self._table(), self.classes))))
+        names, table = self.classes, self._table
+        if names is None:
+            return OptionText(type(self).__name__, (("k", self.k), ("digest", digest(table, None))))
+        order = np.array(sorted(range(self.k), key=lambda index: (str(type(names[index])), names[index])))
+        known = digest(table[np.ix_(order, order)], [names[index] for index in order])
+        return OptionText(type(self).__name__, (("k", self.k), ("digest", known)))
+
+    def ordered(self, classes: Sequence[object], argument: str = "noise") -> Self:
+        """Return the same table with its classes in another order.
+
+        A table without names is supposed to be in that order already, and returned as it is.
+
+        Raises
+        ------
+        InputError
+            If the classes are not the same.
+        """
+        names, own = vocabulary(np.empty(0), classes=classes).classes, self.classes
+        if len(names) != self.k:
+            raise InputError(
+                argument,
+                f"expected {len(names)} classes, as the labels have ({shown(names)}), got {self.k}"
+                + (f": {shown(own)}" if own else ""),
+            )
+        if own is None:
+            return self
+        missing = [name for name in names if name not in own]
+        if missing:
+            raise InputError(argument, f"its classes {shown(own)} lack {shown(missing)}, which the labels have")
+        order, one = [own.index(name) for name in names], copy(self)
+        set_fields(one, classes=names, **{self._entries: frozen_copy(self._table[np.ix_(order, order)])})
+        return one
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame: index "true", columns "given"."""
         import pandas as pd
 
-        names = list(words_of(self.classes, self.k).classes)
-        index, columns = pd.Index(names, name="true"), pd.Index(names, name="given")
-        return pd.DataFrame(self._table().copy(), index=index, columns=columns)
+        index, columns = (pd.Index(self._words.classes, name=axis) for axis in ("true", "given"))
+        return pd.DataFrame(self._table.copy(), index=index, columns=columns)
 
 
 def digest(*parts: object) -> str:
@@ -80,17 +119,8 @@ def digest(*parts: object) -> str:
     return made.hexdigest()
 
 
-def table_digest(table: NDArray[Any], classes: tuple[int | str, ...] | None) -> str:
-    """Digest that does not depend on the order of named classes, as what the table says does not."""
-    if classes is None:
-        return digest(table, None)
-    order = np.array(sorted(range(len(classes)), key=lambda index: (str(type(classes[index])), classes[index])))
-    return digest(table[np.ix_(order, order)], [classes[index] for index in order])
-
-
 def read_square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple[int | str, ...] | None]:
-    """Return a table of shape (K, K) with the names of its classes, if it has any."""
-    named = _axes(values, argument) if hasattr(values, "columns") and hasattr(values, "index") else None
+    """Return a table of shape (K, K) with the names of its classes: those given, or those of a data frame, if any."""
     if values is None or isinstance(values, str | bytes | SquareTable):
         raise InputTypeError(argument, f"expected a table of shape (K, K), got {type(values).__name__}")
     table = real_numbers(values, argument, "a table of numbers of shape (K, K)")
@@ -107,56 +137,26 @@ def read_square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple
             f"{plural(len(bad), 'missing or infinite value', 'missing or infinite values')}, first at row "
             f"{bad[0][0]}, column {bad[0][1]}",
         )
-    if classes is None:
-        return table, named
-    names = vocabulary(np.empty(0), classes=classes).classes
-    if len(names) != len(table):
+    names = None if classes is None else vocabulary(np.empty(0), classes=classes).classes
+    if names is not None and len(names) != len(table):
         raise InputError(
             "classes", f"expected {len(table)} names, one per row of {argument}, got {len(names)}: {shown(names)}"
         )
-    if named is not None and named != names:
-        raise InputError(
-            "classes", f"the data frame names {shown(named)}, got {shown(names)}; leave classes out, or align them"
-        )
+    if hasattr(values, "columns") and hasattr(values, "index"):
+        rows, columns, numbers = list(values.index), list(values.columns), list(range(len(table)))
+        if rows not in (columns, numbers):
+            raise InputError(
+                argument,
+                f"expected the same classes in rows and columns, in the same order, got {shown(rows)} and "
+                f"{shown(columns)}",
+            )
+        named = None if columns == numbers else vocabulary(np.empty(0), classes=columns).classes
+        if named and names and named != names:
+            raise InputError(
+                "classes", f"the data frame names {shown(named)}, got {shown(names)}; leave classes out, or align them"
+            )
+        names = named or names
     return table, names
-
-
-def _axes(frame: Any, argument: str) -> tuple[int | str, ...] | None:
-    """Names of the classes that a data frame carries; None where it only numbers them."""
-    rows, columns = list(frame.index), list(frame.columns)
-    plain = list(range(len(rows)))
-    if rows == plain and columns == plain:
-        return None
-    if rows != columns and rows != plain:
-        raise InputError(
-            argument,
-            f"expected the same classes in rows and columns, in the same order, got {shown(rows)} and {shown(columns)}",
-        )
-    return vocabulary(np.empty(0), classes=columns).classes
-
-
-def order_of(
-    own: tuple[int | str, ...] | None, k: int, classes: Sequence[object], argument: str
-) -> tuple[Rows, tuple[int | str, ...]]:
-    """Return where each class of the labels is in the table, and their names."""
-    words = vocabulary(np.empty(0), classes=classes)
-    if len(words) != k:
-        raise InputError(
-            argument,
-            f"expected {len(words)} classes, as the labels have ({shown(words.classes)}), got {k}"
-            + (f": {shown(own)}" if own else ""),
-        )
-    if own is None:
-        return np.arange(k), words.classes
-    missing = [name for name in words.classes if name not in own]
-    if missing:
-        raise InputError(argument, f"its classes {shown(own)} lack {shown(missing)}, which the labels have")
-    return np.array([own.index(name) for name in words.classes], dtype=np.intp), words.classes
-
-
-def words_of(classes: tuple[int | str, ...] | None, k: int) -> Vocabulary:
-    """Return the classes, numbered where they have no names."""
-    return Vocabulary(tuple(range(k)) if classes is None else classes)
 
 
 def frozen_copy(table: NDArray[Any]) -> NDArray[Any]:
@@ -276,15 +276,6 @@ def hypergeometric_limit(size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, err
     return limits
 
 
-def proportion_limits(hits: Counts, n: int | Counts, error: float) -> tuple[Floats, Floats]:
-    """Return one-sided exact limits of proportions, each failing with probability ``error`` at most."""
-    from scipy.stats import beta
-
-    low = np.where(hits > 0, beta.ppf(error, np.maximum(hits, 1), n - hits + 1), 0.0)
-    high = np.where(hits < n, beta.isf(error, hits + 1, np.maximum(n - hits, 1)), 1.0)
-    return low, high
-
-
 #: Rows whose sums are no farther from 1 than this were rounded.
 ROUNDED = 0.01
 
@@ -330,51 +321,43 @@ class TransitionMatrix(SquareTable):
     0.15
     """
 
-    _kind = "transition matrix"
+    _kind, _entries = "transition matrix", "probabilities"
 
     probabilities: Floats
     classes: tuple[int | str, ...] | None
 
     def __init__(self, probabilities: "ArrayLike | pd.DataFrame", classes: Sequence[object] | None = None) -> None:
         table, names = read_square(probabilities, classes, "probabilities")
-        wrong = (table < 0) | (table > 1 + SUM_TOLERANCE)
-        if wrong.any():
-            row, column = (int(index) for index in np.argwhere(wrong)[0])
-            whole = bool((table >= 0).all() and (table == np.floor(table)).all())
+        whole = bool((table >= 0).all() and (table == np.floor(table)).all())
+        wrong = np.argwhere((table < 0) | (table > 1 + SUM_TOLERANCE))
+        if wrong.size:
+            row, column = wrong[0]
             raise InputError(
                 "probabilities",
-                f"{plural(int(wrong.sum()), 'value', 'values')} outside [0, 1], first {table[row, column]:g} at "
-                f"row {row}, "
-                f"column {column}"
-                + (
-                    "; these look like counts: use TransitionCounts"
-                    if whole
-                    else "; give probabilities, not percentages"
-                ),
+                f"{plural(len(wrong), 'value', 'values')} outside [0, 1], first {table[row, column]:g} at row {row}, "
+                f"column {column}; "
+                + ("these look like counts: use TransitionCounts" if whole else "give probabilities, not percentages"),
             )
         sums = table.sum(axis=1)
         off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
         if off.size:
             row = int(off[0])
-            called = row if names is None else quoted(names[row])
-            rows = f"expected rows that sum to 1, {off.size} {'does' if off.size == 1 else 'do'} not, "
-            rows += f"first row {called} with sum {sums[row]:g}"
             if (np.abs(table.sum(axis=0) - 1) <= SUM_TOLERANCE).all():
-                raise InputError(
-                    "probabilities", f"{rows}; its columns do: it looks transposed: rows are true classes; transpose it"
-                )
-            if (table == np.floor(table)).all():
-                raise InputError("probabilities", f"{rows}; these look like counts: use TransitionCounts")
-            if np.abs(sums - 1).max() > ROUNDED:
-                entries = "row = true class, its entries how often each class is given"
-                raise InputError("probabilities", f"{rows}: {entries}")
-            raise InputError("probabilities", f"{rows}; if that is rounding, divide each row by its sum")
+                remedy = "its columns do: it looks transposed: rows are true classes; transpose it"
+            elif whole:
+                remedy = "these look like counts: use TransitionCounts"
+            elif np.abs(sums - 1).max() > ROUNDED:
+                remedy = "row = true class, its entries how often each class is given"
+            else:
+                remedy = "if that is rounding, divide each row by its sum"
+            raise InputError(
+                "probabilities",
+                f"expected rows that sum to 1, {off.size} {'does' if off.size == 1 else 'do'} not, first row "
+                f"{row if names is None else quoted(names[row])} with sum {sums[row]:g}; {remedy}",
+            )
         set_fields(self, probabilities=frozen_copy(table / sums[:, None]), classes=names)
 
     document = matrix_document
-
-    def _table(self) -> Floats:
-        return self.probabilities
 
     def probability(self, *, true: object, given: object) -> float:
         """Return the probability that an instance of class ``true`` is labelled ``given``.
@@ -384,7 +367,7 @@ class TransitionMatrix(SquareTable):
         InputError
             If one of them is no class.
         """
-        words = words_of(self.classes, self.k)
+        words = self._words
         return float(self.probabilities[words.index(true, "true"), words.index(given, "given")])
 
     def rate(self, priors: object) -> float:
@@ -408,19 +391,6 @@ class TransitionMatrix(SquareTable):
                 "priors", f"expected proportions that sum to 1, got sum {shares.sum():g}, least {shares.min():g}"
             )
         return float(shares @ (1 - np.diag(self.probabilities)))
-
-    def ordered(self, classes: Sequence[object], argument: str = "noise") -> "TransitionMatrix":
-        """Return the same matrix with its classes in another order.
-
-        A matrix without names is supposed to be in that order already, and returned as it is.
-
-        Raises
-        ------
-        InputError
-            If the classes are not the same.
-        """
-        order, names = order_of(self.classes, self.k, classes, argument)
-        return TransitionMatrix(self.probabilities[np.ix_(order, order)], names) if self.classes else self
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -463,7 +433,7 @@ class TransitionCounts(SquareTable):
     0.1
     """
 
-    _kind = "transition counts"
+    _kind, _entries = "transition counts", "counts"
 
     counts: Counts
     classes: tuple[int | str, ...] | None
@@ -478,16 +448,15 @@ class TransitionCounts(SquareTable):
         sample_of: SampleOf = "source",
     ) -> None:
         table, names = read_square(counts, classes, "counts")
-        # Refuse a table that holds other than counts
         odd = np.argwhere((table != np.floor(table)) | (table < 0))
         if odd.size:
-            row, column = int(odd[0][0]), int(odd[0][1])
+            row, column = odd[0]
             likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
             raise InputError(
                 "counts",
                 f"expected whole numbers >= 0, got {plural(len(odd), 'other', 'others')}, first "
-                f"{table[row, column]:g} at row {row}, "
-                f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
+                f"{table[row, column]:g} at row {row}, column {column}"
+                + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
             )
         if table.max() > 2**53:
             raise InputError("counts", f"expected counts up to 2^53, got {table.max():g}")
@@ -501,9 +470,6 @@ class TransitionCounts(SquareTable):
         return OptionText("TransitionCounts", (k, ("n", self.n), ("sample_of", self.sample_of), digest))
 
     document = counts_document
-
-    def _table(self) -> Counts:
-        return self.counts
 
     @property
     def n(self) -> int:
@@ -523,15 +489,12 @@ class TransitionCounts(SquareTable):
     @property
     def notes(self) -> tuple[Note, ...]:
         """A note on the classes without a counted instance, if there are any."""
-        unseen = [
-            str(name) for name, size in zip(self.to_frame().index, self.counts.sum(axis=1), strict=True) if not size
-        ]
+        unseen = [str(self._words.classes[row]) for row in np.flatnonzero(self.counts.sum(axis=1) == 0)]
         message = f"{len(unseen)} classes have no true instance in the sample: how they are labelled is unknown."
         note = Note(code="unseen-classes", message=message, subject=tuple(unseen[:6]), severity="warning")
         return (note,) if unseen else ()
 
-    @checked
-    def rate_interval(self, *, level: Level = 0.95) -> Interval:
+    def rate_interval(self, *, level: float = 0.95) -> Interval:
         """Return Clopper and Pearson's interval of the rate of wrong labels in what the sample was drawn from.
 
         Parameters
@@ -544,10 +507,8 @@ class TransitionCounts(SquareTable):
         >>> print(TransitionCounts([[50, 0], [0, 50]]).rate_interval(level=0.95))
         [0.000, 0.036]
         """
-        from scipy.stats import binomtest
-
-        found = binomtest(self.wrong, self.n).proportion_ci(level, method="exact")
-        return Interval(low=float(found.low), high=float(found.high), level=level, method="exact")
+        low, high = exact_interval(self.wrong, self.n, level=level)
+        return Interval(low=float(low), high=float(high), level=level, method="exact")
 
     def per_class(self, *, level: float = 0.95) -> "pd.DataFrame":
         """Return a row for each true class: instances, wrong labels, their share, and its exact interval.
@@ -558,13 +519,20 @@ class TransitionCounts(SquareTable):
         """
         import pandas as pd
 
-        frame = self.to_frame()
         sizes = self.counts.sum(axis=1)
         wrong = sizes - np.diag(self.counts)
-        low, high = proportion_limits(wrong, sizes, (1 - checked_level(level)) / 2)
-        share = wrong / np.where(sizes > 0, sizes, np.nan)
-        columns = {"instances": sizes, "wrong": wrong, "share_wrong": share, "low": low, "high": high}
-        return pd.DataFrame(columns, index=frame.index)
+        low, high = (
+            np.where(sizes > 0, end, open_)
+            for end, open_ in zip(exact_interval(wrong, sizes, level=level), (0.0, 1.0), strict=True)
+        )
+        columns = {
+            "instances": sizes,
+            "wrong": wrong,
+            "share_wrong": proportion(wrong, sizes),
+            "low": low,
+            "high": high,
+        }
+        return pd.DataFrame(columns, index=pd.Index(self._words.classes, name="true"))
 
     @checked
     def to_matrix(self, *, empty: Literal["raise", "right"] = "raise") -> TransitionMatrix:
@@ -583,7 +551,7 @@ class TransitionCounts(SquareTable):
         sums = self.counts.sum(axis=1)
         none = np.flatnonzero(sums == 0)
         if none.size and empty == "raise":
-            names = shown([words_of(self.classes, self.k).classes[row] for row in none])
+            names = shown([self._words.classes[row] for row in none])
             raise NotEnoughData(
                 "counts",
                 f"no instance is truly of {none.size} of {self.k} classes ({names}), so how they are labelled "
@@ -612,21 +580,6 @@ class TransitionCounts(SquareTable):
         if self.sample_of != other.sample_of:
             raise InputError("counts", f"samples of {self.sample_of!r} and of {other.sample_of!r} cannot be merged")
         return TransitionCounts(self.counts + other.counts, self.classes, sample_of=self.sample_of)
-
-    def ordered(self, classes: Sequence[object], argument: str = "noise") -> "TransitionCounts":
-        """Return the same counts with their classes in another order.
-
-        Counts without names are supposed to be in that order already, and returned as they are.
-
-        Raises
-        ------
-        InputError
-            If the classes are not the same.
-        """
-        order, names = order_of(self.classes, self.k, classes, argument)
-        if not self.classes:
-            return self
-        return TransitionCounts(self.counts[np.ix_(order, order)], names, sample_of=self.sample_of)
 
 
 def estimate_transition(
@@ -700,12 +653,9 @@ class CountedSample(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything, with intervals of the share of wrong labels, in all and per true class."""
         found = self.table
-        told = {"n": found.n, "wrong": found.wrong, "rate": found.rate, "notes": found.notes}
-        intervals = {
-            "interval": found.rate_interval(level=self.level),
-            "per_class": found.per_class(level=self.level),
-        }
-        return {**found.to_dict(), "kind": self._kind, "level": self.level, **plain({**told, **intervals})}
+        told = {name: getattr(found, name) for name in ("n", "wrong", "rate", "notes")}
+        told |= {"interval": found.rate_interval(level=self.level), "per_class": found.per_class(level=self.level)}
+        return {**found.to_dict(), "kind": self._kind, "level": self.level, **plain(told)}
 
 
 def count_labels(

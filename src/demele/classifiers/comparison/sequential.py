@@ -34,9 +34,9 @@ from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, chec
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.result import Result
 from demele.core.seeds import rng_for
-from demele.core.table_columns import as_column
+from demele.core.table_columns import as_column, number_column
 from demele.core.uncertainty import Note
-from demele.noise.audit import Audit, read_disagreement
+from demele.noise.audit import Audit
 from demele.noise.transition import digest
 from demele.report.document import Document
 from demele.report.words import count
@@ -162,7 +162,9 @@ class SequentialComparison(Result):
             groups=read_groups(groups, data.n, population=inference == "population"),
         )
         refuse_groups(METHODS["sequential"], self._question)
-        self._disagreement = None if disagreement is None else read_disagreement(disagreement, data.n)
+        self._disagreement = None
+        if disagreement is not None:
+            self._disagreement = number_column(disagreement, "disagreement", data.n, "row")
         self._counts = self._question.counts()
         self._terms = terms(self._question, self._counts.disagreements)
         clocks = rng_for(self.seed, "sequential", data.n).exponential(size=data.n)
