@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from demele.models.vae.trained import encode_images as encode_images
     from demele.models.vae.trained import preset as preset
     from demele.models.vae.trained import train_vae as train_vae
+    from demele.studies.divided import Parts as Parts
+    from demele.studies.divided import divide_images as divide_images
     from demele.studies.examination import Examination as Examination
     from demele.studies.examination import Reconstructions as Reconstructions
     from demele.studies.examination import Sweep as Sweep
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     from demele.studies.examine import examine as examine
     from demele.studies.examine import examine_file as examine_file
     from demele.studies.examine import examine_model as examine_model
-    from demele.studies.fabrics import Parts as Parts
-    from demele.studies.fabrics import divide_images as divide_images
     from demele.studies.fabrics import prune_fabric as prune_fabric
     from demele.studies.fabrics import show_fabric as show_fabric
     from demele.studies.fabrics import train_fabric as train_fabric

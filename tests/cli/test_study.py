@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from demele import lab
+from demele.studies.divided import Source
 from demele.studies.pruning import planning
-from demele.studies.pruning.configurations import ClutterSource, Times
+from demele.studies.pruning.configurations import Times
 from tests.cli.conftest import Program
 from tests.report.sample_agreement import sample_study
 from tests.studies.pruned import WAYS
@@ -71,11 +72,9 @@ def test_mistakes_are_told_in_one_line(
 
 def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
-    source = ClutterSource(level=0, size=16, n=100, held=20, test=40)
-    small = replace(
-        planning._USUAL["ci"], source=source, configurations=WAYS[:1], times=Times(early=1, every=1, late=4)
-    )
-    monkeypatch.setattr(planning, "_USUAL", {**planning._USUAL, "ci": small})
+    source = partial(Source.clutter, level=0, n=100, held=20, test=40)
+    small = {"source": source, "configurations": WAYS[:1], "times": Times(early=1, every=1, late=4)}
+    monkeypatch.setattr(planning, "_USUAL", {"ci": {**planning._USUAL["ci"], **small}})
     folder = tmp_path / "study"
     command = ("lab", "study", "pruning", "run", "--preset", "ci", "--store", folder)
     run = demele(*command, "--quiet")

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from demele.studies.pruning.configurations import ClutterSource, LabelNoise, PruningConfiguration, Times
+from demele.studies.divided import LabelNoise, Source
+from demele.studies.pruning.configurations import PruningConfiguration, Times
 from demele.studies.pruning.planning import PruningPlan
 
 WAYS = (
@@ -20,7 +21,7 @@ def tiny_plan(**changes: Any) -> PruningPlan:
         "configurations": WAYS,
         "noises": (LabelNoise(), LabelNoise(kind="uniform", rate=0.2)),
         "seeds": 1,
-        "source": ClutterSource(level=0, size=16, n=120, held=20, test=60),
+        "source": Source.clutter(level=0, n=120, held=20, test=60),
         "structure": {"layers": 2, "scales": 5, "channels": 4, "image_channels": 1, "classes": 10},
         "training": {"epochs": 4, "milestones": (3,), "batch": 25, "rate": 0.05, "momentum": 0.9, "weight_decay": 0.0},
         "times": Times(early=1, every=1, late=2),

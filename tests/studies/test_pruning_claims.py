@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -14,19 +15,20 @@ from tests.refusals import refuses
 CLAIM = Claim(name="a-b", title="a minus b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
 
 
-def values_of(table: dict[str, dict[str, list[float]]]) -> dict[tuple[str, str, int], float]:
-    """Turn noise -> configuration -> values by seed into what differences() takes."""
-    return {
-        (noise, name, seed): value
+def frame_of(table: dict[str, dict[str, list[float]]]) -> pd.DataFrame:
+    """Turn noise -> configuration -> errors by seed into rows of fabrics."""
+    rows = [
+        (noise, name, seed, value)
         for noise, own in table.items()
         for name, values in own.items()
         for seed, value in enumerate(values)
-    }
+    ]
+    return pd.DataFrame(rows, columns=["noise", "configuration", "seed", "error"])
 
 
 def test_a_difference_is_the_mean_over_pairs_of_configurations_of_each_seed() -> None:
     table = {"none": {"a1": [0.30, 0.20, 0.25], "b1": [0.10, 0.10, 0.10], "a2": [0.2, 0.2, 0.3], "b2": [0.2, 0.1, 0.3]}}
-    (found,) = differences({"error": values_of(table)}, ["none"], range(3), [CLAIM])
+    (found,) = differences(frame_of(table), [CLAIM])
     by_seed = np.array([(0.2 + 0.0) / 2, (0.1 + 0.1) / 2, (0.15 + 0.0) / 2])
     test = stats.ttest_1samp(by_seed, 0.0)
     assert (found.seeds, found.pairs, found.noise) == (3, 2, "none")
@@ -44,7 +46,7 @@ def test_all_noises_together_are_averaged_within_seeds_which_are_the_units() -> 
         "none": {"a1": [0.2, 0.4], "b1": [0.1, 0.1]},
         "uniform 20%": {"a1": [0.6, 0.6], "b1": [0.5, 0.3]},
     }
-    found = {one.noise: one for one in differences({"error": values_of(table)}, list(table), range(2), [CLAIM])}
+    found = {one.noise: one for one in differences(frame_of(table), [CLAIM])}
     assert set(found) == {"none", "uniform 20%", "all"}
     assert found["all"].seeds == 2
     assert found["all"].mean == pytest.approx((0.1 + 0.3 + 0.1 + 0.3) / 4)
@@ -58,25 +60,23 @@ def test_what_noise_adds_is_paired_too() -> None:
         "none": {"a1": [0.2, 0.4, 0.3], "b1": [0.1, 0.1, 0.1]},
         "uniform 20%": {"a1": [0.6, 0.6, 0.5], "b1": [0.5, 0.4, 0.5]},
     }
-    (found,) = differences({"error": values_of(table)}, list(table), range(3), [claim])
+    (found,) = differences(frame_of(table), [claim])
     assert found.noise == "uniform 20%"
     assert found.mean == pytest.approx(np.mean([0.1 - 0.1, 0.2 - 0.3, 0.0 - 0.2]))
-    assert not differences(
-        {"error": values_of({"uniform 20%": table["uniform 20%"]})}, ["uniform 20%"], range(3), [claim]
-    )
+    assert not differences(frame_of({"uniform 20%": table["uniform 20%"]}), [claim])
 
 
 def test_seeds_that_lack_a_fabric_and_pairs_that_were_not_asked_for_are_left_out() -> None:
     table = {"none": {"a1": [0.2, math.nan, 0.4], "b1": [0.1, 0.1, 0.1]}}
-    (found,) = differences({"error": values_of(table)}, ["none"], range(3), [CLAIM])
+    (found,) = differences(frame_of(table), [CLAIM])
     assert (found.seeds, found.pairs) == (2, 1)
     assert found.mean == pytest.approx(0.2)
-    assert differences({"error": {}}, ["none"], range(3), [CLAIM]) == ()
+    assert differences(frame_of({"none": {"c": [0.1]}}), [CLAIM]) == ()
 
 
 def test_one_seed_says_nothing_of_a_spread() -> None:
     table = {"none": {"a1": [0.2], "b1": [0.1]}}
-    (found,) = differences({"error": values_of(table)}, ["none"], range(1), [CLAIM])
+    (found,) = differences(frame_of(table), [CLAIM])
     assert found.mean == pytest.approx(0.1)
     assert math.isnan(found.low)
     assert math.isnan(found.p_value)
@@ -90,7 +90,7 @@ def test_holm_holds_the_error_over_all_differences() -> None:
     draws = 150
     for _ in range(draws):
         table = {"none": {f"{letter}{i}": list(rng.normal(size=5)) for letter in "ab" for i in range(8)}}
-        found = differences({"error": values_of(table)}, ["none"], range(5), claims)
+        found = differences(frame_of(table), claims)
         any_found += any(one.significant for one in found)
         alone += sum(one.verdict != "inconclusive" for one in found)
     assert any_found / draws <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / draws)

@@ -27,8 +27,10 @@ from demele.core.errors import (
 from demele.data import ArrayImages, clutter, clutter_labels
 from demele.lab import Fabric
 from demele.models.training import computing
-from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, LabelNoise
-from demele.studies.pruning.planning import DecisionJob, checked_plan, decided, read_predictions
+from demele.studies.divided import LabelNoise, Source
+from demele.studies.pruning import planning
+from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, Claim
+from demele.studies.pruning.planning import checked_plan, decided, read_predictions
 from tests.refusals import refuses
 from tests.studies.pruned import WAYS, tiny_plan, without_seconds
 
@@ -82,16 +84,16 @@ def test_a_row_is_what_doing_it_by_hand_gives(folder: Path) -> None:
 
 def test_decisions_are_those_of_compare_and_rank(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (f"late links 30% {name}" for name in ("random", "magnitude"))
-    monkeypatch.setattr("demele.studies.pruning.planning.all_pairs", lambda: ((first, second), (first, "not there")))
-    plan, noise = tiny_plan(), LabelNoise(kind="uniform", rate=0.2)
-    where = folder / "runs" / "uniform-20-0"
-    files = {name: where / f"{name.replace(' ', '-').replace('%', '')}.predictions" for name in (first, second)}
-    (record,) = decided((DecisionJob(noise=noise, seed=0, source=plan.source, predictions=files),))
+    claim = Claim(name="", title="", says="", expected="", pairs=((first, second), (first, "not there")))
+    monkeypatch.setattr(planning, "CLAIMS", [claim])
+    tasks = tiny_plan()._fabrics(folder / "runs", WAYS[1], WAYS[0])
+    jobs = [task.about for task in tasks if task.about.noise.name == "uniform 20%"]
+    (record,) = decided((jobs,))
     assert list(record["pairs"]) == [f"{first} | {second}"]
 
     test = clutter(60, level=0, seed=2)
     true, given = test.positions()[:, 0], clutter_labels(test, 0.2)
-    own, other = (read_predictions(path, 60) for path in files.values())
+    own, other = (read_predictions(path, 60) for path in (job.predictions for job in jobs))
     assert record["pairs"][f"{first} | {second}"] == {
         "overlap": compare(own, other, given, method="overlap").verdict,
         "worst-case-overlap": compare(own, other, given, method="worst-case-overlap", noise=0.2).verdict,
@@ -205,14 +207,12 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
     assert plan.structure["scales"] == 4
     assert plan.structure["classes"] == 4
     clean, noisy = (plan.source.split(0, noise) for noise in plan.noises)
-    assert len(clean.fit.images) == 72
-    assert len(clean.held.images) == 8
-    assert (clean.fit.given == clean.fit.true).all()
-    others = plan.source.split(1, plan.noises[0]).held
-    assert not np.array_equal(others.images.images(range(8)), clean.held.images.images(range(8)))
-    wrong = np.concatenate([noisy.fit.given != noisy.fit.true, noisy.held.given != noisy.held.true])
-    assert wrong.sum() == 20
-    assert (noisy.test.given != noisy.test.true).sum() == 10
+    assert [len(part.images) for part in clean] == [72, 8, 40]
+    assert (clean[0].labels == clean[0].true).all()
+    others = plan.source.split(1, plan.noises[0])[1]
+    assert not np.array_equal(others.images.images(range(8)), clean[1].images.images(range(8)))
+    fit, held, seen = (int((part.labels != part.true).sum()) for part in noisy)
+    assert (fit + held, seen) == (20, 10)
     for preset, ways in (("ci", CI), ("embedded", EMBEDDED)):
         assert checked_plan(None, preset=preset, configurations=None, noises=None, seeds=None).configurations == ways
     with pytest.raises(InputError, match="clutter alone"):
@@ -269,15 +269,13 @@ def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -
 @pytest.mark.parametrize("own", [False, True])
 def test_labels_by_a_fabric_are_wrong_at_the_rate_in_training_and_test_together(own: bool) -> None:
     """The share of labels that the fabric mistakes is near the rate, and both parts come from one fabric."""
-    given: Any = tiny_plan().source
-    source: Any = replace(given, n=300, test=200)
+    source = Source.clutter(level=0, n=300, held=20, test=200)
     if own:
         images, test = clutter(300, level=0).resized(8), clutter(200, level=0, seed=2).resized(8)
         source = checked_plan((images, test), preset="ci", configurations=None, noises=["none"], seeds=1).source
-    found = source.split(0, LabelNoise.of("resubstitution:0.2"))
-    parts = (found.fit, found.held, found.test)
-    wrong = sum(int((one.given != one.true).sum()) for one in parts)
-    assert abs(wrong / 500 - 0.2) <= 0.02
-    assert (found.test.given != found.test.true).any()
+    parts = source.split(0, LabelNoise.of("resubstitution:0.2"))
+    wrong = [int((one.labels != one.true).sum()) for one in parts]
+    assert abs(sum(wrong) / 500 - 0.2) <= 0.02
+    assert wrong[2]
     again = source.split(0, LabelNoise.of("resubstitution:0.2"))
-    assert np.array_equal(found.test.given, again.test.given)
+    assert np.array_equal(parts[2].labels, again[2].labels)

@@ -1,217 +1,23 @@
-"""Fabrics on images that are divided into parts: trained, pruned with the errors on the way, and shown."""
+"""Fabrics trained on divided images, pruned with the errors on the way, and shown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
-from demele.core.kinds import FILE, Kind, checked, checked_count, number_or_name, suggestion
-from demele.core.labelled import read_labels
+from demele.core.kinds import Kind, checked, checked_count, number_or_name
 from demele.core.reading import path_of
-from demele.core.seeds import rng_for
-from demele.data.images import ImageSet, digest_of
-from demele.data.own_files import named_images
-from demele.data.procedural.clutter import clutter, clutter_labels
+from demele.data.images import digest_of
 from demele.models.fabric.annotators import fabric_preset
 from demele.models.fabric.lattice import CAP
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.results import FabricReport
 from demele.models.fabric.screening import benchmark as benchmarked
-from demele.studies.pruning.configurations import LabelNoise, uniform_given
-
-Labels = NDArray[np.int64]
-#: Factors that are classes, where a set has several factors.
-_CLASSES = ("class", "label", "glyph", "digit", "category")
-#: Images of clutter to train on, to set aside for criteria, and to count errors on; and their share of a file.
-_IMAGES, _JUDGED_ON, _HELD_OUT, _PART = 8000, 500, 2000, 0.1
-#: Where in the stream of clutter images are set aside: no training reaches it, so errors of two calls are comparable.
-_FAR = 2**40
-
-
-class Part(NamedTuple):
-    """Some images and their classes."""
-
-    images: ImageSet
-    labels: Labels
-
-
-class Parts(NamedTuple):
-    """Images in parts that have none in common.
-
-    Attributes
-    ----------
-    training : Part
-        With the label noise that is asked for.
-    judged_on : Part or None
-        What a criterion looks at, with that noise.
-    held_out : Part or None
-        What errors are counted on, without that noise.
-    classes : int
-    """
-
-    training: Part
-    judged_on: Part | None
-    held_out: Part | None
-    classes: int
-
-
-@checked
-def divide_images(
-    fabric: Fabric | None = None,
-    *,
-    data: Annotated[ImageSet | str | Path | None, Kind("IMAGES", is_file=True)] = None,
-    n_images: int | None = None,
-    image_size: int | None = None,
-    difficulty: int | None = None,
-    image_labels: Annotated[object, FILE] = None,
-    factor: str | None = None,
-    label_noise: Annotated[str | None, Kind("KIND:RATE")] = None,
-    held_out: int | None = None,
-    judged_on: int | None = None,
-) -> Parts | None:
-    """Divide images and their classes into those to train on, to judge links by, and to count errors on.
-
-    Parameters
-    ----------
-    fabric : Fabric, optional
-        Without ``data``, the clutter that it was trained on.
-    data : ImageSet, str or Path, optional
-        Images: clutter, a file or a folder (default: clutter). Of a trained fabric the default is its training data,
-        if that was clutter.
-    n_images : int, optional
-        Images to train on (default: 8000 of clutter). Of a file, by default all that are not set aside.
-    image_size : int, optional
-        Height and width, a power of 2.
-    difficulty : int, optional
-        Difficulty of clutter, 0 to 4 (default: 3).
-    image_labels : array-like of shape (n,), optional
-        Classes, one for each image (default: a factor).
-    factor : str, optional
-        Factor that is the class, of several.
-    label_noise : str, optional
-        Noise in the labels: uniform:RATE, or of clutter visibility:RATE.
-    held_out : int, optional
-        Images that errors are counted on. By default 2000 of clutter, a tenth of a file.
-    judged_on : int, optional
-        Images for criteria of pruning. By default 500 of clutter, a tenth of a file.
-
-    Returns
-    -------
-    Parts or None
-        None if no images are known.
-
-    Raises
-    ------
-    InputError, FormatError
-
-    Examples
-    --------
-    >>> from demele import lab
-    >>> parts = lab.divide_images(n_images=200, held_out=50, image_size=8, difficulty=0)
-    >>> len(parts.held_out.labels)
-    50
-    """
-    for name, value, least in (("n_images", n_images, 2), ("held_out", held_out, 0), ("judged_on", judged_on, 0)):
-        if value is not None:
-            checked_count(value, name, least)
-    if data is None and fabric is not None:
-        known = _clutter_of(fabric, n_images)
-        if known is None:
-            return None
-        n_images, known_difficulty = known
-        difficulty = known_difficulty if difficulty is None else difficulty
-        image_size = fabric.spec.image_shape[0] if image_size is None else image_size
-    noise = LabelNoise() if label_noise is None else LabelNoise.of(label_noise, "label_noise")
-    if noise.kind == "resubstitution":
-        raise InputError("label_noise", "'resubstitution' is for a study of pruning")
-    is_clutter = data in (None, "clutter")
-    if not is_clutter and (difficulty is not None or noise.kind == "visibility"):
-        raise InputError("label_noise" if difficulty is None else "difficulty", "is for `data='clutter'`")
-    if image_labels is not None and factor is not None:
-        raise InputError("factor", "`image_labels` gives the classes; leave one of them out")
-    if is_clutter:
-        if image_labels is not None and n_images is None:
-            raise InputError("image_labels", "say with `n_images=` how many images of clutter they are for")
-        n, judged_n, held_n = (
-            usual if asked is None else asked
-            for asked, usual in ((n_images, _IMAGES), (judged_on, _JUDGED_ON), (held_out, _HELD_OUT))
-        )
-        drawn = partial(_drawn, size=image_size or 16, level=3 if difficulty is None else difficulty)
-        training = drawn(n, first=0, noise=noise)
-        if image_labels is not None:
-            training = Part(training.images, _numbered(image_labels, "image_labels", n))
-        judged = drawn(judged_n, first=_FAR, noise=noise) if judged_n else None
-        held = drawn(held_n, first=2 * _FAR, noise=LabelNoise()) if held_n else None
-        return Parts(training, judged, held, max(10, int(training.labels.max()) + 1))
-    everything = named_images(data, image_size)  # type: ignore[arg-type]  # it is not None
-    n = len(everything)
-    labels = _factor(everything, factor) if image_labels is None else _numbered(image_labels, "image_labels", n)
-    held_n, judged_n = (int(_PART * n) if asked is None else asked for asked in (held_out, judged_on))
-    left = n - held_n - judged_n
-    fit = left if n_images is None else n_images
-    if fit > left or left < 2:
-        aside = f"{held_n:,} are held out and {judged_n:,} set aside for criteria, which leaves {left:,}"
-        raise InputError("n_images", f"{everything.name} has {n:,}; {aside}")
-    order = rng_for(0, "set aside", everything.digest).permutation(n)
-    wrong = uniform_given(labels, noise, 0)
-    rows = (order[:fit], order[left : left + judged_n], order[left + judged_n :])
-    parts = (Part(everything.subset(own), given[own]) for own, given in zip(rows, (wrong, wrong, labels), strict=True))
-    training, *others = parts
-    judged, held = (one if len(one.labels) else None for one in others)
-    return Parts(training, judged, held, int(labels.max()) + 1)
-
-
-def _drawn(n: int, size: int, level: int, first: int, noise: LabelNoise) -> Part:
-    """Return images of clutter from a place of the stream on."""
-    images = clutter(n, size=max(size, 16), level=level, first=first)
-    labels = clutter_labels(images, noise.rate, "visibility" if noise.kind == "visibility" else "uniform")
-    return Part(images if size >= 16 else images.resized(size), labels)
-
-
-def _clutter_of(fabric: Fabric, n_images: int | None) -> tuple[int, int] | None:
-    """Return how many images of clutter a fabric was trained on, and how difficult they are; None for other images."""
-    known, side = fabric.trained_on, fabric.spec.image_shape[0]
-    if known is None or known["images"] != "clutter":
-        return None
-    n = known["n"] if n_images is None else n_images
-    for level in range(5):
-        images = clutter(n, size=max(side, 16), level=level)
-        if (images if side >= 16 else images.resized(side)).digest == known["digest"]:
-            return n, level
-    return None
-
-
-def _factor(images: ImageSet, wanted: str | None) -> Labels:
-    """Return the classes that a factor of the images holds, numbered in their order."""
-    table = images.factors()
-    names = [str(name) for name in table]
-    if wanted is None:
-        found = names if len(names) == 1 else [name for name in names if name.lower() in _CLASSES]
-        if len(found) != 1:
-            told = f"`factor` says which of {', '.join(names)}" if names else "`image_labels` gives them"
-            raise InputError(f"{images.name}: which factor is the class is not clear; {told}")
-        wanted = found[0]
-    if wanted not in names:
-        raise InputError("factor", f"{images.name} has none called {wanted!r}{suggestion(wanted, names)}")
-    return _numbered(table[wanted].to_numpy(), "factor", len(table))
-
-
-def _numbered(values: Any, argument: str, n: int) -> Labels:
-    """Return classes as whole numbers: their own if they have any, else by their order."""
-    given = read_labels(values, argument)
-    if len(given) != n:
-        raise InputError(argument, f"expected a class for each of the {n:,} images, got {len(given):,}")
-    if given.dtype.kind == "i":
-        if given.min() < 0:
-            raise InputError(argument, f"expected classes from 0, or names, got {given.min()}")
-        return given.astype(np.int64)
-    return np.unique(given.astype(str), return_inverse=True)[1].astype(np.int64)
+from demele.studies.divided import Parts
 
 
 @checked
@@ -317,9 +123,9 @@ def train_fabric(
     )
     given: dict[str, Any] = {**asked, "milestones": milestones, "seed": seed, "device": device, "threads": threads}
     training = {**chosen.training, **{name: value for name, value in given.items() if value is not None}}
-    fabric.fit(*parts.training, **training, checkpoint=path_of(checkpoint, "checkpoint"))
+    fabric.fit(*parts.training[:2], **training, checkpoint=path_of(checkpoint, "checkpoint"))
     held = parts.held_out
-    errors = {"held out": fabric.error(*held)} if held is not None and fabric.run.epochs else {}
+    errors = {"held out": fabric.error(*held[:2])} if held is not None and fabric.run.epochs else {}
     return fabric.report(errors=errors, images=None if held is None else len(held.images))
 
 
@@ -417,10 +223,10 @@ def prune_fabric(
 
     def counted(stage: str) -> None:
         if parts is not None and parts.held_out is not None:
-            errors[stage] = pruned.error(*parts.held_out)
+            errors[stage] = pruned.error(*parts.held_out[:2])
 
     counted("before")
-    judged = () if parts is None or parts.judged_on is None else parts.judged_on
+    judged = () if parts is None or parts.judged_on is None else parts.judged_on[:2]
     pruned.prune(
         remove, fraction, criterion, *judged, min_links=min_links, overshoot=overshoot, round_to=round_to, cap=cap,
         fraction_of=fraction_of, batch=batch, seed=seed,
@@ -431,7 +237,7 @@ def prune_fabric(
         counted("recalibrated")
     if parts is not None and fine_tune is not None:
         epochs = pruned.run.epochs + checked_count(fine_tune, "fine_tune", 1)
-        pruned.fit(*parts.training, epochs=epochs, rate=rate, batch=batch, milestones=(), seed=seed)
+        pruned.fit(*parts.training[:2], epochs=epochs, rate=rate, batch=batch, milestones=(), seed=seed)
         counted("fine-tuned")
     timings = benchmarked({"before": fabric, "pruned": pruned}, batch=batch) if benchmark else None
     held = None if parts is None else parts.held_out

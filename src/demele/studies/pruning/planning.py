@@ -26,62 +26,37 @@ from demele.models.fabric.annotators import fabric_preset
 from demele.models.fabric.lattice import CAP, Lattice, scales_of
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record, Task
+from demele.studies.divided import Classes, LabelNoise, Part, Source, checked_source
 from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
-from demele.studies.pruning.configurations import (
-    CI,
-    EMBEDDED,
-    PRINT,
-    WHOLE,
-    Classes,
-    ClutterSource,
-    GivenSource,
-    Labelled,
-    LabelNoise,
-    PruningConfiguration,
-    Source,
-    Split,
-    Times,
-    all_pairs,
-    checked_given,
-)
-from demele.studies.pruning.study import METHODS, PRUNING, TRUE, PruningStudy
+from demele.studies.pruning.configurations import CI, CLAIMS, EMBEDDED, PRINT, WHOLE, PruningConfiguration, Times
+from demele.studies.pruning.study import PRUNING, TRUE, PruningStudy
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Usual:
-    """Settings of a preset other than structure and training."""
-
-    configurations: tuple[PruningConfiguration, ...]
-    times: Times
-    noises: tuple[str, ...]
-    seeds: int
-    source: ClutterSource | None
-    held: float = 0.1
-
-
-_USUAL: Mapping[str, _Usual] = {
-    "ci": _Usual(
-        configurations=CI,
-        times=Times(early=1, every=1, late=3),
-        noises=("none",),
-        seeds=1,
-        source=ClutterSource(level=1, size=16, n=1000, held=100, test=1000),
-    ),
-    "embedded": _Usual(
-        configurations=EMBEDDED,
-        times=Times(early=3, every=2, late=7),
-        noises=("none", "visibility:0.1", "visibility:0.2"),
-        seeds=5,
-        source=ClutterSource(level=3, size=16, n=6000, held=600, test=10_000),
-    ),
-    "print": _Usual(
-        configurations=PRINT,
-        times=Times(early=5, every=10, late=75),
-        noises=("none", "uniform:0.1", "uniform:0.2"),
-        seeds=1,
-        source=None,
-    ),
+#: Settings of a preset other than structure and training.
+_USUAL: Mapping[str, Mapping[str, Any]] = {
+    "ci": {
+        "configurations": CI,
+        "times": Times(early=1, every=1, late=3),
+        "noises": ("none",),
+        "seeds": 1,
+        "source": partial(Source.clutter, level=1, n=1000, held=100, test=1000),
+    },
+    "embedded": {
+        "configurations": EMBEDDED,
+        "times": Times(early=3, every=2, late=7),
+        "noises": ("none", "visibility:0.1", "visibility:0.2"),
+        "seeds": 5,
+        "source": partial(Source.clutter, level=3, n=6000, held=600, test=10_000),
+    },
+    "print": {
+        "configurations": PRINT,
+        "times": Times(early=5, every=10, late=75),
+        "noises": ("none", "uniform:0.1", "uniform:0.2"),
+        "seeds": 1,
+        "source": None,
+    },
 }
+#: Share of a user's images of the training that is held out for criteria.
+_HELD = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,16 +88,12 @@ class PruningPlan(GridPlan[PruningStudy]):
     @property
     def identity(self) -> dict[str, str | int]:
         """What all records have in common: a store of another identity is not of this study."""
-        source = self.source
-        own = {"source": repr(source)}
-        if isinstance(source, GivenSource):
-            own = {"source": f"{source.train.digest} {source.test.digest} {source.held}"}
         return {
             "demele": __version__,
             "study": "pruning",
             "preset": self.preset,
             "times": f"{self.times.early} {self.times.every} {self.times.late}",
-            **own,
+            "source": f"{self.source.train.digest} {self.source.test.digest} {self.source.held}",
             **{f"structure_{name}": repr(value) for name, value in sorted(self.structure.items())},
             **{f"training_{name}": repr(value) for name, value in sorted(self.training.items())},
         }
@@ -146,47 +117,27 @@ class PruningPlan(GridPlan[PruningStudy]):
         whole, ways = self._fabrics(folder, WHOLE), self._fabrics(folder, *self.configurations)
         yield Stage("whole fabrics to train", trained_or_pruned, whole, (0.0, 0.3))
         yield Stage("fabrics to prune", trained_or_pruned, ways, (0.3, 0.99))
-        yield Stage("seeds to decide", decided, self._decisions(folder, done), (0.99, 1.0))
+        decisions = []
+        for seed, noise in itertools.product(range(self.seeds), self.noises):
+            own = [task for task in (*whole, *ways) if (task.about.seed, task.about.noise) == (seed, noise)]
+            jobs = [task.about for task in own if done.get(task.key, {}).get("status") == "done"]
+            if len(jobs) < 2 or any(task.key not in done for task in own):
+                continue
+            # the key names the number of fabrics, so that a decision is made again when there are more
+            key, label = ("decisions", noise.name, seed, len(jobs)), f"decisions, labels {noise.name}, seed {seed}"
+            decisions.append(Task(key=key, about=jobs, seed=seed, label=label))
+        yield Stage("seeds to decide", decided, decisions, (0.99, 1.0))
 
     def _fabrics(self, folder: Path, *ways: PruningConfiguration) -> list[Task[PruningJob]]:
         """Return the fabrics to train or to prune, such that a study that is stopped is balanced: seed by seed."""
-        places = itertools.product(range(self.seeds), self.noises, ways)
-        return [self._task(way, noise, seed, folder) for seed, noise, way in places]
-
-    def _task(
-        self, configuration: PruningConfiguration, noise: LabelNoise, seed: int, folder: Path
-    ) -> Task[PruningJob]:
-        job = PruningJob(
-            configuration=configuration,
-            noise=noise,
-            seed=seed,
-            plan=self,
-            folder=folder / f"{noise.name.replace(' ', '-').replace('%', '')}-{seed}",
-        )
-        return Task(
-            key=("fabric", noise.name, configuration.name, seed),
-            about=job,
-            seed=seed,
-            weight=_epochs(configuration, self.times, self.training["epochs"]),
-            label=f"{configuration.name}, labels {noise.name}, seed {seed}",
-        )
-
-    def _decisions(self, folder: Path, done: Records) -> list[Task[DecisionJob]]:
-        """Return what is to be decided: once for each noise and seed whose fabrics are all there, as far as they are.
-
-        The key of a decision names its fabrics, so that it is made again when there are more.
-        """
-        tasks = []
-        for seed in range(self.seeds):
-            for noise in self.noises:
-                own = [self._task(one, noise, seed, folder) for one in (WHOLE, *self.configurations)]
-                ended = [task for task in own if done.get(task.key, {}).get("status") == "done"]
-                if len(ended) < 2 or any(task.key not in done for task in own):
-                    continue
-                files = {task.about.configuration.name: task.about.predictions for task in ended}
-                job = DecisionJob(noise=noise, seed=seed, source=self.source, predictions=files)
-                label = f"decisions, labels {noise.name}, seed {seed}"
-                tasks.append(Task(key=("decisions", noise.name, seed, len(files)), about=job, seed=seed, label=label))
+        tasks, last = [], self.training["epochs"]
+        for seed, noise, way in itertools.product(range(self.seeds), self.noises, ways):
+            own = folder / f"{_file_name(noise.name)}-{seed}"
+            job = PruningJob(configuration=way, noise=noise, seed=seed, plan=self, folder=own)
+            begins = 0 if way.strategy == "whole" else self.times.steps(way.strategy)[0][0]
+            label = f"{way.name}, labels {noise.name}, seed {seed}"
+            key = ("fabric", noise.name, way.name, seed)
+            tasks.append(Task(key=key, about=job, seed=seed, weight=float(last - begins), label=label))
         return tasks
 
 
@@ -223,35 +174,11 @@ class PruningJob:
     @property
     def predictions(self) -> Path:
         """Where the predictions on the images of the test are."""
-        return self.folder / f"{self.configuration.name.replace(' ', '-').replace('%', '')}.predictions"
+        return self.folder / f"{_file_name(self.configuration.name)}.predictions"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionJob:
-    """The fabrics of one seed under one noise.
-
-    Attributes
-    ----------
-    noise : LabelNoise
-    seed : int
-    source : Source
-    predictions : mapping of str to Path
-        Files of predictions, by the name of the configuration.
-    """
-
-    noise: LabelNoise
-    seed: int
-    source: Source
-    predictions: Mapping[str, Path]
-
-
-def _epochs(configuration: PruningConfiguration, times: Times, last: int) -> float:
-    """Return about how many epochs of a whole fabric a task takes."""
-    if configuration.strategy == "whole":
-        return float(last)
-    steps = times.steps(configuration.strategy)
-    left = 1.0 if configuration.level == "weights" else 1 - max(configuration.shares().values()) / 1.5
-    return (last - steps[-1][0]) * left + (steps[-1][0] - steps[0][0]) * (1 + left) / 2 + 0.3
+def _file_name(name: str) -> str:
+    return name.replace(" ", "-").replace("%", "")
 
 
 def checked_plan(
@@ -270,16 +197,15 @@ def checked_plan(
     """
     checked_name(preset, "preset", _USUAL)
     usual, trained = _USUAL[preset], fabric_preset(preset)
-    if data is None and usual.source is None:
+    if data is None and usual["source"] is None:
         raise InputError("data", f"preset {preset!r} needs images: (training, test), such as those of CIFAR-10")
-    source: Source = usual.source if data is None else checked_given(data, usual.held)  # type: ignore[assignment]
-    given_noises = usual.noises if noises is None else noises
-    if isinstance(given_noises, str | bytes) or not isinstance(given_noises, Sequence) or not given_noises:
-        raise InputTypeError("noises", f"expected a list such as ['none', 'uniform:0.2'], got {quoted(given_noises)}")
-    found = tuple(LabelNoise.of(one) for one in given_noises)
-    if len({one.name for one in found}) < len(found):
-        raise InputError("noises", "expected different ones, got some twice")
-    if (data is not None) and any(one.kind == "visibility" for one in found):
+    source: Source = usual["source"]() if data is None else checked_source(data, _HELD)
+    given = usual["noises"] if noises is None else noises
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not given:
+        raise InputTypeError("noises", f"expected a list such as ['none', 'uniform:0.2'], got {quoted(given)}")
+    found = tuple(map(LabelNoise.of, given))
+    _check_different(found, "noises")
+    if data is not None and any(one.kind == "visibility" for one in found):
         raise InputError(
             "noises", "'visibility' is known of clutter alone; others take 'uniform:RATE' or 'resubstitution:RATE'"
         )
@@ -291,16 +217,16 @@ def checked_plan(
         "image_channels": about["shape"][2],
         "classes": about["classes"],
     }
-    ways = _configurations(usual.configurations if configurations is None else configurations)
+    ways = _configurations(usual["configurations"] if configurations is None else configurations)
     return PruningPlan(
         preset=preset,
         configurations=_run_once(ways, Lattice.whole(structure["layers"], structure["scales"])),
         noises=found,
-        seeds=usual.seeds if seeds is None else checked_count(seeds, "seeds", 1),
+        seeds=usual["seeds"] if seeds is None else checked_count(seeds, "seeds", 1),
         source=source,
         structure=structure,
         training=dict(trained.training),
-        times=usual.times,
+        times=usual["times"],
     )
 
 
@@ -339,13 +265,17 @@ def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
     found = tuple(one for one in given if one.strategy != "whole")
     if not found:
         raise InputError("configurations", "expected at least one that prunes")
-    if len({one.name for one in found}) < len(found):
-        raise InputError("configurations", "expected different ones, got some twice")
+    _check_different(found, "configurations")
     for one in found:
         checked_name(one.criterion, "configurations", sorted(CRITERIA))
         if "weights" in one.level and one.criterion not in OF_WEIGHTS:
             raise InputError("configurations", f"{one.criterion!r} scores links, and no weights: {one.name}")
     return found
+
+
+def _check_different(found: Sequence[LabelNoise] | Sequence[PruningConfiguration], argument: str) -> None:
+    if len({one.name for one in found}) < len(found):
+        raise InputError(argument, "expected different ones, got some twice")
 
 
 def pruning_study(
@@ -432,104 +362,84 @@ def trained_or_pruned(jobs: tuple[PruningJob, ...]) -> list[Record]:
 
 
 def _one(job: PruningJob) -> Record:
+    """Train a whole fabric and keep it where pruning begins; or continue from there, prune, and train to the end."""
     from demele.models.training import checked_device, computing
 
+    training, judged, test = job.plan.source.split(job.seed, job.noise)
+    last, times, way = job.plan.training["epochs"], job.plan.times, job.configuration
+    work, reached, before = 0, 0, dict[str, float]()
+    checkpoint = job.folder / "checkpoint.pt" if way.strategy == "whole" else None
+
+    def fit(fabric: Fabric, epochs: int) -> tuple[str, int]:
+        nonlocal work, reached
+        work, reached = work + (epochs - reached) * fabric.counts().multiply_adds, epochs
+        options = {**job.plan.training, "epochs": epochs, "seed": job.seed}
+        run = fabric.fit(training.images, training.labels, **options, checkpoint=checkpoint)
+        return run.status, run.epochs
+
     with computing(threads=1, device=checked_device("auto"), gradients=True):
-        return _whole(job) if job.configuration.strategy == "whole" else _pruned(job)
-
-
-def _fit(job: PruningJob, images: Labelled, checkpoint: Path | None, fabric: Fabric, epochs: int) -> tuple[str, int]:
-    """Train up to an epoch; return how it ended, and the epoch that it reached."""
-    options = {**job.plan.training, "epochs": epochs, "seed": job.seed}
-    run = fabric.fit(images.images, images.given, **options, checkpoint=checkpoint)
-    return run.status, fabric.run.epochs
-
-
-def _whole(job: PruningJob) -> Record:
-    """Train a whole fabric, and keep it where pruning begins."""
-    split, checkpoint = job.plan.source.split(job.seed, job.noise), job.folder / "checkpoint.pt"
-    files = {epoch: job.kept(epoch) for epoch in job.stages}
-    begin, fit = partial(Fabric, **job.plan.structure, seed=job.seed), partial(_fit, job, split.fit, checkpoint)
-    found = trained_in_stages(checkpoint, files, begin, fit, Fabric.save)
-    if found.run.status == "diverged":
-        return {"status": "diverged", "reason": found.run.problem}
-    work = job.plan.training["epochs"] * found.counts().multiply_adds
-    return _judged(job, found, split, work=work, before={})
-
-
-# A pruned fabric ------------------------------------------------------------------------------------------------------
-
-
-def _pruned(job: PruningJob) -> Record:
-    """Continue from the whole fabric where pruning begins: prune, average the norms again, train to the end."""
-    steps = job.plan.times.steps(job.configuration.strategy)
-    fabric = Fabric.load(job.kept(steps[0][0]))
-    split = job.plan.source.split(job.seed, job.noise)
-    before: dict[str, Any] = {}
-    work = reached = 0
-    fit = partial(_fit, job, split.fit, None, fabric)
-    for epoch, part in steps:
-        work, reached = work + (epoch - reached) * fabric.counts().multiply_adds, epoch
-        if fit(epoch)[0] == "diverged":
+        if checkpoint is not None:
+            stages = sorted({one for one in (times.early, times.late) if one < last} | {last})
+            begin = partial(Fabric, **job.plan.structure, seed=job.seed)
+            fabric = trained_in_stages(checkpoint, {one: job.kept(one) for one in stages}, begin, fit, Fabric.save)
+        else:
+            steps = times.steps(way.strategy)
+            fabric = Fabric.load(job.kept(steps[0][0]))
+            for epoch, part in steps:
+                if fit(fabric, epoch)[0] == "diverged":
+                    break
+                for level, share in way.shares().items():
+                    of = "whole" if level == "links" else way.fraction_of
+                    fabric.prune(level, part * share, way.criterion, *judged[:2], fraction_of=of, seed=job.seed)  # type: ignore[arg-type]
+                if epoch == steps[-1][0]:
+                    before["raw"] = fabric.error(test.images, test.true)
+                fabric.recalibrate(training.images, batch=job.plan.training["batch"])
+                if epoch == steps[-1][0]:
+                    before["recalibrated"] = fabric.error(test.images, test.true)
+            else:
+                fit(fabric, last)
+        if fabric.run.status == "diverged":
             return {"status": "diverged", "reason": fabric.run.problem}
-        configuration = job.configuration
-        looked_at = (split.held.images, split.held.given)
-        for level, share in configuration.shares().items():
-            of = "whole" if level == "links" else configuration.fraction_of
-            fabric.prune(level, part * share, configuration.criterion, *looked_at, fraction_of=of, seed=job.seed)  # type: ignore[arg-type]
-        last = (epoch, part) == steps[-1]
-        if last:
-            before["raw"] = fabric.error(split.test.images, split.test.true)
-        fabric.recalibrate(split.fit.images, batch=job.plan.training["batch"])
-        if last:
-            before["recalibrated"] = fabric.error(split.test.images, split.test.true)
-    work += (job.plan.training["epochs"] - fabric.run.epochs) * fabric.counts().multiply_adds
-    if fit(job.plan.training["epochs"])[0] == "diverged":
-        return {"status": "diverged", "reason": fabric.run.problem}
-    return _judged(job, fabric, split, work=work, before=before)
+        return _judged(job, fabric, training, test, work=work, before=before)
 
 
 # What is kept of a fabric ---------------------------------------------------------------------------------------------
 
 
-def _judged(job: PruningJob, fabric: Fabric, split: Split, *, work: int, before: Mapping[str, float]) -> Record:
+def _judged(
+    job: PruningJob, fabric: Fabric, training: Part, test: Part, *, work: int, before: Mapping[str, float]
+) -> Record:
     """Return what is said of a fabric at its end, and keep its predictions.
 
     The cost of a training is given in multiplications per image: seconds would depend on other load of the machine.
+    ``wrong_again`` and ``right_again`` are F_n and F_c: the shares of wrong labels, and of right ones, that the
+    predictions give again.
     """
-    test, counts, whole = split.test, fabric.counts(), fabric.spec.lattice()
+    counts, alive, again = fabric.counts(), set(fabric.lattice.links), dict[str, float | None]()
     predicted = fabric.predict(test.images)
     write_whole(job.predictions, predicted.astype("<u2").tobytes())
-    fitted = fabric.predict(split.fit.images)
-    alive = set(fabric.lattice.links)
+    for where, images, found in (("test", test, predicted), ("training", training, fabric.predict(training.images))):
+        wrong, same = images.labels != images.true, found == images.labels
+        again[f"wrong_again_{where}"] = float(same[wrong].mean()) if wrong.any() else None
+        again[f"right_again_{where}"] = float(same[~wrong].mean())
     return plain(  # type: ignore[no-any-return]
         {
             "status": "done",
             "reason": "",
             "error": float(np.mean(predicted != test.true)),
-            "given_error": float(np.mean(predicted != test.given)),
+            "given_error": float(np.mean(predicted != test.labels)),
             **before,
-            **_followed(predicted, test, "test"),
-            **_followed(fitted, split.fit, "training"),
+            **again,
             "links": counts.links,
             "parameters": counts.parameters,
             "kept_weights": counts.nonzero,
             "multiply_adds": counts.multiply_adds,
-            "alive": "".join("1" if link in alive else "0" for link in whole.links),
+            "alive": "".join("1" if link in alive else "0" for link in fabric.spec.lattice().links),
             "training_work": work,
             "seconds": fabric.run.seconds,
             "training_error": fabric.run.history["error"].tolist(),
         }
     )
-
-
-def _followed(predicted: Classes, images: Labelled, where: str) -> dict[str, float | None]:
-    """Return F_n and F_c: the share of wrong labels, and of right ones, that the predictions give again."""
-    wrong, again = images.given != images.true, predicted == images.given
-    return {
-        f"wrong_again_{where}": float(again[wrong].mean()) if wrong.any() else None,
-        f"right_again_{where}": float(again[~wrong].mean()),
-    }
 
 
 def read_predictions(path: Path, n: int) -> Classes:
@@ -552,58 +462,44 @@ def read_predictions(path: Path, n: int) -> Classes:
 # Decisions ------------------------------------------------------------------------------------------------------------
 
 
-def decided(jobs: tuple[DecisionJob, ...]) -> list[Record]:
-    """Return the decisions about each seed under a noise."""
-    return list(map(_decided, jobs))
+def decided(tasks: tuple[Sequence[PruningJob], ...]) -> list[Record]:
+    """Return the decisions about the fabrics of each seed under a noise."""
+    return list(map(_decided, tasks))
 
 
-def _decided(job: DecisionJob) -> Record:
+def _decided(jobs: Sequence[PruningJob]) -> Record:
     """Decide every pair that a claim is about, the second being the candidate, and rank all fabrics.
 
     The noise rate is known to the methods that ask for it, as it is to who made the noise: that of the test where a
     fabric made it.
     """
-    test = job.source.split(job.seed, job.noise).test
-    made = float(np.mean(test.given != test.true))
-    rate = made if job.noise.kind == "resubstitution" else job.noise.rate
-    predictions = {name: read_predictions(path, len(test.true)) for name, path in job.predictions.items()}
-    difficulty = disagreement(np.stack(list(predictions.values())))
-    found: dict[str, dict[str, str]] = {}
-    for first, second in all_pairs():
-        if first in predictions and second in predictions:
-            pair = predictions[first], predictions[second]
-            verdicts: dict[str, str] = {}
-            for method in METHODS:
-                labels, known = _asked(method, test, rate, difficulty)
-                verdicts[method] = compare(*pair, labels, **known).verdict
-            found[f"{first} | {second}"] = verdicts
-    ranks = {
-        method: _ranks(predictions, *_asked(method, test, rate, difficulty))
-        for method in ("overlap", "worst-case", TRUE)
+    noise = jobs[0].noise
+    test = jobs[0].plan.source.split(jobs[0].seed, noise)[2]
+    rate = float(np.mean(test.labels != test.true)) if noise.kind == "resubstitution" else noise.rate
+    predictions = {job.configuration.name: read_predictions(job.predictions, len(test.true)) for job in jobs}
+    asked: dict[str, tuple[Classes, dict[str, Any]]] = {
+        "overlap": (test.labels, {"method": "overlap"}),
+        "worst-case-overlap": (test.labels, {"method": "worst-case-overlap", "noise": rate}),
+        "hard-rows": (test.labels, {"method": HardRows(disagreement(np.stack(list(predictions.values()))), rate)}),
+        "worst-case": (test.labels, {"method": "worst-case", "noise": rate}),
+        TRUE: (test.true, {"method": "worst-case", "noise": 0.0}),
     }
+    pairs = dict.fromkeys(pair for claim in CLAIMS if claim.measure == "error" for pair in claim.pairs)
+    found = {
+        f"{first} | {second}": {
+            method: compare(predictions[first], predictions[second], labels, **known).verdict
+            for method, (labels, known) in asked.items()
+        }
+        for first, second in pairs
+        if first in predictions and second in predictions
+    }
+    ranks = {}
+    for method in ("overlap", "worst-case", TRUE):
+        labels, known = asked[method]
+        own = rank(dict[str, object](predictions), labels, **known)
+        places = zip(own.names, own.best_rank, own.worst_rank, strict=True)
+        ranks[method] = {name: [int(best), int(worst)] for name, best, worst in places}
     return {"pairs": found, "ranks": ranks}
-
-
-def _asked(
-    method: str, test: Labelled, rate: float, difficulty: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], dict[str, Any]]:
-    """Return the labels and the other arguments of a method."""
-    if method == TRUE:
-        return test.true, {"method": "worst-case", "noise": 0.0}
-    known: dict[str, Any] = {"method": method}
-    if method in ("worst-case-overlap", "worst-case"):
-        known["noise"] = rate
-    if method == "hard-rows":
-        known["method"] = HardRows(difficulty, rate)
-    return test.given, known
-
-
-def _ranks(predictions: Mapping[str, Any], labels: NDArray[np.int64], known: dict[str, Any]) -> dict[str, list[int]]:
-    found = rank(dict(predictions), labels, **known)
-    return {
-        name: [int(best), int(worst)]
-        for name, best, worst in zip(found.names, found.best_rank, found.worst_rank, strict=True)
-    }
 
 
 def disagreement(predictions: NDArray[np.int64]) -> NDArray[np.float64]:

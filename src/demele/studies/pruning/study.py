@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,10 +20,11 @@ from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
 from demele.models.fabric.results import lattice_graph
 from demele.models.specs import settings_table
-from demele.report.document import Block, Choice, Document, Pill, Section, Strips, Table
+from demele.report.document import Block, Choice, Document, Pill, Section, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, written
 from demele.runtime.sweep import Record
+from demele.studies.divided import LabelNoise
 from demele.studies.folders import StudyFormat
 from demele.studies.pruning.configurations import (
     ALL,
@@ -30,7 +32,6 @@ from demele.studies.pruning.configurations import (
     WHOLE,
     Claim,
     Difference,
-    LabelNoise,
     PruningConfiguration,
     differences,
 )
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 
 # What a study of pruning says: its document ---------------------------------------------------------------------------
 
-Pair = tuple[Claim, Difference]
+#: A claim, its difference, and the verdict after correction.
+Verdict = tuple[Claim, Difference, Pill]
 
 _SIGNS = {"more": "> 0", "equal": "= 0", "less": "< 0", "": "–"}
 #: Levels whose structure is drawn: pruned weights leave all links.
@@ -78,50 +80,51 @@ _DIFFERENCE = {
 
 def pruning_document(result: PruningStudy) -> Document:
     """Say which claims about pruning hold, which differences are significant, and what became of each fabric."""
-    frame, differences = result.to_frame(), result.differences()
+    frame, data = result.to_frame(), result.settings["data"]
     # Of each claim the last: all noises together, where there are several.
-    overall = {one.claim: one for one in differences}
-    published = [(claim, overall[claim.name]) for claim in CLAIMS if claim.name in overall and claim.expected]
-    controls = [(claim, overall[claim.name]) for claim in CLAIMS if claim.name in overall and not claim.expected]
+    overall = {one.claim: one for one in result.differences()}
+    tested = [(claim, own, _state(claim, own)) for claim in CLAIMS if (own := overall.get(claim.name))]
+    published = [one for one in tested if one[0].expected]
+    controls = [one for one in tested if not one[0].expected]
     table = _claims(published)
-    data = result.settings["data"]
-    done = int((frame.status == "done").sum())
+    ways, noises, seeds = len(result.configurations), count(len(result.noises), "label noise"), result.seeds
+    statements = [(claim.title, claim.says) for claim, *_ in published]
     return Document(
         kind="Study of pruned fabrics",
         title="Pruning under label noise",
         headline=_headline(published),
         sentences=_sentences(published, controls),
-        figure=_forest("Differences in error", [*published, *controls]),
+        # the training cost has another scale
+        figure=drawn(
+            _claims([one for one in (*published, *controls) if one[0].measure != "training_share"]),
+            "Mean, pp",
+            caption="Differences in error",
+            tick="Published, pp",
+            axis="Difference, percentage points",
+            sides=("first is lower", "second is lower"),
+            zero=0.0,
+        ),
         table=table,
         scope=(
-            f"{written(done, 'count')} of {count(len(frame), 'fabric')}",
-            count(len(result.configurations), "way to prune", "ways to prune"),
-            count(len(result.noises), "label noise"),
-            count(result.seeds, "seed"),
+            f"{written(int((frame.status == 'done').sum()), 'count')} of {count(len(frame), 'fabric')}",
+            count(ways, "way to prune", "ways to prune"),
+            noises,
+            count(seeds, "seed"),
             f"{name(data['images'])} images",
         ),
-        next=_next(published, result.seeds),
+        next=_next(published, seeds),
         sections=[
             Section("Ranking", _ranking(result)),
             Section("Pairwise results", [table, _OF_DIFFERENCES, _pairwise(result)]),
             Section("Label errors", _decisions(result)),
-            Section(
-                "Published results",
-                [
-                    Table(
-                        "Statements",
-                        {"Claim": "text", "Statement": "text"},
-                        [(one.title, one.says) for one, _ in published],
-                    )
-                ],
-            ),
+            Section("Published results", [Table("Statements", {"Claim": "text", "Statement": "text"}, statements)]),
             Section("Models", _models(frame)),
             _structure(result, frame),
             Section("Data", [settings_table(result.settings)]),
         ],
         methods=[
-            f"Fabrics were pruned in {count(len(result.configurations), 'way')} under",
-            f"{count(len(result.noises), 'label noise')} with {count(result.seeds, 'seed')} each, with demele",
+            f"Fabrics were pruned in {count(ways, 'way')} under",
+            f"{noises} with {count(seeds, 'seed')} each, with demele",
             "[@demele]. Differences were paired by seed (Student's 95% interval over seeds) and corrected by Holm's",
             "procedure [@holm1979simple] at 5%, over all claims under the same labels. The published claims are",
             "Benjelloun's [@benjelloun2021impact].",
@@ -156,11 +159,11 @@ def _state(claim: Claim, found: Difference) -> Pill:
     return Pill("confirmed", "good", 0) if found.verdict == claim.expected else Pill("contradicted", "bad", 3)
 
 
-def _having(pairs: Iterable[Pair], state: str) -> list[str]:
-    return [claim.title for claim, found in pairs if _state(claim, found).text == state]
+def _having(verdicts: Iterable[Verdict], state: str) -> list[Claim]:
+    return [claim for claim, _, pill in verdicts if pill.text == state]
 
 
-def _headline(published: Sequence[Pair]) -> str:
+def _headline(published: Sequence[Verdict]) -> str:
     if not published:
         return "No published claim can be tested yet."
     states = ("confirmed", "contradicted", "inconclusive")
@@ -180,23 +183,21 @@ def _expected(claim: Claim) -> str:
     return f"the {measure or 'error'} of \u201c{first}\u201d is {compared} that of \u201c{right}\u201d"
 
 
-def _sentences(published: Sequence[Pair], controls: Sequence[Pair]) -> list[str]:
-    expected = {claim.title: _expected(claim) for claim, _ in published}
-    claims = {
-        state: joined([expected[title] for title in _having(published, state)], most=3)
+def _sentences(published: Sequence[Verdict], controls: Sequence[Verdict]) -> list[str]:
+    sentences = [
+        f"{state.capitalize()}: {joined(map(_expected, claims), most=3)}."
         for state in ("confirmed", "contradicted")
-    }
-    different = len(_having(controls, "difference"))
-    verb = "is" if different == 1 else "are"
-    others = f"Of {count(len(controls), 'difference')} on which nothing was published, {different} {verb} significant."
-    return [
-        *(f"{state.capitalize()}: {titles}." for state, titles in claims.items() if titles),
-        others * bool(controls),
+        if (claims := _having(published, state))
     ]
+    if controls:
+        different = len(_having(controls, "difference"))
+        others = f"Of {count(len(controls), 'difference')} on which nothing was published, {different}"
+        sentences.append(f"{others} {'is' if different == 1 else 'are'} significant.")
+    return sentences
 
 
-def _next(published: Sequence[Pair], seeds: int) -> list[tuple[str, str]]:
-    needed = [found.seeds_needed for _, found in published if not found.significant and found.seeds_needed]
+def _next(published: Sequence[Verdict], seeds: int) -> list[tuple[str, str]]:
+    needed = (found.seeds_needed or 0 for _, found, _ in published if not found.significant)
     more = sorted(number for number in needed if number > seeds)
     if not more:
         return []
@@ -204,24 +205,17 @@ def _next(published: Sequence[Pair], seeds: int) -> list[tuple[str, str]]:
     return [(step, f"demele lab study pruning run --seeds {statistics.median_low(more)} --store STUDY")]
 
 
-def _forest(caption: str, pairs: Sequence[Pair]) -> Strips:
-    """Return the differences of errors with their intervals; the training cost has another scale."""
-    table = _claims([pair for pair in pairs if pair[0].measure != "training_share"])
-    axis, sides = "Difference, percentage points", ("first is lower", "second is lower")
-    return drawn(table, "Mean, pp", caption=caption, tick="Published, pp", axis=axis, sides=sides, zero=0.0)
-
-
-def _claims(pairs: Sequence[Pair]) -> Table:
-    columns: list[Column[Pair]] = [
-        ("Claim", "text", lambda pair: pair[0].title),
-        ("Verdict", "text", lambda pair: _state(*pair)),
-        ("Published", "text", lambda pair: _SIGNS[pair[0].expected]),
-        ("Mean, pp", "points", lambda pair: pair[1].mean),
-        ("Interval", "points", lambda pair: ends(pair[1])),
-        ("p", "p?", lambda pair: pair[1].p_value),
-        ("Published, pp", "points?", lambda pair: pair[0].published),
+def _claims(verdicts: Sequence[Verdict]) -> Table:
+    columns: list[Column[Verdict]] = [
+        ("Claim", "text", lambda one: one[0].title),
+        ("Verdict", "text", lambda one: one[2]),
+        ("Published", "text", lambda one: _SIGNS[one[0].expected]),
+        ("Mean, pp", "points", lambda one: one[1].mean),
+        ("Interval", "points", lambda one: ends(one[1])),
+        ("p", "p?", lambda one: one[1].p_value),
+        ("Published, pp", "points?", lambda one: one[0].published),
     ]
-    return listed("Published claims", pairs, columns)
+    return listed("Published claims", verdicts, columns)
 
 
 # Sections -------------------------------------------------------------------------------------------------------------
@@ -375,13 +369,6 @@ class PruningStudy(Result):
         """Number of seeds."""
         return int(self.settings["seeds"])
 
-    def _places(self) -> list[tuple[str, str, int]]:
-        names = [WHOLE.name, *(one.name for one in self.configurations)]
-        return [(noise.name, name, seed) for seed in range(self.seeds) for noise in self.noises for name in names]
-
-    def _record(self, noise: str, configuration: str, seed: int) -> Record | None:
-        return self.records.get(("fabric", noise, configuration, seed))
-
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each fabric.
 
@@ -399,16 +386,13 @@ class PruningStudy(Result):
         """
         import pandas as pd
 
-        known = {one.name: one for one in (WHOLE, *self.configurations)}
-        whole = len(self._lattice().links)
-        asked = {key: whole - round((1 - one.shares().get("links", 0.0)) * whole) for key, one in known.items()}
-        rows = []
-        for noise, pruning, seed in self._places():
-            record = self._record(noise, pruning, seed) or {"status": "missing"}
-            own = {key: math.nan if record.get(key) is None else record[key] for key in FIGURES}
-            about = {"noise": noise, "configuration": pruning, **asdict(known[pruning]), "seed": seed}
-            ended = {"status": record["status"], "reason": record.get("reason") or "", "requested": asked[pruning]}
-            rows.append({**about, **ended, **own})
+        whole, rows = len(self._lattice().links), []
+        for seed, noise, way in itertools.product(range(self.seeds), self.noises, (WHOLE, *self.configurations)):
+            record = self.records.get(("fabric", noise.name, way.name, seed), {"status": "missing"})
+            row = {"noise": noise.name, "configuration": way.name, **asdict(way), "seed": seed}
+            row |= {"status": record["status"], "reason": record.get("reason") or ""}
+            row["requested"] = whole - round((1 - way.shares().get("links", 0.0)) * whole)
+            rows.append(row | {key: math.nan if record.get(key) is None else record[key] for key in FIGURES})
         found = pd.DataFrame(rows)
         cost = self.settings["training"]["epochs"] * found[found.configuration == WHOLE.name].multiply_adds.max()
         found["training_share"] = found.training_work / cost
@@ -416,22 +400,14 @@ class PruningStudy(Result):
 
     def differences(self) -> tuple[Difference, ...]:
         """Return the differences that the claims are about, paired by seed, under each noise and all together."""
-        frame = self.to_frame()
-        keys = list(zip(frame.noise, frame.configuration, frame.seed, strict=True))
-        measures = {claim.measure for claim in CLAIMS}
-        values = {measure: dict(zip(keys, frame[measure].tolist(), strict=True)) for measure in measures}
-        return differences(values, [one.name for one in self.noises], range(self.seeds))
+        return differences(self.to_frame())
 
     def differences_frame(self) -> pd.DataFrame:
         """Return one row for each of :meth:`differences`, with the title and statement of its claim."""
         import pandas as pd
 
-        words = {claim.name: claim for claim in CLAIMS}
-        rows = [
-            {**asdict(one), "title": words[one.claim].title, "says": words[one.claim].says}
-            for one in self.differences()
-        ]
-        return pd.DataFrame(rows)
+        words = {claim.name: {"title": claim.title, "says": claim.says} for claim in CLAIMS}
+        return pd.DataFrame([{**asdict(one), **words[one.claim]} for one in self.differences()])
 
     def decisions_frame(self) -> pd.DataFrame:
         """Return how comparisons decide, on a test set whose labels are as wrong as those of the training.
@@ -445,20 +421,18 @@ class PruningStudy(Result):
         """
         import pandas as pd
 
-        rows = []
-        for claim in CLAIMS:
-            if claim.measure != "error" or claim.baseline:
-                continue
+        rows, opposite = [], ({"candidate", "baseline"},)
+        errors = [claim for claim in CLAIMS if claim.measure == "error" and not claim.baseline]
+        for claim, noise in itertools.product(errors, self.noises):
             names = {f"{first} | {second}" for first, second in claim.pairs}
-            for noise in self.noises:
-                verdicts = [
-                    decided
-                    for record in self._decisions(noise.name).values()
-                    for pair, decided in record["pairs"].items()
-                    if pair in names
-                ]
-                known = METHODS if verdicts else ()
-                rows += [{"claim": claim.name, "noise": noise.name, **_counted(verdicts, name)} for name in known]
+            pairs = [record["pairs"] for record in self._decisions(noise.name).values()]
+            decided = [own for one in pairs for pair, own in one.items() if pair in names]
+            for method in METHODS if decided else ():
+                verdicts = [one[method] for one in decided]
+                row = {"claim": claim.name, "noise": noise.name, "method": method, "pairs": len(verdicts)}
+                row |= {"second_better": verdicts.count("candidate"), "first_better": verdicts.count("baseline")}
+                row["inconclusive"] = verdicts.count("inconclusive")
+                rows.append(row | {"contradicts": sum({one[method], one[TRUE]} in opposite for one in decided)})
         return pd.DataFrame(rows)
 
     def ranks_frame(self) -> pd.DataFrame:
@@ -512,8 +486,8 @@ class PruningStudy(Result):
         import numpy as np
         import pandas as pd
 
-        checked_name(configuration, "configuration", dict.fromkeys(one[1] for one in self._places()))
-        records = [self._record(noise, configuration, seed) for seed in range(self.seeds)]
+        checked_name(configuration, "configuration", [one.name for one in (WHOLE, *self.configurations)])
+        records = [self.records.get(("fabric", noise, configuration, seed)) for seed in range(self.seeds)]
         alive = [[int(one) for one in record["alive"]] for record in records if record and record.get("alive")]
         if not alive:
             raise InputError("noise", f"no fabric {quoted(configuration)} ended under labels {quoted(noise)}")
@@ -535,20 +509,6 @@ class PruningStudy(Result):
         """
         rounded = {key: _rounded(record) for key, record in self.records.items()}
         return write_whole(path, PRUNING.packed({"settings": dict(self.settings)}, rounded, self.version))
-
-
-def _counted(decided: list[Mapping[str, str]], method: str) -> dict[str, Any]:
-    """Return how often a method decides for either, and how often the true labels show the opposite."""
-    verdicts = [one[method] for one in decided]
-    opposite = {("candidate", "baseline"), ("baseline", "candidate")}
-    return {
-        "method": method,
-        "pairs": len(verdicts),
-        "second_better": verdicts.count("candidate"),
-        "first_better": verdicts.count("baseline"),
-        "inconclusive": verdicts.count("inconclusive"),
-        "contradicts": sum((one[method], one[TRUE]) in opposite for one in decided),
-    }
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
