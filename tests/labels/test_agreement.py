@@ -18,10 +18,11 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.labels.joined.agreement_coefficients import (
     COEFFICIENTS,
     Scale,
-    Sums,
     _weights,
     annotator_agreement,
+    sums_of,
     vote_rows,
+    weighted_sums,
 )
 from demele.labels.joined.annotations import Annotations
 from tests.refusals import refuses
@@ -201,8 +202,8 @@ def test_intervals_are_bca_by_hand(scale: Scale) -> None:
     table = np.array([[2, 0, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0], [2, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0], [0] * 5 + [1] * 7])
     found = annotator_agreement(table, scale=scale, n_resamples=300, seed=7)
     votes, times = vote_rows(Annotations.from_matrix(table))
-    sums = Sums.of(votes, scale, np.arange(3.0))
-    drawn = np.concatenate([sums.coefficients(sums.weighted(part)) for part in _weights(times, 300, 7, 1000)])
+    terms, coefficients = sums_of(votes, scale, np.arange(3.0))
+    drawn = np.concatenate([coefficients(weighted_sums(terms, part)) for part in _weights(times, 300, 7, 1000)])
     without = [plain_values(np.delete(table, item, axis=1), scale=scale) for item in range(table.shape[1])]
     for name, values in zip(COEFFICIENTS, drawn.T, strict=True):
         value = getattr(found, name)

@@ -5,7 +5,7 @@ sums: nothing is counted again.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
-#: In the order of the columns of :meth:`Sums.coefficients`.
+#: In the order of the columns of coefficients that :func:`sums_of` leads to.
 COEFFICIENTS = ("raw", "fleiss", "krippendorff")
 #: Numbers held at a time while the items are resampled.
 _AT_ONCE = 4_000_000
@@ -58,94 +58,70 @@ def vote_rows(table: Annotations) -> tuple[Any, Counts]:
     return votes, times
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What each row of votes adds to the sums that every coefficient is a function of.
+Coefficients = Callable[[Floats], Floats]
 
-    Columns of ``terms``: answered (1); pairable (two answers or more); share of pairs of answers that differ; shares
+
+def sums_of(votes: Any, scale: Scale, values: Floats) -> tuple[Any, Coefficients]:
+    """Return what each row of votes adds to the sums that every coefficient is a function of, and this function.
+
+    Columns of the first: answered (1); pairable (two answers or more); share of pairs of answers that differ; shares
     of the classes (K); answers of pairable items (K); the disagreement of alpha: one column, or on an ordinal scale,
-    where it depends on the sums themselves, the coincidences of each pair of classes (``one``, ``other``).
+    where it depends on the sums themselves, the coincidences of each two classes. The function returns raw agreement,
+    Fleiss' kappa and Krippendorff's alpha, (n_resamples, n_columns) to (n_resamples, 3).
     """
+    from scipy.sparse import csr_array, dia_array, hstack
 
-    terms: Any
-    scale: Scale
-    values: Floats
-    apart: Floats | None
-    one: Counts
-    other: Counts
+    k = values.size
+    answers = np.asarray(votes.sum(axis=1), dtype=np.float64)
+    pairable = answers >= 2
+    others = np.where(pairable, answers - 1, 1.0)
+    unlike = (answers**2 - np.asarray((votes * votes).sum(axis=1))) / others
+    row, one, other, coincidences = _coincidences(votes, others)
+    apart = values[:, None] - values
+    if scale == "ratio":
+        both = values[:, None] + values
+        apart = apart / np.where(both > 0, both, 1.0)
+    apart **= 2
+    if scale == "ordinal":
+        codes, column = np.unique(one * k + other, return_inverse=True)
+        one, other = codes // k, codes % k
+        disagreement = csr_array((coincidences, (row, column)), shape=(answers.size, codes.size))
+    else:
+        by_row = np.bincount(row, coincidences * apart[one, other], minlength=answers.size)
+        disagreement = csr_array((unlike if scale == "nominal" else by_row)[:, None])
+    head = np.stack([np.ones(answers.size), pairable, np.where(pairable, unlike / answers, 0.0)], axis=1)
+    by_class = [
+        dia_array((each, 0), shape=(answers.size,) * 2) @ votes for each in (1 / answers, pairable.astype(float))
+    ]
+    terms = hstack([csr_array(head), *by_class, disagreement], format="csr")
 
-    @classmethod
-    def of(cls, votes: Any, scale: Scale, values: Floats) -> "Sums":
-        """Count once what each row adds."""
-        from scipy.sparse import csr_array, dia_array, hstack
-
-        answers = np.asarray(votes.sum(axis=1), dtype=np.float64)
-        pairable = answers >= 2
-        others = np.where(pairable, answers - 1, 1.0)
-        unlike = (answers**2 - np.asarray((votes * votes).sum(axis=1))) / others
-        apart, none = None, np.empty(0, dtype=np.int64)
-        one = other = none
-        if scale == "nominal":
-            disagreement = csr_array(unlike[:, None])
-        else:
-            row, one, other, coincidences = _coincidences(votes, others)
-            if scale == "ordinal":
-                codes, column = np.unique(one * values.size + other, return_inverse=True)
-                one, other = codes // values.size, codes % values.size
-                disagreement = csr_array((coincidences, (row, column)), shape=(answers.size, codes.size))
-            else:
-                difference = values[:, None] - values
-                if scale == "ratio":
-                    both = values[:, None] + values
-                    difference = difference / np.where(both > 0, both, 1.0)
-                apart = np.asarray(difference**2)
-                weights = coincidences * apart[one, other]
-                disagreement = csr_array(np.bincount(row, weights, minlength=answers.size)[:, None])
-                one = other = none
-        head = np.stack([np.ones(answers.size), pairable, np.where(pairable, unlike / answers, 0.0)], axis=1)
-        square = (answers.size, answers.size)
-        terms = hstack(
-            [
-                csr_array(head),
-                dia_array((1 / answers, 0), shape=square) @ votes,
-                dia_array((pairable.astype(np.float64), 0), shape=square) @ votes,
-                disagreement,
-            ],
-            format="csr",
-        )
-        return cls(terms, scale, values, apart, one, other)
-
-    def weighted(self, weights: Floats) -> Floats:
-        """Return the sums for rows that come ``weights`` times, (n_resamples, n_rows) to (n_resamples, n_columns)."""
-        return np.ascontiguousarray((self.terms.T @ weights.T).T)
-
-    def coefficients(self, total: Floats) -> Floats:
-        """Return raw agreement, Fleiss' kappa and Krippendorff's alpha of sums, shape (n_resamples, 3)."""
-        k = self.values.size
+    def coefficients(total: Floats) -> Floats:
         answered, pairable, unlike = total[:, :3].T
         shares, margins, rest = total[:, 3 : 3 + k], total[:, 3 + k : 3 + 2 * k], total[:, 3 + 2 * k :]
-        n = margins.sum(axis=1)
-        observed = rest.sum(axis=1)
-        if self.scale == "nominal":
+        n, observed = margins.sum(axis=1), rest.sum(axis=1)
+        if scale == "nominal":
             expected = n**2 - (margins**2).sum(axis=1)
-        elif self.scale == "ratio" and self.apart is not None:
-            expected = ((margins @ self.apart) * margins).sum(axis=1)
+        elif scale == "ordinal":  # the distance of two classes is that of their mean ranks
+            rank = np.cumsum(margins, axis=1) - margins / 2
+            observed = (rest * (rank[:, one] - rank[:, other]) ** 2).sum(axis=1)
+            centre = (margins * rank).sum(axis=1, keepdims=True) / np.maximum(n, 1)[:, None]
+            expected = 2 * n * (margins * (rank - centre) ** 2).sum(axis=1)
         else:
-            # Krippendorff's ordinal distance is the squared difference of mean ranks.
-            ranked = self.scale == "ordinal"
-            place = np.cumsum(margins, axis=1) - margins / 2 if ranked else np.broadcast_to(self.values, margins.shape)
-            if ranked:
-                observed = (rest * (place[:, self.one] - place[:, self.other]) ** 2).sum(axis=1)
-            centre = (margins * place).sum(axis=1, keepdims=True) / np.maximum(n, 1)[:, None]
-            expected = 2 * n * (margins * (place - centre) ** 2).sum(axis=1)
+            expected = ((margins @ apart) * margins).sum(axis=1)
         expected = np.where((margins > 0).sum(axis=1) > 1, expected, 0.0)  # not rounding, where there is one class
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = shares / answered[:, None]
-            disagreement = unlike / pairable
+            share, disagreement = shares / answered[:, None], unlike / pairable
             chance = (share * (1 - share)).sum(axis=1)
             fleiss = np.where((shares > _NOTHING).sum(axis=1) > 1, 1 - disagreement / chance, np.nan)
             alpha = np.where(expected > 0, 1 - (n - 1) * observed / expected, np.nan)
         return np.stack([1 - disagreement, fleiss, alpha], axis=1)
+
+    return terms, coefficients
+
+
+def weighted_sums(terms: Any, weights: Floats) -> Floats:
+    """Return the sums for rows that come ``weights`` times, (n_resamples, n_rows) to (n_resamples, n_columns)."""
+    return np.ascontiguousarray((terms.T @ weights.T).T)
 
 
 def _coincidences(votes: Any, others: Floats) -> tuple[Counts, Counts, Counts, Floats]:
@@ -178,7 +154,7 @@ def _weights(times: Counts, n_resamples: int, seed: int, at_once: int) -> Iterat
 
 
 def resampled_intervals(
-    sums: Sums, times: Counts, found: Mapping[str, float], level: float, n_resamples: int, seed: int
+    terms: Any, coefficients: Coefficients, times: Counts, level: float, n_resamples: int, seed: int
 ) -> tuple[dict[str, Interval], int]:
     """Return BCa intervals (Efron 1987) over resampled items, and in how many resamples a coefficient was undefined.
 
@@ -188,16 +164,23 @@ def resampled_intervals(
 
     if n_resamples == 0 or times.sum() < 2:
         return {}, 0
-    at_once = max(1, _AT_ONCE // max(sums.terms.shape))
+    at_once = max(1, _AT_ONCE // max(terms.shape))
     drawn = np.concatenate(
-        [sums.coefficients(sums.weighted(part)) for part in _weights(times, n_resamples, seed, at_once)]
+        [coefficients(weighted_sums(terms, part)) for part in _weights(times, n_resamples, seed, at_once)]
     )
-    skewness = _accelerations(sums, times, at_once)
+    # How skewed each coefficient is, from leaving out one item at a time (a row of votes stands for many)
+    total = weighted_sums(terms, times[None, :].astype(np.float64))
+    starts = range(0, times.size, at_once)
+    without = np.concatenate([coefficients(total - terms[start : start + at_once].toarray()) for start in starts])
+    counts = np.where(np.isfinite(without), times[:, None], 0)
+    without = np.where(counts > 0, without, 0.0)
+    gap = (counts * without).sum(axis=0) / np.maximum(counts.sum(axis=0), 1) - without
+    second, third = (counts * gap**2).sum(axis=0), (counts * gap**3).sum(axis=0)
+    skewness = np.divide(third, 6 * second**1.5, out=np.zeros(third.size), where=second > 1e-24)
     edges = ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
     intervals = {}
     undefined = np.zeros(n_resamples, dtype=bool)
-    for name, values, acceleration in zip(COEFFICIENTS, drawn.T, skewness, strict=True):
-        value = found[name]
+    for name, value, values, acceleration in zip(COEFFICIENTS, coefficients(total)[0], drawn.T, skewness, strict=True):
         known = values[np.isfinite(values)]
         if not known.size or not math.isfinite(value):
             continue
@@ -213,128 +196,68 @@ def resampled_intervals(
     return intervals, int(undefined.sum())
 
 
-def _accelerations(sums: Sums, times: Counts, at_once: int) -> Floats:
-    """Return how skewed each coefficient is, from leaving out one item at a time (a row of votes stands for many)."""
-    total = sums.weighted(times[None, :].astype(np.float64))
-    parts = [
-        sums.coefficients(total - sums.terms[start : start + at_once].toarray())
-        for start in range(0, times.size, at_once)
-    ]
-    without = np.concatenate(parts)
-    counts = np.where(np.isfinite(without), times[:, None], 0)
-    without = np.where(counts > 0, without, 0.0)
-    gap = (counts * without).sum(axis=0) / np.maximum(counts.sum(axis=0), 1) - without
-    second, third = (counts * gap**2).sum(axis=0), (counts * gap**3).sum(axis=0)
-    found: Floats = np.divide(third, 6 * second**1.5, out=np.zeros(third.size), where=second > 1e-24)
-    return found
-
-
 # Agreement of single annotators: Cohen's kappa of each pair, and each against the majority of the others --------------
 
 
-class FirstAnswers:
-    """The first answer of each annotator about each item, sorted by item."""
-
-    def __init__(self, table: Annotations) -> None:
-        pairs = table.item.astype(np.int64) * table.n_annotators + table.annotator
-        rows = np.unique(pairs, return_index=True)[1]  # the first, in the order that came
-        columns = (table.item, table.annotator, table.answer)
-        self.item, self.annotator, self.answer = (column[rows].astype(np.int64) for column in columns)
-        self.table = table
-
-
-def cohen_kappas(first: FirstAnswers, values: Floats, scale: Scale) -> tuple[Counts, Counts, Counts, Floats]:
+def cohen_kappas(first: Annotations, values: Floats, scale: Scale) -> tuple[Counts, Counts, Counts, Floats]:
     """Return both annotators, number of shared items and kappa of each pair who share items.
 
     With n shared items and classes c, d at distance w_cd: kappa = 1 - n sum_i w / sum_cd w_cd n_c m_d, where n_c and
-    m_d count the answers of each about the shared items. All of them are entries of products of sparse indicators.
+    m_d count the answers of each about the shared items. A distance is a sum of squared differences of numbers of the
+    classes (whether it is this class, whether it is above a threshold, its value), and so all of these sums are entries
+    of products of sparse tables.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, triu
 
-    table, k = first.table, first.table.k
-    shape = (table.n_annotators, table.n_items)
+    def table(numbers: Floats) -> Any:
+        """Return the answers of annotators (rows) about items (columns) as numbers of the classes."""
+        entries = numbers[first.answer]
+        rows = np.flatnonzero(entries)
+        places = (first.annotator[rows], first.item[rows])
+        return csr_array((entries[rows], places), shape=(first.n_annotators, first.n_items))
 
-    def indicator(rows: Any, entries: Floats) -> Any:
-        return csr_array((entries, (first.annotator[rows], first.item[rows])), shape=shape)
+    answered = table(np.ones(first.k))
+    shared = answered @ answered.T
+    pairs = triu(shared, 1).tocoo()
+    order = np.lexsort((pairs.col, pairs.row))
+    one, other, n = pairs.row[order], pairs.col[order], pairs.data[order]
 
-    said = indicator(slice(None), np.ones(first.item.size))
-    together = (said @ said.T).tocoo()
-    upper = together.row < together.col
-    one, other = together.row[upper].astype(np.int64), together.col[upper].astype(np.int64)
-    keys = one * table.n_annotators + other
-    order = np.argsort(keys)
-    one, other, keys, n = one[order], other[order], keys[order], together.data[upper][order]
+    def distances(numbers_of_classes: Floats) -> Floats:
+        """Return n times the sum of the distances, and what is expected of it, of each pair."""
+        squares = table((numbers_of_classes**2).sum(axis=0)) @ answered.T
+        both, same, crossed = squares + squares.T, csr_array(shared.shape), csr_array(shared.shape)
+        for numbers in numbers_of_classes:
+            own = table(numbers)
+            sums = own @ answered.T
+            same, crossed = same + own @ own.T, crossed + sums * sums.T
+        observed, expected = (both - 2 * same).tocsr(), (shared * both - 2 * crossed).tocsr()
+        return np.stack([n * np.ravel(observed[one, other]), np.ravel(expected[one, other])])
 
-    def add(product: Any, target: Floats) -> Floats:
-        """Add the entries (one, other) of a product; those of no pair stay out."""
-        found = product.tocoo()
-        kept = found.row < found.col
-        codes = found.row[kept].astype(np.int64) * table.n_annotators + found.col[kept]
-        target[np.searchsorted(keys, codes)] += found.data[kept]
-        return target
-
-    def at_pairs(product: Any) -> Floats:
-        return add(product, np.zeros(keys.size))
-
-    by_class = np.split(np.argsort(first.answer, kind="stable"), np.cumsum(np.bincount(first.answer, minlength=k))[:-1])
-    same, alike = np.zeros(keys.size), np.zeros(keys.size)
-    observed, expected = np.zeros(keys.size), np.zeros(keys.size)
-    above, sums, squares = np.zeros((2, keys.size)), np.zeros((2, keys.size)), np.zeros((2, keys.size))
-    higher = None
+    each_class = np.eye(first.k)
     centred = values - values[first.answer].mean()
-    for c in reversed(range(k)):
-        answers = indicator(by_class[c], np.ones(by_class[c].size))
-        met = (answers @ said.T).tocsr()  # how often one said c about an item that the other answered
-        add(met * met.T, alike)
-        if scale == "nominal":
-            add(answers @ answers.T, same)
-            continue
-        counts = np.stack([at_pairs(met), at_pairs(met.T)])
-        if scale == "ordinal":
-            # |c - d| counts the thresholds between two classes: each is a kappa of two classes.
-            higher = answers if higher is None else higher + answers
-            above += counts
-            if c:
-                observed += above[0] + above[1] - 2 * at_pairs(higher @ higher.T)
-                expected += n * (above[0] + above[1]) - 2 * above[0] * above[1]
-        else:
-            sums += centred[c] * counts
-            squares += centred[c] ** 2 * counts
-    if scale == "nominal":
-        observed, expected = n - same, n**2 - alike
-    elif scale in ("interval", "ratio"):
-        scored = indicator(slice(None), centred[first.answer])
-        observed = squares[0] + squares[1] - 2 * at_pairs(scored @ scored.T)
-        expected = n * (squares[0] + squares[1]) - 2 * sums[0] * sums[1]
-    defined = alike < n**2  # counts: exact. Otherwise both gave one and the same class only
-    kappa = np.full(keys.size, np.nan)
-    kappa[defined] = 1 - n[defined] * observed[defined] / expected[defined]
-    return one, other, n.astype(np.int64), kappa
+    chosen = {"nominal": each_class, "ordinal": np.triu(np.ones((first.k, first.k)))[1:]}.get(scale, centred[None, :])
+    observed, expected = distances(chosen)
+    # Counts are exact. Where nothing is expected, both gave one and the same class only.
+    defined = (expected if scale in ("nominal", "ordinal") else distances(each_class)[1]) > 0
+    kappa = np.full(n.size, np.nan)
+    kappa[defined] = 1 - observed[defined] / expected[defined]
+    return one.astype(np.int64), other.astype(np.int64), n.astype(np.int64), kappa
 
 
-def with_rest(first: FirstAnswers) -> tuple[Floats, Counts]:
+def with_rest(first: Annotations) -> tuple[Floats, Counts]:
     """Return in how many answers each annotator says what most of the others say, and of how many.
 
     Where the others are tied, saying one of t classes counts 1 / t.
     """
-    from scipy.sparse import csr_array
-
-    table = first.table
-    votes = csr_array((np.ones(first.item.size), (first.item, first.answer)), shape=(table.n_items, table.k))
-    votes = votes[np.unique(first.item)]
-    starts = votes.indptr[:-1]
-    item = np.unique(first.item, return_inverse=True)[1]
-    own = np.asarray(votes[item, first.answer]).ravel()
-    most = np.maximum.reduceat(votes.data, starts)
-    at_most = np.add.reduceat((votes.data == np.repeat(most, np.diff(votes.indptr))).astype(float), starts)
-    next_to = np.add.reduceat((votes.data == np.repeat(most - 1, np.diff(votes.indptr))).astype(float), starts)
-    others = np.asarray(votes.sum(axis=1))[item] > 1
+    votes = first.votes()
+    most = votes.max(axis=1, keepdims=True)
+    at_most, next_to = ((votes == value).sum(axis=1)[first.item] for value in (most, most - 1))
+    own = votes[first.item, first.answer]
     # Without this answer, its class can lead only if it led alone: then it still leads, tied with those one behind.
-    leads = (own == most[item]) & (at_most[item] == 1) & (own > 1) & others
-    right = np.bincount(first.annotator, np.where(leads, 1 / (1 + next_to[item]), 0.0), minlength=table.n_annotators)
-    return np.asarray(right, dtype=np.float64), np.bincount(
-        first.annotator, others, minlength=table.n_annotators
-    ).astype(np.int64)
+    leads = (own == most[first.item, 0]) & (at_most == 1) & (own > 1)
+    right = np.bincount(first.annotator, np.where(leads, 1 / (1 + next_to), 0.0), minlength=first.n_annotators)
+    compared = np.bincount(first.annotator, votes.sum(axis=1)[first.item] > 1, minlength=first.n_annotators)
+    return np.asarray(right, dtype=np.float64), compared.astype(np.int64)
 
 
 # How far several annotators agree: raw agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, with intervals -----
@@ -413,12 +336,11 @@ class Agreement(Result):
         """One row per coefficient: ``coefficient``, ``value``, ``low``, ``high`` (NaN without an interval)."""
         import pandas as pd
 
-        rows = []
-        for name in ("raw", "cohen", "fleiss", "krippendorff"):
-            found = self.intervals.get(name)
-            low, high = (math.nan, math.nan) if found is None else (found.low, found.high)
-            rows.append({"coefficient": name, "value": getattr(self, name), "low": low, "high": high})
-        return pd.DataFrame(rows)
+        frame = pd.DataFrame({"coefficient": list(_COEFFICIENTS)})
+        frame["value"] = [getattr(self, name) for name in _COEFFICIENTS]
+        for end in ("low", "high"):
+            frame[end] = [getattr(self.intervals.get(name), end, math.nan) for name in _COEFFICIENTS]
+        return frame
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None); of many pairs of annotators no table."""
@@ -541,18 +463,19 @@ def annotator_agreement(
     values = _values(table.classes, scale)
     if table.n_annotators < 2:
         raise NotEnoughData("annotations", "expected answers of at least 2 annotators, got those of 1")
-    first = FirstAnswers(table)
-    if int(np.bincount(first.item, minlength=1).max()) < 2:
+    codes = table.item.astype(np.int64) * table.n_annotators + table.annotator
+    first = table.rows(np.unique(codes, return_index=True)[1])  # the first answers, in the order that came
+    if first.votes().sum(axis=1).max() < 2:
         raise NotEnoughData(
             "annotations",
             f"expected an item with answers of 2 annotators, got {table.n_answers} answers about "
             f"{np.unique(table.item).size} items, of one annotator each",
         )
     votes, times = vote_rows(table)
-    sums = Sums.of(votes, scale, values)
-    total = sums.weighted(times[None, :].astype(np.float64))
-    found = dict(zip(COEFFICIENTS, (float(value) for value in sums.coefficients(total)[0]), strict=True))
-    intervals, lost = resampled_intervals(sums, times, found, level, n_resamples, seed)
+    terms, coefficients = sums_of(votes, scale, values)
+    total = weighted_sums(terms, times[None, :].astype(np.float64))
+    raw, fleiss, krippendorff = map(float, coefficients(total)[0])
+    intervals, lost = resampled_intervals(terms, coefficients, times, level, n_resamples, seed)
     per_class = _per_class(table, votes, times, total[0])
     pairs, per_annotator = _pairwise(first, values, scale)
     per_annotator.insert(0, "answers", np.bincount(table.annotator, minlength=table.n_annotators))
@@ -561,7 +484,6 @@ def annotator_agreement(
     arguments: dict[str, object] = {"scale": scale, "level": level, "n_resamples": n_resamples, "seed": seed}
     if classes is not None:
         arguments["classes"] = list(table.classes)
-    raw, fleiss, krippendorff = found.values()
     answers = np.asarray(votes.sum(axis=1))
     single, most = int(times[answers == 1].sum()), float(per_class["share"].max())
     named = table.k > 2 and isinstance(table.classes[0], str) and classes is None
@@ -634,7 +556,9 @@ def annotator_agreement(
         if there
     )
     return Agreement(
-        **found,
+        raw=raw,
+        fleiss=fleiss,
+        krippendorff=krippendorff,
         cohen=float((pairs["kappa"][known] * shared).sum() / shared.sum()) if known.any() else math.nan,
         pairs=pairs,
         per_class=per_class,
@@ -693,11 +617,11 @@ def _per_class(table: Annotations, votes: Any, times: Counts, total: Floats) -> 
     )
 
 
-def _pairwise(first: FirstAnswers, values: Floats, scale: Scale) -> tuple["pd.DataFrame", "pd.DataFrame"]:
+def _pairwise(first: Annotations, values: Floats, scale: Scale) -> tuple["pd.DataFrame", "pd.DataFrame"]:
     """Cohen's kappa of the pairs of annotators who share items, and how each annotator agrees with the others."""
     import pandas as pd
 
-    names = first.table.annotators
+    names = first.annotators
     one, other, shared, kappa = cohen_kappas(first, values, scale)
     known = np.isfinite(kappa)
     who = np.concatenate([one[known], other[known]])

@@ -1,6 +1,7 @@
 """The door for answers of several annotators, from long and from wide tables."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -289,6 +290,12 @@ class Annotations:
         # Sorting is many times as fast here as numpy.unique, whose hashing meets such regular numbers badly.
         pairs = np.sort(self.item.astype(np.int64) * self.n_annotators + self.annotator)
         return int(np.count_nonzero(pairs[1:] == pairs[:-1]))
+
+    def rows(self, rows: Rows) -> "Annotations":
+        """Return some of the answers, with the same items, annotators and classes."""
+        part = copy(self)
+        set_fields(part, item=self.item[rows], annotator=self.annotator[rows], answer=self.answer[rows])
+        return part
 
     def votes(self) -> Counts:
         """Count the answers of each class about each item, shape (n_items, K)."""
