@@ -1,7 +1,7 @@
 """Scores of dictionaries: sparse probing, splitting and absorption of concepts (Chanin et al. 2024; SAEBench)."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -60,7 +60,8 @@ FEWEST = 5
 class Concept:
     """One class of a categorical factor, or a continuous factor as a whole (``level`` -1)."""
 
-    factor: int
+    place: int
+    factor: Factor
     level: int
     name: str
 
@@ -75,52 +76,35 @@ class ConceptRows:
     factors : Factors
     training : array of bool of shape (n_samples,)
         Rows to fit on.
-    score_on : str
-        ``"unseen"``: the other rows are scored; ``"training"``: the same.
-    n_rows : int
-        Rows that a probe is fitted on at most, and scored on: half of them of the class.
-    seed : int
+    given : mapping
+        Arguments that all three scores take: ``score_on`` (``"unseen"``: the other rows are scored; ``"training"``: the
+        same), ``n_rows`` (rows that a probe is fitted on at most, and scored on: half of them of the class), ``seed``.
     """
 
     codes: SparseCodes
     factors: Factors
     training: NDArray[np.bool_]
-    score_on: str
-    n_rows: int
-    seed: int
+    given: Mapping[str, Any]
 
-    @property
-    def concepts(self) -> list[Concept]:
-        """All classes of factors that vary, of two classes only the last; and continuous factors."""
+    def concepts(self, *, of_both: bool) -> list[Concept]:
+        """Return all classes of factors that vary, of two classes only the last; and continuous factors.
+
+        Codes that tell a class from the rest as well tell the rest from it. Which codes *fire* on a class is another
+        question for each of the two: ``of_both`` returns both, but for one whose name says that the other is not there,
+        and no continuous factors.
+        """
         found = []
-        for index, factor in enumerate(self.factors.columns):
+        for place, factor in enumerate(self.factors.columns):
             if factor.constant:
                 continue
-            if not factor.categorical:
-                found.append(Concept(index, -1, factor.name))
-                continue
-            first = 1 if len(factor.levels) == 2 else 0
-            found += [Concept(index, level, factor.levels[level]) for level in range(first, len(factor.levels))]
+            if not factor.categorical and not of_both:
+                found.append(Concept(place, factor, -1, factor.name))
+            for level, name in enumerate(factor.levels):
+                if level or len(factor.levels) > 2 or (of_both and name.lower() not in ABSENT):
+                    found.append(Concept(place, factor, level, name))
+        if not found:
+            raise NotEnoughData("factors", "expected at least one categorical factor that varies: classes are split")
         return found
-
-    @property
-    def classes(self) -> list[Concept]:
-        """All classes of categorical factors that vary, but for one whose name says that the other is not there.
-
-        Codes that tell a class from the rest as well tell the rest from it, which is why ``concepts`` has one of two.
-        Which codes *fire* on a class is another question for each of the two.
-        """
-        return [
-            Concept(index, level, name)
-            for index, factor in enumerate(self.factors.columns)
-            if factor.categorical and not factor.constant
-            for level, name in enumerate(factor.levels)
-            if len(factor.levels) > 2 or level == 1 or name.lower() not in ABSENT
-        ]
-
-    def column(self, concept: Concept) -> Factor:
-        """Return the factor of a concept."""
-        return self.factors.columns[concept.factor]
 
     def parts(self, concept: Concept) -> tuple[Part, Part] | None:
         """Return rows to learn from and rows to score on, as many of the class as of the rest, and which are of it.
@@ -128,73 +112,50 @@ class ConceptRows:
         None, where they are too few. Rows of a continuous factor are all, at most ``n_rows`` of them; none of them is
         then of a class.
         """
-        factor, found = self.column(concept), []
-        for train in (True, False):
-            learnt = train or self.score_on == "training"
-            usable = (self.training if learnt else ~self.training) & factor.annotated()
-            rng = rng_for(self.seed, "concept", concept.factor, concept.level, "train" if learnt else "test")
-            inside = usable & (factor.values == concept.level)
-            if concept.level < 0:
-                kept, fewest = _drawn(np.flatnonzero(usable), self.n_rows, rng), 2 * FEWEST
-            else:
-                members, others = np.flatnonzero(inside), np.flatnonzero(usable & ~inside)
-                most, fewest = min(len(members), len(others), self.n_rows // 2), 2 * FEWEST
-                kept = np.sort(np.concatenate([_drawn(members, most, rng), _drawn(others, most, rng)]))
-            if len(kept) < fewest:
+        found, of_class, n_rows = [], concept.level >= 0, self.given["n_rows"]
+        for stream in ("train", "train" if self.given["score_on"] == "training" else "test"):
+            usable = (self.training if stream == "train" else ~self.training) & concept.factor.annotated()
+            rng = rng_for(self.given["seed"], "concept", concept.place, concept.level, stream)
+            inside = usable & of_class & (concept.factor.values == concept.level)
+            groups, most = [np.flatnonzero(usable)], n_rows
+            if of_class:
+                groups = [np.flatnonzero(inside), np.flatnonzero(usable & ~inside)]
+                most = min(*map(len, groups), n_rows // 2)
+            drawn = [own if len(own) <= most else rng.choice(own, most, replace=False) for own in groups]
+            kept = np.sort(np.concatenate(drawn))
+            if len(kept) < 2 * FEWEST:
                 return None
-            found.append((kept, inside[kept] & (concept.level >= 0)))
+            found.append((kept, inside[kept]))
         return found[0], found[1]
 
-    def permuted(self, order: Rows) -> "ConceptRows":
-        """Return the same codes with the rows of all factors in another order."""
-        return replace(self, factors=self.factors.take(order))
+    def by_factor(self, concepts: Sequence[Concept], values: Sequence[float]) -> Floats:
+        """Return the mean over the classes of each factor that are defined, (n_factors,); NaN where none is."""
+        places, known = np.array([concept.place for concept in concepts]), np.array(values)
+        return np.array([mean_of_defined(known[places == place]) for place in range(self.factors.m)])
 
-    def score(
-        self,
-        metric: str,
-        arguments: dict[str, Any],
-        per_factor: Floats,
-        details: dict[str, Any],
-        notes: tuple[Note, ...],
-        chance: Chance | None = None,
-    ) -> Score:
+    def score(self, metric: str, arguments: Mapping[str, Any], per_factor: Floats, **more: Any) -> Score:
         """Return the score of factors, with the call that makes it again and the data of that call."""
-        given = {**arguments, "seed": self.seed}
-        given |= self.factors.reading
+        n, d, m = self.codes.n, self.codes.d, self.factors.m
+        met = {"rows": n, "codes": d, "nonzeros": len(self.codes.values), "factors": m}
         return Score(
             metric=metric,
             value=float(mean_of_defined(per_factor)),
-            n=self.codes.n,
-            signature=Signature.of(
-                metric,
-                given,
-                rows=self.codes.n,
-                codes=self.codes.d,
-                nonzeros=len(self.codes.values),
-                factors=self.factors.m,
-            ),
+            n=n,
+            signature=Signature.of(metric, {**arguments, **self.given, **self.factors.reading}, **met),
             code_names=self.codes.names,
             factor_names=self.factors.names,
             per_factor=per_factor,
-            chance=chance,
-            notes=notes,
-            details=details,
+            **more,
         )
-
-
-def _drawn(rows: Rows, most: int, rng: np.random.Generator) -> Rows:
-    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
 def concept_rows(
     codes: object,
     factors: object,
-    n_rows: int,
-    score_on: str,
-    seed: int,
     missing: Missing,
     kinds: object,
     code_names: Sequence[str] | None,
+    **given: Any,
 ) -> ConceptRows:
     """Read codes, sparse or dense, and factors, and split the rows.
 
@@ -202,35 +163,31 @@ def concept_rows(
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    read, columns = _read(codes, code_names), read_factors(factors, kinds=kinds, missing=missing)
+    from scipy.sparse import csc_array, issparse
+
+    names = code_names
+    if not issparse(codes):
+        dense = read_codes(codes)
+        values = np.asarray(dense.values)  # SciPy has none of 16 bits
+        codes = csc_array(values.astype(np.float32) if values.dtype == np.float16 else values)
+        names = list(dense.names) if code_names is None else code_names
+    read, columns = read_sparse_codes(codes, names), read_factors(factors, kinds=kinds, missing=missing)
     refuse_cyclic(columns.columns, "scoring of concepts")
     check_pair(read.n, read.d, columns)
     training = np.ones(read.n, dtype=bool)
-    if score_on == "unseen":
-        order = rng_for(seed, "concept rows").permutation(read.n)
+    if given["score_on"] == "unseen":
+        order = rng_for(given["seed"], "concept rows").permutation(read.n)
         training[order[round(TRAINING * read.n) :]] = False
-    return ConceptRows(read, columns, training, score_on, n_rows, seed)
+    return ConceptRows(read, columns, training, given)
 
 
-def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:
-    from scipy.sparse import csc_array, issparse
-
-    if issparse(codes):
-        return read_sparse_codes(codes, code_names)
-    dense = read_codes(codes)
-    values = np.asarray(dense.values)
-    values = values.astype(np.float32) if values.dtype == np.float16 else values  # SciPy has none of 16 bits
-    return read_sparse_codes(csc_array(values), list(dense.names) if code_names is None else code_names)
-
-
-def by_factor(concepts: Sequence[Concept], values: Floats, m: int) -> Floats:
-    """Return the mean over the classes of each factor that are defined, (n_factors,); NaN where none is."""
-    found = np.full(m, np.nan)
-    for index in range(m):
-        own = [value for concept, value in zip(concepts, values, strict=True) if concept.factor == index]
-        known = [value for value in own if value == value]
-        found[index] = float(np.mean(known)) if known else np.nan
-    return found
+def _note(code: str, lost: Sequence[str], why: str) -> tuple[Note, ...]:
+    """Say that classes have no number; nothing, if there are none."""
+    if not lost:
+        return ()
+    listed = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
+    message = f"{len(lost)} classes ({listed}) are left out: {why}"
+    return (Note(code=code, message=message, subject=tuple(lost), severity="warning"),)
 
 
 #: Concepts whose sums are taken at a time: a column of numbers for each row and concept.
@@ -319,20 +276,32 @@ def sparse_probing(
     (0.9, ('z1',))
     """
     counts = _counts(top)
-    rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
+    rows = concept_rows(codes, factors, missing, kinds, code_names, score_on=score_on, n_rows=n_rows, seed=seed)
     table, per_factor = _probed(rows, counts, ranking)
-    values = {count: float(mean_of_defined(per_factor[count])) for count in counts}
-    first = values[counts[0]]
+    values = {count: float(mean_of_defined(own)) for count, own in zip(counts, per_factor, strict=True)}
     drawn = []
     for index in range(n_permutations):
-        shuffled = rows.permuted(rng_for(seed, "chance", index).permutation(rows.codes.n))
-        drawn.append(float(mean_of_defined(_probed(shuffled, counts[:1], ranking)[1][counts[0]])))
-    level = Chance(tuple(drawn), first) if drawn else None
-    arguments: dict[str, Any] = {"top": counts, "ranking": ranking, "score_on": score_on, "n_rows": n_rows}
+        order = rng_for(seed, "chance", index).permutation(rows.codes.n)
+        shuffled = replace(rows, factors=rows.factors.take(order))
+        drawn.append(float(mean_of_defined(_probed(shuffled, counts[:1], ranking)[1][0])))
+    level = Chance(tuple(drawn), values[counts[0]]) if drawn else None
+    arguments: dict[str, Any] = {"top": counts, "ranking": ranking}
     arguments |= {"n_permutations": n_permutations} if n_permutations else {}
-    details = {"by_k": values, "classes": tuple(table)}
-    notes = _notes(table) + (() if level is None else level.notes)
-    return rows.score("sparse_probing", arguments, per_factor[counts[0]], details, notes, level)
+    rare = list(dict.fromkeys(row["class"] for row in table if row["score"] != row["score"]))
+    notes = _note("rare-class", rare, "they have too few rows to be both learnt and scored")
+    short = [row for row in table if len(row["codes"]) < row["k"]]
+    if short:
+        most, read = max(row["k"] for row in short), max(len(row["codes"]) for row in short)
+        message = f"k = {most} is more than the codes that differ: probes read {read} of them"
+        notes += (Note(code="fewer-codes", message=message),)
+    return rows.score(
+        "sparse_probing",
+        arguments,
+        per_factor[0],
+        details={"by_k": values, "classes": tuple(table)},
+        notes=notes + (() if level is None else level.notes),
+        chance=level,
+    )
 
 
 def _counts(k: object) -> tuple[int, ...]:
@@ -340,21 +309,6 @@ def _counts(k: object) -> tuple[int, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise InputTypeError("top", f"expected a number of codes, or several, got {quoted(k)}")
     return tuple(checked_count(count, "top", 1) for count in given)
-
-
-def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:
-    rare = tuple(dict.fromkeys(row["class"] for row in table if row["score"] != row["score"]))
-    notes = []
-    if rare:
-        listed = ", ".join(map(repr, rare[:5])) + (", ..." if len(rare) > 5 else "")
-        message = f"{len(rare)} classes ({listed}) have too few rows to be both learnt and scored; they are left out"
-        notes.append(Note(code="rare-class", message=message, subject=rare, severity="warning"))
-    short = [row for row in table if len(row["codes"]) < row["k"]]
-    if short:
-        most, read = max(row["k"] for row in short), max(len(row["codes"]) for row in short)
-        message = f"k = {most} is more than the codes that differ: probes read {read} of them"
-        notes.append(Note(code="fewer-codes", message=message))
-    return tuple(notes)
 
 
 def ranked(
@@ -367,59 +321,60 @@ def ranked(
     totals: dict[bytes, tuple[Floats, Floats]] = {}
     for start in range(0, len(concepts), AT_A_TIME):
         block = concepts[start : start + AT_A_TIME]
-        weights = np.zeros((rows.codes.n, len(block)))
-        for place, concept in enumerate(block):
-            weights[:, place] = _weights(rows, concept)
+        known = [rows.training & concept.factor.annotated() for concept in block]
+        weights = np.zeros((rows.codes.n, len(block)))  # indicators of classes, or centred values of quantities
+        for place, (concept, here) in enumerate(zip(block, known, strict=True)):
+            values = concept.factor.values
+            if concept.level >= 0:
+                weights[:, place] = here & (values == concept.level)
+            else:
+                mean = np.where(here, values, 0.0).sum() / max(int(here.sum()), 1)
+                weights[:, place] = np.where(here, values - mean, 0.0)
         sums = column_sums(rows.codes, weights)
-        for place, concept in enumerate(block):
-            known = rows.training & rows.column(concept).annotated()
-            key = known.tobytes()
+        for concept, here, own, inside in zip(block, known, weights.T, sums.T, strict=True):
+            key, n = here.tobytes(), float(here.sum())
             if key not in totals:  # factors that are annotated on the same rows share these
-                every = known[:, None].astype(np.float64)
+                every = here[:, None].astype(np.float64)
                 of_rows, of_squares = (
                     column_sums(rows.codes, every, squared=squared)[:, 0] for squared in (False, True)
                 )
                 totals[key] = of_rows, of_squares
-            own, n = weights[:, place], float(known.sum())
             if concept.level < 0:
-                told = correlations(*totals[key], sums[:, place], n, (float(own.sum()), float(own @ own)))
-                yield concept, (told, told)
+                alike = correlations(*totals[key], inside, n, (float(own.sum()), float(own @ own)))
+                yield concept, (alike, alike)
             else:
-                yield concept, differences(sums[:, place], float(own.sum()), *totals[key], n, ranking)
+                yield concept, differences(inside, float(own.sum()), *totals[key], n, ranking)
 
 
-def _weights(rows: ConceptRows, concept: Concept) -> Floats:
-    """Return the indicator of a class, or the centred values of a quantity, 0 on rows that are not learnt from."""
-    factor = rows.column(concept)
-    known = rows.training & factor.annotated()
-    if concept.level >= 0:
-        return np.asarray(known & (factor.values == concept.level), dtype=np.float64)
-    values = np.where(known, factor.values, 0.0)
-    return np.where(known, values - values.sum() / max(int(known.sum()), 1), 0.0)
+def _probed(rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking) -> tuple[list[dict[str, Any]], list[Floats]]:
+    """Score every concept with every number of codes: a row for each, and values by factor for each number.
+
+    A quantity has no accuracy, and R2 as score.
+    """
+    concepts, table = rows.concepts(of_both=False), []
+    for concept, (own, raw) in ranked(rows, concepts, ranking):
+        chosen, parts = largest(np.abs(own), np.abs(raw), max(counts)), rows.parts(concept)
+        if parts is not None and len(chosen):
+            columns, others = (rows.codes.dense(chosen, part).values for part, _ in parts)
+        for count in counts:
+            accuracy, score = float("nan"), float("nan")
+            if parts is not None and not len(chosen):  # no code differs at all
+                accuracy, score = 0.5 if concept.level >= 0 else accuracy, 0.0
+            elif parts is not None and concept.level >= 0:
+                inside = _logits(columns[:, :count], parts[0][1], others[:, :count]) > 0
+                accuracy = float(np.mean(inside == parts[1][1]))
+                score = 2.0 * accuracy - 1.0
+            elif parts is not None:
+                learnt, scored = (concept.factor.values[part] for part, _ in parts)
+                score = explained(columns[:, :count], learnt, others[:, :count], scored)
+            names = tuple(rows.codes.names[code] for code in chosen[:count])
+            table.append(_row(concept, k=count, accuracy=accuracy, score=score, codes=names))
+    scores = [[row["score"] for row in table[place :: len(counts)]] for place in range(len(counts))]
+    return table, [rows.by_factor(concepts, own) for own in scores]
 
 
-def _probed(
-    rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking
-) -> tuple[list[dict[str, Any]], dict[int, Floats]]:
-    """Score every concept with every number of codes: a row for each, and values by factor."""
-    concepts, table = rows.concepts, []
-    scores = {count: np.full(len(concepts), np.nan) for count in counts}
-    for place, (concept, (own, raw)) in enumerate(ranked(rows, concepts, ranking)):
-        chosen = largest(np.abs(own), np.abs(raw), max(counts))
-        found = _scores_of(rows, concept, chosen, counts)
-        for count, (accuracy, score) in zip(counts, found, strict=True):
-            scores[count][place] = score
-            table.append(
-                {
-                    "factor": rows.column(concept).name,
-                    "class": concept.name,
-                    "k": count,
-                    "accuracy": accuracy,
-                    "score": score,
-                    "codes": tuple(rows.codes.names[code] for code in chosen[:count]),
-                }
-            )
-    return table, {count: by_factor(concepts, own, rows.factors.m) for count, own in scores.items()}
+def _row(concept: Concept, **more: object) -> dict[str, Any]:
+    return {"factor": concept.factor.name, "class": concept.name, **more}
 
 
 def _logits(learnt: Floats, members: NDArray[np.bool_], scored: Floats) -> Floats:
@@ -428,47 +383,12 @@ def _logits(learnt: Floats, members: NDArray[np.bool_], scored: Floats) -> Float
         return logistic_scores(learnt, members, scored)
 
 
-def _scores_of(rows: ConceptRows, concept: Concept, chosen: Rows, counts: tuple[int, ...]) -> list[tuple[float, float]]:
-    """Return accuracy and score of a probe for each number of codes; a quantity has no accuracy, and R2 as score."""
-    parts = rows.parts(concept)
-    if parts is None:
-        return [(float("nan"), float("nan"))] * len(counts)
-    train, test = parts
-    columns, others = (rows.codes.dense(chosen, part[0]).values if len(chosen) else None for part in (train, test))
-    found = []
-    for count in counts:
-        if columns is None or others is None:  # no code differs at all
-            found.append((0.5, 0.0) if concept.level >= 0 else (float("nan"), 0.0))
-        elif concept.level >= 0:
-            told = _logits(columns[:, :count], train[1], others[:, :count]) > 0
-            accuracy = float(np.mean(told == test[1]))
-            found.append((accuracy, 2.0 * accuracy - 1.0))
-        else:
-            values = rows.column(concept).values
-            share = explained(columns[:, :count], values[train[0]], others[:, :count], values[test[0]])
-            found.append((float("nan"), share))
-    return found
-
-
 #: F1 that a probe must reach, or its class says nothing of codes.
 LEAST_F1 = 0.6
 #: A code of a smaller value is silent.
 SILENT = 1e-8
 #: Cosines with the probe from which a code may absorb a row as a whole, and a part of it, where a decoder is given.
 COSINES = (0.025, 0.1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """The codes among which a class is split, and F1 of probes of 1, 2, ... of them (the last gain not included)."""
-
-    codes: Rows
-    f1: tuple[float, ...]
-
-    @property
-    def size(self) -> float:
-        """How many codes, NaN where they do not tell the class."""
-        return float(len(self.codes)) if self.f1 and self.f1[-1] >= LEAST_F1 else float("nan")
 
 
 @checked
@@ -529,15 +449,18 @@ def splitting(
     >>> demele.probes.splitting(parts, concept).value
     2.0
     """
-    rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
-    settings = (jump, most, screen)
-    concepts = _classes(rows)
-    found = [_split(rows, concept, told, *settings) for concept, told in ranked(rows, concepts, "standardised")]
-    per_factor = by_factor(concepts, np.array([one.size for one in found]), rows.factors.m)
-    table = [_row(rows, concept, one) for concept, one in zip(concepts, found, strict=True)]
-    arguments: dict[str, Any] = dict(zip(("jump", "most", "screen"), settings, strict=True))
-    arguments |= {"score_on": score_on, "n_rows": n_rows}
-    return rows.score("splitting", arguments, per_factor, {"classes": tuple(table)}, _left_out(table))
+    rows = concept_rows(codes, factors, missing, kinds, code_names, score_on=score_on, n_rows=n_rows, seed=seed)
+    settings: dict[str, Any] = {"jump": jump, "most": most, "screen": screen}
+    concepts = rows.concepts(of_both=True)
+    table = [row for _, _, row in _splits(rows, concepts, **settings)]
+    sizes = [row["splitting"] for row in table]
+    return rows.score(
+        "splitting",
+        settings,
+        rows.by_factor(concepts, sizes),
+        details={"classes": tuple(table)},
+        notes=_unrecognised(table, sizes),
+    )
 
 
 @checked
@@ -606,53 +529,37 @@ def absorption(
     """
     from scipy.sparse import csc_array
 
-    rows = concept_rows(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
-    settings = (jump, most, screen)
+    rows = concept_rows(codes, factors, missing, kinds, code_names, score_on=score_on, n_rows=n_rows, seed=seed)
+    settings: dict[str, Any] = {"jump": jump, "most": most, "screen": screen}
     in_space = _space(decoder, activations, rows)
-    concepts = _classes(rows)
+    concepts = rows.concepts(of_both=True)
     columns = (rows.codes.values.astype(np.float64), rows.codes.rows, rows.codes.starts)
     every = csc_array(columns, shape=(rows.codes.n, rows.codes.d)).tocsr()
-    found = []
-    for concept, told in ranked(rows, concepts, "standardised"):
-        split = _split(rows, concept, told, *settings)
-        found.append((split, *_absorbed(rows, concept, split, every, in_space)))
+    table = []
+    for concept, own, row in _splits(rows, concepts, **settings):
+        taken, probe = Absorbed(float("nan"), float("nan"), 0), float("nan")
+        parts = rows.parts(concept)
+        if parts is not None and row["splitting"] == row["splitting"]:
+            taken, probe = _absorbed(rows, parts, own, every, in_space)
+        table.append({**row, "full": taken.full, "fraction": taken.fraction, "rows": taken.n, "probe_f1": probe})
     full, fraction, sizes = (
-        by_factor(concepts, np.array(values), rows.factors.m)
-        for values in zip(*((one.full, one.fraction, split.size) for split, one, _ in found), strict=True)
+        rows.by_factor(concepts, [row[key] for row in table]) for key in ("full", "fraction", "splitting")
     )
-    table = [
-        {
-            **_row(rows, concept, split),
-            "full": one.full,
-            "fraction": one.fraction,
-            "rows": one.n,
-            "probe_f1": probe,
-        }
-        for concept, (split, one, probe) in zip(concepts, found, strict=True)
-    ]
-    arguments: dict[str, Any] = dict(zip(("jump", "most", "screen"), settings, strict=True))
-    arguments |= {"score_on": score_on, "n_rows": n_rows}
     n_codes = float(mean_of_defined(sizes))
-    known = sum(split.size == split.size for split, _, _ in found)
-    verb = "class that is recognised has" if known == 1 else "classes that are recognised have"
-    beside = (
-        f"{known:,} {verb} {n_codes:.2f} codes of {'its' if known == 1 else 'their'} own{' on average' * (known > 1)} "
-        f"(splitting): a single code that takes more than {1 - (1 - jump) / (1 + jump):.1%} of a class counts there, "
-        "not here"
+    notes: tuple[Note, ...] = ()
+    if n_codes == n_codes:
+        message = (
+            f"recognised classes have {n_codes:.2f} codes of their own on average (splitting): a single code that "
+            f"takes more than {1 - (1 - jump) / (1 + jump):.1%} of a class counts there, not here"
+        )
+        notes = (Note(code="known-splitting", message=message),)
+    return rows.score(
+        "absorption",
+        settings,
+        full,
+        details={"fraction": float(mean_of_defined(fraction)), "splitting": n_codes, "classes": tuple(table)},
+        notes=(*notes, *_unrecognised(table, [row["full"] for row in table])),
     )
-    notes = (Note(code="known-splitting", message=beside),) if known else ()
-    details = {"fraction": float(mean_of_defined(fraction)), "splitting": n_codes, "classes": tuple(table)}
-    return rows.score("absorption", arguments, full, details, (*notes, *_left_out(table)))
-
-
-# Reading --------------------------------------------------------------------------------------------------------------
-
-
-def _classes(rows: ConceptRows) -> list[Concept]:
-    found = rows.classes
-    if not found:
-        raise NotEnoughData("factors", "expected at least one categorical factor that varies: classes are split")
-    return found
 
 
 def _space(decoder: object, activations: object, rows: ConceptRows) -> tuple[Floats, Floats] | None:
@@ -677,89 +584,70 @@ def _space(decoder: object, activations: object, rows: ConceptRows) -> tuple[Flo
     return of_codes, of_rows
 
 
-# Computing ------------------------------------------------------------------------------------------------------------
+def _splits(
+    rows: ConceptRows, concepts: Sequence[Concept], jump: float, most: int, screen: int
+) -> Iterator[tuple[Concept, Rows, dict[str, Any]]]:
+    """Yield each class, its codes, and its row: the first code, and each next that raises F1 by more than ``jump``.
 
-
-def _split(
-    rows: ConceptRows, concept: Concept, told: tuple[Floats, Floats], jump: float, most: int, screen: int
-) -> _Split:
-    """Return the codes of a class: the first, and each next that raises F1 by more than ``jump``."""
-    parts, seen = rows.parts(concept), largest(*told, screen)
-    if parts is None or not len(seen):
-        return _Split(seen[:0], ())
-    train, test = parts
-    columns = rows.codes.dense(seen, train[0]).values
-    chosen = speaking_codes(columns, train[1])[:most]
-    others = rows.codes.dense(seen[chosen], test[0]).values
-    found: list[float] = []
-    for count in range(1, len(chosen) + 1):
-        reached = f1(_logits(columns[:, chosen[:count]], train[1], others[:, :count]) > 0, test[1])
-        if found and not reached - found[-1] > jump:
-            break
-        found.append(reached)
-    return _Split(seen[chosen[: len(found)]], tuple(found))
+    The row has F1 of probes of 1, 2, ... codes, the last gain not included; no codes where these do not tell the class.
+    """
+    for concept, own in ranked(rows, concepts, "standardised"):
+        parts, seen = rows.parts(concept), largest(*own, screen)
+        chosen = seen[:0]
+        reached: list[float] = []
+        if parts is not None and len(seen):
+            train, test = parts
+            columns = rows.codes.dense(seen, train[0]).values
+            places = speaking_codes(columns, train[1])[:most]
+            others = rows.codes.dense(seen[places], test[0]).values
+            for count in range(1, len(places) + 1):
+                last = f1(_logits(columns[:, places[:count]], train[1], others[:, :count]) > 0, test[1])
+                if reached and not last - reached[-1] > jump:
+                    break
+                reached.append(last)
+            chosen = seen[places[: len(reached)]]
+        tells = bool(reached) and reached[-1] >= LEAST_F1
+        names = tuple(rows.codes.names[code] for code in chosen) if tells else ()
+        size = float(len(chosen)) if tells else float("nan")
+        yield concept, chosen, _row(concept, splitting=size, codes=names, f1=tuple(reached))
 
 
 def _absorbed(
-    rows: ConceptRows, concept: Concept, split: _Split, every: Any, in_space: tuple[Floats, Floats] | None
+    rows: ConceptRows, parts: tuple[Part, Part], own: Rows, every: Any, in_space: tuple[Floats, Floats] | None
 ) -> tuple[Absorbed, float]:
-    """Return what is absorbed of a class, and F1 of the probe of everything."""
+    """Return what is absorbed of a class with these codes, and F1 of the probe of everything."""
     from scipy.sparse import csr_array
 
-    nothing = Absorbed(float("nan"), float("nan"), 0)
-    parts = rows.parts(concept)
-    if parts is None or split.size != split.size:
-        return nothing, float("nan")
-    train, test = parts
-    members = test[0][test[1]]
+    (train, learnt), (test, inside) = parts
+    members = test[inside]
     codes = every[members]
-    silent = np.abs(codes[:, split.codes].toarray()).max(axis=1, initial=0.0) < SILENT
-    if in_space is None:
-        weights, intercept = whole_probe(every[train[0]], train[1])
-        reached = f1(every[test[0]] @ weights + intercept > 0, test[1])
-        whole = codes @ weights
-        recognised = whole + intercept > 0
-        cosines = np.ones(rows.codes.d)
-    else:
+    probed = every if in_space is None else in_space[1]
+    weights, intercept = whole_probe(probed[train], learnt)
+    reached = f1(probed[test] @ weights + intercept > 0, inside)
+    if not reached >= LEAST_F1:
+        return Absorbed(float("nan"), float("nan"), 0), reached
+    whole = probed[members] @ weights
+    recognised = whole + intercept > 0
+    cosines = np.ones(rows.codes.d)
+    if in_space is not None:
         decoder, activations = in_space
-        direction, intercept = whole_probe(activations[train[0]], train[1])
-        reached = f1(activations[test[0]] @ direction + intercept > 0, test[1])
-        recognised = activations[members] @ direction + intercept > 0
-        unit = direction / max(float(np.linalg.norm(direction)), 1e-300)
+        unit = weights / max(float(np.linalg.norm(weights)), 1e-300)
         whole, weights = activations[members] @ unit, decoder @ unit
         cosines = weights / np.maximum(np.linalg.norm(decoder, axis=1), 1e-300)
-    if not reached >= LEAST_F1:
-        return nothing, reached
     taken = absorbed(
         csr_array((codes.data * weights[codes.indices], codes.indices, codes.indptr), shape=codes.shape),
         np.asarray(whole),
         recognised,
-        split.codes,
-        silent=silent,
+        own,
+        silent=np.abs(codes[:, own].toarray()).max(axis=1, initial=0.0) < SILENT,
         may_take_all=cosines >= COSINES[0],
         may_take_some=cosines >= COSINES[1],
     )
     return taken, reached
 
 
-def _row(rows: ConceptRows, concept: Concept, split: _Split) -> dict[str, Any]:
-    return {
-        "factor": rows.column(concept).name,
-        "class": concept.name,
-        "splitting": split.size,
-        "codes": tuple(rows.codes.names[code] for code in split.codes) if split.size == split.size else (),
-        "f1": split.f1,
-    }
-
-
-def _left_out(table: list[dict[str, Any]]) -> tuple[Note, ...]:
-    """Say which classes have no number: their probes stay under F1 of 0.6, or their rows are too few."""
-    lost = tuple(row["class"] for row in table if (value := row.get("full", row["splitting"])) != value)
-    if not lost:
-        return ()
-    listed = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
-    message = (
-        f"{len(lost)} of {len(table)} classes ({listed}) are left out: probes of their codes do not reach an F1 of "
-        f"{LEAST_F1}, or they have too few rows"
-    )
-    return (Note(code="unrecognised-class", message=message, subject=lost, severity="warning"),)
+def _unrecognised(table: Sequence[Mapping[str, Any]], values: Sequence[float]) -> tuple[Note, ...]:
+    """Say which classes have no number."""
+    lost = [row["class"] for row, value in zip(table, values, strict=True) if value != value]
+    why = f"probes of their codes do not reach an F1 of {LEAST_F1}, or they have too few rows"
+    return _note("unrecognised-class", lost, why)
