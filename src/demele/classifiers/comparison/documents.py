@@ -22,7 +22,6 @@ from demele.report.document import (
     NOTHING,
     Cell,
     Document,
-    Images,
     Line,
     Lines,
     Mark,
@@ -34,7 +33,7 @@ from demele.report.document import (
     Table,
     Tone,
 )
-from demele.report.listing import Column, drawn, listed, png, table_of_frame, without_empty
+from demele.report.listing import Column, drawn, listed, table_of_frame, without_empty
 from demele.report.words import (
     at_most,
     count,
@@ -65,11 +64,6 @@ _INFERENCES = {
     "overlap": "better by more than the overlap of the two intervals on true labels",
 }
 _TONES: dict[str, Tone] = {"candidate": "good", "baseline": "bad", "inconclusive": "open"}
-#: Measures of all classes, whose difference methods of overlap compare.
-_OF_ALL = ("macro-f1", "balanced-accuracy", "matthews")
-_BY_DIFFERENCE = {
-    "overlap": "on the given labels", "true-labels": "on the true labels", "cleaned": "on the cleaned labels",
-}  # fmt: skip
 
 
 def decision_document(result: "Decision") -> Document:
@@ -78,6 +72,7 @@ def decision_document(result: "Decision") -> Document:
     disagreements, table = _disagreements(result), _difference_table(result)
     rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
     held, shows = result.breakdown, result.method not in (*AUDITED, "agreement")
+    called = sentence_of(joined(_called(result))).rstrip(".")
     why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
     each = Section("Each classifier", [estimate_strips(rows, title_of(_measure_compared(result))), table, why])
     return Document(
@@ -96,7 +91,14 @@ def decision_document(result: "Decision") -> Document:
         ],
         next=_next(result),
         sections=[each, _by_class(result), _label_errors(result)],
-        methods=_decision_methods(result),
+        methods=[
+            f"{called} were compared by {_measure_compared(result)} on {count(result.n, 'row')} with demele [@demele].",
+            *how_compared(result),
+            f"At level {rate(result.level)}, each of the two claims is wrong with a probability of at most",
+            f"{rate((1 - result.level) / 2)}. Interval of the difference: {result.interval.method}.",
+            "The p-value is one-sided, for the candidate." * (not math.isnan(result.p_value)),
+            *rests_on(result, result.details.get("audited")),
+        ],
         **about(result),
     )
 
@@ -235,16 +237,14 @@ def _disagreements(result: "Decision") -> tuple[int, int, int] | None:
 
 def _by_class(result: "Decision") -> Section:
     found = _disagreements(result)
-    if not found or not sum(found):
+    if not found or not sum(found) or result.method == "agreement":
         return NOTHING
-    (old, new), (lost, won, neither) = _names(result), found
-    shares = Table("Disagreements", {"Right": "text", "Rows": "count"}, [(old, lost), (new, won), ("neither", neither)])
-    by_class = [] if result.method == "agreement" else result.details.get("by_class", ())
-    ordered = sorted(by_class, key=lambda one: -one["lost"] - one["won"] - one["neither"])
+    old, new = _names(result)
+    ordered = sorted(result.details["by_class"], key=lambda one: -one["lost"] - one["won"] - one["neither"])
     rows = [(name(one["class"]), one["lost"], one["won"], one["neither"]) for one in ordered]
     columns = {"Given label": "text", f"Agrees with {old}": "count", f"Agrees with {new}": "count"}
     table = Table("Disagreements by given label", {**columns, "With neither": "count"}, rows)
-    return Section("Disagreements", [drawn(shares, "Rows", bar=True), table])
+    return Section("Disagreements", [table])
 
 
 def _label_errors(result: "Decision") -> Section:
@@ -293,7 +293,7 @@ def _least(won: int, lost: int, neither: int, wrong: int) -> int:
 
 
 def _method_of(result: "Decision | Ranking") -> "MethodSpec":
-    """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
+    """Return what is said of a method; of the worst case, that it is McNemar's test if all labels are correct."""
     spec = result.asked.spec
     if spec.name == "worst-case" and ALL_CORRECT in result.assumptions:
         return replace(
@@ -302,23 +302,7 @@ def _method_of(result: "Decision | Ranking") -> "MethodSpec":
             rule="Only disagreements count: McNemar's exact test compares how often each classifier is right there.",
             promise="Keeps its level if all labels are correct.",
         )
-    if result.measure not in _OF_ALL or spec.name not in _BY_DIFFERENCE:
-        return spec
-    labels = _BY_DIFFERENCE[spec.name]
-    rule = f"Each row's share of the difference is linearised {labels}. One is better if the interval excludes 0."
-    return replace(spec, title=f"Interval of the difference {labels}", rule=rule)
-
-
-def _decision_methods(result: "Decision") -> list[str]:
-    called = sentence_of(joined(_called(result))).rstrip(".")
-    return [
-        f"{called} were compared by {_measure_compared(result)} on {count(result.n, 'row')} with demele [@demele].",
-        *how_compared(result),
-        f"At level {rate(result.level)}, each of the two claims is wrong with a probability of at most",
-        f"{rate((1 - result.level) / 2)}. Interval of the difference: {result.interval.method}.",
-        "The p-value is one-sided, for the candidate." * (not math.isnan(result.p_value)),
-        *rests_on(result, result.details.get("audited")),
-    ]
+    return spec
 
 
 def how_compared(result: "Decision | Ranking") -> list[str]:
@@ -330,7 +314,7 @@ def how_compared(result: "Decision | Ranking") -> list[str]:
     return [f"The method is {result.method} ({spec.title}){cited}.", spec.rule, spec.promise, better]
 
 
-#: Rows of the table of pairs. Of more than MOST_MODELS models, a pair is a pixel.
+#: Rows of the table of pairs.
 _LISTED = 300
 _CORRECTIONS = {
     "holm": "The comparisons share the error by Holm's procedure [@holm1979simple]",
@@ -353,8 +337,6 @@ _PAIRS = {
     "lost": "count",
     "neither": "count?",
 }
-#: Of pairs that are worse, inconclusive, better.
-_COLOURS = np.array([(213, 94, 0), (221, 221, 221), (0, 114, 178)], dtype=np.uint8)
 
 
 def ranking_document(result: "Ranking") -> Document:
@@ -438,10 +420,6 @@ def _all_pairs(result: "Ranking", models: Sequence[str]) -> Section:
     """Show for each row whether it is better than each column."""
     m, better = len(models), shown_better(result.pairs, result.names)
     state = 1 + better.T.astype(int) - better.astype(int)  # of the row against the column
-    if m > MOST_MODELS:
-        shown = "Each row against each column, in the order of the ranking: blue better, red worse, grey inconclusive."
-        pixels = Images("Pairwise results", [("", [(shown, png(_COLOURS[state]))])], max(1, 900 // m))
-        return Section("Pairwise results", [shown, pixels])
     tones = {(i, j): "none" if i > j else _STATES[state[i, j]].tone for i, j in itertools.permutations(range(m), 2)}
     cells = {place: Pill(_SIGNS[state[place]], tone) for place, tone in tones.items()}
     signs = {"▲": "the row is significantly better", "▽": "the column is significantly better", "·": "inconclusive"}
@@ -451,8 +429,8 @@ def _all_pairs(result: "Ranking", models: Sequence[str]) -> Section:
     holds = ["" if is_missing(share) else at_most(share) for share in ahead["breakdown_rate"]]
     table, _ = table_of_frame("All pairs", ahead.assign(holds_up_to=holds)[list(_PAIRS)], _PAIRS)
     table = replace(table, first=MOST_MODELS, note=f"Difference: {measure_of(result.measure)}, candidate − baseline.")
-    grid = Matrix("Pairwise results", models, models, cells, signs)
-    return Section("Pairwise results", [grid, table])
+    grid = [Matrix("Pairwise results", models, models, cells, signs)] if m <= MOST_MODELS else []
+    return Section("Pairwise results", [*grid, table])
 
 
 # True labels ----------------------------------------------------------------------------------------------------------

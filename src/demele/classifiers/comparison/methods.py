@@ -1,6 +1,5 @@
 """The comparison methods by name: what each needs, what it can compare, what it promises."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -22,7 +21,7 @@ from demele.noise.transition import set_fields
 
 
 @dataclass(frozen=True)
-class MethodOptions(ABC):
+class MethodOptions:
     """The options of one method."""
 
     method: ClassVar[str]
@@ -32,9 +31,10 @@ class MethodOptions(ABC):
         checks = {name: kind.check for name, kind in kinds.items() if kind is not None and kind.check is not None}
         set_fields(self, **{name: check(getattr(self, name), name) for name, check in checks.items()})
 
-    @abstractmethod
     def read(self, data: Labelled) -> dict[str, Any]:
-        """Return what a question on these data holds of the options."""
+        """Return what a question on these data holds of the options: columns of classes in its vocabulary."""
+        coded = ("reference", "true_labels")
+        return {name: coded_like(one, data, name) if name in coded else one for name, one in vars(self).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +137,6 @@ class Agreement(MethodOptions):
     method = "agreement"
     reference: Data
 
-    def read(self, data: Labelled) -> dict[str, Any]:
-        """Return what a question holds of the third classifier."""
-        return {"reference": coded_like(self.reference, data, "reference")}
-
 
 @dataclass(frozen=True, eq=False)
 class TrueLabels(MethodOptions):
@@ -155,22 +151,9 @@ class TrueLabels(MethodOptions):
     method = "true-labels"
     true_labels: Data
 
-    def read(self, data: Labelled) -> dict[str, Any]:
-        """Return what a question holds of the true labels."""
-        return {"true_labels": coded_like(self.true_labels, data, "true_labels")}
-
 
 @dataclass(frozen=True, kw_only=True)
-class _ByExpert(MethodOptions):
-    expert_error: Rate = 0.0
-
-    def read(self, data: Labelled) -> dict[str, Any]:
-        """Return what a question holds of the expert."""
-        return vars(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Audited(_ByExpert):
+class Audited(MethodOptions):
     """The method audit: expert labels of a random sample of rows.
 
     Parameters
@@ -186,10 +169,11 @@ class Audited(_ByExpert):
 
     method = "audit"
     exact: bool = False
+    expert_error: Rate = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sequential(_ByExpert):
+class Sequential(MethodOptions):
     """The method sequential: an audit whose labels are counted one at a time.
 
     Parameters
@@ -201,15 +185,12 @@ class Sequential(_ByExpert):
     """
 
     method = "sequential"
+    expert_error: Rate = 0.0
     seed: Seed = 0
 
 
 #: A method by its name, or an object with its options.
 Method = Annotated[str | Audited | Sequential | HardRows | Cleaned | Agreement | TrueLabels | None, Kind("NAME")]
-
-
-Need = Literal["", "noise", "audit"]
-
 
 _OF_ONE_CLASS = ("accuracy", "precision", "recall", "f1")
 _ALL = (*_OF_ONE_CLASS, *TABLE_MEASURES)
@@ -229,8 +210,7 @@ class MethodSpec:
     ``rule`` is what it does, ``promise`` when it errs, ``decide`` its function. ``needs`` is the knowledge without
     which it is refused. ``by_overlap``: it compares two intervals, whatever it does
     first. ``p_values``: several comparisons can share an error by Holm's procedure (else they share the level by
-    Bonferroni's). ``groups``: its errors are kept for rows that come in groups. ``lacks``: why it refuses measures of
-    all classes, in half a sentence.
+    Bonferroni's). ``groups``: its errors are kept for rows that come in groups.
     """
 
     name: str
@@ -240,13 +220,12 @@ class MethodSpec:
     promise: str
     source: str = "Benjelloun 2021, section 6.5.4"
     references: tuple[str, ...] = ("benjelloun2021impact",)
-    needs: Need = ""
+    needs: Literal["", "noise", "audit"] = ""
     by_overlap: bool = False
     measures: tuple[str, ...] = _OF_ONE_CLASS
     inferences: tuple[str, ...] = ("population",)
     p_values: bool = False
     groups: bool = False
-    lacks: str = ""
 
     def __call__(self, question: Question) -> Outcomes:
         """Decide every pair of a question."""
@@ -257,14 +236,17 @@ class MethodSpec:
         return outcomes
 
 
+_OVERLAP = (
+    "Score intervals of both on the {} labels; one is better if its interval lies wholly above the other's. Of a "
+    "measure of all classes, the interval of the linearised difference excludes 0."
+)
 METHODS: dict[str, MethodSpec] = {
     spec.name: spec
     for spec in (
         MethodSpec(
             name="overlap",
             title="Overlap of intervals",
-            rule="Score intervals of both on the given labels; one is better if its interval lies wholly above the "
-            "other's.",
+            rule=_OVERLAP.format("given"),
             decide=overlap,
             by_overlap=True,
             promise="Wrong labels raise its error rate: only correct labels keep its level.",
@@ -274,8 +256,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="true-labels",
             title="Overlap of intervals on true labels",
-            rule="Score intervals of both on the true labels; one is better if its interval lies wholly above the "
-            "other's.",
+            rule=_OVERLAP.format("true"),
             decide=true_labels,
             by_overlap=True,
             promise="The result of the overlap method without label noise.",
@@ -292,7 +273,6 @@ METHODS: dict[str, MethodSpec] = {
             promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
             "larger than supplied.",
             measures=(*_OF_ONE_CLASS, "macro-f1", "balanced-accuracy"),
-            lacks="its bias under label noise has no bound here, as the means over classes have",
             needs="noise",
         ),
         MethodSpec(
@@ -303,8 +283,6 @@ METHODS: dict[str, MethodSpec] = {
             decide=hard_rows,
             by_overlap=True,
             promise="Safe if every wrong label is among the share of instances that is given away.",
-            lacks="what it supposes, that the baseline is right on hard rows, also changes how many rows "
-            "each class has, and with them the measure on all other rows",
         ),
         MethodSpec(
             name="cleaned",
@@ -323,7 +301,6 @@ METHODS: dict[str, MethodSpec] = {
             promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
             source="Raj et al. 2011",
             references=("raj2011paired",),
-            lacks="agreement with a third classifier gives no measure of single classes",
             measures=("accuracy",),
             p_values=True,
         ),
@@ -336,8 +313,6 @@ METHODS: dict[str, MethodSpec] = {
             promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
             source="exact worst case over the disagreements; McNemar 1947",
             references=("mcnemar1947note",),
-            lacks="its worst case counts the rows on which two classifiers disagree, and such a measure changes "
-            "with wrong labels anywhere",
             needs="noise",
             measures=("accuracy",),
             inferences=get_args(Inference),
@@ -369,8 +344,6 @@ METHODS: dict[str, MethodSpec] = {
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
             source="testing by betting, without replacement: Waudby-Smith & Ramdas 2020; Waudby-Smith & Ramdas 2024",
             references=("waudbysmith2020confidence", "waudbysmith2024estimating"),
-            lacks="it bets on rows on which two classifiers disagree, each worth as much as any other; here all "
-            "rows matter, and what each is worth depends on labels not yet asked for",
             needs="audit",
             measures=("accuracy",),
             inferences=get_args(Inference),
@@ -427,9 +400,8 @@ def resolved(
         raise InputError(f"method {name!r} needs {_ARGUMENT[spec.needs]}")
     if measure not in spec.measures:
         able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
-        why = f": {spec.lacks}" if measure in TABLE_MEASURES else ""
         raise InputError(
-            "measure", f"method {name!r} compares {', '.join(spec.measures)}, got {quoted(measure)}{why}; use {able}"
+            "measure", f"method {name!r} compares {', '.join(spec.measures)}, got {quoted(measure)}; use {able}"
         )
     if inference == "overlap" and measure in TABLE_MEASURES:
         raise InputError(
