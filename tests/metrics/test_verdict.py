@@ -13,7 +13,7 @@ from demele.core.inputs import read_pair
 from demele.core.verdict import RepresentationVerdict
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
-from demele.metrics.verdict import is_echo, order_within, together, verdict_of
+from demele.metrics.verdict import is_echo, joint_label, order_within, told_share, verdict_of
 from tests.tolerances import ROUNDING, assert_close
 
 MAIN = ("identity", "permuted", "copied", "mixed", "rotated", "lost", "dead", "noise", "bent")
@@ -151,11 +151,10 @@ def test_many_codes_that_tell_a_little_each_hold_a_factor_together() -> None:
 
 def test_what_two_codes_add_to_each_other() -> None:
     a, b = np.tile([0, 1], 200), np.repeat([0, 1], 200)
-    alone, both = together(a, b, 2 * a + b)  # each tells one of two bits; Miller-Madow: cells - rows - columns + 1
-    correction = np.log(4)
-    assert_close(alone, (np.log(2) - (4 - 2 - 4 + 1) / 800) / correction, ROUNDING)
-    assert_close(both, 1.0, ROUNDING)
-    assert together(a, a, a) == (1.0, 1.0)
+    both = 2 * a + b  # each tells one of two bits; Miller-Madow: cells - rows - columns + 1
+    assert_close(told_share(a, both), (np.log(2) - (4 - 2 - 4 + 1) / 800) / np.log(4), ROUNDING)
+    assert_close(told_share(joint_label(a, b), both), 1.0, ROUNDING)
+    assert told_share(a, a) == 1.0
 
 
 def test_an_echo_is_told_from_a_mixture() -> None:

@@ -6,6 +6,8 @@ factor that another one explains is none: codes of one factor carry all that dep
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,44 +94,39 @@ def held(rows: BinnedRows, *, seed: int = 0) -> Held:
     >>> found.share.round(2).tolist(), found.detected.tolist()
     ([[1.0], [0.0]], [[True], [False]])
     """
+    from scipy.special import chdtri
+
     d, m = len(rows.code_bins), len(rows.factor_bins)
     share, error, plain, bias = (np.zeros((d, m)) for _ in range(4))
     chance, inflation, heights = np.zeros(m), np.zeros(m), np.ones(m)
     orders = [rng_for(seed, "verdict", draw).permutation(rows.n) for draw in range(PERMUTATIONS)]
+
+    def shares(table: Floats, height: Floats) -> Floats:
+        return np.clip(np.nan_to_num(ratio(mutual_information(table, "miller-madow"), height)), 0.0, 1.0)
+
     for first in range(0, d, BLOCK):
         block = slice(first, first + BLOCK)
-        tables = _tables(rows, block)
-        drawn = [_tables(rows, block, order) for order in orders]
-        for i, table in enumerate(tables):
-            heights[i] = float(entropy(table[0].sum(axis=0), "miller-madow"))
-            share[block, i] = _shares(table)
+        part = replace(rows, codes=rows.codes[block], code_bins=rows.code_bins[block])
+        packed = PackedRows(part, factor_pairs=False)
+        drawn = [packed.permuted(order).count().tables for order in orders]
+        for i, table in enumerate(packed.count().tables):
+            height = np.asarray(entropy(table[0].sum(axis=0), "miller-madow"))
+            heights[i], share[block, i] = height, shares(table, height)
             plain[block, i], error[block, i] = mutual_information(table), _errors(table) / max(heights[i], 1e-12)
             of_code, of_factor = (table.sum(axis=2) > 0).sum(axis=1), (table.sum(axis=1) > 0).sum(axis=1)
             freedom = (np.maximum(of_code - 1, 0) * np.maximum(of_factor - 1, 0)).astype(np.float64)
             bias[block, i] = freedom / (2 * max(float(table[0].sum()), 1.0))
             for permuted in drawn:
-                chance[i] = max(chance[i], float(_shares(permuted[i]).max(initial=0.0)))
+                chance[i] = max(chance[i], float(shares(permuted[i], height).max(initial=0.0)))
                 inflation[i] += float(mutual_information(permuted[i]).sum()) / PERMUTATIONS
     scale = np.maximum(ratio(inflation, bias.sum(axis=0)), 1.0)
     scale = np.where(np.isnan(scale), 1.0, scale)
     counts = np.array([max(int((of < bins).sum()), 1) for of, bins in zip(rows.factors, rows.factor_bins, strict=True)])
-    threshold = chi_squared_quantile(LEVEL / max(d * m, 1), bias * 2 * counts) * scale / (2 * counts)
+    degrees = np.maximum(bias * 2 * counts, 1.0)  # of freedom
+    threshold = chdtri(degrees, LEVEL / max(d * m, 1)) * scale / (2 * counts)
     beyond = np.where(bias > 0, threshold - bias * scale, 0.0).max(axis=0, initial=0.0)
     detected = (plain > threshold) & (bias > 0)
     return Held(share, error, detected, chance, np.asarray(beyond / np.maximum(heights, 1e-12)))
-
-
-def _tables(rows: BinnedRows, block: slice, order: Rows | None = None) -> tuple[Floats, ...]:
-    factors = rows.factors if order is None else rows.factors[:, order]
-    part = BinnedRows(rows.codes[block], factors, rows.code_bins[block], rows.factor_bins, rows.incomplete)
-    return PackedRows(part, factor_pairs=False).count().tables
-
-
-def _shares(table: Floats) -> Floats:
-    """Shares of the factor's entropy, from counts (n_codes, code bins, factor bins)."""
-    height = entropy(table[0].sum(axis=0), "miller-madow")
-    found = ratio(mutual_information(table, "miller-madow"), np.asarray(height))
-    return np.clip(np.nan_to_num(found), 0.0, 1.0)
 
 
 def _errors(table: Floats) -> Floats:
@@ -140,19 +137,6 @@ def _errors(table: Floats) -> Floats:
     mean = (p * pointwise).sum(axis=(1, 2))
     variance = (p * pointwise**2).sum(axis=(1, 2)) - mean**2
     return np.asarray(np.sqrt(np.maximum(variance, 0.0) / np.maximum(table.sum(axis=(1, 2)), 1.0)))
-
-
-def chi_squared_quantile(level: float, degrees: Floats) -> Floats:
-    """Return what a chi-squared variable exceeds with a probability; degrees of freedom below 1 count as 1.
-
-    Examples
-    --------
-    >>> chi_squared_quantile(0.05, np.array([1.0])).round(2).tolist()
-    [3.84]
-    """
-    from scipy.special import chdtri
-
-    return np.asarray(chdtri(np.maximum(degrees, 1.0), level))
 
 
 # Of three columns -----------------------------------------------------------------------------------------------------
@@ -176,18 +160,33 @@ def labels_entropy(labels: Rows) -> float:
     return float(np.log(len(labels)) - counts @ np.log(counts) / len(labels)) if counts.size > 1 else 0.0
 
 
-def conditional_information(x: Rows, y: Rows, given: Rows) -> float:
-    """Information of two columns within the values of a third one, plug-in, in nats.
+def information(x: Rows, y: Rows, given: Rows | None = None) -> float:
+    """Information of two columns, within the values of a third one if it is given, plug-in, in nats.
 
     Examples
     --------
     >>> x, y = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    >>> round(conditional_information(x, y, x ^ y), 3), round(conditional_information(x, x, x), 3)
-    (0.693, 0.0)
+    >>> round(information(x, y, x ^ y), 3), round(information(x, y), 3), round(information(x, x), 3)
+    (0.693, 0.0, 0.693)
     """
+    if given is None:
+        return max(labels_entropy(x) + labels_entropy(y) - labels_entropy(joint_label(x, y)), 0.0)
     own = joint_label(given, x)
     parts = labels_entropy(own) + labels_entropy(joint_label(given, y))
     return max(parts - labels_entropy(joint_label(own, y)) - labels_entropy(given), 0.0)
+
+
+def told_share(codes: Rows, factor: Rows) -> float:
+    """Return the share of a factor's entropy that codes tell, with Miller-Madow's correction, within 0 and 1.
+
+    Examples
+    --------
+    >>> told_share(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    1.0
+    """
+    cells = len(np.unique(joint_label(codes, factor))) - len(np.unique(codes)) - len(np.unique(factor)) + 1
+    told = information(codes, factor) - cells / (2 * len(codes))
+    return min(max(told / max(labels_entropy(factor), 1e-12), 0.0), 1.0)
 
 
 def order_within(given: Rows, rng: np.random.Generator) -> Rows:
@@ -214,70 +213,10 @@ def is_echo(code: Rows, factor: Rows, other: Rows, other_fine: Rows, shuffled: R
     -----
     A code made of the other factor alone tells within its values no more than the other factor does itself.
     """
-    own = conditional_information(code, factor, other)
-    by_chance = conditional_information(code[shuffled], factor, other)
-    fine = conditional_information(other_fine, factor, other)
-    fine -= conditional_information(other_fine[shuffled], factor, other)
-    beyond = own - by_chance - max(fine, 0.0)
-    alone = conditional_information(code, factor, np.zeros_like(other))
-    return beyond <= max(FAR * float(np.sqrt(by_chance / len(code))), OWN * alone)
-
-
-def added_share(code: Rows, factor: Rows, given: Rows, orders: Sequence[Rows]) -> float:
-    """Return what a code tells of a factor within the bins of another code, of what that other one tells.
-
-    Parameters
-    ----------
-    code, factor, given : array of bin numbers of shape (n,)
-        Fine bins of the other code, ``given``: copies are cut at other places, and add to coarse ones.
-    orders : sequence of arrays of shape (n,)
-        What :func:`order_within` returns for ``given``, each of another draw; what permuted rows tell is chance.
-
-    Examples
-    --------
-    >>> x, y = np.tile([0, 1], 200), np.repeat([0, 1], 200)
-    >>> orders = [order_within(x, np.random.default_rng(draw)) for draw in range(5)]
-    >>> round(added_share(y, 2 * x + y, x, orders), 1), added_share(x, 2 * x + y, x, orders)
-    (1.0, 0.0)
-    """
-    own = conditional_information(code, factor, given)
-    by_chance = float(np.mean([conditional_information(code[order], factor, given) for order in orders]))
-    alone = conditional_information(given, factor, np.zeros_like(given))
-    return max(own - by_chance, 0.0) / max(alone, 1e-12)
-
-
-def together(first: Rows, second: Rows, factor: Rows) -> tuple[float, float]:
-    """Return the share of a factor's entropy that the better of two codes tells, and what both tell together.
-
-    Examples
-    --------
-    >>> x, y = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    >>> together(x, y, x ^ y)
-    (0.0, 1.0)
-    """
-    height = max(labels_entropy(factor), 1e-12)
-    nothing = np.zeros_like(factor)
-    alone = max(_corrected(one, factor, nothing) for one in (first, second))
-    both = _corrected(joint_label(first, second), factor, nothing)
-    return min(max(alone / height, 0.0), 1.0), min(max(both / height, alone / height, 0.0), 1.0)
-
-
-def share_carried(first: Rows, second: Rows) -> float:
-    """Return the share of the entropy of a second column that a first one tells.
-
-    Examples
-    --------
-    >>> share_carried(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
-    1.0
-    """
-    carried = _corrected(first, second, np.zeros_like(first)) / max(labels_entropy(second), 1e-12)
-    return float(min(max(carried, 0.0), 1.0))
-
-
-def _corrected(x: Rows, y: Rows, nothing: Rows) -> float:
-    """Information of two columns, with Miller-Madow's correction."""
-    cells = len(np.unique(joint_label(x, y))) - len(np.unique(x)) - len(np.unique(y)) + 1
-    return conditional_information(x, y, nothing) - cells / (2 * len(x))
+    by_chance = information(code[shuffled], factor, other)
+    fine = information(other_fine, factor, other) - information(other_fine[shuffled], factor, other)
+    beyond = information(code, factor, other) - by_chance - max(fine, 0.0)
+    return beyond <= max(FAR * float(np.sqrt(by_chance / len(code))), OWN * information(code, factor))
 
 
 def partial_r_squared(codes: Floats, target: Floats, known: Floats) -> tuple[float, float]:
@@ -391,7 +330,7 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
     size = FIRST_ROWS
     while True:
         rows = rows_drawn(data, size, seed)
-        found = _Judge.of(rows, seed)
+        found = _Judge(rows, seed)
         factors, codes = [found.factor(i) for i in range(data.factors.m)], [found.code(j) for j in range(data.codes.d)]
         needed = [row.rows_needed for row in factors if row.status == "inconclusive"]
         needed += [row.rows_needed for row in codes if row.status == "inconclusive"]
@@ -438,30 +377,20 @@ def shares_of(data: Data, *, seed: int = 0) -> Held:
     return held(binned(data, bins_for(data.n)), seed=seed)
 
 
-@dataclass(frozen=True, slots=True)
 class _Judge:
     """All that decides: shares against chance, which of them are echoes of other factors, and the rows in bins."""
 
-    data: Data
-    bins: int
-    held: Held
-    own: NDArray[np.bool_]  # told, and no echo of another factor
-    through: dict[tuple[int, int], int]  # code and factor: the factor of which it is an echo
-    fine: BinnedRows
-    coarse: BinnedRows
-    seed: int
-
-    @classmethod
-    def of(cls, data: Data, seed: int) -> "_Judge":
-        bins = bins_for(data.n)
-        fine = binned(data, bins)
-        found = held(fine, seed=seed)
-        coarse = binned(data, int(np.clip(np.cbrt(data.n / ROWS_PER_TRIPLE), *COARSE)))
-        through = _echoes(found, fine, coarse, data, seed)
-        own = found.detected.copy()
-        for place in through:
-            own[place] = False
-        return cls(data, bins, found, own, through, fine, coarse, seed)
+    def __init__(self, data: Data, seed: int) -> None:
+        self.data, self.seed, self.bins = data, seed, bins_for(data.n)
+        self.margin = NEAR * (2 if data.n < 2 * FEWEST_ROWS else 1)
+        self.fine = binned(data, self.bins)
+        self.coarse = binned(data, int(np.clip(np.cbrt(data.n / ROWS_PER_TRIPLE), *COARSE)))
+        self.held = held(self.fine, seed=seed)
+        #: By code and factor: the factor of which it is an echo.
+        self.through = _echoes(self.held, self.fine, self.coarse, seed)
+        self.own = self.held.detected.copy()  # told, and no echo of another factor
+        for place in self.through:
+            self.own[place] = False
 
     # By factor -------------------------------------------------------------------------------------------------------
 
@@ -532,14 +461,11 @@ class _Judge:
 
     def _times(self, gap: float, error: float) -> float:
         """Return how many times the rows bring a gap beyond its error, which falls with their root."""
-        return float(self._margin() * error / max(abs(gap), 1e-12)) ** 2
+        return float(self.margin * error / max(abs(gap), 1e-12)) ** 2
 
     def _times_to_see(self, detectable: float, share: float) -> float:
         """Return how many times the rows make a share detectable; while bins grow with the rows, that is slower."""
         return float(detectable / max(share, 1e-12)) ** (1 if self.bins == BINS[1] else 2)
-
-    def _margin(self) -> float:
-        return NEAR * (2 if self.data.n < 2 * FEWEST_ROWS else 1)
 
     def _shared(self, i: int, row: FactorVerdict, sharing: list[int]) -> FactorVerdict:
         known = self.data.factors.columns[i].annotated()
@@ -552,18 +478,26 @@ class _Judge:
         elif len(sharing) > MOST_SHARING:
             how = "spread"
         first, second = (self.coarse.codes[j][known] for j in (best, other))
-        _, both = together(first, second, self.coarse.factors[i][known])
+        looked_at = first, second, joint_label(first, second)
+        both = max(told_share(one, self.coarse.factors[i][known]) for one in looked_at)
         # Bins of few rows are so coarse that two codes may tell less in them than one does in those of its share.
-        if both <= row.share + self._margin() * float(self.held.error[best, i]):
+        if both <= row.share + self.margin * float(self.held.error[best, i]):
             both, how = float("nan"), "" if how == "parts" else how
         return replace(row, status="several codes", sharing=how, codes=self._names(sharing), together=both)
 
     def _adds(self, i: int, first: int, second: int, known: NDArray[np.bool_]) -> float:
-        """Return what a second code tells of a factor within the fine bins of a first one, of what that one tells."""
-        given, factor = self.fine.codes[first][known], self.fine.factors[i][known]
+        """Return what a second code tells of a factor within the fine bins of a first one, of what that one tells.
+
+        Copies are cut at other places, and would add to coarse bins. What permuted rows tell is chance.
+        """
+        given, factor, code = (
+            self.fine.codes[first][known],
+            self.fine.factors[i][known],
+            self.coarse.codes[second][known],
+        )
         draws = (rng_for(self.seed, "added", self.data.factors.names[i], str(draw)) for draw in range(PERMUTATIONS))
-        orders = [order_within(given, rng) for rng in draws]
-        return added_share(self.coarse.codes[second][known], factor, given, orders)
+        by_chance = float(np.mean([information(code[order_within(given, rng)], factor, given) for rng in draws]))
+        return max(information(code, factor, given) - by_chance, 0.0) / max(information(given, factor), 1e-12)
 
     def _regression(self, i: int) -> tuple[float, float]:
         """Return what codes add to the other factors in a linear regression on this one: all, and the best alone.
@@ -677,22 +611,23 @@ def _ranks(column: Floats) -> Floats:
 # Echoes ---------------------------------------------------------------------------------------------------------------
 
 
-def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, data: Data, seed: int) -> dict[tuple[int, int], int]:
+def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, seed: int) -> dict[tuple[int, int], int]:
     """Return the codes that carry a factor only through another one, with that factor."""
-    linked = _linked(coarse, data)
-    between = _shares_between(fine, linked)
-    shuffled: dict[int, Rows] = {}
+    linked = _linked(coarse)
+    between = {(k, i): told_share(fine.factors[k], fine.factors[i]) for k, i in np.argwhere(linked).tolist()}
     echoes: dict[tuple[int, int], int] = {}
-    if not linked.any():
+    if not between:
         return echoes
+
+    @cache
+    def shuffled(k: int) -> Rows:
+        return order_within(coarse.factors[k], rng_for(seed, "echo", k))
 
     def explains(k: int, i: int, j: int) -> bool:
         if found.share[j, i] > between[k, i] + FAR * found.error[j, i]:
             return False  # what is made of one factor tells no more of another than that factor does
-        if k not in shuffled:
-            shuffled[k] = order_within(coarse.factors[k], rng_for(seed, "echo", k))
         of_factors = coarse.factors
-        return is_echo(coarse.codes[j], of_factors[i], of_factors[k], fine.factors[k], shuffled[k])
+        return is_echo(coarse.codes[j], of_factors[i], of_factors[k], fine.factors[k], shuffled(k))
 
     for j in range(len(found.detected)):
         told = [int(i) for i in np.argsort(-found.share[j], kind="stable") if found.detected[j, i]]
@@ -706,23 +641,15 @@ def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, data: Data, seed:
     return echoes
 
 
-def _shares_between(rows: BinnedRows, linked: NDArray[np.bool_]) -> Floats:
-    """Return how much each factor tells of those that it is linked to, as shares of their entropy."""
-    shares = np.zeros(linked.shape)
-    for k, i in np.argwhere(linked):
-        shares[k, i] = share_carried(rows.factors[k], rows.factors[i])
-    return shares
-
-
-def _linked(rows: BinnedRows, data: Data) -> NDArray[np.bool_]:
+def _linked(rows: BinnedRows) -> NDArray[np.bool_]:
     """Return which factors may depend on each other: where chance would hardly link them more often than not."""
-    m = data.factors.m
+    from scipy.special import chdtri
+
+    m = len(rows.factors)
     linked = np.zeros((m, m), dtype=bool)
-    nothing = np.zeros(rows.n, dtype=np.intp)
-    for i in range(m):
-        for k in range(i):
-            first, second = rows.factors[i], rows.factors[k]
-            degrees = (len(np.unique(first)) - 1) * (len(np.unique(second)) - 1)
-            statistic = 2 * rows.n * conditional_information(first, second, nothing)
-            linked[i, k] = linked[k, i] = degrees > 0 and statistic > chi_squared_quantile(0.05, np.array(degrees))
+    for i, k in combinations(range(m), 2):
+        first, second = rows.factors[k], rows.factors[i]
+        degrees = (len(np.unique(first)) - 1) * (len(np.unique(second)) - 1)
+        statistic = 2 * rows.n * information(first, second)
+        linked[i, k] = linked[k, i] = degrees > 0 and statistic > chdtri(degrees, 0.05)
     return linked

@@ -11,7 +11,7 @@ import numpy as np
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair, refuse_cyclic
+from demele.core.inputs import Factor, Factors, Missing, read_pair, refuse_cyclic
 from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked, checked_count
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
@@ -52,10 +52,6 @@ class ProbedCodes:
     def presorted(self) -> Presorted:
         """The codes, sorted."""
         return presort(self.values)
-
-    def without(self, columns: Rows) -> ProbedCodes:
-        """Return the codes but some."""
-        return ProbedCodes(np.delete(self.values, columns, axis=1))
 
     def only(self, columns: Rows) -> ProbedCodes:
         """Return some codes."""
@@ -135,21 +131,16 @@ def held_out_score(truth: Floats | Rows, said: Floats | Rows, *, categorical: bo
 STUDY_ROWS = 10_000, 5_000
 
 
-@dataclass(frozen=True, slots=True)
 class Prober:
-    """Rows that were read, and the predictor that is tried on them."""
+    """Rows that were read, without constant factors, and the predictor that is tried on them.
 
-    codes: Codes
-    factors: Factors
-    probe: Probe
-    penalty: float
-    seed: int
-    name: str
-    of_columns: tuple[Note, ...]
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         name: str,
         codes: object,
         factors: object,
@@ -160,30 +151,17 @@ class Prober:
         kinds: object,
         *,
         fewest_factors: int = 1,
-    ) -> Prober:
-        """Read rows and options; constant factors are left out.
-
-        Raises
-        ------
-        InputError, InputTypeError, NotEnoughData
-        """
-        read, columns = read_pair(codes, factors, kinds=kinds, missing=missing)
-        refuse_cyclic(columns.columns, name)
-        subject = Subject.of(read, columns)
-        varying = subject.varying
-        if varying.m < fewest_factors:
-            raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {varying.m}")
-        return cls(read, varying, probe, penalty, seed, name, subject.notes)
-
-    @property
-    def classes(self) -> tuple[bool, ...]:
-        """Which factors are classes."""
-        return tuple(factor.categorical for factor in self.factors.columns)
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """How each factor is scored."""
-        return tuple("accuracy" if categorical else "R2" for categorical in self.classes)
+    ) -> None:
+        self.codes, read = read_pair(codes, factors, kinds=kinds, missing=missing)
+        refuse_cyclic(read.columns, name)
+        subject = Subject.of(self.codes, read)
+        self.factors, self.of_columns = subject.varying, subject.notes
+        m = self.factors.m
+        if m < fewest_factors:
+            raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {m}")
+        self.name, self.probe, self.penalty, self.seed = name, probe, penalty, seed
+        self.probed = ProbedCodes(self.codes.dense())
+        self.measures = tuple("accuracy" if factor.categorical else "R2" for factor in self.factors.columns)
 
     def said(
         self,
@@ -226,16 +204,11 @@ class Prober:
         said = self.said(codes, factor, train, test, *task, scale=scale)
         return held_out_score(factor.values[test], said, categorical=factor.categorical)
 
-    def chance(self, factor: Factor, train: Rows, test: Rows) -> float:
-        """Return what predicting the commonest class of the training rows scores; 0 for numbers."""
-        if not factor.categorical:
-            return 0.0
-        known = factor.annotated()
-        train, test = train[known[train]], test[known[test]]
-        if not len(train) or not len(test):
-            return float("nan")
-        commonest = np.bincount(factor.values[train]).argmax()
-        return float((factor.values[test] == commonest).mean())
+    def chance(self, train: Rows, test: Rows) -> Floats:
+        """Return what predicting the commonest class of the training rows scores, by factor; 0 for numbers."""
+        nothing = ProbedCodes(np.empty((self.codes.n, 0)))
+        factors = self.factors.columns
+        return np.array([self.score(nothing, one, train, test) if one.categorical else 0.0 for one in factors])
 
     def split(self, n_train: int | None, n_test: int | None, repeat: int = 0) -> tuple[Rows, Rows]:
         """Return training rows, in random order, and test rows."""
@@ -255,7 +228,7 @@ class Prober:
     def notes(self, n_train: int | None, n_test: int | None) -> list[Note]:
         """Say what was left out, and what was mixed."""
         notes = [*self.of_columns, *fewer_than_asked(self.codes.n, n_train, n_test)]
-        if len(set(self.classes)) > 1:
+        if len(set(self.measures)) > 1:
             message = "means mix accuracies of classes and R2 of numbers: look at each factor"
             notes.append(Note(code="mixed-measures", message=message))
         return notes
@@ -281,8 +254,20 @@ def dots(caption: str, factors: Sequence[str], found: Mapping[str, Floats], chan
     )
 
 
+def by_factor(
+    factors: Sequence[str], texts: Mapping[str, Sequence[str]], numbers: Mapping[str, Floats]
+) -> pd.DataFrame:
+    """Return a table: a row for each factor and their mean, which chance levels have none of."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {column: [*values, ""] for column, values in texts.items()}
+    for column, values in numbers.items():
+        columns[column] = [*values, np.nan if column == "chance" else float(mean_of_defined(values))]
+    return pd.DataFrame(columns, index=pd.Index([*factors, "mean"], name="factor"))
+
+
 #: Rows to learn from in the study of 2019.
-SIZES = 10, 100, 1_000, 10_000
+SIZES: tuple[int, ...] = (10, 100, 1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -359,12 +344,8 @@ class DownstreamScores(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor and their mean, a column for each number of training rows."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {"measure": [*self.measures, ""], "chance": [*self.chance, np.nan]}
-        for size, row in zip(self.sizes, self.scores, strict=True):
-            columns[str(size)] = [*row, self.means[size]]
-        return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
+        numbers = {"chance": self.chance, **dict(zip(map(str, self.sizes), self.scores, strict=True))}
+        return by_factor(self.factor_names, {"measure": self.measures}, numbers)
 
 
 @checked
@@ -435,26 +416,24 @@ def downstream(
     >>> found.means[1000] > 0.95, 0.5 < found.efficiency[10] < 1
     (True, True)
     """
-    asked: tuple[int, ...] = SIZES
-    largest = None
+    asked, largest = SIZES, 0
     if sizes is not None:
         if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
             raise InputTypeError("sizes", f"expected numbers of training rows, got {quoted(sizes)}")
         asked = tuple(sorted({checked_count(size, "sizes", 2) for size in sizes}))
         largest = asked[-1]
-    read = Prober.of("downstream", codes, factors, probe, penalty, seed, missing, kinds)
-    found, chances, probed = [], [], ProbedCodes(read.codes.dense())
-    kept: tuple[int, ...] = asked
+    read = Prober("downstream", codes, factors, probe, penalty, seed, missing, kinds)
+    found, chances, kept = [], [], asked
     for repeat in range(n_repeats):
-        train, test = read.split(largest, n_test, repeat)
+        train, test = read.split(largest or None, n_test, repeat)
         kept = tuple(sorted({min(size, len(train)) for size in asked}))
         own = np.empty((len(kept), read.factors.m))
         for column, factor in enumerate(read.factors.columns):
             known = train[factor.annotated()[train]]
             for row, size in enumerate(kept):
-                own[row, column] = read.score(probed, factor, known[:size], test, factor.name, size, repeat)
+                own[row, column] = read.score(read.probed, factor, known[:size], test, factor.name, size, repeat)
         found.append(own)
-        chances.append([read.chance(factor, train, test) for factor in read.factors.columns])
+        chances.append(read.chance(train, test))
     scores = np.array(found)
     return DownstreamScores(
         scores=scores.mean(axis=0),
@@ -464,7 +443,7 @@ def downstream(
         measures=read.measures,
         factor_names=read.factors.names,
         n_test=len(test),
-        notes=tuple(read.notes(largest, n_test)),
+        notes=tuple(read.notes(largest or None, n_test)),
         signature=read.signature(sizes=asked, n_test=n_test, n_repeats=n_repeats),
     )
 
@@ -529,14 +508,9 @@ class ReducedDownstreamScores(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor and their mean."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {"removed": [*(" ".join(names) for names in self.removed), ""]}
-        columns["measure"] = [*self.measures, ""]
-        for column in ("chance", "whole", "alone", "without", "others_whole", "others"):
-            values = getattr(self, column)
-            columns[column] = [*values, np.nan if column == "chance" else float(mean_of_defined(values))]
-        return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
+        texts = {"removed": [" ".join(names) for names in self.removed], "measure": self.measures}
+        shown = ("chance", "whole", "alone", "without", "others_whole", "others")
+        return by_factor(self.factor_names, texts, {column: getattr(self, column) for column in shown})
 
 
 @checked
@@ -597,20 +571,22 @@ def reduced_downstream(
     >>> found.removed, found.alone.round(1).tolist(), bool(found.without.max() < 0.5)
     ((('z1',), ('z2',)), [1.0, 1.0], True)
     """
-    read = Prober.of("reduced_downstream", codes, factors, probe, penalty, seed, missing, kinds)
+    read = Prober("reduced_downstream", codes, factors, probe, penalty, seed, missing, kinds)
     if remove >= read.codes.d:
         raise InputError("remove", f"expected fewer than there are codes ({read.codes.d}), got {remove}")
     train, test = read.split(n_train, n_test)
-    probed = ProbedCodes(read.codes.dense())
     columns = read.factors.columns
-    whole = np.array([read.score(probed, one, train, test, one.name) for one in columns])
-    best = [_best_codes(read, probed, one, train, remove, by) for one in columns]
-    rest = np.empty((len(columns), len(columns)))
-    for row, (own, removed) in enumerate(zip(best, columns, strict=True)):
-        left = probed.without(own)
-        task = "without", removed.name
-        rest[row] = [read.score(left, one, train, test, one.name, *task) for one in columns]
-    alone = [read.score(probed.only(own), one, train, test, one.name) for own, one in zip(best, columns, strict=True)]
+
+    def scores(codes: ProbedCodes, factors: Sequence[Factor], *task: str) -> list[float]:
+        return [read.score(codes, one, train, test, one.name, *task) for one in factors]
+
+    whole = np.array(scores(read.probed, columns))
+    best = [_best_codes(read, one, train, remove, by) for one in columns]
+    every, alone, without = np.arange(read.codes.d), [], []
+    for own, factor in zip(best, columns, strict=True):
+        alone += scores(read.probed.only(own), [factor])
+        without.append(scores(read.probed.only(np.delete(every, own)), columns, "without", factor.name))
+    rest = np.array(without)
     off = ~np.eye(len(columns), dtype=bool)
     return ReducedDownstreamScores(
         whole=whole,
@@ -619,7 +595,7 @@ def reduced_downstream(
         others=mean_of_defined(np.where(off, rest, np.nan)),
         others_whole=mean_of_defined(np.where(off, whole, np.nan)),
         removed=tuple(tuple(read.codes.names[index] for index in own) for own in best),
-        chance=np.array([read.chance(one, train, test) for one in columns]),
+        chance=read.chance(train, test),
         measures=read.measures,
         factor_names=read.factors.names,
         n_train=len(train),
@@ -629,7 +605,7 @@ def reduced_downstream(
     )
 
 
-def _best_codes(read: Prober, probed: ProbedCodes, factor: Factor, train: Rows, count: int, by: By) -> Rows:
+def _best_codes(read: Prober, factor: Factor, train: Rows, count: int, by: By) -> Rows:
     """Return the codes of a factor, the best first."""
     known = train[factor.annotated()[train]]
     if by == "information":
@@ -642,7 +618,7 @@ def _best_codes(read: Prober, probed: ProbedCodes, factor: Factor, train: Rows, 
     left, best = np.arange(read.codes.d), []
     for step in range(count):
         rng = rng_for(read.seed, read.name, "importance", factor.name, step)
-        own = probed.only(left)
+        own = read.probed.only(left)
         fit = boosted_fit(own.presorted, factor.values, known, known[:1], categorical=factor.categorical, rng=rng)
         best.append(int(left[np.argmax(fit.importance)]))
         left = np.delete(left, np.argmax(fit.importance))

@@ -22,7 +22,7 @@ from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
-from demele.metrics.standalone.downstream import Probe, ProbedCodes, Prober, dots
+from demele.metrics.standalone.downstream import Probe, Prober, by_factor, dots
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import count, name, written
@@ -248,16 +248,16 @@ def fairness(
     True
     """
     binning = as_binning(bins)
-    read = Prober.of("fairness", codes, factors, probe, penalty, seed, missing, kinds, fewest_factors=2)
+    read = Prober("fairness", codes, factors, probe, penalty, seed, missing, kinds, fewest_factors=2)
     train, test = read.split(n_train, n_test)
     labels, n_levels = Data(read.codes, read.factors).factor_labels(binning)
-    m = read.factors.m
+    m, names = read.factors.m, read.factors.names
     found = {name: np.full((m, m), np.nan) for name in _OF_PAIRS}
-    values = [_values(factor, factor_bins(factor, binning)) for factor in read.factors.columns]
-    rates, seen, drawn, names, probed = [], [], [], read.factors.names, ProbedCodes(read.codes.dense())
-    for i, factor in enumerate(read.factors.columns):
-        predicted = read.said(probed, factor, train[factor.annotated()[train]], test, factor.name)
-        own_bins = factor_bins(factor, binning)
+    bins_of = [factor_bins(factor, binning) for factor in read.factors.columns]
+    values = [_values(factor, own) for factor, own in zip(read.factors.columns, bins_of, strict=True)]
+    rates, seen, drawn = [], [], []
+    for i, (factor, own_bins) in enumerate(zip(read.factors.columns, bins_of, strict=True)):
+        predicted = read.said(read.probed, factor, train[factor.annotated()[train]], test, factor.name)
         if own_bins is not None:  # predictions of numbers may lie outside all that were seen
             predicted = cut(np.clip(predicted, factor.low, factor.high), own_bins)
         said = np.asarray(predicted, dtype=np.intp)
@@ -273,10 +273,12 @@ def fairness(
             if (true >= 0).any():
                 found["of_labels"][i, j], _ = total_variation(_table(true[true >= 0], groups[true >= 0], size))
             if n_permutations:
-                drawn.append(_by_chance(read, said[known], groups, size, n_permutations, (i, j)))
-                found["chance"][i, j] = drawn[-1].mean()
+                streams = (rng_for(seed, read.name, "chance", i, j, shuffle) for shuffle in range(n_permutations))
+                orders = (rng.permutation(len(groups)) for rng in streams)
+                drawn.append([total_variation(_table(said[known], groups[order], size))[0] for order in orders])
+                found["chance"][i, j] = np.mean(drawn[-1])
                 seen.append(found["mean"][i, j])
-                found["p_value"][i, j] = _p_value(seen[-1], drawn[-1])
+                found["p_value"][i, j] = _p_value(seen[-1], np.array(drawn[-1]))
     arguments: dict[str, Any] = {"n_train": n_train, "n_test": n_test, "bins": binning}
     return FairnessScores(
         **found,
@@ -297,17 +299,6 @@ def _table(said: Rows, groups: Rows, size: tuple[int, int]) -> Floats:
     """Count predictions by group."""
     cells = np.bincount(said * size[1] + groups, minlength=size[0] * size[1])
     return cells.reshape(size).astype(np.float64)
-
-
-def _by_chance(
-    read: Prober, said: Rows, groups: Rows, size: tuple[int, int], shuffles: int, pair: tuple[int, int]
-) -> Floats:
-    """Return the mean total variation of each shuffle of the groups."""
-    drawn = []
-    for shuffle in range(shuffles):
-        order = rng_for(read.seed, read.name, "chance", *pair, shuffle).permutation(len(groups))
-        drawn.append(total_variation(_table(said, groups[order], size))[0])
-    return np.array(drawn)
 
 
 def _p_value(observed: float, shuffled: Floats) -> float:
@@ -457,13 +448,8 @@ class StrongDownstreamScores(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor and their mean."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {"measure": [*self.measures, ""]}
-        for column in ("ordinary", "strong"):
-            values = getattr(self, column)
-            columns[column] = [*values, float(mean_of_defined(values))]
-        return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
+        numbers = {"ordinary": self.ordinary, "strong": self.strong}
+        return by_factor(self.factor_names, {"measure": self.measures}, numbers)
 
     def shifts_frame(self) -> pd.DataFrame:
         """Return a table: a row for each experiment."""
@@ -539,10 +525,9 @@ def strong_downstream(
     (0.0, True)
     """
     binning = as_binning(bins)
-    read = Prober.of("strong_downstream", codes, factors, probe, penalty, seed, missing, kinds, fewest_factors=2)
+    read = Prober("strong_downstream", codes, factors, probe, penalty, seed, missing, kinds, fewest_factors=2)
     train, test = read.split(n_train, n_test)
     labels, _ = Data(read.codes, read.factors).factor_labels(binning)
-    probed = ProbedCodes(read.codes.dense())
 
     def sides(target: int, other: int, value: int) -> tuple[Rows, Rows]:
         """Return the rows that learn, with a value of another factor or without it, and those that are scored."""
@@ -565,8 +550,10 @@ def strong_downstream(
             whole = train[(labels[train, target] >= 0) & (labels[train, other] >= 0)][: len(seen)]
             named = shifted.levels[value] if shifted.categorical else f"bin {value + 1}"
             task = factor.name, shifted.name, value
-            ordinary = read.score(probed, factor, whole, unseen, *task, "ordinary", scale=train)
-            strong = read.score(probed, factor, seen, unseen, *task, "strong", scale=train)
+            ordinary, strong = (
+                read.score(read.probed, factor, learnt, unseen, *task, kind, scale=train)
+                for kind, learnt in (("ordinary", whole), ("strong", seen))
+            )
             shifts.append(Shift(factor.name, shifted.name, named, len(seen), len(unseen), ordinary, strong))
     if not shifts:
         raise NotEnoughData(
