@@ -6,9 +6,11 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened
@@ -222,7 +224,7 @@ def chosen(text: str, classes: Collection[object]) -> Any:
     ------
     InputError
     """
-    letters = {"abcdefghijklmnopqrstuvwxyz"[one]: one for one in classes if isinstance(one, int) and 0 <= one < 26}
+    letters = {ascii_lowercase[one]: one for one in classes if isinstance(one, int) and 0 <= one < 26}
     known = {**letters, **{str(one).casefold(): one for one in classes}}
     if text.casefold() not in known:
         raise InputError(f"expected the number or letter of a choice, got {quoted(text)}")
@@ -243,11 +245,6 @@ def flat_fields(fields: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-def shown_choices(names: Iterable[object], texts: Iterable[object]) -> str:
-    """Write the choices of a question for an expert: a line for each, after what the answer calls it."""
-    return "\n".join(f"{name}: {text}" for name, text in zip(names, texts, strict=False))
-
-
 def read_object(what: str, content: bytes) -> dict[str, Any]:
     """Read one object of JSON.
 
@@ -265,23 +262,20 @@ def read_object(what: str, content: bytes) -> dict[str, Any]:
 
 
 def right_or_wrong(value: object, what: str) -> bool:
-    """Read a verdict: C and I, true and false, 1 and 0.
+    """Read a verdict: a word or number that counts 1 or 0.
 
     Raises
     ------
     FormatError
         If it is anything between.
     """
-    if isinstance(value, str):
-        known = {"C": True, "I": False, "N": False}
-        if value in known:
-            return known[value]
-    elif isinstance(value, int | float) and value in (0, 1):
-        return bool(value)
-    raise FormatError(
-        f"{what}: {quoted(value)} says neither right nor wrong, and scores between are not rounded; pick a measure or "
-        "scorer that says right or wrong"
-    )
+    score = score_of(value, what, _LETTER_SCORES)
+    if score not in (0, 1):
+        raise FormatError(
+            f"{what}: {quoted(value)} says neither right nor wrong, and scores between are not rounded; pick a measure "
+            "or scorer that says right or wrong"
+        )
+    return score == 1
 
 
 def picked_one(
@@ -294,14 +288,12 @@ def picked_one(
     FormatError
         If there are several, and none was picked.
     """
-    chosen = [name for name in picked if name in held] or [name for name in usual if name in held][:1]
-    if len(chosen) == 1:
-        return chosen[0]
-    if len(held) != 1 or chosen:
+    chosen = [name for name in picked if name in held] or [name for name in usual if name in held][:1] or held
+    if len(chosen) != 1:
         raise FormatError(
             f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one of all logs, such as `{by}={held[0]!r}`"
         )
-    return held[0]
+    return chosen[0]
 
 
 def in_order(answers: Sequence[LoggedAnswer], path: Path) -> list[LoggedAnswer]:
@@ -311,13 +303,9 @@ def in_order(answers: Sequence[LoggedAnswer], path: Path) -> list[LoggedAnswer]:
     ------
     FormatError
     """
-    seen: set[str] = set()
-    for answer in answers:
-        if answer.id in seen:
-            raise FormatError(
-                f"{path}: question {quoted(answer.id)} is answered twice; one log holds one run of one model"
-            )
-        seen.add(answer.id)
+    twice = [name for name, n in Counter(answer.id for answer in answers).items() if n > 1]
+    if twice:
+        raise FormatError(f"{path}: question {quoted(twice[0])} is answered twice; one log holds one run of one model")
     return sorted(answers, key=lambda answer: id_order(answer.id))
 
 
@@ -327,22 +315,20 @@ def id_order(name: str) -> tuple[int, int, str]:
     return (0, int(name), name) if number else (1, 0, name)
 
 
+def part(held: Any, name: str, kind: type) -> Any:
+    """Return a part of an object, or an empty one where there is none of this type."""
+    found = held.get(name) if isinstance(held, dict) else None
+    return found if isinstance(found, kind) else kind()
+
+
 # Samples of lm-evaluation-harness (``--log_samples``) -----------------------------------------------------------------
 
 #: Measures that say right or wrong, the usual first.
 _USUAL = ("acc", "exact_match")
 #: Where a question stands in the documents of tasks, after what it is about.
 _QUESTION = (
-    "passage",
-    "context",
-    "article",
-    "premise",
-    "question",
-    "query",
-    "problem",
-    "goal",
-    "sentence",
-    "hypothesis",
+    *("passage", "context", "article", "premise"),
+    *("question", "query", "problem", "goal", "sentence", "hypothesis"),
 )
 #: Bytes of the first line that are looked at to tell such a file.
 _LOOKED_AT = 1 << 20
@@ -375,9 +361,10 @@ def read_harness_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     ------
     FormatError, UnknownNameError
     """
-    lines, measure, held = _chosen(path, picked)
-    answers = [_answer(path, number, line, measure) for number, line in lines]
-    return ModelLog(path, _model(path), _task(path), in_order(answers, path), held)
+    lines, measure, held = _samples(path, picked)
+    model, task = _named(path)
+    answers = [_answer(task, what, line, measure) for what, line in lines.items()]
+    return ModelLog(path, model, task, in_order(answers, path), held)
 
 
 def read_harness_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[ScoredRow], list[str], list[str]]:
@@ -395,150 +382,96 @@ def read_harness_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[Sc
     ------
     FormatError, UnknownNameError
     """
-    lines, measure, names = _chosen(path, picked, by="score")
+    lines, measure, names = _samples(path, picked, by="score")
+    model, task = _named(path)
     found = []
-    for number, line in lines:
-        what = f"{path}: line {number}"
+    for what, line in lines.items():
         value, said = line.get(measure), line.get("resps")
         said = said[0] if isinstance(said, list) and len(said) == 1 else said
         several = isinstance(value, list) and isinstance(said, list) and len(value) == len(said)
+        fields = flat_fields({"target": line["target"], "doc": line.get("doc")})
         for place, one in enumerate(value if several and isinstance(value, list) else [value]):
+            about: dict[str, Any] = {"task": task, "epoch": str(place) if several else "", "fields": fields}
             score = score_of(one, f"{what}: {measure}")
-            fields = flat_fields({"target": line["target"], "doc": line.get("doc")})
-            about: dict[str, Any] = {"task": _task(path), "epoch": str(place) if several else "", "fields": fields}
-            found.append(ScoredRow(_model(path), _id(line, what), score, what, question=_digest(line), **about))
+            found.append(ScoredRow(model, line["doc_id"], score, what, question=line["doc_hash"], **about))
     return found, [], names
 
 
-def _chosen(
-    path: Path, picked: Sequence[str], by: str = "filter"
-) -> tuple[list[tuple[int, dict[str, Any]]], str, list[str]]:
-    """Return the lines of one filter, the measure to read, and all names to choose from."""
+def _samples(path: Path, picked: Sequence[str], by: str = "filter") -> tuple[dict[str, dict[str, Any]], str, list[str]]:
+    """Return the lines of one filter by their place, the measure to read, and all names to choose from."""
     regular_file(path)
-    lines = [
-        (number, read_object(f"{path}: line {number}", line))
+    lines = {
+        f"{path}: line {number}": read_object(f"{path}: line {number}", line)
         for number, line in enumerate(read_whole(path).splitlines(), 1)
         if line.strip()
-    ]
+    }
     if not lines:
         raise FormatError(f"{path}: is empty")
-    odd = [number for number, line in lines if not {"doc_id", "target"} <= line.keys()]
-    if odd:
-        raise FormatError(f"{path}: line {odd[0]}: no sample of lm-evaluation-harness: it has no doc_id or no target")
-    measures, filters = _measures(path, lines[0][1]), list(dict.fromkeys(_filter(line) for _, line in lines))
+    for what, line in lines.items():
+        if "target" not in line or not isinstance(line.get("doc_id"), int | str):
+            raise FormatError(f"{what}: no sample of lm-evaluation-harness: it has no doc_id or no target")
+        line["doc_id"], line["filter"] = str(line["doc_id"]), str(line.get("filter", "none"))
+        line["doc_hash"] = part(line, "doc_hash", str) or json.dumps(line["target"], sort_keys=True)
+    first = next(iter(lines.values()))
+    measures = [str(name) for name in part(first, "metrics", list) or _USUAL if str(name) in first]
+    if not measures:
+        raise FormatError(f"{path}: its first sample has no measure, such as acc or exact_match")
+    filters = list(dict.fromkeys(line["filter"] for line in lines.values()))
     measure = picked_one(path, measures, picked, "measures", _USUAL, by=by)
     kept = picked_one(path, filters, picked, "filters", by=by)
-    return [(number, line) for number, line in lines if _filter(line) == kept], measure, [*measures, *filters]
+    return {what: line for what, line in lines.items() if line["filter"] == kept}, measure, [*measures, *filters]
 
 
-def _model(path: Path) -> str:
-    """Return the model: the harness keeps models apart by their folder, and calls the file by its task."""
+def _named(path: Path) -> tuple[str, str]:
+    """Return model and task: the harness keeps models apart by their folder, and calls the file by task and date."""
     folder = path.resolve().parent.name
-    return folder if path.name.startswith("samples_") and folder not in ("", "None") else path.stem
+    model = folder if path.name.startswith("samples_") and folder not in ("", "None") else path.stem
+    return model, re.sub(r"^samples_|_\d{4}-\d\d-\d\d.*$", "", path.stem)
 
 
-def _id(line: dict[str, Any], what: str) -> str:
-    if not isinstance(line["doc_id"], int | str):
-        raise FormatError(f"{what}: doc_id {quoted(line['doc_id'])} is not an identifier")
-    return str(line["doc_id"])
-
-
-def _digest(line: dict[str, Any]) -> str:
-    digest = line.get("doc_hash")
-    return digest if isinstance(digest, str) else json.dumps(line["target"], sort_keys=True)
-
-
-def _measures(path: Path, line: dict[str, Any]) -> list[str]:
-    named = line.get("metrics")
-    names = [str(name) for name in named] if isinstance(named, list) else list(_USUAL)
-    found = [name for name in names if name in line]
-    if not found:
-        raise FormatError(f"{path}: its first sample has no measure, such as acc or exact_match")
-    return found
-
-
-def _filter(line: dict[str, Any]) -> str:
-    return str(line.get("filter", "none"))
-
-
-def _task(path: Path) -> str:
-    """Return the task by which a file is called, without the date."""
-    return re.sub(r"^samples_|_\d{4}-\d\d-\d\d.*$", "", path.stem)
-
-
-def _answer(path: Path, number: int, line: dict[str, Any], measure: str) -> LoggedAnswer:
-    what = f"{path}: line {number}"
-    name = _id(line, what)
-    right = right_or_wrong(line.get(measure), f"{what}: {measure}")
+def _answer(task: str, what: str, line: dict[str, Any], measure: str) -> LoggedAnswer:
+    right, doc, target = right_or_wrong(line.get(measure), f"{what}: {measure}"), line.get("doc"), line["target"]
+    asked = [doc[name] for name in _QUESTION if isinstance(doc.get(name), str)] if isinstance(doc, dict) else []
+    question = "\n\n".join(asked) or (doc if isinstance(doc, str) else str(next(iter(_calls(line, 0)), "")))
+    fields = {"id": line["doc_id"], "task": task, "question": question, "target": target, "doc": doc}
+    about = line["doc_id"], line["doc_hash"], measure, right
     scores, texts = _log_likelihoods(line), _calls(line, 1)
-    texts = [text.removeprefix(" ") for text in texts] if all(isinstance(text, str) for text in texts) else []
-    question, doc = _digest(line), line.get("doc")
-    fields = {"id": name, "task": _task(path), "question": _question(line), "target": line["target"], "doc": doc}
     if scores is None:
-        targets = line["target"] if isinstance(line["target"], list) else [line["target"]]
-        said = line.get("filtered_resps")
-        text = said[0] if isinstance(said, list) and len(said) == 1 and isinstance(said[0], str) else None
-        return LoggedAnswer(name, question, measure, right, said=text, targets=tuple(map(str, targets)), fields=fields)
+        targets = tuple(map(str, target if isinstance(target, list) else [target]))
+        said = part(line, "filtered_resps", list)
+        text = said[0] if len(said) == 1 and isinstance(said[0], str) else None
+        return LoggedAnswer(*about, said=text, targets=targets, fields=fields)
+    texts = [text.removeprefix(" ") for text in texts] if all(isinstance(text, str) for text in texts) else []
     if measure == "acc_norm" and len(texts) == len(scores):
         scores = [score / max(len(text), 1) for score, text in zip(scores, texts, strict=True)]
-    target = _target(line["target"], texts, len(scores))
+    # the right choice is written as a number or as its text
+    written = str(target).strip()
+    same = [place for place, choice in enumerate(texts) if choice.strip() == written]
+    place = same[0] if len(same) == 1 else None
+    if written.isascii() and written.isdigit() and len(written) < 10 and int(written) < len(scores):
+        place = int(written)
     predicted = max(range(len(scores)), key=scores.__getitem__)  # the first of equal ones, as the harness takes it
-    held = doc.get("choices") if isinstance(doc, dict) else None
-    held = held.get("text") if isinstance(held, dict) else held
-    named = list(map(str, held)) if isinstance(held, list) and len(held) == len(scores) else texts  # of the document
-    fields["choices"] = shown_choices(range(len(scores)), named)
-    return LoggedAnswer(
-        name, question, measure, right, predicted, target, len(scores), str(predicted), (str(target),), fields
-    )
-
-
-def _question(line: dict[str, Any]) -> str:
-    """Return what is asked, as the document of the task says it; else the whole prompt."""
-    doc = line.get("doc")
-    said = [doc[name] for name in _QUESTION if isinstance(doc.get(name), str)] if isinstance(doc, dict) else []
-    if said:
-        return "\n\n".join(said)
-    return doc if isinstance(doc, str) else str(next(iter(_calls(line, 0)), ""))
+    held = part(part(doc, "choices", dict), "text", list) or part(doc, "choices", list)
+    fields["choices"] = "\n".join(map("{}: {}".format, range(len(scores)), held if len(held) == len(scores) else texts))
+    return LoggedAnswer(*about, predicted, place, len(scores), str(predicted), (str(place),), fields)
 
 
 def _log_likelihoods(line: dict[str, Any]) -> list[float] | None:
     """Return the log-likelihood of each choice: written as pairs of it and of whether it is the likeliest text."""
-    held = line.get("filtered_resps", line.get("resps"))
-    if not isinstance(held, list) or len(held) < 2:
+    held = part(line, "filtered_resps" if "filtered_resps" in line else "resps", list)
+    pairs = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in held]  # resps has lists of one
+    try:
+        found = [float(score) for score, likeliest in pairs if str(likeliest) in ("True", "False")]
+    except (TypeError, ValueError, OverflowError):
         return None
-    found = []
-    for pair in held:
-        pair = pair[0] if isinstance(pair, list) and len(pair) == 1 else pair  # resps has lists of one
-        if not isinstance(pair, list) or len(pair) != 2 or str(pair[1]) not in ("True", "False"):
-            return None
-        try:
-            found.append(float(pair[0]))
-        except (TypeError, ValueError, OverflowError):
-            return None
-    return None if any(math.isnan(score) for score in found) else found
+    return found if 1 < len(found) == len(pairs) and not any(map(math.isnan, found)) else None
 
 
 def _calls(line: dict[str, Any], place: int) -> list[Any]:
     """Return one argument of each call of the model: its prompt, or what follows."""
-    held = line.get("arguments")
-    calls = list(held.values()) if isinstance(held, dict) else held if isinstance(held, list) else []
-    return [
-        call.get(f"arg_{place}")
-        if isinstance(call, dict)
-        else call[place]
-        if isinstance(call, list) and len(call) > place
-        else None
-        for call in calls
-    ]
-
-
-def _target(held: object, texts: Sequence[str], n_choices: int) -> int | None:
-    """Return the position of the right choice, which is written as a number or as its text."""
-    text = str(held).strip()
-    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) < n_choices:
-        return int(text)
-    same = [place for place, choice in enumerate(texts) if choice.strip() == text]
-    return same[0] if len(same) == 1 else None
+    calls = list(part(line, "arguments", dict).values()) or part(line, "arguments", list)
+    named: list[Any] = [dict(enumerate(call)) if isinstance(call, list) else call for call in calls]
+    return [call.get(f"arg_{place}", call.get(place)) for call in named if isinstance(call, dict)]
 
 
 # Logs of Inspect ------------------------------------------------------------------------------------------------------
@@ -552,7 +485,6 @@ _LOCAL = struct.Struct("<4s22xHH")
 _ENCRYPTED = 1
 #: What the letters of scores count that are no words for 1 and 0: partly right, and no answer.
 _LETTER_SCORES = {"P": 0.5, "N": 0.0}
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def is_inspect_log(path: Path) -> bool:
@@ -583,21 +515,18 @@ def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
     ------
     FormatError, UnknownNameError
     """
-    about, samples, said = _read(path)
-    epochs = sorted({_epoch(sample) for sample in samples})
-    named = [f"epoch={epoch}" for epoch in epochs]
-    scorers = _scorers(path, samples, said, _scores)
+    model, task, samples, said = _read(path)
+    epochs = [f"epoch={epoch}" for epoch in sorted({sample["epoch"] for sample in samples})]
+    scorers = _names(path, samples, said, lambda sample: sample["scores"])
     scorer = picked_one(path, scorers, picked, "scorers")
-    epoch = epochs[named.index(picked_one(path, named, picked, "epochs, whose rows are not independent"))]
-    chosen = [sample for sample in samples if _epoch(sample) == epoch]
-    scored = [sample for sample in chosen if scorer in _scores(sample)]
-    task = str(about.get("task", path.stem))
-    answers = in_order([_answer_of(path, task, sample, scorer) for sample in scored], path)
-    failed = [sample for sample in chosen if scorer not in _scores(sample)]
-    errors = [f"sample {quoted(str(one['id']))} failed{_error(one)}" for one in failed if _error(one)]
-    unscored = [str(sample["id"]) for sample in failed]
+    epoch = picked_one(path, epochs, picked, "epochs, whose rows are not independent")
+    chosen = [sample for sample in samples if f"epoch={sample['epoch']}" == epoch]
+    answers = [_answer_of(path, task, sample, scorer) for sample in chosen if scorer in sample["scores"]]
+    failed = [sample for sample in chosen if scorer not in sample["scores"]]
+    errors = [f"sample {quoted(one['id'])} failed{_error(one)}" for one in failed if _error(one)]
     failures = [*([said] if said else []), *errors[:1]]
-    return ModelLog(path, str(about.get("model", path.stem)), task, answers, [*scorers, *named], unscored, failures)
+    held, unscored = [*scorers, *epochs], [one["id"] for one in failed]
+    return ModelLog(path, model, task, in_order(answers, path), held, unscored, failures)
 
 
 def read_inspect_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[ScoredRow], list[str], list[str]]:
@@ -613,35 +542,36 @@ def read_inspect_scores(path: Path, picked: Sequence[str] = ()) -> tuple[list[Sc
     ------
     FormatError, UnknownNameError
     """
-    about, samples, said = _read(path)
-    names = _scorers(path, samples, said, _values)
+    model, task, samples, said = _read(path)
+    names = _names(path, samples, said, _values)
     scorer = picked_one(path, names, picked, "scores", by="score")
-    task, model = str(about.get("task", path.stem)), str(about.get("model", path.stem))
-    found = []
+    found, edited = [], 0
     for sample in samples:
-        place = f"{path}: sample {quoted(str(sample['id']))}, epoch {_epoch(sample)}"
+        place = f"{path}: sample {quoted(sample['id'])}, epoch {sample['epoch']}"
         score = score_of(_values(sample).get(scorer), f"{place}: {scorer}", _LETTER_SCORES)
-        target = sample["target"]
-        question = json.dumps([sample.get("input"), target], sort_keys=True, default=str)
-        fields = flat_fields({"target": target, "metadata": sample.get("metadata")})
-        failed = score is None and bool(_error(sample))
-        one = ScoredRow(model, str(sample["id"]), score, place, task, str(_epoch(sample)), (), failed, question, fields)
-        found.append(one)
-    edited = sum(
-        bool(one.get("history"))
-        for sample in samples
-        for name, one in _scores(sample).items()
-        if f"{scorer}.".startswith(f"{name}.")
-    )
+        fields = flat_fields({"target": sample["target"], "metadata": sample.get("metadata")})
+        failed, question = score is None and bool(_error(sample)), _recognised(sample, sample["target"])
+        row = ScoredRow(model, sample["id"], score, place, task, str(sample["epoch"]), (), failed, question, fields)
+        found.append(row)
+        own = [one for name, one in sample["scores"].items() if f"{scorer}.".startswith(f"{name}.")]
+        edited += sum(bool(one.get("history")) for one in own)
     notes = [f"{path}: {said}"] if said else []
     if edited:
         notes.append(f"{path}: {plural(edited, 'score was', 'scores were')} edited after the run: not the judge's own")
     return found, notes, names
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[Any], str]:
-    """Return what a log says of itself, its samples, and why the run failed; nothing if it did not."""
-    header, samples = _archive(path) if path.suffix.lower() == ".eval" else _whole(path)
+def _read(path: Path) -> tuple[str, str, list[Any], str]:
+    """Return model, task and samples of a log, and why the run failed; nothing if it did not.
+
+    Samples have an identifier, an epoch, and scores by their scorers; one that failed has none.
+    """
+    if path.suffix.lower() == ".eval":
+        header, samples = _archive(path)
+    else:
+        regular_file(path)
+        header = read_object(str(path), read_whole(path))
+        samples = part(header, "samples", list)
     about = header.get("eval")
     if not isinstance(about, dict):
         raise FormatError(f"{path}: no log of Inspect")
@@ -652,10 +582,13 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Any], str]:
     for place, sample in enumerate(samples):
         if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str) or "target" not in sample:
             raise FormatError(f"{path}: sample {place}: expected an object with id and target")
-    return about, samples, said
+        sample["id"], epoch = str(sample["id"]), sample.get("epoch")
+        sample["epoch"] = epoch if isinstance(epoch, int) else 1
+        sample["scores"] = {name: s for name, s in part(sample, "scores", dict).items() if isinstance(s, dict)}
+    return str(about.get("model", path.stem)), str(about.get("task", path.stem)), samples, said
 
 
-def _scorers(path: Path, samples: Sequence[Any], said: str, named: Callable[[Any], dict[str, Any]]) -> list[str]:
+def _names(path: Path, samples: Sequence[Any], said: str, named: Callable[[Any], dict[str, Any]]) -> list[str]:
     found = list(dict.fromkeys(name for sample in samples for name in named(sample)))
     if not found:
         why = said or f"the first sample{_error(samples[0]) or ' names no error'}"
@@ -670,31 +603,24 @@ def _error(held: dict[str, Any]) -> str:
     return f": {shortened(str(message))}" if message else ""
 
 
-def _whole(path: Path) -> tuple[dict[str, Any], list[Any]]:
-    regular_file(path)
-    data = read_object(str(path), read_whole(path))
-    samples = data.get("samples")
-    return data, samples if isinstance(samples, list) else []
-
-
 def _archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
     """Read the header and the samples of an archive; nothing is written to the disk, whatever names it holds."""
     size = regular_file(path)
     with parsing(f"{path}: not a log of Inspect: damaged or cut off"), zipfile.ZipFile(path) as archive:
         members = {info.filename: info for info in archive.infolist()}
-        wanted = [info for name, info in members.items() if _SAMPLE.fullmatch(name)]
         head = next((members[name] for name in _HEADERS if name in members), None)
         if head is None:
             raise FormatError(f"{path}: not a log of Inspect: it has no header.json")
-        check_unpacked(path, sum(info.file_size for info in [head, *wanted]), stored=size)
-        header, *samples = _parts(archive, [head, *wanted], path)
+        wanted = [head, *(info for name, info in members.items() if _SAMPLE.fullmatch(name))]
+        check_unpacked(path, sum(info.file_size for info in wanted), stored=size)
+        header, *samples = [
+            read_object(
+                f"{path}: {quoted(info.filename)}",
+                _zstandard(info, path) if info.compress_type == _ZSTANDARD else archive.read(info),
+            )
+            for info in wanted
+        ]
     return ({"status": "started"} if head.filename != _HEADERS[0] else {}) | header, samples
-
-
-def _parts(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> Iterator[dict[str, Any]]:
-    for info in members:
-        what = f"{path}: {quoted(info.filename)}"
-        yield read_object(what, _zstandard(info, path) if info.compress_type == _ZSTANDARD else archive.read(info))
 
 
 def _zstandard(info: zipfile.ZipInfo, path: Path) -> bytes:
@@ -714,21 +640,14 @@ def _zstandard(info: zipfile.ZipInfo, path: Path) -> bytes:
     return content
 
 
-def _epoch(sample: dict[str, Any]) -> int:
-    epoch = sample.get("epoch", 1)
-    return epoch if isinstance(epoch, int) else 1
-
-
-def _scores(sample: dict[str, Any]) -> dict[str, Any]:
-    """Return the scores of a sample by their scorers; a sample that failed has none."""
-    scores = sample.get("scores")
-    return {name: one for name, one in scores.items() if isinstance(one, dict)} if isinstance(scores, dict) else {}
+def _recognised(sample: dict[str, Any], target: object) -> str:
+    return json.dumps([sample.get("input"), target], sort_keys=True, default=str)
 
 
 def _values(sample: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a sample: by their scorers, or by scorer and key where a scorer gave several."""
     found: dict[str, Any] = {}
-    for name, score in _scores(sample).items():
+    for name, score in sample["scores"].items():
         value = score.get("value")
         keyed = dict(enumerate(value)) if isinstance(value, list) else value
         found |= {f"{name}.{key}": one for key, one in keyed.items()} if isinstance(keyed, dict) else {name: value}
@@ -736,28 +655,28 @@ def _values(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_of(path: Path, task: str, sample: dict[str, Any], scorer: str) -> LoggedAnswer:
-    score, choices, target = _scores(sample)[scorer], sample.get("choices"), sample["target"]
-    name = str(sample["id"])
+    score, choices, target, name = (
+        sample["scores"][scorer],
+        part(sample, "choices", list),
+        sample["target"],
+        sample["id"],
+    )
     right = right_or_wrong(score.get("value"), f"{path}: sample {quoted(name)}: {scorer}")
     targets = tuple(map(str, target if isinstance(target, list) else [target]))
     target = target[0] if isinstance(target, list) and len(target) == 1 else target
-    question = json.dumps([sample.get("input"), target], sort_keys=True, default=str)
-    asked = _asked(sample.get("input"))
-    fields = {"id": name, "task": task, "question": asked, "target": target, "metadata": sample.get("metadata")}
-    letters = _LETTERS[: len(choices)] if isinstance(choices, list) and len(choices) <= len(_LETTERS) else ""
-    said = score.get("answer")
-    text = said if isinstance(said, str) else None
+    # what is asked: a text, or what the user says in messages
+    asked = sample.get("input")
+    if isinstance(asked, list):
+        said = [one.get("content") for one in asked if isinstance(one, dict) and one.get("role", "user") == "user"]
+        parts = [one for content in said for one in (content if isinstance(content, list) else [content])]
+        asked = "\n\n".join(str(one.get("text", "") if isinstance(one, dict) else one) for one in parts)
+    fields = {"id": name, "task": task, "question": str(asked), "target": target, "metadata": sample.get("metadata")}
+    about = name, _recognised(sample, target), scorer, right
+    letters = ascii_uppercase[: len(choices)] if len(choices) <= len(ascii_uppercase) else ""
+    answer = score.get("answer")
+    text = answer if isinstance(answer, str) else None
     if not isinstance(target, str) or len(target) != 1 or target not in letters:
-        return LoggedAnswer(name, question, scorer, right, said=text, targets=targets, fields=fields)
+        return LoggedAnswer(*about, said=text, targets=targets, fields=fields)
     predicted = text if text is not None and len(text) == 1 and text in letters else NO_ANSWER
-    fields["choices"] = shown_choices(letters, choices or ())
-    return LoggedAnswer(name, question, scorer, right, predicted, target, len(letters), predicted, targets, fields)
-
-
-def _asked(held: object) -> str:
-    """Return what is asked: a text, or what the user says in messages."""
-    if not isinstance(held, list):
-        return str(held)
-    said = [one.get("content") for one in held if isinstance(one, dict) and one.get("role", "user") == "user"]
-    parts = [part for content in said for part in (content if isinstance(content, list) else [content])]
-    return "\n\n".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in parts)
+    fields["choices"] = "\n".join(map("{}: {}".format, letters, choices))
+    return LoggedAnswer(*about, predicted, target, len(letters), predicted, targets, fields)

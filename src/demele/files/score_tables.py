@@ -12,7 +12,7 @@ from typing import Any
 
 from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.files.label_files import class_text, name_of
-from demele.files.model_logs import ScoredRow, flat_fields, picked_one, score_of
+from demele.files.model_logs import ScoredRow, flat_fields, part, picked_one, score_of
 from demele.files.named import is_sheet_name, read_frame, read_sheet_rows, split_name
 from demele.files.table_files import check_known, first_row, json_of, listed
 
@@ -221,11 +221,11 @@ def judge_log_of(path: Path) -> tuple[str, Reader] | None:
     if suffix != ".json":
         return ("Langfuse", partial(_langfuse, path, None)) if {*first_row(path)[1]} >= _OF_LANGFUSE else None
     data, _ = json_of(path)
-    held = _part(data, "results", dict).get("results")
+    held = part(data, "results", dict).get("results")
     if isinstance(held, list):
         return "promptfoo", partial(_promptfoo, path, _objects(path, held))
     if any(
-        isinstance(_part(data, name, list), list) and name in data for name in _OF_DEEPEVAL if isinstance(data, dict)
+        isinstance(part(data, name, list), list) and name in data for name in _OF_DEEPEVAL if isinstance(data, dict)
     ):
         return "DeepEval", partial(_deepeval, path, data)
     rows = data.get("data") if isinstance(data, dict) else data
@@ -240,12 +240,6 @@ def _objects(path: Path, held: Sequence[Any]) -> Sequence[dict[str, Any]]:
     if not held or not all(isinstance(row, dict) for row in held):
         raise FormatError(f"{path}: holds no results")
     return held
-
-
-def _part(held: Any, name: str, kind: type) -> Any:
-    """Return a part of an object, or an empty one where there is none of this type."""
-    part = held.get(name) if isinstance(held, dict) else None
-    return part if isinstance(part, kind) else kind()
 
 
 def _id(place: str, fields: Mapping[str, Any], own: str | None, default: object) -> str:
@@ -265,7 +259,7 @@ def _promptfoo(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read
     repeats: Counter[tuple[str, str]] = Counter()
     found = []
     for place, (row, (held, human)) in enumerate(zip(rows, scores, strict=True)):
-        where, system, case = f"{path}: result {place}", _provider(row), _part(row, "testCase", dict)
+        where, system, case = f"{path}: result {place}", _provider(row), part(row, "testCase", dict)
         system += f" #{row.get('promptIdx')}" if several[system] > 1 else ""
         fields = flat_fields({"vars": row.get("vars", case.get("vars")), "metadata": case.get("metadata")})
         item = _id(where, fields, own, row.get("testIdx"))
@@ -287,20 +281,20 @@ def _promptfoo_scores(row: Mapping[str, Any], place: str) -> tuple[dict[str, Any
     """Return the scores of a row as its judges gave them, and people's, which overwrite the verdict of the row."""
     whole: list[tuple[dict[str, Any], dict[str, Any]]] = []
     inner = 0
-    for one in _part(_part(row, "gradingResult", dict), "componentResults", list):
+    for one in part(part(row, "gradingResult", dict), "componentResults", list):
         if inner:  # a set of assertions is followed by its members, which are in it
             inner -= 1
             continue
-        inner = _part(_part(_part(one, "metadata", dict), "assertionSet", dict), "assertionCount", int)
-        whole.append((one, _part(one, "assertion", dict)))
+        inner = part(part(part(one, "metadata", dict), "assertionSet", dict), "assertionCount", int)
+        whole.append((one, part(one, "assertion", dict)))
     human = [one for one, about in whole if about.get("type") == "human"]
     judged = [(one, about) for one, about in whole if about.get("type") != "human"]
-    found = {"success": row.get("success"), "score": row.get("score"), **_part(row, "namedScores", dict)}
+    found = {"success": row.get("success"), "score": row.get("score"), **part(row, "namedScores", dict)}
     if human:
         counted = [(one, about.get("weight", 1)) for one, about in judged if not about.get("metricOnly")]
         total = sum(weight for _, weight in counted)
         mean = sum(one["score"] * weight for one, weight in counted) / total if total else None
-        least = _part(row, "testCase", dict).get("threshold")
+        least = part(row, "testCase", dict).get("threshold")
         passed = all(one["pass"] for one, _ in counted) if least is None else (mean or 0) >= least
         found |= {"success": passed if counted else None, "score": mean}
     found |= {str(about.get("metric", about.get("type"))): one.get("score") for one, about in judged if about}
@@ -310,10 +304,10 @@ def _promptfoo_scores(row: Mapping[str, Any], place: str) -> tuple[dict[str, Any
 
 def _deepeval(path: Path, data: Any, picked: Any, own: Any, words: Any) -> Read:
     """Read cases of one system: scores and verdicts of metrics, and the verdict of the case without flaky ones."""
-    cases = _objects(path, [case for kind in _OF_DEEPEVAL for case in _part(data, kind, list)])
-    system, found, held = str(_part(data, "hyperparameters", dict).get("model") or ""), [], []
+    cases = _objects(path, [case for kind in _OF_DEEPEVAL for case in part(data, kind, list)])
+    system, found, held = str(part(data, "hyperparameters", dict).get("model") or ""), [], []
     for case in cases:
-        metrics = _part(case, "metricsData", list) or _part(case, "metrics_data", list)
+        metrics = part(case, "metricsData", list) or part(case, "metrics_data", list)
         failed = {str(one.get("name")): None for one in metrics if one.get("error") is not None}
         scores = {str(one.get("name")): one.get("score") for one in metrics} | failed
         verdicts = {f"{one.get('name')}.success": None if one.get("error") else one.get("success") for one in metrics}
@@ -350,10 +344,10 @@ def _langfuse(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read:
     last: dict[tuple[str, bool], tuple[str, Mapping[str, Any]]] = {}
     several = 0
     for place, row in kept:
-        by_people, part = row.get("source") == "ANNOTATION", cell_text(row.get("observationId"))
+        by_people, observed = row.get("source") == "ANNOTATION", cell_text(row.get("observationId"))
         if row["name"] != (human if by_people else name):
             continue
-        key = _id(place, row, own, f"{row['traceId']}/{part}" if part else row["traceId"]), by_people
+        key = _id(place, row, own, f"{row['traceId']}/{observed}" if observed else row["traceId"]), by_people
         several += key in last
         if key not in last or str(row.get("timestamp")) >= str(last[key][1].get("timestamp")):
             last[key] = place, row
@@ -383,7 +377,7 @@ def _label_studio(path: Path, tasks: Any, picked: Any, own: Any, words: Any) -> 
     name = picked_one(path, names, picked, "questions", by="score")
     found = []
     for place, (task, one) in enumerate(zip(tasks, read, strict=True)):
-        where, fields = f"{path}: task {place}", flat_fields(_part(task, "data", dict))
+        where, fields = f"{path}: task {place}", flat_fields(part(task, "data", dict))
         item = _id(where, fields, own or column_of(path, list(fields), ID), None)
         given, said = (
             [
@@ -402,10 +396,10 @@ def _label_studio(path: Path, tasks: Any, picked: Any, own: Any, words: Any) -> 
 
 def _answers(path: Path, task: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
     """Yield what was asked, and the one answer: a choice, a rating or a number."""
-    for one in _part(task, kind, list):
-        for result in () if _part(one, "was_cancelled", bool) else _part(one, "result", list):
-            value, asked = _part(result, "value", dict), str(_part(result, "from_name", str))
-            choices = _part(value, "choices", list)
+    for one in part(task, kind, list):
+        for result in () if part(one, "was_cancelled", bool) else part(one, "result", list):
+            value, asked = part(result, "value", dict), str(part(result, "from_name", str))
+            choices = part(value, "choices", list)
             if len(choices) > 1:
                 raise InputError(f"{path}: task {task.get('id')}: {asked}: expected one choice, got {len(choices)}")
             answer = choices[0] if choices else value.get("rating", value.get("number"))
