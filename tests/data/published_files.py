@@ -336,10 +336,8 @@ def cifar_file(name: str, kind: str, images: Pixels, labels: Mapping[str, NDArra
     return pickle.dumps(held, protocol=int(kind.removeprefix("protocol ")))
 
 
-def write_cifar(
-    folder: Path, name: str = "cifar10", kind: str = "binary", *, packed: bool = False, named: bool = False
-) -> Written:
-    """Batches of CIFAR-10, or the two files of CIFAR-100; ``named``: classes have other names, in their own file."""
+def write_cifar(folder: Path, name: str = "cifar10", kind: str = "binary", *, packed: bool = False) -> Written:
+    """Batches of CIFAR-10, or the two files of CIFAR-100."""
     images, ending = drawn(sum(CIFAR_SPLITS.values()), 3), ".bin" if kind == "binary" else ""
     batches = {f"data_batch_{number}": 4 for number in range(1, 6)} | {"test_batch": 4}
     files, begins = {}, 0
@@ -347,11 +345,6 @@ def write_cifar(
         labels = cifar_labels(name, n, seed=begins)
         files[f"{stem}{ending}"] = cifar_file(name, kind, images[begins : begins + n], labels)
         begins += n
-    if named:
-        names = [f"kind {number}" for number in range(10)]
-        plain = "".join(f"{one}\n" for one in names).encode() + b"\n"
-        meta = Python2Pickle().dumps({"num_cases_per_batch": 4, "label_names": names, "num_vis": 3072})
-        files["batches.meta.txt" if ending else "batches.meta"] = plain if ending else meta
     inner = {"cifar10": "cifar-10-batches-bin", "cifar100": "cifar-100-binary"}[name]
     if packed:
         path = folder / "cifar.tar.gz"

@@ -77,15 +77,6 @@ def test_every_format_gives_the_same_images_and_classes(name: str, packed: bool,
     assert len(np.unique(found[0][:, 0])) > 2
 
 
-def test_names_of_both_factors_of_cifar100_come_from_one_pickle(tmp_path: Path) -> None:
-    made = files.write_cifar(tmp_path, "cifar100", "python")
-    fine, coarse = [f"f{number}" for number in range(100)], [f"c{number}" for number in range(20)]
-    meta = {"fine_label_names": fine, "coarse_label_names": coarse}
-    (tmp_path / "meta").write_bytes(Python2Pickle().dumps(meta))
-    images = load(made.published, made.path)
-    assert images.space.values == (tuple(fine), tuple(coarse))
-
-
 # CIFAR that is another -----------------------------------------------------------------------------------------------
 
 
@@ -166,20 +157,6 @@ def test_a_batch_that_is_too_large_is_not_taken_apart(tmp_path: Path) -> None:
     made = files.write_cifar(tmp_path, kind="python")
     (tmp_path / "data_batch_1").write_bytes(b"\x80\x02" + bytes(2 << 20))
     refused(made.published, tmp_path, r"data_batch_1: expected at most 1,081,344 bytes, found 2,097,154")
-
-
-@pytest.mark.parametrize(("names", "told"), [(["a"] * 10, "found 10, 1 of them"), (["a", "b"], "found 2, 2 of them")])
-def test_names_that_are_too_few_or_the_same(names: list[str], told: str, tmp_path: Path) -> None:
-    for kind, file in (("binary", "batches.meta.txt"), ("python", "batches.meta")):
-        (tmp_path / kind).mkdir()
-        made = files.write_cifar(tmp_path / kind, kind=kind)
-        plain, meta = "\n".join(names).encode(), Python2Pickle().dumps({"label_names": names})
-        (made.path / file).write_bytes(plain if kind == "binary" else meta)
-        refused(made.published, made.path, rf"{file}: expected 10 different names of class, {told}")
-    (tmp_path / "python" / "batches.meta").write_bytes(Python2Pickle().dumps({"names": names}))
-    refused(made.published, made.path, "expected a list of names under 'label_names', found 'names'")
-    (tmp_path / "binary" / "batches.meta.txt").write_bytes(b"\xff\xfe")
-    refused(made.published, tmp_path / "binary", "batches.meta.txt: names that are no text in UTF-8")
 
 
 # Archives ------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -102,29 +104,29 @@ def as_classes(
     """Return answers as the choices that were taken, or else as texts, or else as right and wrong; and which it is."""
     first = next(iter(answers.values()))
     every = [one for held in answers.values() for one in held]
+    kind: Literal["choices", "open", "graded"]
+    classes: tuple[int | str, ...]
+    labels: list[Any]
     if all(one.target is not None and (one.predicted == one.target) == one.right for one in every):
-        made = {name: _plain(np.array([one.predicted for one in held])) for name, held in answers.items()}
-        labels = _plain(np.array([one.target for one in first]))
-        most = max(answer.n_choices for answer in every)
-        if labels.dtype.kind != "O":
-            return made, labels, tuple(range(most)), "choices"
-        silent = [NO_ANSWER] if any(answer.predicted == NO_ANSWER for answer in every) else []
-        return made, labels, (*(chr(ord("A") + place) for place in range(most)), *silent), "choices"
-    if all(map(have_texts, answers.values())):
-        made = {name: _objects([texts_of(one)[0] for one in held]) for name, held in answers.items()}
-        labels = _objects([texts_of(one)[1] for one in first])
-        said = dict.fromkeys(text for held in (labels, *made.values()) for text in held.tolist())
-        return made, labels, (*said, OTHER_ANSWER), "open"
-    made = {name: _objects([RIGHT if one.right else WRONG for one in held]) for name, held in answers.items()}
-    return made, _objects([RIGHT] * len(first)), (RIGHT, WRONG), "graded"
-
-
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    return values.astype(object) if values.dtype.kind == "U" else values
-
-
-def _objects(names: Sequence[str]) -> NDArray[np.object_]:
-    return np.array(names, dtype=object)
+        kind, most = "choices", max(answer.n_choices for answer in every)
+        said = {name: [one.predicted for one in held] for name, held in answers.items()}
+        labels = [one.target for one in first]
+        classes = tuple(range(most))
+        if isinstance(labels[0], str):
+            silent = [NO_ANSWER] if any(answer.predicted == NO_ANSWER for answer in every) else []
+            classes = (*ascii_uppercase[:most], *silent)
+    elif all(map(have_texts, answers.values())):
+        kind, labels = "open", [texts_of(one)[1] for one in first]
+        said = {name: [texts_of(one)[0] for one in held] for name, held in answers.items()}
+        classes = (*dict.fromkeys(chain(labels, *said.values())), OTHER_ANSWER)
+    else:
+        kind, classes, labels = "graded", (RIGHT, WRONG), [RIGHT] * len(first)
+        said = {name: [RIGHT if one.right else WRONG for one in held] for name, held in answers.items()}
+    made, right = (
+        {name: np.array(held, dtype=object if isinstance(held[0], str) else None) for name, held in one.items()}
+        for one in (said, {"": labels})
+    )
+    return made, right[""], classes, kind
 
 
 _TABLES = (".csv", ".tsv", ".parquet")
@@ -163,7 +165,7 @@ def refuse_other_order(texts: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class PredictedColumns:
+class _Columns:
     """What a table holds: identifiers of its rows (None: they are paired by position), classes by column, scores."""
 
     ids: tuple[str, ...] | None
@@ -171,121 +173,91 @@ class PredictedColumns:
     scores: NDArray[np.float64] | None = None
 
 
-def read_columns(
+def _columns(
     text: str, id_column: str | None, warn: Warn, *, labels: str | None = None, classes: Any = None
-) -> PredictedColumns:
-    """Read the columns of one table.
-
-    Parameters
-    ----------
-    text : str
-        ``FILE`` or ``FILE::a,b``.
-    id_column : str, optional
-        Which column identifies the rows.
-    labels : str, optional
-        Where the labels are, which are no model.
-    classes : array-like, optional
-        The labels: the table then holds a column of scores for each of their classes.
-
-    Raises
-    ------
-    FormatError, InputError, UnknownNameError
-    """
+) -> _Columns:
+    """Read the columns of one table: predictions, or scores for each class of the labels, if ``classes`` are these."""
+    path = split_name(text)[0]
+    if classes is None and id_column is None:
+        return _Columns(None, models(text, warn, labels=labels))
+    ids: tuple[str, ...] | None = None
+    table: Any
+    if id_column is None and path.suffix.lower() in (".npy", ".npz"):
+        table = read_table(text, warn=warn)
+    else:
+        ids, table = _identified(text, id_column, warn, labels)
     if classes is not None:
-        return _scored(text, id_column, warn, classes, labels)
-    if id_column is None:
-        if labels is None:
-            return PredictedColumns(None, {"labels": label_column(text, warn)})
-        return PredictedColumns(None, models(text, warn, labels=labels))
-    table = _table(text, id_column, warn)
-    names = [name for name in table if name != id_column and name not in _labels_in(text, labels)]
-    if not names:
+        held = np.asarray(table)
+        if held.ndim != 2 or held.dtype.kind not in "biuf" or held.shape[1] < 2:
+            raise InputError(
+                f"{text}: expected a column of numbers for each class, got {held.dtype} of shape {held.shape}"
+            )
+        scores = held.astype(np.float64)
+        odd = np.flatnonzero(np.isnan(scores).any(axis=1))
+        if odd.size:
+            raise InputError(
+                f"{text}: {plural(odd.size, 'row has', 'rows have')} scores that are no number, first row {odd[0]}"
+            )
+        names = list(map(str, range(held.shape[1]) if table is held else table))
+        found = np.array(_classes_of(text, names, np.asarray(classes)), dtype=object)
+        tied = int(((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+        if tied:
+            warn(
+                f"{text}: {tied} of {len(scores)} rows have the largest score twice; the first of these classes is "
+                "taken"
+            )
+        return _Columns(ids, {path.stem: found[scores.argmax(axis=1)]}, scores)
+    if not table.shape[1]:
         raise InputError(f"{text}: expected a column of classes in addition to {id_column}, got none")
-    if all(table[name].dtype.kind == "f" and (table[name] % 1 != 0).any() for name in names):
+    if all(values.dtype.kind == "f" and (values % 1 != 0).any() for _, values in table.items()):
         raise InputError(
             f"{text}: expected a column of classes for each model, got columns of probabilities or scores: "
             "pass `scores=True` if there is one for each class"
         )
-    for name in names:
-        if table[name].isna().any():
-            rows = np.flatnonzero(table[name].isna())
+    for name, values in table.items():
+        rows = np.flatnonzero(values.isna())
+        if rows.size:
             raise InputError(
                 f"{text}: column {name}: {plural(rows.size, 'missing value', 'missing values')}, first at row "
                 f"{rows[0]}; drop those rows"
             )
-    return PredictedColumns(_ids(text, table[id_column]), {str(name): table[name].to_numpy() for name in names})
+    return _Columns(ids, {str(name): values.to_numpy() for name, values in table.items()})
 
 
-def _labels_in(text: str, labels: str | None) -> Sequence[str]:
-    path, picked = split_name(labels) if labels is not None else (None, ())
-    return picked if path is not None and real_path(path) == real_path(split_name(text)[0]) else ()
-
-
-def _table(text: str, id_column: str | None, warn: Warn) -> "pd.DataFrame":
-    """Read a table with names, and the column of identifiers also where other columns are picked."""
+def _identified(
+    text: str, id_column: str | None, warn: Warn, labels: str | None
+) -> tuple[tuple[str, ...] | None, "pd.DataFrame"]:
+    """Return what identifies the rows of a table, the same for 7 and 7.0, and its other columns but the labels."""
     path, names = split_name(text)
+    whole = text
     if id_column is not None and names and id_column not in names:
-        text = f"{path}::{','.join(quoted_name(name) for name in (id_column, *names))}"
-    table = read_frame(text, warn)
-    if id_column is not None and id_column not in table:
+        whole = f"{path}::{','.join(quoted_name(name) for name in (id_column, *names))}"
+    table = read_frame(whole, warn)
+    file, own = split_name(labels) if labels is not None else (path, ())
+    if real_path(file) == real_path(path):
+        table = table.drop(columns=[name for name in own if name in table and name != id_column])
+    if id_column is None:
+        return None, table
+    if id_column not in table:
         raise UnknownNameError(
             f"{path}: holds no column called {quoted(id_column)}; it holds {listed(list(table.columns))}"
         )
-    return table
-
-
-def _ids(text: str, values: "pd.Series[Any]") -> tuple[str, ...]:
-    """Return what identifies each row, as text: the same for 7 and 7.0."""
+    values, what = table.pop(id_column), f"{text}: column {id_column}"
     missing = np.flatnonzero(values.isna())
     if missing.size:
         raise InputError(
-            f"{text}: column {values.name}: {plural(missing.size, 'row has', 'rows have')} no identifier, first "
-            f"row {missing[0]}"
+            f"{what}: {plural(missing.size, 'row has', 'rows have')} no identifier, first row {missing[0]}"
         )
-    with in_file(f"{text}: column {values.name}"):
-        names = [class_text(value) for value in values.tolist()]
+    with in_file(what):
+        ids = [class_text(value) for value in values.tolist()]
     first: dict[str, int] = {}
-    for row, name in enumerate(names):
+    for row, name in enumerate(ids):
         if first.setdefault(name, row) != row:
             raise InputError(
-                f"{text}: column {values.name}: {len(names) - len(set(names))} identifiers stand more than once, first "
-                f"{quoted(name)} in rows {first[name]} and {row}"
+                f"{what}: {len(ids) - len(set(ids))} identifiers stand more than once, first {quoted(name)} in rows "
+                f"{first[name]} and {row}"
             )
-    return tuple(names)
-
-
-# Scores ----------------------------------------------------------------------------------------------------------
-
-
-def _scored(text: str, id_column: str | None, warn: Warn, labels: Any, where: str | None) -> PredictedColumns:
-    """Read a column of scores per class, and take the class of the largest."""
-    known = np.asarray(labels)
-    path = split_name(text)[0]
-    table, ids, names = None, None, None
-    if id_column is None and path.suffix.lower() in (".npy", ".npz"):
-        held = read_table(text, warn=warn)
-        table = held if isinstance(held, np.ndarray) else held.to_numpy()
-        names = [str(place) for place in range(table.shape[1])] if table.ndim == 2 else []
-    else:
-        frame = _table(text, id_column, warn)
-        ids = None if id_column is None else _ids(text, frame[id_column])
-        frame = frame.drop(columns=[name for name in (id_column, *_labels_in(text, where)) if name in frame])
-        names, table = list(frame.columns), frame.to_numpy()
-    if table.ndim != 2 or table.dtype.kind not in "biuf" or table.shape[1] < 2:
-        raise InputError(
-            f"{text}: expected a column of numbers for each class, got {table.dtype} of shape {table.shape}"
-        )
-    odd = np.flatnonzero(np.isnan(table.astype(np.float64)).any(axis=1))
-    if odd.size:
-        raise InputError(
-            f"{text}: {plural(odd.size, 'row has', 'rows have')} scores that are no number, first row {odd[0]}"
-        )
-    classes = _classes_of(text, names, known)
-    scores = table.astype(np.float64)
-    tied = int(((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-    if tied:
-        warn(f"{text}: {tied} of {len(scores)} rows have the largest score twice; the first of these classes is taken")
-    return PredictedColumns(ids, {path.stem: np.array(classes, dtype=object)[scores.argmax(axis=1)]}, scores)
+    return tuple(ids), table
 
 
 def _classes_of(text: str, names: Sequence[str], labels: NDArray[Any]) -> list[int | str]:
@@ -523,63 +495,58 @@ def _of_tables(
 ) -> PredictionSet:
     notes = [f"{text} is given twice: judged against itself" for text in set(texts) if [*texts, labels].count(text) > 1]
     warn: Warn = notes.append
-    gold = read_columns(labels, column, warn)
+    gold = _Columns(None, {"labels": label_column(labels, warn)}) if column is None else _columns(labels, column, warn)
     if len(gold.columns) != 1:
         raise InputError(
             f"{labels}: holds {len(gold.columns)} columns next to {column}; pick the labels, such as {labels}::label"
         )
     if column is None and not scores:
         refuse_other_order([*texts, labels])
-    target = next(iter(gold.columns.values()))
+    (target,) = gold.columns.values()
     single = isinstance(files, Mapping) and column is None and not scores
     read = [
-        PredictedColumns(None, {text: one_column(text, warn)})
+        _Columns(None, {text: one_column(text, warn)})
         if single
-        else read_columns(text, column, warn, labels=labels, classes=target if scores else None)
+        else _columns(text, column, warn, labels=labels, classes=target if scores else None)
         for text in texts
     ]
+    kept: list[str] = []
+    left_out = 0
+    if column is not None:
+        kept, left_out = common([list(one.ids or ()) for one in (gold, *read)], [labels, *texts], ids)
+        gold, *read = (_in_order(one, kept) for one in (gold, *read))
+        (target,) = gold.columns.values()
     called = [name_of(text) for text in texts]
     if len(set(called)) < len(called):  # a column of the same name in each
         called = [split_name(text)[0].stem for text in texts]
     called = list(files) if isinstance(files, Mapping) else distinct(called, texts)
-    models: dict[str, Any] = {}
-    tables: dict[str, PredictedColumns] = {}
+    found: dict[str, Any] = {}
+    tables: dict[str, _Columns] = {}
     for text, alone, one in zip(texts, called, read, strict=True):
         if isinstance(files, Mapping) and len(one.columns) != 1:
             raise InputError(f"{text}: holds {len(one.columns)} columns ({listed(list(one.columns), 6)}); pick one")
         for held, values in one.columns.items():
             name = alone if len(one.columns) == 1 else held
-            if name in models:
-                names = [*models, name]
-                raise InputError("files", f"expected distinct names of models, got {shown(names)}")
-            models[name], tables[name] = values, one
-    kept: list[str] = []
-    left_out = 0
-    if column is not None:
-        every = [gold.ids, *(one.ids for one in read)]
-        kept, left_out = common([list(one or ()) for one in every], [labels, *texts], ids)
-        target = _at(target, gold, kept)
-        models = {name: _at(values, tables[name], kept) for name, values in models.items()}
-    tied = {
-        name: one.scores if column is None else _at(one.scores, one, kept)
-        for name, one in tables.items()
-        if one.scores is not None
-    }
-    columns = in_one_vocabulary({"labels": target, **{("model", name): values for name, values in models.items()}})
+            if name in found:
+                raise InputError("files", f"expected distinct names of models, got {shown([*found, name])}")
+            found[name], tables[name] = values, one
+    columns = in_one_vocabulary({"labels": target, **{("model", name): values for name, values in found.items()}})
     return PredictionSet(
-        predictions={name: np.asarray(columns["model", name]) for name in models},
+        predictions={name: np.asarray(columns["model", name]) for name in found},
         labels=np.asarray(columns["labels"]),
         ids=None if column is None else np.array(kept, dtype=object),
-        scores=tied,
+        scores={name: one.scores for name, one in tables.items() if one.scores is not None},
         left_out=left_out,
         notes=tuple(notes),
     )
 
 
-def _at(values: Any, table: PredictedColumns, kept: Sequence[str]) -> NDArray[Any]:
-    """Return values in the order of some identifiers."""
+def _in_order(table: _Columns, kept: Sequence[str]) -> _Columns:
+    """Return the rows of some identifiers, in their order."""
     place = {name: row for row, name in enumerate(table.ids or ())}
-    return np.asarray(values)[[place[name] for name in kept]]
+    rows = [place[name] for name in kept]
+    columns = {name: np.asarray(values)[rows] for name, values in table.columns.items()}
+    return _Columns(tuple(kept), columns, None if table.scores is None else table.scores[rows])
 
 
 # Rows ------------------------------------------------------------------------------------------------------------

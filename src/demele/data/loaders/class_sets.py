@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, listed, quoted
+from demele.core.errors import FormatError, listed
 from demele.core.lazy import require
 from demele.core.reading import opened, parsing, read_whole, regular_file
 from demele.data.array_images import MappedArray, StoredArray
@@ -38,8 +38,6 @@ _ROW = 8192
 _REST = 1 << 20
 #: Opcodes of a row: labels and the name of its picture, each with what keeps it.
 _OPCODES = 16
-#: Bytes of a file with names of classes.
-_LARGEST_NAMES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,6 @@ class Release:
     folder, archive : str
     files : mapping of str to tuple of str
         Of each split.
-    names : str
-        The file with names of classes; ``{}`` is the factor's.
     pickled : bool
         Otherwise files are rows of bytes: labels from the last factor to the first, then the image.
     """
@@ -60,78 +56,54 @@ class Release:
     folder: str
     archive: str
     files: Mapping[str, tuple[str, ...]]
-    names: str
     pickled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """Somebody's copy of a release: where its files are, as messages name it, and those that it has."""
-
-    release: Release
-    where: str
-    held: Mapping[str, Path | bytes]
-    files: tuple[Path, ...]
-
-    def content(self, name: str, most: int) -> bytes:
-        """Return the content of a file, if it has no more than so many bytes."""
-        held = self.held[name]
-        size = regular_file(held) if isinstance(held, Path) else len(held)
-        if size > most:
-            raise FormatError(self.where + name, f"expected at most {most:,} bytes, found {size:,}")
-        return read_whole(held) if isinstance(held, Path) else held
 
 
 def _read_cifar(request: Request, releases: Sequence[Release]) -> Read:
     """Find the files in one of their formats, and read the labels."""
     split, factors = request.options["split"], request.grid.factors
     splits = tuple(request.published.splits) if split == "both" else (split,)
-    copy = _found(request, releases, splits)
-    values = {factor.name: names for factor in factors if (names := _names(copy, factor)) is not None}
+    release, where, held, files = _found(request, releases, splits)
     images, labels = [], []
     for one in splits:
-        n = request.published.splits[one] // len(copy.release.files[one])
-        for name in copy.release.files[one]:
-            part, own = (_pickled if copy.release.pickled else _plain)(request, copy, name, n)
-            check_positions(copy.where + name, own, factors)
+        n = request.published.splits[one] // len(release.files[one])
+        for name in release.files[one]:
+            read = _pickled if release.pickled else _plain
+            part, own = read(request, where + name, held[name], n)
+            check_positions(where + name, own, factors)
             images.append(part)
             labels.append(own)
-    return Read(images=joined(images), files=copy.files, positions=np.concatenate(labels), values=values, repeats=True)
+    return Read(images=joined(images), files=files, positions=np.concatenate(labels), repeats=True)
 
 
-def _found(request: Request, releases: Sequence[Release], splits: Sequence[str]) -> _Copy:
-    """Return the format of somebody's copy, and its files."""
-    path, prefixes = request.path, [_prefix(factor.name) for factor in request.grid.factors]
+def _found(
+    request: Request, releases: Sequence[Release], splits: Sequence[str]
+) -> tuple[Release, str, Mapping[str, Path | bytes], tuple[Path, ...]]:
+    """Return the format of somebody's copy, what messages write before its names, its contents, and its files."""
+    path = request.path
     wanted = {one.folder: [name for split in splits for name in one.files[split]] for one in releases}
-    every = {one.folder: {*wanted[one.folder], *map(one.names.format, prefixes)} for one in releases}
     if path.is_dir():
         for release in releases:
             for folder in (path, path / release.folder):
                 if any((folder / name).exists() for name in wanted[release.folder]):
-                    files = tuple(request.file(name, folder=folder) for name in wanted[release.folder])
-                    held = {name: folder / name for name in every[release.folder] if (folder / name).exists()}
-                    return _Copy(release, f"{folder}{os.sep}", held, files)
+                    held = {name: request.file(name, folder=folder) for name in wanted[release.folder]}
+                    return release, f"{folder}{os.sep}", held, tuple(held.values())
         archives = [one.archive for one in releases if (path / one.archive).exists()]
         path = request.file(*archives or wanted[releases[0].folder])
-    sizes, names = request.published.splits.values(), set().union(*every.values())
+    sizes, names = request.published.splits.values(), set().union(*wanted.values())
     content, there = tar_members(path, names, max(sizes) * _ROW + _REST, sum(sizes) * _ROW + 2 * _REST)
     for release in releases:
         missing = [name for name in wanted[release.folder] if name not in content]
         if not missing:
-            return _Copy(release, f"{path}::", content, (path,))
+            return release, f"{path}::", content, (path,)
         if len(missing) < len(wanted[release.folder]):
             raise request.lacks(path, missing[0], there)
     raise request.lacks(path, wanted[releases[0].folder][0], there)
 
 
-def _prefix(factor: str) -> str:
-    """Return what names of labels begin with; of CIFAR-10, which has one factor, with nothing."""
-    return "" if factor == "class" else f"{factor}_"
-
-
-def _plain(request: Request, copy: _Copy, name: str, n: int) -> tuple[Images, NDArray[np.int64]]:
+def _plain(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, NDArray[np.int64]]:
     """Look at a file of rows: a byte for each label, then the image."""
-    what, held, skipped, pixels = copy.where + name, copy.held[name], len(request.grid.factors), request.grid.pixels
+    skipped, pixels = len(request.grid.factors), request.grid.pixels
     row = skipped + math.prod(pixels)
     found = regular_file(held) if isinstance(held, Path) else len(held)
     remedy = f"{n:,} rows of {row:,} bytes, with {skipped} for labels, were published; copy it again"
@@ -157,11 +129,14 @@ def from_planes(rows: Pixels, shape: Shape, skipped: int = 0) -> Pixels:
     return rows[:, skipped:].reshape(len(rows), channels, height, width).transpose(0, 2, 3, 1)
 
 
-def _pickled(request: Request, copy: _Copy, name: str, n: int) -> tuple[Images, NDArray[np.int64]]:
+def _pickled(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, NDArray[np.int64]]:
     """Look at a pickle with ``data``, (n, pixels) of uint8, and a list of labels for each factor."""
-    what, pixels = copy.where + name, request.grid.pixels
-    taken = load_plain(what, copy.content(name, n * _ROW + _REST), n * _OPCODES + _REST)
-    keys = [f"{_prefix(factor.name)}labels" for factor in request.grid.factors]
+    pixels, most = request.grid.pixels, n * _ROW + _REST
+    size = regular_file(held) if isinstance(held, Path) else len(held)
+    if size > most:
+        raise FormatError(what, f"expected at most {most:,} bytes, found {size:,}")
+    taken = load_plain(what, read_whole(held) if isinstance(held, Path) else held, n * _OPCODES + _REST)
+    keys = ["labels" if factor.name == "class" else f"{factor.name}_labels" for factor in request.grid.factors]
     for key in ("data", *keys):
         if key not in taken:
             raise request.lacks(what, key, taken)
@@ -177,31 +152,6 @@ def _pickled(request: Request, copy: _Copy, name: str, n: int) -> tuple[Images, 
     with parsing(f"{what}: labels that are none"):
         labels = np.array([taken[key] for key in keys], dtype=np.int64).T
     return Images(what, n, pixels, data, partial(from_planes, shape=pixels)), labels
-
-
-def _names(copy: _Copy, factor: Factor) -> tuple[str, ...] | None:
-    """Return the names of classes from a file next to the images: lines of text, or a list in a pickle."""
-    name = copy.release.names.format(_prefix(factor.name))
-    what, key = copy.where + name, f"{_prefix(factor.name)}label_names"
-    if name not in copy.held:
-        return None
-    content = copy.content(name, _REST if copy.release.pickled else _LARGEST_NAMES)
-    if copy.release.pickled:
-        taken = load_plain(what, content, _REST)
-        held = taken.get(key)
-        if not isinstance(held, list) or not all(isinstance(one, bytes | str) for one in held):
-            raise FormatError(what, f"expected a list of names under {quoted(key)}, found {listed(taken, 12)}")
-        names = tuple(one.decode("latin-1") if isinstance(one, bytes) else one for one in held)
-    else:
-        with parsing(f"{what}: names that are no text in UTF-8"):
-            names = tuple(line.strip() for line in content.decode("utf-8").splitlines() if line.strip())
-    if not len(names) == len(set(names)) == factor.size:
-        raise FormatError(
-            what,
-            f"expected {factor.size} different names of {factor.name}, found {len(names)}, {len(set(names))} of them "
-            "different",
-        )
-    return names
 
 
 # The sets ------------------------------------------------------------------------------------------------------------
@@ -224,12 +174,11 @@ _COARSE = """
 _BATCHES = tuple(f"data_batch_{number}" for number in range(1, 6))
 _PLAIN = {"train": tuple(f"{name}.bin" for name in _BATCHES), "test": ("test_batch.bin",)}
 _CIFAR10 = (
-    Release("cifar-10-batches-bin", "cifar-10-binary.tar.gz", _PLAIN, "{}batches.meta.txt", pickled=False),
+    Release("cifar-10-batches-bin", "cifar-10-binary.tar.gz", _PLAIN, pickled=False),
     Release(
         "cifar-10-batches-py",
         "cifar-10-python.tar.gz",
         {"train": _BATCHES, "test": ("test_batch",)},
-        "{}batches.meta",
         pickled=True,
     ),
 )
@@ -238,12 +187,9 @@ _CIFAR100 = (
         "cifar-100-binary",
         "cifar-100-binary.tar.gz",
         {"train": ("train.bin",), "test": ("test.bin",)},
-        "{}label_names.txt",
         pickled=False,
     ),
-    Release(
-        "cifar-100-python", "cifar-100-python.tar.gz", {"train": ("train",), "test": ("test",)}, "meta", pickled=True
-    ),
+    Release("cifar-100-python", "cifar-100-python.tar.gz", {"train": ("train",), "test": ("test",)}, pickled=True),
 )
 _PAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _SPLITS: Mapping[str, tuple[Any, ...]] = {"split": ("train", "test", "both")}
@@ -321,7 +267,7 @@ _ZERO = 10
 def _read_svhn(request: Request) -> Read:
     """Read the labels, and find the images: ``X``, (height, width, channels, n), the first index fastest."""
     splits, pixels = request.options["split"].split("+"), request.grid.pixels
-    files = [_svhn_file(request, split, len(splits)) for split in splits]
+    files = [request.file(_svhn_name(split)) for split in splits]
     images, labels = [], []
     for split, path in zip(splits, files, strict=True):
         n = request.published.splits[split]
@@ -337,21 +283,6 @@ def _read_svhn(request: Request) -> Read:
         labels.append(digits.astype(np.int64) % _ZERO)
     positions = np.concatenate(labels)[:, None]
     return Read(images=joined(images), files=tuple(files), positions=positions, repeats=True)
-
-
-def _svhn_file(request: Request, split: str, splits: int) -> Path:
-    """Return the file of a part: in the folder that was given, or the file itself unless it is another part's."""
-    if not request.path.is_dir():
-        other = [one for one in request.published.splits if _svhn_name(one) == request.path.name and one != split]
-        if splits > 1:
-            raise InputError(
-                "path", f"{request.path} is one file, and two were asked for; give the folder that holds them"
-            )
-        if other:
-            raise InputError(
-                "split", f"{request.path} is the part {quoted(other[0])}, and {quoted(split)} was asked for"
-            )
-    return request.file(_svhn_name(split))
 
 
 def _svhn_name(split: str) -> str:

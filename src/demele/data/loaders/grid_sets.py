@@ -35,7 +35,6 @@ from demele.data.loaders.readers import (
     matlab_variable,
     matrix,
     npz_images,
-    npz_member,
     npz_numbers,
 )
 from demele.data.loaders.stored_images import Images, Pixels, joined
@@ -141,25 +140,14 @@ _ADDRESS = "https://storage.googleapis.com/disentanglement_dataset"
 
 
 def _read_mpi3d(request: Request) -> Read:
-    """Find the images; their order is the label, and their number says which releases they can be of."""
-    grids = request.published.grids
-    variants = [request.variant] if request.variant else list(grids)
-    path = request.file(*dict.fromkeys(f"mpi3d_{one.removesuffix('2019')}.npz" for one in variants))
+    """Find the images; their order is the label."""
+    if request.variant is None:
+        known = ", ".join(f"{name!r} ({one.n:,} images)" for name, one in request.published.grids.items())
+        raise InputError("variant", f"expected one of {known}")
+    path = request.file(f"mpi3d_{request.variant.removesuffix('2019')}.npz")
     with path.open("rb") as file:
         if file.read(2) != b"PK":
             raise FormatError(path, "expected an archive of NumPy, and it does not begin as one", "copy it again")
-    if request.variant is None:
-        _, header = npz_member(request, path, "images")
-        n = header.shape[0] if header.shape else 0
-        fit = [name for name, grid in grids.items() if grid.n == n]
-        if len(fit) != 1:
-            told = ", ".join(
-                f"{name!r} ({grids[name].n:,}: {' x '.join(map(str, grids[name].sizes))})" for name in fit or grids
-            )
-            request.note(f"{path}::images", f"{n:,} images", f"one of {told}", "differs")
-            several = f"{path} holds {n:,} images, as {'several variants do' if fit else 'no variant does'}: {told}"
-            raise InputError("variant", several, "name one" if fit else None)
-        request.variant = fit[0]
     grid = request.grid
     return Read(images=npz_images(request, path, "images", (grid.n, *grid.pixels)), files=(path,))
 

@@ -12,7 +12,7 @@ import tarfile
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,7 @@ from demele.core.array_files import (
 from demele.core.errors import FormatError, quoted
 from demele.core.lazy import require
 from demele.core.reading import check_unpacked, parsing, regular_file, size_text
-from demele.data.array_images import MappedArray, StoredArray, mapped_member
+from demele.data.array_images import MappedArray, mapped_member
 from demele.data.loaders.published import Request
 from demele.data.loaders.stored_images import BLOCK, Images, Pixels, Shape, read_rows
 
@@ -189,8 +189,6 @@ def tar_members(path: Path, names: Collection[str], most: int, total: int) -> tu
 # HDF5 -----------------------------------------------------------------------------------------------------------------
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-#: Bytes of the images that share chunks, up to which single images are worth to be read.
-_FEW = 1 << 20
 #: Bytes that must be read at once, because the images that share chunks cannot be read apart.
 _MOST = 256 << 20
 
@@ -265,43 +263,16 @@ def hdf5_images(
             f"{what}: {slab:,} images share chunks and must be read together, which takes {size_text(slab * size)}; "
             "save it again in smaller chunks"
         )
-    chunked = _Chunked(path, name, shape, slab)
-    few = slab * size <= _FEW
-    return Images(what, n, (height, width, channels), chunked if few else None, decode, chunked.stream)
+    return Images(what, n, (height, width, channels), decode=decode, stream=partial(_chunked, path, name, n, slab))
 
 
-class _Chunked(StoredArray):
-    """Images of a data set in chunks; ``slab`` of them share one."""
-
-    def __init__(self, path: Path, name: str, shape: Sequence[int], slab: int) -> None:
-        self._path, self._name, self._slab = path.absolute(), name, slab
-        self.shape, self.dtype = tuple(shape), np.dtype(np.uint8)
-        self._open: Any = None
-
-    def __getstate__(self) -> Mapping[str, Any]:
-        """Send the name of the file to another process, and not the open one."""
-        return {**self.__dict__, "_open": None}
-
-    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Pixels:
-        """Read some images, each slab once."""
-        if isinstance(rows, slice):
-            if self._open is None:
-                self._open = require("h5py", purpose=f"reading {self._path.name}").File(self._path, "r")
-            with parsing(f"{self._path}::{self._name}: damaged or cut off at image {rows.start:,}; copy it again"):
-                return np.asarray(self._open[self._name][rows])
-        found = np.empty((len(rows), *self.shape[1:]), dtype=np.uint8)
-        slabs = rows // self._slab
-        for slab in np.unique(slabs).tolist():
-            own = np.flatnonzero(slabs == slab)
-            start = slab * self._slab
-            found[own] = self[start : start + self._slab][rows[own] - start]
-        return found
-
-    def stream(self, many: int) -> Iterator[Pixels]:
-        """Yield all images, in order."""
-        step = max(self._slab, many // self._slab * self._slab)
-        for start in range(0, len(self), step):
-            held = self[start : start + step]
+def _chunked(path: Path, name: str, n: int, slab: int, many: int) -> Iterator[Pixels]:
+    """Yield the images of a data set in chunks, of which each holds ``slab`` images, in order."""
+    step = max(slab, many // slab * slab)
+    with require("h5py", purpose=f"reading {path.name}").File(path, "r") as file:
+        for start in range(0, n, step):
+            with parsing(f"{path}::{name}: damaged or cut off at image {start:,}; copy it again"):
+                held = np.asarray(file[name][start : start + step])
             for first in range(0, len(held), many):
                 yield held[first : first + many].copy()
             del held  # before the next ones are read: two slabs would take twice the memory
