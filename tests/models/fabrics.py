@@ -36,7 +36,7 @@ def trained(epochs: int = 2, *, fit: Any = None, **options: Any) -> Fabric:
 
 def batches(size: int = 20) -> Any:
     """What criteria are given: images as fabrics see them, and classes."""
-    return Feed(images(40, seed=2), labels(40), "cpu").batches(size=size)
+    return list(Feed(images(40, seed=2), labels(40), "cpu").batches(size=size))
 
 
 def weights(fabric: Fabric) -> dict[str, Any]:

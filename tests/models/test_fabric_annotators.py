@@ -100,9 +100,7 @@ def test_what_is_said_of_them_by_hand() -> None:
     assert_close(found.difficulty, np.array([0.5, 0.5, 0.0, 1.75]) / 1.75, ROUNDING)
     assert found.hardest(3).tolist() == [3, 0, 1]
     assert found.highest_rate == 0.75
-    assert_close(found.disagreement, (1 + 1 + 2) / (3 * 4), ROUNDING)  # of three pairs on four images
-    alone = replace(found, predictions=found.predictions[:1], annotators=found.annotators[:1])
-    assert np.isnan(alone.disagreement)
+    assert found.sentence == "3 annotators of 3 fabrics: 25.0% to 50.0% of the labels of each are wrong."
     refuses(InputError, "n: expected a number of images from 1 to 4, got 5", found.hardest, 5)
 
 

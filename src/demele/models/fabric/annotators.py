@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoug
 from demele.core.kinds import Count, Jobs, Seed, between, checked, checked_count, checked_name, checked_whole, is_number
 from demele.core.labelled import Indices, read_labels, vocabulary
 from demele.core.lazy import require
+from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
@@ -27,6 +28,7 @@ from demele.data.images import ImageSet, digest_of
 from demele.models.encode import check_images
 from demele.models.fabric.lattice import scales_of
 from demele.models.fabric.model import Fabric
+from demele.report.words import count, written
 from demele.runtime.sweep import Record, Sweep, Task
 
 if TYPE_CHECKING:
@@ -62,20 +64,18 @@ class FabricPreset:
         return Fabric(**{**own, **options})
 
 
-def _training(epochs: int, first: int, second: int) -> dict[str, Any]:
-    """Return a training with a rate of 0.1 that is divided by ten twice, in batches of 64."""
-    own = {"batch": 64, "rate": 0.1, "momentum": 0.9, "weight_decay": 5e-4}
-    return {"epochs": epochs, "milestones": (first, second), **own}
+def _preset(name: str, layers: int, scales: int, channels: int, epochs: int, *milestones: int) -> FabricPreset:
+    """Return a preset with a rate of 0.1 that is divided by ten twice, in batches of 64."""
+    training = {"epochs": epochs, "milestones": milestones, "batch": 64, "rate": 0.1, "momentum": 0.9}
+    training["weight_decay"] = 5e-4
+    return FabricPreset(name=name, layers=layers, scales=scales, channels=channels, training=training)
 
 
 PRESETS: Mapping[str, FabricPreset] = {
-    one.name: one
-    for one in (
-        FabricPreset(name="ci", layers=3, scales=5, channels=8, training=_training(5, 3, 4)),
-        FabricPreset(name="embedded", layers=4, scales=5, channels=16, training=_training(10, 6, 8)),
-        FabricPreset(name="print", layers=8, scales=6, channels=64, training=_training(200, 80, 120)),
-        FabricPreset(name="annotator", layers=8, scales=6, channels=64, training=_training(200, 50, 80)),
-    )
+    "ci": _preset("ci", 3, 5, 8, 5, 3, 4),
+    "embedded": _preset("embedded", 4, 5, 16, 10, 6, 8),
+    "print": _preset("print", 8, 6, 64, 200, 80, 120),
+    "annotator": _preset("annotator", 8, 6, 64, 200, 50, 80),
 }
 
 
@@ -249,22 +249,6 @@ def annotator_recipe(name: str = "embedded") -> AnnotatorRecipe:
     return RECIPES[checked_name(name, "recipe", RECIPES)]
 
 
-def checked_recipe(given: Any) -> AnnotatorRecipe:
-    """Return a recipe, by name or as it is.
-
-    Raises
-    ------
-    UnknownNameError, InputTypeError
-    """
-    if isinstance(given, AnnotatorRecipe):
-        return given
-    if not isinstance(given, str):
-        raise InputTypeError(
-            "recipe", f"expected a name or an AnnotatorRecipe, got {type(given).__name__}; see annotator_recipe"
-        )
-    return annotator_recipe(given)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricAnnotator:
     """One annotator: a fabric at one step of its training.
@@ -296,14 +280,9 @@ class FabricAnnotator:
     steps: int
     error: float
 
-    @property
-    def name(self) -> str:
-        """What it is, in words."""
-        return f"fabric {self.fabric}, step {self.steps}: {self.layers} layers, {self.channels} channels"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class FabricAnnotators:
+class FabricAnnotators(TableResult):
     """Labels of images by fabrics, with their error rates.
 
     Attributes
@@ -320,8 +299,10 @@ class FabricAnnotators:
     signature : Signature
     """
 
-    predictions: NDArray[Any]
-    true_labels: NDArray[Any]
+    _kind, _forms = "fabrics as annotators", {"error": "percent", "legitimacy": "percent"}
+
+    predictions: NDArray[Any] = field(metadata={"json": False})
+    true_labels: NDArray[Any] = field(metadata={"json": False})
     annotators: tuple[FabricAnnotator, ...]
     n_fabrics: int
     notes: tuple[Note, ...]
@@ -338,11 +319,6 @@ class FabricAnnotators:
         return 1 - self.errors
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Description of each annotator."""
-        return tuple(one.name for one in self.annotators)
-
-    @property
     def difficulty(self) -> Floats:
         """Share of the trust in all annotators that lies in those who get an image wrong, shape (n,)."""
         trust = self.legitimacy
@@ -352,18 +328,6 @@ class FabricAnnotators:
     def highest_rate(self) -> float:
         """The highest rate of noise that they reach: the share of images that at least one gets wrong."""
         return float((self.predictions != self.true_labels).any(axis=0).mean())
-
-    @property
-    def disagreement(self) -> float:
-        """Mean share of images on which two of them differ, over all pairs; NaN for one annotator alone."""
-        m = len(self.annotators)
-        if m < 2:
-            return float("nan")
-        same = 0
-        for label in np.unique(self.predictions):
-            counts = np.count_nonzero(self.predictions == label, axis=0)
-            same += int((counts * (counts - 1)).sum())
-        return float(1 - same / (m * (m - 1) * self.predictions.shape[1]))
 
     def hardest(self, n: int = 10) -> NDArray[np.int64]:
         """Return the rows of the hardest images, the hardest first; of two as hard, the earlier.
@@ -388,13 +352,11 @@ class FabricAnnotators:
         own = {name: [getattr(one, name) for one in self.annotators] for name in fields}
         return pd.DataFrame({"error": self.errors, "legitimacy": self.legitimacy, **own})
 
-    def __repr__(self) -> str:
-        return (
-            f"FabricAnnotators({len(self.annotators)} annotators of "
-            f"{len({one.fabric for one in self.annotators})} fabrics, n={self.predictions.shape[1]}, errors "
-            f"{self.errors[0]:.4f} to {self.errors[-1]:.4f}, disagreement {self.disagreement:.3f}, "
-            f"digest={digest_of('annotators', self.predictions)!r})"
-        )
+    def headline(self) -> str:
+        """Return the error rates of the annotators."""
+        fabrics = count(len({one.fabric for one in self.annotators}), "fabric")
+        ends = f"{written(self.errors[0], 'percent')} to {written(self.errors[-1], 'percent')}"
+        return f"{count(len(self.annotators), 'annotator')} of {fabrics}: {ends} of the labels of each are wrong."
 
 
 #: Fabrics between two looks at whether there are enough states, at least and at most; not the number of processes, so
@@ -510,12 +472,16 @@ def fabric_annotators(
         raise NotEnoughData("labels", f"expected at least 2 classes, got only {words.classes[0]!r}")
     if len(words) >= true.size:
         raise NotEnoughData("labels", f"expected fewer classes than images, got {len(words)} of {true.size}")
+    if not isinstance(recipe, AnnotatorRecipe | str):
+        raise InputTypeError(
+            "recipe", f"expected a name or an AnnotatorRecipe, got {type(recipe).__name__}; see annotator_recipe"
+        )
     common = Annotating(
         images=images,
         coded=words.encode(true, "labels").astype(np.int64),
         classes=len(words),
         scales=scales_of(images.shape, "images"),
-        recipe=checked_recipe(recipe),
+        recipe=annotator_recipe(recipe) if isinstance(recipe, str) else recipe,
         aims=ErrorAims.checked(highest_error, step, tolerance),
         stop_at=stop_at,
         seed=seed,
@@ -526,43 +492,48 @@ def fabric_annotators(
         "run": "fabric annotators",
         "images": images.digest,
         "labels": digest_of("labels", common.coded, *words.classes),
-        "recipe": repr(common.recipe),
-        "aims": repr(common.aims),
-        "stop_at": repr(common.stop_at),
+        **{name: repr(getattr(common, name)) for name in ("recipe", "aims", "stop_at")},
         "seed": common.seed,
         "device": common.device,
     }
     with Sweep(identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         records = _trained(sweep, common, n_annotators, most)
-    states = _states(records, common)
-    groups: list[list[int]] = [[] for _ in range(len(common.aims))]
-    for place, state in enumerate(states):
-        groups[state.aim].append(place)
+    states, aims = _states(records, common), common.aims
+    groups = [[place for place, state in enumerate(states) if state.aim == aim] for aim in range(len(aims))]
     kept = in_turn(groups)[:n_annotators]
-    kept.sort(key=lambda place: (states[place].what.error, place))
+    chosen = [states[place] for place in sorted(kept, key=lambda place: (states[place].what.error, place))]
+    lacking = tuple(f"{aim * aims.step:.4g}" for aim in sorted(set(range(len(aims))) - {one.aim for one in chosen}))
+    notes: tuple[Note, ...] = ()
+    if lacking and len(chosen) >= len(aims):
+        message = f"no annotator has an error near {', '.join(lacking)}: no fabric was looked at when it had"
+        notes = (Note(code="uneven-errors", message=message, subject=lacking),)
+    arguments: dict[str, object] = {
+        "n_annotators": n_annotators,
+        "recipe": common.recipe,
+        "highest_error": aims.highest,
+        "step": aims.step,
+        "tolerance": aims.tolerance,
+        "stop_at": stop_at,
+        "most_fabrics": most,
+        "seed": seed,
+    }
+    context = {"images": images.digest, "n": str(len(true)), "demele": __version__}
     return FabricAnnotators(
-        predictions=np.array(words.classes, dtype=true.dtype)[np.stack([states[place].coded for place in kept])],
+        predictions=np.array(words.classes, dtype=true.dtype)[np.stack([one.coded for one in chosen])],
         true_labels=true,
-        annotators=tuple(states[place].what for place in kept),
+        annotators=tuple(one.what for one in chosen),
         n_fabrics=len(records),
-        notes=_notes([states[place] for place in kept], common.aims),
-        signature=_signature(n_annotators, most, common),
+        notes=notes,
+        signature=Signature("fabric_annotators", arguments, context),
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    """What a fabric took the images for at one step, and the multiple that its error was near."""
+class _State(NamedTuple):
+    """A fabric at one step, the multiple that its error was near, and what it took the images for."""
 
     what: FabricAnnotator
     aim: int
     coded: Indices
-
-
-# Input ---------------------------------------------------------------------------------------------------------------
-
-
-# Training ------------------------------------------------------------------------------------------------------------
 
 
 def _trained(sweep: Sweep, common: Annotating, wanted: int, most: int) -> list[Record]:
@@ -580,19 +551,15 @@ def _trained(sweep: Sweep, common: Annotating, wanted: int, most: int) -> list[R
         hopeless = len(records) >= MOST and 2 * found * most < wanted * len(records)
         if not some or hopeless:
             raise NotEnoughData("images", *_too_few(records, found, wanted, most, common))
-        numbers = range(len(records), len(records) + some)
-        tasks = [Task(key=_key(number), about=number, label=f"fabric {number}") for number in numbers]
+        keys: list[Key] = [("fabric", number) for number in range(len(records), len(records) + some)]
+        tasks = [Task(key=key, about=int(key[1]), label=f"fabric {key[1]}") for key in keys]
         share = (found / wanted, min(1.0, (found + EXPECTED * some) / wanted))
         sweep.run(common, tasks, what="fabrics to train", share=share)
-        for number in numbers:
-            records.append(sweep.records[_key(number)])
-            with reading_record(_key(number)):
+        for key in keys:
+            records.append(sweep.records[key])
+            with reading_record(key):
                 found += len(records[-1]["states"])
     return records
-
-
-def _key(number: int) -> Key:
-    return ("fabric", number)
 
 
 def _too_few(records: Sequence[Record], found: int, wanted: int, most: int, common: Annotating) -> tuple[str, str]:
@@ -618,47 +585,16 @@ def _states(records: Sequence[Record], common: Annotating) -> list[_State]:
     """Return all states, in the order of their fabrics."""
     states = []
     for number, record in enumerate(records):
-        with reading_record(_key(number)):
+        with reading_record(("fabric", number)):
+            own = {name: record[name] for name in ("layers", "channels", "links", "pruned", "rate")}
             for one in record["states"]:
                 coded = unpacked_classes(one["predictions"], len(common.coded))
                 error = float(np.mean(coded != common.coded))
                 if not ((coded >= 0) & (coded < common.classes)).all() or common.aims.near(error) != one["aim"]:
                     raise FormatError("its predictions are not among the classes, or have another error")
-                what = FabricAnnotator(
-                    fabric=number,
-                    **{name: record[name] for name in ("layers", "channels", "links", "pruned", "rate")},
-                    **{name: one[name] for name in ("epoch", "steps")},
-                    error=error,
-                )
-                states.append(_State(what, one["aim"], coded))
+                when = {"epoch": one["epoch"], "steps": one["steps"]}
+                states.append(_State(FabricAnnotator(fabric=number, **own, **when, error=error), one["aim"], coded))
     return states
-
-
-# The result ----------------------------------------------------------------------------------------------------------
-
-
-def _notes(kept: Sequence[_State], aims: ErrorAims) -> tuple[Note, ...]:
-    met = {state.aim for state in kept}
-    lacking = tuple(f"{aim * aims.step:.4g}" for aim in range(len(aims)) if aim not in met)
-    if not lacking or len(kept) < len(aims):
-        return ()
-    message = f"no annotator has an error near {', '.join(lacking)}: no fabric was looked at when it had"
-    return (Note(code="uneven-errors", message=message, subject=lacking),)
-
-
-def _signature(wanted: int, most: int, common: Annotating) -> Signature:
-    arguments: dict[str, object] = {
-        "n_annotators": wanted,
-        "recipe": common.recipe,
-        "highest_error": common.aims.highest,
-        "step": common.aims.step,
-        "tolerance": common.aims.tolerance,
-        "stop_at": common.stop_at,
-        "most_fabrics": most,
-        "seed": common.seed,
-    }
-    context = {"images": common.images.digest, "n": str(len(common.coded)), "demele": __version__}
-    return Signature("fabric_annotators", arguments, context)
 
 
 # One random fabric that is trained on all images, and what it takes them for on the way -------------------------------
@@ -700,85 +636,57 @@ class Annotating:
         return [self._annotated(number) for number in numbers]
 
     def _annotated(self, number: int) -> Record:
-        drawn = self.recipe.draw(rng_for(self.seed, "fabric annotator", number))
+        """Train a fabric, and keep the last of its states near each error that is wanted."""
+        import torch
+
         from demele.models.fabric.network import Feed
         from demele.models.training import computing
 
-        fabric = Fabric(
-            drawn["layers"],
-            self.scales,
-            drawn["channels"],
-            image_channels=self.images.shape[2],
-            classes=self.classes,
-            seed=drawn["seed"],
-        )
+        drawn = self.recipe.draw(rng_for(self.seed, "fabric annotator", number))
+        size = {"layers": drawn["layers"], "scales": self.scales, "channels": drawn["channels"]}
+        fabric = Fabric(**size, image_channels=self.images.shape[2], classes=self.classes, seed=drawn["seed"])
         if drawn["pruned"] > 0:
             fabric.prune("links", drawn["pruned"], "random", seed=drawn["seed"])
+        kept, lowest = dict[int, dict[str, Any]](), 1.0
         with computing(threads=1, device=self.device, gradients=True):
-            found = _States(self, fabric.network.to(self.device), Feed(self.images, self.coded, self.device))
-            found.train(drawn["rate"], drawn["seed"])
-        states = [{"aim": aim, **found.kept[aim]} for aim in sorted(found.kept)]
-        return {**drawn, "links": len(fabric.links), "lowest": found.lowest, "states": states}
+            network, feed = fabric.network.to(self.device), Feed(self.images, self.coded, self.device)
+            for epoch, steps in self._looks(network, feed, drawn["rate"], drawn["seed"]):
+                network.eval()
+                with torch.no_grad():
+                    found = [network(images).argmax(dim=1).cpu().numpy() for images, _ in feed.batches()]
+                predicted = np.concatenate(found)
+                error = float(np.mean(predicted != self.coded))
+                lowest, aim = min(lowest, error), self.aims.near(error)
+                if aim is not None and error > 0:  # an annotator without any error has no say in the noise
+                    state = {"epoch": epoch, "steps": steps, "error": error, "predictions": packed_classes(predicted)}
+                    kept[aim] = state
+                if error <= self.stop_at:
+                    break
+        states = [{"aim": aim, **kept[aim]} for aim in sorted(kept)]
+        return {**drawn, "links": len(fabric.links), "lowest": lowest, "states": states}
 
-
-class _States:
-    """A network in training, and those of its states that are kept: the last one near each error."""
-
-    def __init__(self, common: Annotating, network: FabricNetwork, feed: Feed) -> None:
-        self._common, self._network, self._feed = common, network, feed
-        self.kept: dict[int, dict[str, Any]] = {}
-        self.lowest = 1.0
-
-    def train(self, rate: float, seed: int) -> None:
-        """Train until nearly every image is right, the epochs are over, or the loss overflows."""
+    def _looks(self, network: FabricNetwork, feed: Feed, rate: float, seed: int) -> Iterator[tuple[int, int]]:
+        """Train until the epochs are over, or the loss overflows; yield epoch and steps where it is worth a look."""
         import torch
 
         from demele.models.fabric.network import stepped
 
-        recipe, steps = self._common.recipe, 0
+        recipe, steps, size = self.recipe, 0, min(self.recipe.batch, len(self.coded))
         optimiser = torch.optim.SGD(
-            self._network.parameters(), lr=rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
+            network.parameters(), lr=rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
         )
-        size = min(recipe.batch, len(self._common.coded))
         for epoch in range(recipe.epochs):
             for group in optimiser.param_groups:
                 group["lr"] = rate / 10.0 ** sum(epoch >= one for one in recipe.milestones)
-            for place, (images, labels) in enumerate(self._feed.epoch(epoch, batch=size, seed=seed)):
-                self._network.train()
-                loss, logits = stepped(self._network, optimiser, images, labels)
+            for place, (images, labels) in enumerate(feed.epoch(epoch, batch=size, seed=seed), start=1):
+                network.train()
+                loss, logits = stepped(network, optimiser, images, labels)
                 if not math.isfinite(loss.item()):
                     return
                 steps += 1
-                last = place + 1 == len(self._common.coded) // size
+                last = place == len(self.coded) // size
                 due = last if recipe.every is None else steps % recipe.every == 0
-                if not due or epoch + last < recipe.first_epoch:
-                    continue
-                wrong = float((logits.argmax(dim=1) != labels).float().mean())
-                if wrong <= self._common.aims.highest + BEYOND and self._looked_at(epoch + 1, steps):
-                    return
-
-    def _looked_at(self, epoch: int, steps: int) -> bool:
-        """Keep the state if its error is near one that is wanted; return whether the fabric has no more to say."""
-        predicted = self._predicted()
-        error = float(np.mean(predicted != self._common.coded))
-        self.lowest = min(self.lowest, error)
-        aim = self._common.aims.near(error)
-        if aim is not None and error > 0:  # an annotator without any error has no say in the noise
-            found = packed_classes(predicted)
-            self.kept[aim] = {"epoch": epoch, "steps": steps, "error": error, "predictions": found}
-        return error <= self._common.stop_at
-
-    def _predicted(self) -> NDArray[np.int64]:
-        """Return what the network takes all images for, with the norms that it remembers."""
-        import torch
-
-        from demele.models.fabric.network import LOOKED_AT
-
-        self._network.eval()
-        rows = np.arange(len(self._common.coded))
-        with torch.no_grad():
-            found = [
-                self._network(self._feed.batch(rows[start : start + LOOKED_AT])[0]).argmax(dim=1).cpu().numpy()
-                for start in range(0, len(rows), LOOKED_AT)
-            ]
-        return np.concatenate(found)
+                if due and epoch + last >= recipe.first_epoch:
+                    wrong = float((logits.argmax(dim=1) != labels).float().mean())
+                    if wrong <= self.aims.highest + BEYOND:
+                        yield epoch + 1, steps

@@ -593,10 +593,11 @@ class Feed:
             images, labels = self.batch(rows)
             yield augmented(images, crop, corners[rows], flips[rows]) if crop or flip else images, labels
 
-    def batches(self, rows: NDArray[np.int64] | None = None, size: int = LOOKED_AT) -> list[tuple[Tensor, Tensor]]:
-        """Return rows, by default all, in order and in batches."""
+    def batches(self, rows: NDArray[np.int64] | None = None, size: int = LOOKED_AT) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield rows, by default all, in order and in batches."""
         wanted = np.arange(len(self._images)) if rows is None else rows
-        return [self.batch(wanted[start : start + size]) for start in range(0, len(wanted), size)]
+        for start in range(0, len(wanted), size):
+            yield self.batch(wanted[start : start + size])
 
 
 def augmented(images: Tensor, crop: int, corners: NDArray[np.int64], flips: NDArray[np.bool_]) -> Tensor:

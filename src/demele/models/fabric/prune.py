@@ -129,7 +129,7 @@ def judge_of(
     data = []
     if known.images:
         feed = Feed.of(images, labels, network.spec, str(network.head.weight.device))
-        data = feed.batches(size=checked_count(batch, "batch", 1))
+        data = list(feed.batches(size=checked_count(batch, "batch", 1)))
     return Judge(criterion=known, data=data, seed=checked_seed(seed), options=options)
 
 

@@ -145,7 +145,7 @@ def screen_links(
 
     device = str(fabric.network.head.weight.device)
     with computing(threads=None, device=device, gradients=False):
-        data = Feed.of(images, None, fabric.spec, device).batches()
+        data = list(Feed.of(images, None, fabric.spec, device).batches())
         runs = gate_runs(fabric.network, data, rng_for(seed, "criterion", "sobol", "links"), n_repeats, low, sample)
     (first, total), own = runs.indices(), runs.effects
     ends = runs.intervals(level, rng_for(seed, "sobol", "intervals"))
