@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import special_ortho_group
 
 import demele
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
+from demele.core.errors import DemeleWarning, InputError, UnknownNameError
 from demele.core.results import Alignment, Chance, Interval, reading_of, said
 from demele.core.seeds import rng_for
 
@@ -135,8 +135,6 @@ def test_what_is_asked_wrongly_is_refused() -> None:
     codes, factors = _noisy(100)
     with pytest.raises(UnknownNameError, match="align: expected 'rotation' or 'whitening', got 'whiten'"):
         demele.Codes(codes, align="whiten")  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match=r"whiten: .* use `demele.Codes\(codes, align='whitening'\)`"):
-        demele.evaluate(codes, factors, ["mig"], whiten=True)  # type: ignore[call-arg]
     with pytest.raises(InputError, match=r"align: adds to .* write demele.evaluate\(codes, factors, \['mig'\]\)"):
         demele.metrics.mig(demele.Codes(codes, align="rotation"), factors)
     with pytest.raises(InputError, match="reads columns one by one"):

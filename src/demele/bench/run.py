@@ -1,6 +1,8 @@
 """The tasks of the bench, their work, and the settings of a run."""
 
 import inspect
+import math
+import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,25 +11,28 @@ from typing import Annotated, Any, cast, get_args
 
 import numpy as np
 
-from demele.bench.scenario import Candidate, Property, Representation, Scenario, group_of, is_model, slowness
+from demele.bench.scenario import Candidate, Property, Representation, Scenario, Which, group_of, is_model, slowness
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
 from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, InputTypeError, quoted, warn_user
 from demele.core.given_data import Codes, Factors
 from demele.core.kinds import Kind, checked_count, checked_flag, checked_name, pairs_in, suggestion, whole_number
 from demele.core.reading import check_shape
+from demele.core.results import Score
 from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.table_columns import items_of
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
-from demele.metrics.metric import Metric, takes_rng
+from demele.metrics.metric import Metric, as_metric, takes_rng
+from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import free_name, merged_options
-from demele.metrics.run import rows_in_memory
+from demele.metrics.request import Request, free_name, given_options, merged_options
+from demele.metrics.run import computed, rows_in_memory
 from demele.metrics.source import InMemory
 from demele.runtime.sweep import Record, Sweep, Task
-from demele.scoring.bare import bare_scores
+from demele.scoring.alignment import with_alignment
+from demele.scoring.noisy_factors import checked_noise, corrected
 
 # The metrics of a run: registered names and any function, as candidates -----------------------------------------------
 
@@ -327,8 +332,8 @@ def _source(given: Representation, *, spread: bool) -> InMemory:
 
 def _scored(source: InMemory, given: Representation, point: Measurement) -> Record:
     """Return the bare values of a group of metrics, or of one function, under the name that it has here."""
-    own = point.group.function
-    scored = bare_scores(
+    own, started = point.group.function, time.perf_counter()
+    values, reasons = bare_scores(
         source,
         [item.name for item in CATALOGUE.values() if group_of(item) == point.group.group] if own is None else own,
         protocol=point.protocol,
@@ -338,11 +343,65 @@ def _scored(source: InMemory, given: Representation, point: Measurement) -> Reco
         which=point.scenario.score,
         factor_noise=given.factor_noise,
     )
-    values, reasons = scored.values, scored.reasons
     if own is not None:  # one value, or one reason
         values = dict.fromkeys([point.group.name] * len(values), next(iter(values.values()), 0.0))
         reasons = dict.fromkeys([point.group.name] * len(reasons), next(iter(reasons.values()), ""))
-    return {"values": values, "reasons": reasons, "seconds": round(scored.seconds, 6)}
+    return {"values": values, "reasons": reasons, "seconds": round(time.perf_counter() - started, 6)}
+
+
+def bare_scores(
+    source: InMemory,
+    metrics: Sequence[str] | Metric | Callable[..., float],
+    *,
+    protocol: str,
+    seed: int,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    reg_dim: Sequence[int] | None = None,
+    which: Which = "value",
+    factor_noise: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the scores that :func:`demele.evaluate` gives, by metric, and the reasons why others have none.
+
+    Of registered names, or of one metric or function under its name. ``reg_dim`` goes to the metrics that need it (MIG
+    does without). "corrected" is ``score.corrected.value`` by the method "transition", which needs no true values, and
+    ``factor_noise``; "aligned" is ``score.alignment.aligned``.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        If what is known of noisy factors does not fit them.
+    """
+    if isinstance(metrics, Metric) or callable(metrics):
+        metric = as_metric(metrics)
+        chosen = {free_name(metric.name, ()): metric}
+    else:
+        chosen = {name: CATALOGUE[name] for name in metrics}
+    settings, given, run = protocol_named(protocol).options, given_options(options, chosen), Run(seed=seed)
+    asked = [
+        Request(one, name, merged_options(one, settings, given, name, reg_dim=reg_dim if one.needs_order else None))
+        for name, one in chosen.items()
+    ]
+    found = computed(asked, source, run, guards=False)
+    reasons = {item.metric: item.reason for item in found.left_out}
+    if which == "value":
+        values = {name: float(one.native.value) for name, one in found.outcomes.items()}
+    else:
+        scores: Sequence[Score] = found.scores(protocol, warn=False)
+        evaluation = source.subject("rows").evaluation(scores, protocol, left_out=found.left_out)
+        if which == "aligned":
+            scores = with_alignment(evaluation, source, asked, run).scores
+            values = {one.metric: one.alignment.aligned for one in scores if one.alignment is not None}
+        elif factor_noise is None:
+            raise InputError("factor_noise", "expected the noise of at least one factor, got none")
+        else:
+            noise = checked_noise(factor_noise, "transition", source)
+            scores = corrected(evaluation, asked, source, run, noise, "transition").scores
+            values = {one.metric: one.corrected.value for one in scores if one.corrected is not None}
+        for one in scores:
+            if one.metric not in values:
+                reasons[one.metric] = next(str(note.message) for note in one.notes if note.code == f"not-{which}")
+    numbers = {name: value for name, value in values.items() if math.isfinite(value)}
+    return numbers, reasons | {name: f"{name} returned {one}" for name, one in values.items() if name not in numbers}
 
 
 def outcome(record: Mapping[str, Any], metric: str) -> float | str:

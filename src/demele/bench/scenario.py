@@ -12,11 +12,12 @@ from demele.core.kinds import checked_flag, checked_name, is_number
 from demele.core.signature import fingerprint
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
-from demele.scoring.bare import Which
 
 # Expectations ---------------------------------------------------------------------------------------------------------
 
 
+#: Which number of a score is judged: its value, that with correct annotations, or that of turned codes.
+Which = Literal["value", "corrected", "aligned"]
 #: A step down by less than a thousandth of the range is no step.
 STEP = 0.001
 #: Scores within a twentieth of the range are taken for the same.

@@ -356,22 +356,6 @@ def _later(source: Source, run: Run, scores: Sequence[Score]) -> Later:
     return Later({"verdict": lambda: replace(judge(), first_look=first), "rows": rows})
 
 
-def bare_values(asked: Iterable[Request], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:
-    """Return bare numbers by metric, and the reasons of those that have none: no guards, no draws, no notes."""
-    found = computed(asked, source, Run(seed=seed), guards=False)
-    values = {name: float(outcome.native.value) for name, outcome in found.outcomes.items()}
-    return numbers_or_reasons(values, {item.metric: item.reason for item in found.left_out})
-
-
-def numbers_or_reasons(
-    values: Mapping[str, float], reasons: Mapping[str, str]
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the finite numbers, and a reason for each that is none: what is no finite number is never a 0."""
-    numbers = {name: value for name, value in values.items() if value - value == 0.0}
-    told = {name: f"{name} returned {value}" for name, value in values.items() if name not in numbers}
-    return numbers, {**reasons, **told}
-
-
 # Scores -------------------------------------------------------------------------------------------------------------
 
 

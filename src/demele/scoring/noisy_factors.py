@@ -1,5 +1,6 @@
 """Scores corrected for noisy factors: the table of methods, which of them is taken, and what becomes of a score."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from demele.estimation.noise_bounds import BOUNDS, information_bounds
 from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
-from demele.metrics.run import bare_values
+from demele.metrics.run import computed
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.noisy_case import (
     SINGULAR,
@@ -56,10 +57,13 @@ def _score_of_part(case: Case, work: Work, part: InMemory) -> float:
     name = work.asked.name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemeleWarning)  # the whole score was warned of already
-        values, reasons = bare_values([work.asked], part, case.run.seed)
-    if name not in values:
-        raise NotCorrected(reasons.get(name, "no value"))
-    return values[name]
+        found = computed([work.asked], part, Run(seed=case.run.seed), guards=False)
+    if name not in found.outcomes:
+        raise NotCorrected(found.left_out[0].reason)
+    value = float(found.outcomes[name].native.value)
+    if not math.isfinite(value):
+        raise NotCorrected(f"{name} returned {value}")
+    return value
 
 
 def _on_halves(
