@@ -1,7 +1,7 @@
 """Raw, aligned, gap: every score once more, of codes that are turned towards the factors, on rows not used for it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from statistics import NormalDist
 
@@ -14,7 +14,6 @@ from demele.core.results import AlignedHalf, Alignment, Chance, Evaluation, Inte
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import Binning
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.metric import Metric
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, applies, merged_options
@@ -135,11 +134,6 @@ def readouts(scatter: Scatter) -> tuple[Floats, Floats]:
     return shares[:, -1], directions / np.linalg.norm(directions, axis=0)
 
 
-def class_means(scatter: Scatter) -> Floats:
-    """Return, for each factor, the direction in which the means at its values differ most (n_codes, n_factors)."""
-    return np.ascontiguousarray(np.linalg.eigh(scatter.between)[1][:, :, -1].T)
-
-
 def told(scatter: Scatter, shares: Floats) -> NDArray[np.intp]:
     """Return the factors that the codes carry information on, at most as many as codes, in their order.
 
@@ -248,23 +242,7 @@ def whitener(total: Floats) -> Floats:
 # Candidates -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Ways to turn codes; the first leaves them unchanged.
-
-    Attributes
-    ----------
-    matrices : mapping of str to array of shape (n_codes, n_codes)
-        By name, in the order in which ties are settled.
-    scales : float
-        How many times the standard deviation along one factor's readout is that along another's; 1 for fewer than two.
-    """
-
-    matrices: dict[str, Floats]
-    scales: float
-
-
-def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False) -> Candidates:
+def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False) -> tuple[dict[str, Floats], float]:
     """Return matrices that may turn codes so that every factor has an axis of its own.
 
     Parameters
@@ -277,6 +255,13 @@ def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False)
         Whether codes may also be made uncorrelated, of equal variance, before they are turned: which undoes oblique
         maps as well.
 
+    Returns
+    -------
+    matrices : dict of str to array of shape (n_codes, n_codes)
+        By name, in the order in which ties are settled; the first leaves codes unchanged.
+    scales : float
+        How many times the standard deviation along one factor's readout is that along another's; 1 for fewer than two.
+
     Notes
     -----
     "readout": the orthogonal matrix nearest to the directions that separate the values of each factor best, each with
@@ -287,60 +272,44 @@ def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False)
     """
     d = codes.shape[1]
     alive = np.flatnonzero(codes.min(axis=0) < codes.max(axis=0))
-    unturned = {"identity": np.eye(d)}
+    matrices = {"identity": np.eye(d)}
     if len(alive) < 2:
-        return Candidates(unturned, 1.0)
+        return matrices, 1.0
     varying = codes[:, alive] / np.abs(codes[:, alive]).max()  # one scale for all: squares must stay within floats
     scatter = Scatter.of(varying, labels)
     shares, directions = readouts(scatter)
     factors = told(scatter, shares)
     if not len(factors):
-        return Candidates(unturned, 1.0)
-    deviations = np.sqrt(np.einsum("if,ij,jf->f", directions, scatter.total, directions)[factors])
-    scales = float(deviations.max() / max(float(deviations.min()), np.finfo(float).tiny))
-    found = _turns(scatter, factors, directions)
+        return matrices, 1.0
+    # Rows make every direction err towards the others, in proportion to its own deviation over theirs: where one factor
+    # varies ten times as much as another, the direction of the fine one is a hundred times as sure.
+    variances = np.einsum("if,ij,jf->f", directions, scatter.total, directions)[factors]
+    weights = np.maximum(variances.min() / np.maximum(variances, np.finfo(float).tiny), SMALLEST_WEIGHT)
+    turns = _turns(scatter, factors, directions[:, factors] * weights)
     if whiten:
         root = whitener(scatter.total)
-        white = scatter.turned(root)
-        found |= {f"whitened, {name}": root @ turn for name, turn in _turns(white, factors).items()}
-    return Candidates(unturned | {name: _embedded(turn, alive, d) for name, turn in found.items()}, scales)
+        white = _turns(scatter.turned(root), factors)
+        turns |= {f"whitened, {name}": root @ turn for name, turn in white.items()}
+    for name, turn in turns.items():
+        matrices[name] = np.eye(d)
+        matrices[name][np.ix_(alive, alive)] = turn
+    deviations = np.sqrt(variances)
+    return matrices, float(deviations.max() / max(float(deviations.min()), np.finfo(float).tiny))
 
 
-def _turns(scatter: Scatter, factors: NDArray[np.intp], directions: Floats | None = None) -> dict[str, Floats]:
-    """Return the orthogonal matrices; of whitened codes, readouts are directions of class means, and left out."""
+def _turns(scatter: Scatter, factors: NDArray[np.intp], weighted: Floats | None = None) -> dict[str, Floats]:
+    """Return the orthogonal matrices, from weighted readouts; of whitened codes, these are those of class means."""
     between = scatter.between[factors]
     traces = np.trace(between, axis1=1, axis2=2)
     relative = between[traces > 0] / traces[traces > 0, None, None]
     spread = relative.sum(axis=0)
-    found = {}
-    if directions is not None:
-        found["readout"] = completed(
-            polar_factor(directions[:, factors] * _weights(scatter, factors, directions)), spread
-        )
-    by_means = completed(polar_factor(class_means(scatter)[:, factors]), spread)
+    found = {} if weighted is None else {"readout": completed(polar_factor(weighted), spread)}
+    by_means = completed(polar_factor(np.linalg.eigh(between)[1][:, :, -1].T), spread)
     found["class means"] = by_means
     if len(relative):
         turned = joint_diagonaliser(relative, by_means[:, :MOST_AXES])
         found["joint diagonalisation"] = np.hstack([turned, by_means[:, MOST_AXES:]])
     return found
-
-
-def _weights(scatter: Scatter, factors: NDArray[np.intp], directions: Floats) -> Floats:
-    """Return what each readout counts where two are not orthogonal: the inverse variance of the codes along it.
-
-    Rows make every direction err towards the others, in proportion to its own deviation over theirs: where one factor
-    varies ten times as much as another, the direction of the fine one is a hundred times as sure.
-    """
-    variances = np.einsum("if,ij,jf->f", directions, scatter.total, directions)[factors]
-    weights: Floats = variances.min() / np.maximum(variances, np.finfo(float).tiny)
-    return np.maximum(weights, SMALLEST_WEIGHT)
-
-
-def _embedded(matrix: Floats, places: NDArray[np.intp], d: int) -> Floats:
-    """Return a matrix of some codes as one of all, which leaves the others as they are."""
-    whole = np.eye(d)
-    whole[np.ix_(places, places)] = matrix
-    return whole
 
 
 #: Rows below which raw and aligned scores both suffer.
@@ -351,15 +320,8 @@ FAR_APART = 30.0
 MOST_FAIL = 0.1
 #: What is compared where a metric does not choose for itself; no metric of a call has this name.
 _GAP_OF_MIG = "summed gap of mig"
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Metrics with the same bins of factors: those that choose the bins, and those that use them."""
-
-    rule: Binning
-    choosing: tuple[Request, ...]
-    following: tuple[Request, ...]
+#: How factors are cut, the metrics that choose a candidate with these bins, and those that use the choice by MIG.
+_Group = tuple[Binning, list[Request], list[Request]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,14 +331,9 @@ class _Crossed:
     With the scores of a half stands the variance of their difference over resamples.
     """
 
-    scored: dict[str, list[tuple[AlignedHalf, float]]]
-    reasons: dict[str, str]
-    scales: float
-
-    def gap(self, metric: str) -> float:
-        """Return the gap of a metric, NaN where there is none."""
-        found = self.scored.get(metric, [])
-        return float(np.mean([half.aligned - half.raw for half, _ in found])) if found else np.nan
+    scored: dict[str, list[tuple[AlignedHalf, float]]] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    scales: list[float] = field(default_factory=lambda: [1.0])
 
 
 def with_alignment(
@@ -415,12 +372,8 @@ def with_alignment(
             if report is not None:
                 report(len(runs), 1 + run.n_permutations, "alignment")
     observed, permuted = runs[0], runs[1:]
-    metrics = {name: one.metric for name, one in by_name.items()}
-    found = [
-        (score.metric, score.value)
-        for score in evaluation.scores
-        if metrics[score.metric].properties == ("explicitness",) and np.isfinite(score.value)
-    ]
+    of_axes = {name: one.metric.properties != ("explicitness",) for name, one in by_name.items()}
+    found = [(one.metric, one.value) for one in evaluation.scores if not of_axes[one.metric] and np.isfinite(one.value)]
     explicitness = max(found, key=lambda item: item[1], default=None)
     scores = []
     for score in evaluation.scores:
@@ -429,14 +382,38 @@ def with_alignment(
             note = Note(code="not-aligned", message=f"not aligned: {reason}")
             scores.append(replace(score, notes=(*score.notes, note)))
             continue
-        alignment = _alignment(score.metric, observed, permuted, run, whiten)
-        reading = _reading(alignment, metrics[score.metric], explicitness)
-        scores.append(replace(score, alignment=replace(alignment, reading=reading, explicitness=explicitness)))
-    notes = _notes(subject, observed.scales, whiten)
+        halves, variances = zip(*observed.scored[score.metric], strict=True)
+        alignment = Alignment(
+            raw=float(np.mean([half.raw for half in halves])),
+            aligned=float(np.mean([half.aligned for half in halves])),
+            halves=halves,
+            whitened=whiten,
+            explicitness=explicitness,
+        )
+        interval, chance = None, None
+        deviation = float(np.sqrt(sum(variances))) / len(halves)
+        if np.isfinite(deviation):
+            reach = NormalDist().inv_cdf((1 + run.level) / 2) * deviation
+            method = f"normal, {run.n_bootstrap} resamples of the scored rows, axes fixed"
+            low, high = alignment.gap - reach, alignment.gap + reach
+            interval = Interval(low=low, high=high, level=run.level, method=method)
+        drawn = [crossed.scored[score.metric] for crossed in permuted if score.metric in crossed.scored]
+        gaps = tuple(float(np.mean([half.aligned - half.raw for half, _ in own])) for own in drawn)
+        if gaps and len(gaps) >= (1 - MOST_FAIL) * len(permuted):
+            chance = Chance(gaps, alignment.gap, failed=len(permuted) - len(gaps))
+        reading: Reading = "any axes"
+        if of_axes[score.metric]:
+            reading = reading_of(
+                alignment.raw,
+                alignment.aligned,
+                interval=interval,
+                chance=chance,
+                explicitness=None if explicitness is None else explicitness[1],
+                floor=by_name[score.metric].metric.family == "intervention",
+            )
+        scores.append(replace(score, alignment=replace(alignment, interval=interval, chance=chance, reading=reading)))
+    notes = _notes(subject, max(observed.scales), whiten)
     return replace(evaluation, scores=tuple(scores), notes=evaluation.notes + notes)
-
-
-# What is aligned ------------------------------------------------------------------------------------------------------
 
 
 def _refusal(asked: Request, score: Score, subject: Subject) -> str:
@@ -457,14 +434,17 @@ def _refusal(asked: Request, score: Score, subject: Subject) -> str:
 def _groups(asked: Sequence[Request], protocol: str) -> list[_Group]:
     """Sort metrics by how they cut factors, which changes the candidates; those of rows go with the first."""
     of_mig = merged_options(CATALOGUE["mig"], protocol_named(protocol).options, {})["bins"]
-    tables = [one for one in asked if one.metric.states[0] == "table"]
-    rules = list({repr(one.options.get("bins", of_mig)): one.options.get("bins", of_mig) for one in tables}.values())
-    following = tuple(one for one in asked if one not in tables)
-    groups = []
-    for index, rule in enumerate(rules or [of_mig]):
-        own = tuple(one for one in tables if repr(one.options.get("bins", of_mig)) == repr(rule))
-        groups.append(_Group(rule, own, following if index == 0 else ()))
-    return groups
+    groups: dict[str, _Group] = {}
+    following = []
+    for one in asked:
+        if one.metric.states[0] != "table":
+            following.append(one)
+            continue
+        rule = one.options.get("bins", of_mig)
+        groups.setdefault(repr(rule), (rule, [], []))[1].append(one)
+    found = list(groups.values()) or [(of_mig, [], [])]
+    found[0][2].extend(following)
+    return found
 
 
 # Cross-fitting --------------------------------------------------------------------------------------------------------
@@ -475,23 +455,22 @@ def _crossed(groups: Sequence[_Group], subject: Subject, run: Run, whiten: bool,
     if permutation >= 0:
         order = rng_for(run.seed, "chance", permutation).permutation(subject.n)
         subject = replace(subject, factors=subject.factors.take(order))
+    crossed = _Crossed()
     try:
-        first, second = _halves(subject, run.seed)
+        halves = _halves(subject, run.seed)
     except NotEnoughData as error:
-        names = [one.name for group in groups for one in (*group.choosing, *group.following)]
-        return _Crossed({}, dict.fromkeys(names, str(error)), 1.0)
-    crossed = _Crossed({}, {}, 1.0)
-    scales = 1.0
-    for train, test, seed in ((first, second, 0), (second, first, 1)):
+        names = [one.name for _, choosing, following in groups for one in (*choosing, *following)]
+        return replace(crossed, reasons=dict.fromkeys(names, str(error)))
+    for place, (train, test) in enumerate((halves, halves[::-1])):
         for group in groups:
-            codes, (labels, _) = train.data.codes.dense(), train.data.factor_labels(group.rule)
-            found = candidates(codes, labels, whiten=whiten)
-            scales = max(scales, found.scales)
-            _one_way(group, found, train, test, replace(run, seed=run.seed + seed), crossed)
-    return replace(crossed, scales=scales)
+            codes, (labels, _) = train.data.codes.dense(), train.data.factor_labels(group[0])
+            matrices, scales = candidates(codes, labels, whiten=whiten)
+            crossed.scales.append(scales)
+            _score(group, matrices, train, test, replace(run, seed=run.seed + place), crossed)
+    return crossed
 
 
-def _halves(subject: Subject, seed: int) -> tuple[InMemory, InMemory]:
+def _halves(subject: Subject, seed: int) -> list[InMemory]:
     """Return two halves of the rows, drawn at random.
 
     Raises
@@ -510,110 +489,68 @@ def _halves(subject: Subject, seed: int) -> tuple[InMemory, InMemory]:
             if factor.constant or factor.n_annotated < 2:
                 raise NotEnoughData(f"factor {factor.name!r} does not vary in half of the rows")
         parts.append(InMemory(Subject(codes, factors, subject.active, ())))
-    return parts[0], parts[1]
+    return parts
 
 
-def _one_way(group: _Group, found: Candidates, train: InMemory, test: InMemory, run: Run, crossed: _Crossed) -> None:
-    """Choose a candidate for each metric on one half, score it on the other, and add what comes to ``crossed``."""
-    chosen = _chosen(group, found, train, run, crossed.reasons)
-    members = [one for one in (*group.choosing, *group.following) if one.name in chosen]
-    raw = computed(members, test, run, guards=False)
-    for name, matrix in found.matrices.items():
-        own = [one for one in members if chosen[one.name] == name]
-        turned = raw if name == "identity" or not own else computed(own, _turned(test, matrix), run, guards=False)
-        for one in own:
-            reason = _reason(one.name, raw) or _reason(one.name, turned)
-            if reason:
-                crossed.reasons[one.name] = reason
-                continue
-            values = [float(each.outcomes[one.name].native.value) for each in (raw, turned)]
-            half = AlignedHalf(candidate=name, raw=values[0], aligned=values[1])
-            crossed.scored.setdefault(one.name, []).append((half, _variance(one.name, raw, turned)))
+def _score(
+    group: _Group, matrices: dict[str, Floats], train: InMemory, test: InMemory, run: Run, crossed: _Crossed
+) -> None:
+    """Choose a candidate for each metric on one half: its own best, or the one with the largest summed gap of MIG.
 
-
-def _chosen(group: _Group, found: Candidates, train: InMemory, run: Run, reasons: dict[str, str]) -> dict[str, str]:
-    """Return the candidate of each metric: its own best, or the one with the largest summed gap of MIG."""
-    if len(found.matrices) == 1:
-        return dict.fromkeys([one.name for one in (*group.choosing, *group.following)], "identity")
+    Score it on the other half, and add what comes to ``crossed``.
+    """
+    rule, choosing, following = group
     mig = CATALOGUE["mig"]
-    judge = Request(mig, _GAP_OF_MIG, merged_options(mig, {}, {}, bins=group.rule))
-    asked = [*group.choosing, judge] if group.following else list(group.choosing)
-    quick = Run(seed=run.seed)
+    judges = [*choosing, Request(mig, _GAP_OF_MIG, merged_options(mig, {}, {}, bins=rule))]
     best: dict[str, tuple[float, str]] = {}
-    for name, matrix in found.matrices.items():
-        scored = computed(asked, train if name == "identity" else _turned(train, matrix), quick, guards=False)
-        reasons |= {item.metric: item.reason for item in scored.left_out}
-        for one in asked:
+    failed: dict[str, str] = {}
+    for name, matrix in matrices.items() if len(matrices) > 1 else ():
+        scored = computed(judges, _turned(train, name, matrix), Run(seed=run.seed), guards=False)
+        failed |= {item.metric: item.reason for item in scored.left_out}
+        for one in judges:
             if one.name not in scored.outcomes:
                 continue
             value = float(scored.outcomes[one.name].native.value) * np.sign(one.metric.best or 1.0)
             if one.name not in best or value > best[one.name][0]:  # a tie goes to the first; NaN is never the best
                 best[one.name] = (value if value == value else -np.inf, name)
-    chosen = {one.name: best[one.name][1] for one in group.choosing if one.name not in reasons}
-    if group.following and _GAP_OF_MIG not in reasons:
-        chosen |= {one.name: best[_GAP_OF_MIG][1] for one in group.following}
-    elif group.following:
-        reasons |= {one.name: reasons[_GAP_OF_MIG] for one in group.following}
-    return chosen
+    judge_of = {one.name: one.name for one in choosing} | {one.name: _GAP_OF_MIG for one in following}
+    crossed.reasons.update({name: failed[judge] for name, judge in judge_of.items() if judge in failed})
+    members = [one for one in (*choosing, *following) if judge_of[one.name] not in failed]
+    raw = computed(members, test, run, guards=False)
+    for name, matrix in matrices.items():
+        own = [one for one in members if best.get(judge_of[one.name], (0.0, "identity"))[1] == name]
+        turned = raw
+        if own and name != "identity":
+            turned = computed(own, _turned(test, name, matrix), run, guards=False)
+        for one in own:
+            reason = _reason(one.name, raw) or _reason(one.name, turned)
+            if reason:
+                crossed.reasons[one.name] = reason
+                continue
+            both = [found.outcomes[one.name] for found in (raw, turned)]
+            values = [float(each.native.value) for each in both]
+            half = AlignedHalf(candidate=name, raw=values[0], aligned=values[1])
+            draws = [each.resamples.numbered for each in both if each.resamples is not None]
+            variance = np.nan
+            if len(draws) == 2:  # of the gap over resamples of the scored rows, the same for both
+                gaps = draws[1] - draws[0]
+                known = gaps[np.isfinite(gaps)]
+                if len(known) >= max(2, (1 - MOST_FAIL) * len(gaps)):
+                    variance = float(np.var(known, ddof=1))
+            crossed.scored.setdefault(one.name, []).append((half, variance))
 
 
-def _turned(source: InMemory, matrix: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> InMemory:
+def _turned(source: InMemory, name: str, matrix: Floats) -> InMemory:
+    if name == "identity":
+        return source
     return source.transformed(matrix, [f"axis {index}" for index in range(1, matrix.shape[1] + 1)])
 
 
 def _reason(metric: str, found: Found) -> str:
     """Return why a metric has no number; empty if it has one."""
-    reason = next((item.reason for item in found.left_out if item.metric == metric), "")
-    if not reason and not np.isfinite(float(found.outcomes[metric].native.value)):
-        return "it is undefined on half of the rows"
-    return reason
-
-
-def _variance(metric: str, raw: Found, turned: Found) -> float:
-    """Return the variance of the gap over resamples of the scored rows, the same for both; NaN without resamples."""
-    draws = [found.outcomes[metric].resamples for found in (raw, turned)]
-    if draws[0] is None or draws[1] is None:
-        return np.nan
-    gaps = draws[1].numbered - draws[0].numbered
-    known = gaps[np.isfinite(gaps)]
-    return float(np.var(known, ddof=1)) if len(known) >= max(2, (1 - MOST_FAIL) * len(gaps)) else np.nan
-
-
-# What is said of it ---------------------------------------------------------------------------------------------------
-
-
-def _alignment(metric: str, observed: _Crossed, permuted: Sequence[_Crossed], run: Run, whiten: bool) -> Alignment:
-    halves = tuple(half for half, _ in observed.scored[metric])
-    found = Alignment(
-        raw=float(np.mean([half.raw for half in halves])),
-        aligned=float(np.mean([half.aligned for half in halves])),
-        halves=halves,
-        whitened=whiten,
-    )
-    deviation = float(np.sqrt(sum(variance for _, variance in observed.scored[metric]))) / len(halves)
-    interval, chance = None, None
-    if np.isfinite(deviation):
-        reach = NormalDist().inv_cdf((1 + run.level) / 2) * deviation
-        method = f"normal, {run.n_bootstrap} resamples of the scored rows, axes fixed"
-        interval = Interval(low=found.gap - reach, high=found.gap + reach, level=run.level, method=method)
-    gaps = [crossed.gap(metric) for crossed in permuted]
-    known = tuple(gap for gap in gaps if np.isfinite(gap))
-    if known and len(known) >= (1 - MOST_FAIL) * len(gaps):
-        chance = Chance(known, found.gap, failed=len(gaps) - len(known))
-    return replace(found, interval=interval, chance=chance)
-
-
-def _reading(alignment: Alignment, metric: Metric, explicitness: tuple[str, float] | None) -> Reading:
-    if metric.properties == ("explicitness",):
-        return "any axes"
-    return reading_of(
-        alignment.raw,
-        alignment.aligned,
-        interval=alignment.interval,
-        chance=alignment.chance,
-        explicitness=None if explicitness is None else explicitness[1],
-        floor=metric.family == "intervention",
-    )
+    if metric not in found.outcomes:
+        return next(item.reason for item in found.left_out if item.metric == metric)
+    return "" if np.isfinite(float(found.outcomes[metric].native.value)) else "it is undefined on half of the rows"
 
 
 def _notes(subject: Subject, scales: float, whiten: bool) -> tuple[Note, ...]:
