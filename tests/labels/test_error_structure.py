@@ -54,7 +54,7 @@ def test_errors_on_hard_items_are_found() -> None:
 
 @pytest.mark.parametrize(
     ("truth", "error", "message"),
-    [({0: 7}, InputError, "classes that are answers, got 7"), ({9: 0}, NotEnoughData, "true labels of some")],
+    [({0: 7}, InputError, "classes that are answers, got 7"), ({9: 0}, NotEnoughData, "classes of some of the items")],
 )
 def test_labels_of_nothing_are_refused(truth: Any, error: type[Exception], message: str) -> None:
     refuses(error, message, error_structure, ANSWERS, truth)

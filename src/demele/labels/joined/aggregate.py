@@ -103,15 +103,11 @@ class AggregatedLabels(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything that the consensus says, and what it was compared with."""
         found = self.consensus
-        per_class = [
-            {
-                "class": name,
-                "share": float(share),
-                "items": int(np.count_nonzero(found.labels == name)),
-                "majority": int(np.count_nonzero(found.majority == name)),
-            }
-            for name, share in zip(found.classes, found.proportions, strict=True)
-        ]
+        items, majority = (
+            [int((held == name).sum()) for name in found.classes] for held in (found.labels, found.majority)
+        )
+        rows = zip(found.classes, found.proportions.tolist(), items, majority, strict=True)
+        per_class = [dict(zip(("class", "share", "items", "majority"), row, strict=True)) for row in rows]
         own = Result.to_dict(self)
         return {**found.to_dict(), **own, "per_class": per_class, "notes": plain((*found.notes, *self.notes))}
 

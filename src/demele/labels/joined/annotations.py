@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Rows
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.table_columns import as_column, items_of, split_columns
@@ -297,10 +297,11 @@ class Annotations:
         set_fields(part, item=self.item[rows], annotator=self.annotator[rows], answer=self.answer[rows])
         return part
 
-    def votes(self) -> Counts:
-        """Count the answers of each class about each item, shape (n_items, K)."""
-        flat = np.bincount(self.item.astype(np.int64) * self.k + self.answer, minlength=self.n_items * self.k)
-        return flat.reshape(self.n_items, self.k)
+    def votes(self, weights: Floats | None = None) -> NDArray[Any]:
+        """Count the answers of each class about each item, or add weights of annotators, shape (n_items, K)."""
+        cells = self.item.astype(np.int64) * self.k + self.answer
+        of_answers = None if weights is None else weights[self.annotator]
+        return np.bincount(cells, of_answers, self.n_items * self.k).reshape(self.n_items, self.k)
 
     def responses(self) -> "Responses":
         """Return the answers as counts of items against the distinct pairs (annotator, answer)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -16,7 +16,7 @@ from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.item_response import dawid_skene
-from demele.labels.joined.voting import Consensus
+from demele.labels.joined.voting import Consensus, information
 from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
@@ -24,24 +24,17 @@ if TYPE_CHECKING:
 
 
 def answer_gains(found: Consensus) -> Floats:
-    r"""Return what an answer of each annotator would say about each item, in bits.
-
-    .. math:: I(y; a) = \mathrm{H}(\sum_k p_k \gamma_{k \cdot}) - \sum_k p_k \mathrm{H}(\gamma_{k \cdot})
-
-    with the probabilities p of the item's classes and the annotator's probabilities of each answer to each class.
+    """Return what an answer of each annotator would say about each item, in bits.
 
     Returns
     -------
     array of shape (n_annotators, n_items)
+        Mutual information, with the probabilities of the item's classes.
     """
-    from scipy.special import entr
-
     gains = []
     for place in range(len(found.annotators)):
         counts = found.profiles.table(place) + 1e-9
-        answers = counts / counts.sum(axis=1, keepdims=True)
-        expected = found.probabilities @ answers
-        gains.append(entr(expected).sum(axis=1) - found.probabilities @ entr(answers).sum(axis=1))
+        gains.append(information(found.probabilities, counts / counts.sum(axis=1, keepdims=True)))
     return np.asarray(np.maximum(np.stack(gains), 0.0) / np.log(2))
 
 
@@ -109,31 +102,28 @@ def next_answers(annotations: object, n: Count = 10, *, no_answer: object = None
     >>> next_answers(answers, 1).table[["item", "annotator"]].to_numpy().tolist()
     [[4, 'bob']]
     """
+    import pandas as pd
+
     table = read_annotations(annotations, no_answer=no_answer)
     found = dawid_skene(table, prior="own", seed=seed)
     gains = answer_gains(found)
     gains[table.annotator, table.item] = -1.0
-    return NextAnswers(table=_best(gains, found, n))
-
-
-def _best(gains: Floats, found: Consensus, n: int) -> pd.DataFrame:
-    """Return the best annotator of each item, the items with the most to gain first."""
-    import pandas as pd
-
+    # the best annotator of each item, the items with the most to gain first
     who, most = gains.argmax(axis=0), gains.max(axis=0)
     order = np.argsort(-most, kind="stable")[:n]
     order = order[most[order] >= 0]
     if not order.size:
         raise NotEnoughData("annotations", "every annotator has answered about every item; there is nothing to ask")
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "item": [found.items[place] for place in order],
             "annotator": [found.annotators[place] for place in who[order]],
             "gain": most[order],
             "label": found.labels[order],
-            "probability": found.probabilities[order].max(axis=1),
+            "probability": found.confidence[order],
         }
     )
+    return NextAnswers(table=frame)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -215,18 +205,12 @@ def simulated_asking(
     import pandas as pd
 
     table = read_annotations(annotations)
-    if not isinstance(true_labels, Mapping):
-        raise InputTypeError("true_labels", "expected a mapping of items to classes", "pass dict(enumerate(labels))")
-    odd = [label for label in true_labels.values() if label not in table.classes]
-    if odd:
-        raise InputError("true_labels", f"expected classes that are answers, got {odd[0]!r}")
-    gold = {table.items.index(item): label for item, label in true_labels.items() if item in table.items}
-    if not gold:
-        raise InputError("true_labels", "expected classes of some of the items, by their names")
-    known, right = np.array(list(gold)), np.array(list(gold.values()))
+    truth = _truth(table, true_labels)
+    known = np.flatnonzero(truth >= 0)
+    right = np.array([table.classes[place] for place in truth[known]])
 
     def joined(rows: Rows) -> tuple[Consensus, float]:
-        found = dawid_skene(_of_rows(table, rows), prior="own", tolerance=1e-4, seed=seed)
+        found = dawid_skene(_of_rows(table, rows, table.items), prior="own", tolerance=1e-4, seed=seed)
         return found, float(np.mean(found.labels[known] == right))
 
     curves = []
@@ -253,11 +237,24 @@ def simulated_asking(
     return AskingSavings(table=frame, target=target, answers=reached[0], random_answers=reached[1])
 
 
-def _of_rows(table: Annotations, rows: Rows) -> Annotations:
-    """Return some of the answers, with all items and classes."""
-    named = ((table.items, table.item), (table.annotators, table.annotator), (table.classes, table.answer))
-    columns = [[names[place] for place in codes[rows]] for names, codes in named]
-    return Annotations(*columns, classes=table.classes, all_items=table.items)
+def _truth(table: Annotations, true_labels: Mapping[Any, object]) -> Rows:
+    """Return the true class of each item, -1 where it is not known."""
+    if not isinstance(true_labels, Mapping):
+        raise InputTypeError("true_labels", "expected a mapping of items to classes", "pass dict(enumerate(labels))")
+    classes: dict[Any, int] = {label: place for place, label in enumerate(table.classes)}
+    odd = [label for label in true_labels.values() if label not in classes]
+    if odd:
+        raise InputError("true_labels", f"expected classes that are answers, got {odd[0]!r}; pass labels.Annotations")
+    truth = np.array([classes.get(true_labels.get(item), -1) for item in table.items])
+    if not (truth[table.item] >= 0).any():
+        raise NotEnoughData("true_labels", "expected classes of some of the items, by their names")
+    return truth
+
+
+def _of_rows(table: Annotations, rows: Rows, all_items: Sequence[object] | None = None) -> Annotations:
+    """Return some of the answers, with all classes."""
+    columns = [column for _, column in table.to_frame().iloc[rows].items()]
+    return Annotations(*columns, classes=table.classes, all_items=all_items)
 
 
 def _chosen(table: Annotations, found: Consensus, asked: Rows, n: int) -> Rows:
@@ -333,12 +330,7 @@ def split_annotators(
     parts = [np.flatnonzero((theirs == side) & (in_test[table.item] == side)) for side in (False, True)]
     if not all(part.size for part in parts):
         raise NotEnoughData("annotations", "no items would be left for training or test; try another seed")
-    named = ((table.items, table.item), (table.annotators, table.annotator), (table.classes, table.answer))
-    training, kept = (
-        Annotations(*([names[place] for place in codes[rows]] for names, codes in named), classes=table.classes)
-        for rows in parts
-    )
-    return training, kept
+    return _of_rows(table, parts[0]), _of_rows(table, parts[1])
 
 
 # How errors of annotators lie -----------------------------------------------------------------------------------------
@@ -432,19 +424,12 @@ def error_structure(
     import pandas as pd
 
     table = read_annotations(annotations, no_answer=no_answer)
-    for argument, given in (("true_labels", true_labels), ("difficulty", difficulty or {})):
-        if not isinstance(given, Mapping):
-            raise InputTypeError(argument, "expected a mapping by item", "pass dict(enumerate(values))")
-    classes: dict[Any, int] = {label: place for place, label in enumerate(table.classes)}
-    odd = [label for label in true_labels.values() if label not in classes]
-    if odd:
-        raise InputError("true_labels", f"expected classes that are answers, got {odd[0]!r}; pass labels.Annotations")
-    truth = np.array([classes.get(true_labels.get(item), -1) for item in table.items])
+    if difficulty is not None and not isinstance(difficulty, Mapping):
+        raise InputTypeError("difficulty", "expected a mapping by item", "pass dict(enumerate(values))")
+    truth = _truth(table, true_labels)
     rows = np.flatnonzero(truth[table.item] >= 0)
     item, answer = table.item[rows], table.answer[rows]
-    if not rows.size:
-        raise NotEnoughData("true_labels", "expected true labels of some of the items")
-    n, k = table.n_items, len(classes)
+    n, k = table.n_items, table.k
     wrong = answer != truth[item]
     answers = np.bincount(item, minlength=n)
     errors = np.bincount(item, weights=wrong, minlength=n)

@@ -189,7 +189,7 @@ def bayesian_consensus(
     proportions = draws["proportions"].mean(axis=(0, 1))
     counts = np.asarray(answers.table.T @ probabilities)
     shares = vote_shares(table)
-    votes_of_items = of_items(table, shares, probabilities, seed)
+    votes_of_items = of_items(table, probabilities, seed)
     arguments: dict[str, object] = {} if read is None else {"feature_model": feature_model}
     arguments |= {"n_samples": n_samples, "n_warmup": n_warmup, "n_chains": n_chains, "level": level, "seed": seed}
     arguments |= {"prior_right": prior_right, "prior_other": prior_other}

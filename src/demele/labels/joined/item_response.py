@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,12 +23,13 @@ class AnswerCounts:
 
     ``responses`` (n, n_columns) and ``transposed`` (n_columns, n) count answers, both by rows; column c is annotator
     ``who[c]`` answering ``what[c]``. The columns of annotator w are those from ``first[w]`` on, and ``n_own[w]`` is how
-    many they are. ``answered`` holds the places of the n items among all.
+    many they are. ``answered`` holds the places of the n items among all, and ``votes`` (K, n) their vote shares.
     """
 
     def __init__(self, table: Annotations) -> None:
         found = table.responses()
         self.answered = np.unique(table.item).astype(np.intp)
+        self.votes = vote_shares(table)[self.answered].T
         kept = found.counts if self.answered.size == table.n_items else found.counts[self.answered]
         self.responses, self.transposed = kept.tocsr(), kept.T.tocsr()
         self.who, self.what, self.k = found.who, found.what, table.k
@@ -62,6 +64,10 @@ def posterior(answers: AnswerCounts, proportions: Floats, log_profiles: Floats) 
 
 #: Pseudo-answers of every annotator at the accuracy that all have together.
 POOLED = 2.0
+#: Pseudo-answers of the own prior in each row of a profile, and how far a posterior may still move at the end.
+STRENGTH = 5.0
+SETTLED = 1e-6
+MAX_ITERATIONS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +84,40 @@ class Shrunken:
 
 
 def shrunken_fit(
-    answers: AnswerCounts, start: Floats, *, strength: float | None, max_iterations: int, tolerance: float
+    answers: AnswerCounts,
+    name: str,
+    strength: float | None,
+    *,
+    max_iterations: int = MAX_ITERATIONS,
+    tolerance: float = SETTLED,
 ) -> Shrunken:
-    """Iterate from posteriors of shape (K, n) until none moves by more than ``tolerance``.
+    """Iterate from the vote shares until no posterior moves by more than ``tolerance``, or warn that one does.
 
     Parameters
     ----------
-    start : array of shape (K, n)
+    name : str
+        What the warning calls the method.
     strength : float or None
         Pseudo-answers with which each row of an annotator's profile is drawn to the annotator's one coin; None is the
         one-coin model itself, in which nothing but the coin is left.
     tolerance : float
         0 runs all iterations.
     """
-    found, converged = start, None if tolerance == 0 else False
-    proportions, accuracies, log_profiles = _estimates(answers, found, strength)
+    found, converged = answers.votes, None if tolerance == 0 else False
     change, done = np.inf, 0
-    while converged is not True and done < max_iterations:
-        following, _ = posterior(answers, proportions, log_profiles)
-        change = float(np.abs(following - found).max())
-        found = following
+    while True:
         proportions, accuracies, log_profiles = _estimates(answers, found, strength)
-        done += 1
+        following, log_likelihood = posterior(answers, proportions, log_profiles)
+        if converged or done == max_iterations:
+            break
+        change, found, done = float(np.abs(following - found).max()), following, done + 1
         converged = change <= tolerance if tolerance else None
-    _, log_likelihood = posterior(answers, proportions, log_profiles)
+    if converged is False:
+        warn_user(
+            f"{name} had not converged after {done} iterations: the last one still moved a posterior by "
+            f"{change:.1e}, above {tolerance}; raise `max_iterations` or `tolerance`",
+            NotConvergedWarning,
+        )
     return Shrunken(found, proportions, accuracies, log_likelihood, done, change, converged)
 
 
@@ -146,10 +162,6 @@ def _estimates(answers: AnswerCounts, found: Floats, strength: float | None) -> 
 
 #: Pseudo-count of the answers that an annotator ever gave, where nobody asks for smoothing.
 _LEAST = 1e-10
-#: Pseudo-answers of the own prior in each row of a profile, and how far a posterior may still move at the end.
-STRENGTH = 5.0
-SETTLED = 1e-6
-MAX_ITERATIONS = 5000
 
 
 @checked
@@ -249,29 +261,32 @@ def dawid_skene(
     >>> found.transition("eve").probabilities.round(2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    own = _check_prior(prior, strength, smoothing)
-    least = (1e-10 if own is None else SETTLED) if tolerance is None else tolerance
+    if prior is None and strength is not None:
+        raise InputError("strength", "is of prior='own', which is not asked for; smoothing= is what prior=None has")
+    if prior == "own" and smoothing != 0:
+        raise InputError("smoothing", f"prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
+    least = (1e-10 if prior is None else SETTLED) if tolerance is None else tolerance
     settings: dict[str, Any] = {"max_iterations": max_iterations, "tolerance": least, "seed": seed}
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    if own is not None:
+    if prior == "own":
+        own = STRENGTH if strength is None else strength
         settings = {"prior": "own", "strength": own, **settings}
         return _shrunken(table, "Dawid-Skene, own prior", "dawid_skene", settings, own)
-    shares, answers, found = votes_and_counts(table)
-    smoothing = float(smoothing)
-    least_gain = settings["tolerance"] * table.n_answers  # of the whole objective, in nats
-    proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
-    found, log_likelihood = posterior(answers, proportions, log_profiles)
-    objective = [log_likelihood + log_prior]
+    answers, smoothing = AnswerCounts(table), float(smoothing)
+    least_gain = least * table.n_answers  # of the whole objective, in nats
+    found, gain = answers.votes, np.inf
+    objective: list[float] = []
     converged = None if least_gain == 0 else False
     while True:
-        # The E step above was of this iteration; it also gave the objective of the one before.
+        # The E step is of the iteration to come; it also gives the objective of the one that the M step ends.
         proportions, log_profiles, log_prior = _m_step(answers, smoothing, found)
         following, log_likelihood = posterior(answers, proportions, log_profiles)
         objective.append(log_likelihood + log_prior)
-        gain = objective[-1] - objective[-2]
+        if len(objective) > 1:
+            gain = objective[-1] - objective[-2]
         if least_gain and gain < least_gain:
             converged = True
-        if converged or len(objective) > settings["max_iterations"]:
+        if converged or len(objective) > max_iterations:
             break
         found = following
     if converged is False:
@@ -280,16 +295,14 @@ def dawid_skene(
             f"by {gain / table.n_answers:.1e} nats per answer, above {least}; raise `max_iterations` or `tolerance`",
             NotConvergedWarning,
         )
-    return Consensus(
-        **joined_labels(table, answers, shares, found, proportions, seed),
-        profiles=Profiles(
-            who=answers.who,
-            what=answers.what,
-            counts=np.asarray(answers.transposed @ found.T),
-            smoothing=np.full((table.k, table.k), smoothing),
-        ),
+    return _consensus(
+        table,
+        answers,
+        found,
+        proportions,
+        ("dawid_skene", {"smoothing": smoothing, **settings}),
+        smoothing=smoothing,
         method="Dawid-Skene",
-        signature=signature_of("dawid_skene", table, {"smoothing": smoothing, **settings}),
         objective=tuple(objective[1:]),
         log_likelihood=log_likelihood,
         iterations=len(objective) - 1,
@@ -366,77 +379,68 @@ def one_coin(
     return _shrunken(table, "one-coin", "one_coin", settings, None)
 
 
-def votes_and_counts(table: Annotations) -> tuple[Floats, AnswerCounts, Floats]:
-    """Return the vote shares, the answers as counts, and the shares of answered items as posteriors to start from."""
-    shares, answers = vote_shares(table), AnswerCounts(table)
-    return shares, answers, shares[answers.answered].T
-
-
-def joined_labels(
-    table: Annotations, answers: AnswerCounts, shares: Floats, found: Floats, proportions: Floats, seed: int
-) -> dict[str, Any]:
-    """Return what every consensus by a model says of the items, as arguments of :class:`Consensus`.
-
-    Parameters
-    ----------
-    table, answers : Annotations, AnswerCounts
-    shares : array of shape (n_items, K)
-        Of the votes.
-    found : array of shape (K, n)
-        Posteriors of the items that have answers; the others get the proportions.
-    proportions : array of shape (K,)
-    """
-    probabilities = np.tile(proportions, (table.n_items, 1))
-    probabilities[answers.answered] = found.T
-    joined = of_items(table, shares, probabilities, seed)
-    return {**joined, "proportions": proportions, "notes": table.remarks() + unlike_majority_note(joined)}
-
-
-def own_profiles(table: Annotations, answers: AnswerCounts, found: Floats, strength: float) -> Profiles:
-    """Return profiles that are drawn towards each annotator's own coin, from posteriors of shape (K, n)."""
-    counts = np.asarray(answers.transposed @ found.T)
-    return Profiles(
-        who=answers.who,
-        what=answers.what,
-        counts=counts,
-        smoothing=np.zeros((table.k, table.k)),
-        strength=strength,
-        accuracies=coins(answers, counts),
-    )
-
-
-def warn_unsettled(drawn: Shrunken, name: str, tolerance: float) -> None:
-    """Warn where the iterations came to their end first."""
-    if drawn.converged is False:
-        warn_user(
-            f"{name} had not converged after {drawn.iterations} iterations: the last one still moved a posterior by "
-            f"{drawn.change:.1e}, above {tolerance}; raise `max_iterations` or `tolerance`",
-            NotConvergedWarning,
-        )
-
-
-def signature_of(function: str, table: Annotations, arguments: dict[str, object]) -> Signature:
-    """Return the signature of a way of joining answers."""
-    met = {"n": str(table.n_items), "answers": str(table.n_answers), "demele": __version__}
-    return Signature(function, {**arguments, "classes": table.classes}, met)
-
-
 def _shrunken(
     table: Annotations, method: str, function: str, settings: dict[str, Any], strength: float | None
 ) -> Consensus:
-    shares, answers, start = votes_and_counts(table)
-    most, tolerance = settings["max_iterations"], settings["tolerance"]
-    fit = shrunken_fit(answers, start, strength=strength, max_iterations=most, tolerance=tolerance)
-    warn_unsettled(fit, method, tolerance)
-    return Consensus(
-        **joined_labels(table, answers, shares, fit.posterior, fit.proportions, settings["seed"]),
-        profiles=own_profiles(table, answers, fit.posterior, strength or 0.0),
+    answers = AnswerCounts(table)
+    limits = {name: settings[name] for name in ("max_iterations", "tolerance")}
+    fit = shrunken_fit(answers, method, strength, **limits)
+    return _consensus(
+        table,
+        answers,
+        fit.posterior,
+        fit.proportions,
+        (function, settings),
+        strength=strength or 0.0,
         method=method,
-        signature=signature_of(function, table, settings),
         log_likelihood=fit.log_likelihood,
         iterations=fit.iterations,
         converged=fit.converged,
         details={"accuracies": fit.accuracies, "change": fit.change},
+    )
+
+
+def _consensus(
+    table: Annotations,
+    answers: AnswerCounts,
+    found: Floats,
+    proportions: Floats,
+    call: tuple[str, dict[str, Any]],
+    *,
+    smoothing: float = 0.0,
+    strength: float = 0.0,
+    notes: tuple[Note, ...] = (),
+    **more: Any,
+) -> Consensus:
+    """Return the consensus of a model.
+
+    Parameters
+    ----------
+    found : array of shape (K, n)
+        Posteriors of the items that have answers; the others get the proportions.
+    call : tuple
+        Function and arguments of the signature.
+    smoothing, strength : float
+        Pseudo-counts of profiles: of each cell, and of each row at the annotator's own coin.
+    """
+    probabilities = np.tile(proportions, (table.n_items, 1))
+    probabilities[answers.answered] = found.T
+    joined, counts = of_items(table, probabilities, call[1]["seed"]), np.asarray(answers.transposed @ found.T)
+    met = {"n": str(table.n_items), "answers": str(table.n_answers), "demele": __version__}
+    return Consensus(
+        **joined,
+        proportions=proportions,
+        profiles=Profiles(
+            who=answers.who,
+            what=answers.what,
+            counts=counts,
+            smoothing=np.full((table.k, table.k), smoothing),
+            strength=strength,
+            accuracies=coins(answers, counts),
+        ),
+        signature=Signature(call[0], {**call[1], "classes": table.classes}, met),
+        notes=table.remarks() + unlike_majority_note(joined) + notes,
+        **more,
     )
 
 
@@ -452,19 +456,6 @@ def _m_step(answers: AnswerCounts, smoothing: float, found: Floats) -> tuple[Flo
     log_profiles -= log_sums[answers.who]
     unseen = (n_unseen[:, None] * (np.log(pseudo) - log_sums)).sum()
     return found.mean(axis=1), log_profiles, pseudo * float(log_profiles.sum() + unseen)
-
-
-def _check_prior(prior: object, strength: float | None, smoothing: float) -> float | None:
-    """Return the strength of the own prior, or None if it is not asked for."""
-    if prior is None:
-        if strength is not None:
-            raise InputError("strength", "is of prior='own', which is not asked for; smoothing= is what prior=None has")
-        return None
-    if not isinstance(prior, str) or prior != "own":
-        raise InputError("prior", f"expected 'own' or None, got {plain_text(prior)}")
-    if smoothing != 0:
-        raise InputError("smoothing", f"prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
-    return STRENGTH if strength is None else strength
 
 
 # The consensus where nobody names a method: an average of the vote and of models that are shrunken --------------------
@@ -550,41 +541,39 @@ def consensus(
     ('majority', 'own-prior', 'one-coin')
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    if method == "own-prior":
-        return dawid_skene(table, prior="own", seed=seed)
-    functions: dict[str, Any] = {"majority": majority_vote, "one-coin": one_coin, "dawid-skene": dawid_skene}
     if method == "blend":
         return _blend(table, seed)
-    found: Consensus = functions[method](table, seed=seed)
+    own = partial(dawid_skene, prior="own")
+    ways: dict[str, Any] = {
+        "majority": majority_vote,
+        "one-coin": one_coin,
+        "own-prior": own,
+        "dawid-skene": dawid_skene,
+    }
+    found: Consensus = ways[method](table, seed=seed)
     return found
 
 
 def _blend(table: Annotations, seed: int) -> Consensus:
-    shares, answers, votes = votes_and_counts(table)
-    strengths: dict[str, float | None] = {"own-prior": STRENGTH}
-    if table.k <= 2:
-        strengths["one-coin"] = None
-    fits = {
-        name: shrunken_fit(answers, votes, strength=strength, max_iterations=MAX_ITERATIONS, tolerance=SETTLED)
-        for name, strength in strengths.items()
-    }
-    for name, fit in fits.items():
-        warn_unsettled(fit, name, SETTLED)
-    found: Floats = np.mean([votes, *(fit.posterior for fit in fits.values())], axis=0)
-    joined = joined_labels(table, answers, shares, found, found.mean(axis=1), seed)
-    counts = np.bincount(table.annotator, minlength=table.n_annotators)
-    half = float(np.median(counts[counts > 0]))
-    if table.k <= 2 and half < FEW_ANSWERS:
-        message = (
-            f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote "
-            "(majority_vote) is often better than the blend: take it, or compare both"
-        )
-        joined["notes"] += (Note(code="few-answers", message=message),)
-    return Consensus(
-        **joined,
-        profiles=own_profiles(table, answers, found, STRENGTH),
+    answers = AnswerCounts(table)
+    strengths = {"own-prior": STRENGTH, **({"one-coin": None} if table.k <= 2 else {})}
+    fits = {name: shrunken_fit(answers, name, strength) for name, strength in strengths.items()}
+    found: Floats = np.mean([answers.votes, *(fit.posterior for fit in fits.values())], axis=0)
+    half = float(np.median(np.bincount(table.annotator, minlength=table.n_annotators)))
+    message = (
+        f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote "
+        "(majority_vote) is often better than the blend: take it, or compare both"
+    )
+    few = table.k <= 2 and half < FEW_ANSWERS
+    return _consensus(
+        table,
+        answers,
+        found,
+        found.mean(axis=1),
+        ("consensus", {"method": "blend", "seed": seed}),
+        strength=STRENGTH,
+        notes=(Note(code="few-answers", message=message),) if few else (),
         method="blend",
-        signature=signature_of("consensus", table, {"method": "blend", "seed": seed}),
         iterations=max(fit.iterations for fit in fits.values()),
         converged=all(fit.converged for fit in fits.values()),
         details={"members": ("majority", *fits)},

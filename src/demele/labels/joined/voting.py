@@ -316,14 +316,29 @@ class Consensus(Result):
         Unlike accuracy, it is 0 for somebody who always answers the same, and 1 for somebody who always answers wrong
         in one and the same way.
         """
-        entropy = _entropy(self.proportions)
-        if entropy == 0:
-            return np.full(len(self.annotators), np.nan)
-        found = np.empty(len(self.annotators))
-        for annotator in range(found.size):
-            joint = self.proportions[:, None] * _row_stochastic(self.profiles.table(annotator))
-            found[annotator] = (_entropy(joint.sum(axis=0)) + entropy - _entropy(joint.ravel())) / entropy
-        return np.clip(found, 0.0, 1.0)
+        from scipy.special import entr
+
+        tables = (_row_stochastic(self.profiles.table(place)) for place in range(len(self.annotators)))
+        found = np.array([information(self.proportions, table) for table in tables])
+        entropy = float(entr(self.proportions).sum())
+        return np.clip(found / entropy, 0.0, 1.0) if entropy else np.full(found.size, np.nan)
+
+
+def information(shares: Floats, answers: Floats) -> Floats:
+    r"""Return the mutual information of class and answer, in nats.
+
+    .. math:: I = \mathrm{H}(\sum_k p_k \gamma_{k \cdot}) - \sum_k p_k \mathrm{H}(\gamma_{k \cdot})
+
+    Parameters
+    ----------
+    shares : array of shape (..., K)
+        Probabilities p of the classes.
+    answers : array of shape (K, K)
+        Probabilities of each answer to each class.
+    """
+    from scipy.special import entr
+
+    return np.asarray(entr(shares @ answers).sum(axis=-1) - shares @ entr(answers).sum(axis=1))
 
 
 def unlike_majority_note(parts: Mapping[str, Any]) -> tuple[Note, ...]:
@@ -348,11 +363,6 @@ def unlike_majority_note(parts: Mapping[str, Any]) -> tuple[Note, ...]:
             severity="warning",
         ),
     )
-
-
-def _entropy(shares: Floats) -> float:
-    kept = shares[shares > 0]
-    return float(-(kept * np.log(kept)).sum())
 
 
 def _row_stochastic(table: Floats) -> Floats:
@@ -480,12 +490,9 @@ def majority_vote(
     [1, 0]
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    plain = vote_shares(table)
-    shares, trust = plain, np.ones(table.n_annotators)
-    if weights is not None:
-        trust = read_weights(weights, table.annotators)
-        # Only ratios matter; of at most 1, no sum of weights overflows.
-        shares = vote_shares(table, trust / trust.max())
+    trust = np.ones(table.n_annotators) if weights is None else read_weights(weights, table.annotators)
+    # Only ratios matter; of at most 1, no sum of weights overflows.
+    shares = vote_shares(table, trust / trust.max())
     answered = np.bincount(table.item, minlength=table.n_items) > 0
     counted = np.bincount(table.item, weights=trust[table.annotator], minlength=table.n_items)
     lost, tied = np.flatnonzero((counted == 0) & answered), np.flatnonzero(are_tied(shares) & answered)
@@ -495,7 +502,7 @@ def majority_vote(
         met["weights"] = digest(trust)
     responses = table.responses()
     return Consensus(
-        **of_items(table, plain, shares, seed),
+        **of_items(table, shares, seed),
         proportions=shares.mean(axis=0),
         profiles=Profiles(
             who=responses.who,
@@ -546,14 +553,14 @@ class TieBreaks:
         return plurality(votes, lambda rows: self.weighted[rows], lambda rows: self.draws[rows])
 
 
-def of_items(table: Annotations, shares: Floats, probabilities: Floats, seed: int) -> dict[str, Any]:
+def of_items(table: Annotations, probabilities: Floats, seed: int) -> dict[str, Any]:
     """Return what every consensus says of the items, as arguments of :class:`Consensus`.
 
     Parameters
     ----------
-    shares, probabilities : arrays of shape (n_items, K)
-        Of the plain votes, and of the consensus.
+    probabilities : array of shape (n_items, K)
     """
+    shares = vote_shares(table)
     names = np.array(table.classes, dtype=np.int64 if isinstance(table.classes[0], int) else object)
     n_answers, breaks = np.bincount(table.item, minlength=table.n_items), TieBreaks(table, seed)
     return {
@@ -578,14 +585,7 @@ def agreement_weights(table: Annotations, shares: Floats) -> Floats:
 
 def vote_shares(annotations: Annotations, weights: Floats | None = None) -> Floats:
     """Share of the votes of each item that each class has, shape (n_items, K); of all votes where there is none."""
-    if weights is None:
-        votes = annotations.votes().astype(np.float64)
-    else:
-        cells = annotations.item.astype(np.int64) * annotations.k + annotations.answer
-        found = np.bincount(
-            cells, weights=weights[annotations.annotator], minlength=annotations.n_items * annotations.k
-        )
-        votes = found.reshape(annotations.n_items, annotations.k).astype(np.float64, copy=False)
+    votes = annotations.votes(weights).astype(np.float64, copy=False)
     sums = votes.sum(axis=1, keepdims=True)
     overall = votes.sum(axis=0)
     return np.where(sums > 0, votes / np.where(sums > 0, sums, 1.0), overall / overall.sum())
