@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from demele.core.seeds import rng_for
 from demele.models.fabric import criteria
-from demele.models.fabric.criteria import CRITERIA, shapley_values
+from demele.models.fabric.criteria import CRITERIA, OF_LINKS, shapley_values, weight_scores
 from tests.models.fabrics import batches, disturbed, images, labels, small
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact
 
@@ -26,7 +26,9 @@ def data(size: int = 20) -> Any:
 
 
 def called(name: str, network: Any, given: Any, **options: Any) -> Any:
-    return CRITERIA[name].scored(network, given, rng_for(0, name), **options)
+    if name in OF_LINKS:
+        return OF_LINKS[name](network, given, rng_for(0, name), **options)
+    return weight_scores(name, network, given, rng_for(0, name), **options)
 
 
 def loss(network: Any, given: Any, temperature: float = 1.0) -> float:

@@ -9,7 +9,7 @@ from scipy.stats import sobol_indices
 from demele.core.seeds import rng_for
 from demele.errors import InputError
 from demele.lab import Screening, screen_links
-from demele.models.fabric.criteria import radial_runs, shapley_groups
+from demele.models.fabric.criteria import radial_runs, weight_scores
 from tests.models.fabrics import batches, disturbed, images, labels, small
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
@@ -27,7 +27,7 @@ def game(x: Any) -> Any:
 def test_effects_and_indices_of_a_game_are_those_found_by_hand() -> None:
     """An effect of the product is 12 (x - 1/2): its absolute value is 3 on average, its spread 12/sqrt(12)."""
     runs = radial_runs(game, 5, repeats=4000, rng=rng_for(0, "game"))
-    assert runs.evaluations == 4000 * 7
+    assert runs.values.shape == (4000, 7)
     effects = runs.effects
     assert_close(effects[:, [0, 1, 4]], np.tile([4.0, 2.0, 0.0], (4000, 1)), SOLVER)
     assert_mean(np.abs(effects[:, 2]), 3.0)
@@ -40,7 +40,8 @@ def test_effects_and_indices_of_a_game_are_those_found_by_hand() -> None:
 
 def test_indices_are_those_of_scipy_from_the_same_runs() -> None:
     runs = radial_runs(lambda x: np.exp(x[:, 0] * x[:, 1]) + x[:, 2], 3, repeats=64, rng=rng_for(2, "game"))
-    held = {"f_A": runs.first[None], "f_B": runs.second[None], "f_AB": runs.moved.T[:, None]}
+    values = runs.values.T[:, None]
+    held = {"f_A": values[0], "f_B": values[1], "f_AB": values[2:]}
     peer = sobol_indices(func=held, n=64)
     assert_close(runs.indices()[0], peer.first_order, ROUNDING)
     assert_close(runs.indices()[1], peer.total_order, ROUNDING)
@@ -87,7 +88,7 @@ def test_values_of_groups_share_out_the_likelihood() -> None:
     with torch.no_grad():
         network.layer(network.lattice.links[3]).conv.weight.zero_()
     given = batches()
-    found = shapley_groups(network, given, rng_for(0), groups=2, permutations=3)
+    found = weight_scores("shapley_groups", network, given, rng_for(0), groups=2, permutations=3)
     kernels = [network.layer(link).conv.weight for link in network.lattice.links]
     with torch.no_grad():
         whole = _likelihood(network, given)

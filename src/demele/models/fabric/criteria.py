@@ -7,7 +7,7 @@ eval mode, where a weight changes the output; in training mode batch norm hides 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -41,48 +41,38 @@ class RadialRuns:
 
     Attributes
     ----------
-    first, second : array of shape (repeats,)
-        At points a and b, whose coordinates are all drawn.
-    moved : array of shape (repeats, inputs)
-        At a, with one coordinate of b.
+    values : array of shape (repeats, inputs + 2)
+        At points a and b, whose coordinates are all drawn; then at a, with one coordinate of b.
     steps : array of shape (repeats, inputs)
         b - a.
     """
 
-    first: Floats
-    second: Floats
-    moved: Floats
+    values: Floats
     steps: Floats
 
     @property
     def effects(self) -> Floats:
         """Elementary effects: the change by the step, shape (repeats, inputs)."""
-        return np.asarray((self.moved - self.first[:, None]) / self.steps)
-
-    @property
-    def evaluations(self) -> int:
-        """How often the function was computed: repeats (inputs + 2)."""
-        return self.moved.size + 2 * len(self.first)
+        return np.asarray((self.values[:, 2:] - self.values[:, :1]) / self.steps)
 
     def indices(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Return first-order and total Sobol indices, each of shape (inputs,), or one row for each row of weights.
 
         NaN where the function does not vary. First: Saltelli et al. (2010); total: Jansen (1999).
         """
-        n = len(self.first)
+        n, (at_a, at_b) = len(self.values), self.values.T[:2]
         of_runs = np.full((1, n), 1 / n) if weights is None else weights / n
-        centre = of_runs @ (self.first + self.second)[:, None] / 2
-        squares = of_runs @ np.stack([self.first, self.second, self.first**2 + self.second**2], axis=1)
-        variance = squares[:, 2:] / 2 - centre**2
-        change = self.moved - self.first[:, None]
+        centre = of_runs @ (at_a + at_b)[:, None] / 2
+        variance = of_runs @ (at_a**2 + at_b**2)[:, None] / 2 - centre**2
+        change = self.values[:, 2:] - at_a[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
-            first = (of_runs @ (self.second[:, None] * change) - centre * (of_runs @ change)) / variance
+            first = (of_runs @ (at_b[:, None] * change) - centre * (of_runs @ change)) / variance
             total = of_runs @ change**2 / (2 * variance)
         return (first[0], total[0]) if weights is None else (first, total)
 
     def intervals(self, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return percentile intervals over runs drawn again, of both indices: each of shape (2, inputs)."""
-        n, ends = len(self.first), [(1 - level) / 2, (1 + level) / 2]
+        n, ends = len(self.values), [(1 - level) / 2, (1 + level) / 2]
         drawn = self.indices(rng.multinomial(n, np.full(n, 1 / n), _RESAMPLES).astype(np.float64))
         first, total = (np.quantile(one, ends, axis=0) for one in drawn)
         return first, total
@@ -114,19 +104,14 @@ def radial_runs(
     Examples
     --------
     >>> runs = radial_runs(lambda x: x @ [1.0, 2.0], 2, repeats=4, rng=np.random.default_rng(0))
-    >>> runs.effects.round(6).tolist()[0], runs.evaluations
-    ([1.0, 2.0], 16)
+    >>> runs.effects.round(6).tolist()[0], runs.values.shape
+    ([1.0, 2.0], (4, 4))
     """
-    first, second, moved, steps = [], [], [], []
-    for _ in range(repeats):
-        a, b = rng.uniform(low, high, (2, inputs))
-        points = np.vstack([a, b, np.where(np.eye(inputs, dtype=bool), b, a)])
-        values = np.asarray(function(points), dtype=np.float64)
-        first.append(values[0])
-        second.append(values[1])
-        moved.append(values[2:])
-        steps.append(b - a)
-    return RadialRuns(np.array(first), np.array(second), np.array(moved), np.array(steps))
+    drawn = rng.uniform(low, high, (repeats, 2, inputs))
+    a, b = drawn[:, :1], drawn[:, 1:]
+    points = np.concatenate([drawn, np.where(np.eye(inputs, dtype=bool), b, a)], axis=1)
+    values = np.array([function(own) for own in points], dtype=np.float64)
+    return RadialRuns(values, (b - a)[:, 0])
 
 
 #: Images as a fabric sees them, and their classes.
@@ -169,30 +154,21 @@ def _summed(values: Iterable[Tensor], kernels: list[Tensor]) -> list[Tensor]:
     return total
 
 
-def _scored(network: FabricNetwork, values: Sequence[Tensor]) -> Scores:
-    """Scores by link, 0 where a weight is masked."""
-    found = {}
-    for link, value in zip(network.lattice.links, values, strict=True):
-        mask = network.layer(link).mask
-        found[link] = value.detach() if mask is None else (value * mask).detach()
-    return found
-
-
 # Criteria that need no data -------------------------------------------------------------------------------------------
 
 
-def random(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
+def random(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> list[Tensor]:
     """Uniform draws: the control that every criterion must beat."""
-    drawn = [rng.random(tuple(network.layer(link).conv.weight.shape)) for link in network.lattice.links]
-    return _scored(network, [torch.from_numpy(one).float() for one in drawn])
+    shapes = [tuple(network.layer(link).conv.weight.shape) for link in network.lattice.links]
+    return [torch.from_numpy(rng.random(shape)).float() for shape in shapes]
 
 
-def magnitude(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
+def magnitude(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> list[Tensor]:
     """Return abs(w)."""
-    return _scored(network, [network.layer(link).conv.weight.abs() for link in network.lattice.links])
+    return [network.layer(link).conv.weight.abs() for link in network.lattice.links]
 
 
-def synflow(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
+def synflow(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> list[Tensor]:
     """Return abs(w dR/dw), R the sum of the outputs for an image of ones where all weights are their absolute values.
 
     Norms are left out: what flows is the product of kernels along paths (Tanaka et al. 2020, without their rounds).
@@ -211,33 +187,36 @@ def synflow(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Genera
     ones = torch.ones(1, network.spec.image_channels, size, size, dtype=torch.double, device=flow.head.weight.device)
     with judged(flow) as kernels:
         gradients = torch.autograd.grad(flow(ones).sum(), kernels)
-    return _scored(
-        network, [(kernel * gradient).abs().float() for kernel, gradient in zip(kernels, gradients, strict=True)]
-    )
+    return [(kernel * gradient).abs().float() for kernel, gradient in zip(kernels, gradients, strict=True)]
 
 
 # Criteria of images and labels ----------------------------------------------------------------------------------------
 
 
-def sensitivity(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
+def sensitivity(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> list[Tensor]:
     """Return abs(w g), g the gradient of the mean loss over all data (Lee et al. 2019)."""
     with judged(network) as kernels:
         total, size = _summed((loss_of(network, batch) for batch in data), kernels), _size(data)
-    return _scored(network, [(kernel * (one / size)).abs() for kernel, one in zip(kernels, total, strict=True)])
+    return [(kernel * (one / size)).abs() for kernel, one in zip(kernels, total, strict=True)]
 
 
-def fisher(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
+def fisher(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> list[Tensor]:
     """Return w² times the mean over batches of the squared gradient of their mean loss."""
     with judged(network) as kernels:
         total = [torch.zeros_like(kernel) for kernel in kernels]
         for batch in data:
             found = torch.autograd.grad(loss_of(network, batch) / len(batch[1]), kernels)
             total = [one + other**2 for one, other in zip(total, found, strict=True)]
-    return _scored(network, [kernel**2 * one / len(data) for kernel, one in zip(kernels, total, strict=True)])
+    return [kernel**2 * one / len(data) for kernel, one in zip(kernels, total, strict=True)]
 
 
-def _curvature(network: FabricNetwork, data: Sequence[Batch], temperature: float) -> list[Tensor]:
-    """Return w (H g), H the Hessian of the mean loss and g its gradient, of kernels."""
+def grasp(
+    network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, temperature: float = 200.0
+) -> list[Tensor]:
+    """Return w (H g) of logits divided by a temperature: at initialisation only (Wang et al. 2020).
+
+    H is the Hessian of the mean loss and g its gradient, of kernels.
+    """
     size = _size(data)
 
     def loss(batch: Batch) -> Tensor:
@@ -253,53 +232,22 @@ def _curvature(network: FabricNetwork, data: Sequence[Batch], temperature: float
     return [kernel.detach() * one for kernel, one in zip(kernels, product, strict=True)]
 
 
-def grasp(
-    network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, temperature: float = 200.0
-) -> Scores:
-    """Return w (H g) of logits divided by a temperature: at initialisation only (Wang et al. 2020)."""
-    return _scored(network, _curvature(network, data, temperature))
-
-
 def grasp_abs(
     network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, temperature: float = 1.0
-) -> Scores:
+) -> list[Tensor]:
     """Return abs(w (H g)), for networks that are trained."""
-    return _scored(network, [one.abs() for one in _curvature(network, data, temperature)])
+    return [one.abs() for one in grasp(network, data, rng, temperature)]
 
 
 # A criterion of images alone ------------------------------------------------------------------------------------------
 
 
-def label_free(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> Scores:
+def label_free(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator) -> list[Tensor]:
     """Return abs(w dT/dw), T the mean length of the value of the last node: of images, whatever their classes."""
     with judged(network) as kernels:
         lengths = (network.output_node(images).flatten(1).norm(dim=1).sum() for images, _ in data)
         total, size = _summed(lengths, kernels), _size(data)
-    return _scored(network, [(kernel * one).abs() / size for kernel, one in zip(kernels, total, strict=True)])
-
-
-@dataclass(frozen=True, slots=True)
-class Criterion:
-    """A criterion: its function, and what it reads.
-
-    Attributes
-    ----------
-    name : str
-    scored : callable
-        Of weights: ``(network, data, rng, **options) -> Scores``. Of links alone: an array of shape (links,).
-    images, labels : bool
-        Whether it reads them.
-    options : tuple of str
-    signed : bool
-        Whether scores can be below 0: those of a link are then summed, since a norm would lose the sign.
-    """
-
-    name: str
-    scored: Callable[..., Any]
-    images: bool
-    labels: bool
-    options: tuple[str, ...] = ()
-    signed: bool = False
+    return [(kernel * one).abs() / size for kernel, one in zip(kernels, total, strict=True)]
 
 
 # Shapley values of any game -------------------------------------------------------------------------------------------
@@ -455,28 +403,26 @@ def screening(
     Each weight of the link goes up or down at random, ``n_repeats`` times; the score is the root of the mean square of
     the changes over draws and ``sample`` images, drawn from all: mean and spread together (Morris 1991).
     """
-    images = torch.cat([images for images, _ in data])
-    images = images[torch.from_numpy(rng.permutation(len(images))[:sample]).to(images.device)]
-    squares = np.zeros(len(network.lattice.links))
+    images, links = _sampled(data, rng, sample), network.lattice.links
+    squares = np.zeros(len(links))
     with in_eval_mode(network), torch.no_grad():
         before = _lengths(network, images)
-        for place, link in enumerate(network.lattice.links):
-            shape = tuple(network.layer(link).conv.weight.shape)
-            for _ in range(n_repeats):
-                after = _lengths_moved(network, images, link, step * rng.choice([-1.0, 1.0], shape))
-                squares[place] += float(np.mean((after - before) ** 2))
+        for place, kernel in enumerate(network.layer(link).conv.weight for link in links):
+            held = kernel.detach().clone()
+            try:
+                for _ in range(n_repeats):
+                    signs = rng.choice([-1.0, 1.0], tuple(kernel.shape))
+                    kernel.copy_(held + torch.from_numpy(step * signs).to(kernel))
+                    squares[place] += float(np.mean((_lengths(network, images) - before) ** 2))
+            finally:
+                kernel.copy_(held)
     return np.sqrt(squares / n_repeats)
 
 
-def _lengths_moved(network: FabricNetwork, images: Tensor, link: Link, moved: Floats) -> Floats:
-    """Lengths of the last node's values where a kernel is moved, and then put back."""
-    kernel = network.layer(link).conv.weight
-    held = kernel.detach().clone()
-    try:
-        kernel.add_(torch.from_numpy(moved).to(kernel))
-        return _lengths(network, images)
-    finally:
-        kernel.copy_(held)
+def _sampled(data: Sequence[Batch], rng: np.random.Generator, n: int) -> Tensor:
+    """Return some images, drawn from all."""
+    images = torch.cat([images for images, _ in data])
+    return images[torch.from_numpy(rng.permutation(len(images))[:n]).to(images.device)]
 
 
 def _lengths(network: FabricNetwork, images: Tensor, gates: Tensor | None = None) -> Floats:
@@ -517,16 +463,15 @@ def gate_runs(
     network: FabricNetwork,
     data: Sequence[Batch],
     rng: np.random.Generator,
-    n_repeats: int = 32,
-    low: float = 0.5,
-    sample: int = 32,
+    n_repeats: int,
+    low: float,
+    sample: int,
 ) -> RadialRuns:
     """Return mean lengths of the last node's value for gates on all links, drawn between ``low`` and 1.
 
     The lengths are those of ``sample`` images, drawn from all.
     """
-    images = torch.cat([images for images, _ in data])
-    images = images[torch.from_numpy(rng.permutation(len(images))[:sample]).to(images.device)]
+    images = _sampled(data, rng, sample)
 
     def output(points: Floats) -> Floats:
         held = torch.from_numpy(points).to(images)
@@ -536,9 +481,16 @@ def gate_runs(
         return radial_runs(output, len(network.lattice.links), repeats=n_repeats, rng=rng, low=low)
 
 
-def sobol(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, **options: Any) -> Floats:
+def sobol(
+    network: FabricNetwork,
+    data: Sequence[Batch],
+    rng: np.random.Generator,
+    n_repeats: int = 32,
+    low: float = 0.5,
+    sample: int = 32,
+) -> Floats:
     """Return total Sobol indices of gates on the links, see :func:`gate_runs`."""
-    return gate_runs(network, data, rng, **options).indices()[1]
+    return gate_runs(network, data, rng, n_repeats, low, sample).indices()[1]
 
 
 # Shapley values of groups of weights ----------------------------------------------------------------------------------
@@ -550,77 +502,69 @@ def shapley_groups(
     rng: np.random.Generator,
     groups: int = 4,
     permutations: int = 4,
-) -> Scores:
+) -> list[Tensor]:
     """Return Shapley values of groups of filters for the mean log-likelihood, divided among their weights.
 
     Each kernel is divided into ``groups`` of neighbouring output channels; a group that is out has weights of 0, as if
     all were masked. Each permutation costs a look at all images for every group.
     """
-    links = network.lattice.links
-    layers = [network.layer(link) for link in links]
-    parts = [part for layer in layers for part in np.array_split(np.arange(layer.conv.out_channels), groups)]
-    whole = [layer.conv.weight.detach().clone() for layer in layers]
+    kernels = [network.layer(link).conv.weight for link in network.lattice.links]
+    whole = [kernel.detach().clone() for kernel in kernels]
+    parts = [
+        (place, part) for place, kernel in enumerate(kernels) for part in np.array_split(np.arange(len(kernel)), groups)
+    ]
+
+    def restore() -> None:
+        for kernel, held in zip(kernels, whole, strict=True):
+            kernel.copy_(held)
 
     def worth(members: Flags) -> float:
-        for place, (layer, kernel) in enumerate(zip(layers, whole, strict=True)):
-            layer.conv.weight.copy_(kernel)
-            for own, part in zip(members[place * groups :], parts[place * groups : (place + 1) * groups], strict=False):
-                if not own:
-                    layer.conv.weight[part] = 0
+        restore()
+        for (place, part), member in zip(parts, members, strict=True):
+            if not member:
+                kernels[place][part] = 0
         return -mean_loss(network, data, network.lattice.useful())
 
     with in_eval_mode(network), torch.no_grad():
         try:
             found = shapley_values(worth, len(parts), permutations=permutations, rng=rng, is_void=lambda _: False)
         finally:
-            for layer, kernel in zip(layers, whole, strict=True):
-                layer.conv.weight.copy_(kernel)
+            restore()
     shared = [torch.zeros_like(kernel) for kernel in whole]
-    for place, (part, value) in enumerate(zip(parts, found.values, strict=True)):
+    for (place, part), value in zip(parts, found.values, strict=True):
         if len(part):
-            shared[place // groups][part] = float(value) / shared[place // groups][part].numel()
-    return _scored(network, shared)
+            shared[place][part] = float(value) / shared[place][part].numel()
+    return shared
 
 
-#: Criteria of weights, by name.
-OF_WEIGHTS = {
-    one.name: one
-    for one in (
-        Criterion("random", random, images=False, labels=False),
-        Criterion("magnitude", magnitude, images=False, labels=False),
-        Criterion("synflow", synflow, images=False, labels=False),
-        Criterion("sensitivity", sensitivity, images=True, labels=True),
-        Criterion("fisher", fisher, images=True, labels=True),
-        Criterion("grasp", grasp, images=True, labels=True, options=("temperature",), signed=True),
-        Criterion("grasp_abs", grasp_abs, images=True, labels=True, options=("temperature",)),
-        Criterion("label_free", label_free, images=True, labels=False),
-        Criterion(
-            "shapley_groups",
-            shapley_groups,
-            images=True,
-            labels=True,
-            options=("groups", "permutations"),
-            signed=True,
-        ),
-    )
+# All criteria ---------------------------------------------------------------------------------------------------------
+
+#: Criteria of weights, by name: ``(network, data, rng, **options)`` to a tensor for each link, of the shape of its
+#: kernel. They score links by the Euclidean norm of the scores of their kernels.
+OF_WEIGHTS: Mapping[str, Callable[..., list[Tensor]]] = {
+    one.__name__: one
+    for one in (random, magnitude, synflow, sensitivity, fisher, grasp, grasp_abs, label_free, shapley_groups)
 }
-#: Criteria of links alone, by name.
-OF_LINKS = {
-    one.name: one
-    for one in (
-        Criterion("random", random_links, images=False, labels=False),
-        Criterion("gate", gate, images=True, labels=True),
-        Criterion("leave_one_out", leave_one_out, images=True, labels=True),
-        Criterion("screening", screening, images=True, labels=False, options=("n_repeats", "step", "sample")),
-        Criterion("sobol", sobol, images=True, labels=False, options=("n_repeats", "low", "sample")),
-        Criterion("shapley", shapley, images=True, labels=True, options=("permutations",)),
-    )
+#: Of these, criteria whose scores can be below 0: those of a link are then summed, since a norm would lose the sign.
+SIGNED = ("grasp", "shapley_groups")
+#: Criteria of links alone, by name: an array of shape (links,).
+OF_LINKS: Mapping[str, Callable[..., Floats]] = {
+    "random": random_links,
+    **{one.__name__: one for one in (gate, leave_one_out, screening, sobol, shapley)},
 }
-#: Every criterion by name; those of weights score links by the Euclidean norm of the scores of their kernels.
-CRITERIA = {**OF_WEIGHTS, **OF_LINKS}
+CRITERIA: Mapping[str, Callable[..., Any]] = {**OF_WEIGHTS, **OF_LINKS}
+#: Criteria that look at no images, and others that look at no labels.
+WITHOUT_IMAGES = ("random", "magnitude", "synflow")
+WITHOUT_LABELS = (*WITHOUT_IMAGES, "label_free", "screening", "sobol")
 
 
-def norms(name: str, network: FabricNetwork, scores: Scores) -> Floats:
-    """Return scores of links from those of their weights: Euclidean norms, and sums where scores have a sign."""
-    found = [scores[link].double() for link in network.lattice.links]
-    return np.array([float(one.sum() if OF_WEIGHTS[name].signed else one.norm()) for one in found])
+def weight_scores(
+    name: str, network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, **options: Any
+) -> Scores:
+    """Return scores by link, 0 where a weight is masked."""
+    found = {}
+    values = OF_WEIGHTS[name](network, data, rng, **options)
+    for link, value in zip(network.lattice.links, values, strict=True):
+        mask = network.layer(link).mask
+        found[link] = value.detach() if mask is None else (value * mask).detach()
+    return found

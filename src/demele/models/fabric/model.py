@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import (
     Count,
+    Fraction,
     Positive,
     Seed,
     Several,
+    Share,
     between,
     checked,
     checked_count,
@@ -548,9 +550,9 @@ class Fabric:
         labels: ArrayLike | None = None,
         *,
         min_links: Literal["longest", "shortest"] | int = "longest",
-        overshoot: float = 0.05,
-        round_to: int = 8,
-        cap: float | None = CAP,
+        overshoot: Share = 0.05,
+        round_to: Count = 8,
+        cap: Fraction | None = CAP,
         trim_taps: bool = False,
         fraction_of: Literal["live", "whole"] = "live",
         recalibrate: ImageSet | None = None,
@@ -605,20 +607,15 @@ class Fabric:
         -----
         The optimiser restarts in the next :meth:`fit`.
         """
-        from demele.models.fabric.prune import PruningSettings, judge_of, pruned
+        from demele.models.fabric.prune import judge_of, pruned
 
-        settings = PruningSettings(
-            min_links=min_links,
-            overshoot=overshoot,
-            round_to=round_to,
-            cap=cap,
-            trim_taps=trim_taps,
-            fraction_of=fraction_of,
-        )
         name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
         judge = scored or judge_of(self._network, name, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
-            found, plan = pruned(self._network, level, fraction, judge, settings)
+            found, plan = pruned(
+                self._network, level, fraction, judge, min_links=min_links, overshoot=overshoot, round_to=round_to,
+                cap=cap, trim_taps=trim_taps, fraction_of=fraction_of,
+            )  # fmt: skip
         self._become(found, {**plain(asdict(plan)), "criterion": name})
         if recalibrate is not None:
             self.recalibrate(recalibrate)

@@ -154,7 +154,7 @@ def screen_links(
         columns |= {what: value, f"{what}_low": lower, f"{what}_high": upper}
     return Screening(
         table=pd.DataFrame(columns, list(fabric.links)),
-        evaluations=runs.evaluations,
+        evaluations=runs.values.size,
         images=min(sample, len(images)),
         low=low,
         level=level,
@@ -274,7 +274,7 @@ def fit_pruned(
     >>> run.epochs, [one["epoch"] for one in fabric.prunings]
     (2, [1])
     """
-    from demele.models.fabric.prune import LEVELS, check_level, checked_criterion
+    from demele.models.fabric.prune import LEVELS, check_criterion, check_level
 
     if isinstance(levels, str) or not levels or not set(levels) <= set(LEVELS):
         raise InputError("levels", f"expected some of {', '.join(map(repr, LEVELS))}, got {quoted(levels)}")
@@ -282,7 +282,7 @@ def fit_pruned(
         raise InputTypeError("schedule", f"expected a PruningSchedule, got {type(schedule).__name__}")
     if schedule.epochs[-1] > epochs:
         raise InputError("schedule", f"expected no pruning after the last epoch, {epochs}, got {schedule.epochs[-1]}")
-    checked_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
+    check_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
     for level in levels:
         check_level(criterion, level)
     where = None if folder is None else path_of(folder, "folder")
