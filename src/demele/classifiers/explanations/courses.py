@@ -316,9 +316,8 @@ class Setting:
         Random orders, and draws of what is put in the place of regions.
     seed : int
     measured : {"score", "accuracy"}
-    targets : array of int32 of shape (n,)
-        The class whose output is followed.
-    labels : array of int32 of shape (n,) or None
+    followed : array of int32 of shape (n,)
+        The class whose output is followed, or, for the accuracy, the label.
     """
 
     where: Places
@@ -328,8 +327,7 @@ class Setting:
     n_repeats: int
     seed: int
     measured: Measured
-    targets: Indices
-    labels: Indices | None
+    followed: Indices
 
     def runs(self, order: Order) -> int:
         """Return how often an order is gone through: once, if nothing in it is drawn."""
@@ -337,10 +335,10 @@ class Setting:
 
     def values(self, answers: Answers, rows: Any) -> Floats:
         """Return what is measured of some images."""
-        followed = self.labels if self.measured == "accuracy" and self.labels is not None else self.targets
+        followed = self.followed[rows]
         if self.measured == "accuracy" or answers.outputs is None:
-            return np.asarray(answers.classes == followed[rows], dtype=np.float64)
-        return np.asarray(answers.outputs[np.arange(len(answers.classes)), self.targets[rows]])
+            return np.asarray(answers.classes == followed, dtype=np.float64)
+        return np.asarray(answers.outputs[np.arange(len(followed)), followed])
 
 
 @dataclass(frozen=True, slots=True)

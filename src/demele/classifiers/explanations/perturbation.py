@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from demele.classifiers.explanations.courses import (
     FILLINGS,
@@ -202,156 +202,31 @@ def corrected_accuracy(predicted: Indices, known: KnownNoise, level: float) -> t
     return max(float(low), 0.0), min(float(high), 1.0)
 
 
-#: A map that says the same of so large a share of its regions leaves much of their order to chance.
-TIED = 0.5
+def curve_of(run: Course, order: Order, setting: Setting, known: KnownNoise | None, level: float) -> PerturbationCurve:
+    """Return the mean of what is measured at each step, with its interval, and the corrected one if noise is known."""
+    mean, ends = mean_interval(run.values.mean(axis=0), level)
+    corrected: Ends | None = None
+    if setting.measured == "accuracy":  # intervals of several runs are averaged
+        n, hits = len(setting.followed), (run.predicted == setting.followed[:, None]).sum(axis=1)
+        low, high = score_interval(hits, np.full(hits.shape, n), level=level)
+        ends = low.mean(axis=0), high.mean(axis=0)
+        if known is not None:
+            columns = run.predicted.transpose(0, 2, 1).reshape(-1, n)
+            found = np.array([corrected_accuracy(column, known, level) for column in columns])
+            low, high = found.reshape(*hits.shape, 2).mean(axis=0).T
+            corrected = low, high
+    return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What a classifier said of all images while regions went, in every order of every map.
-
-    ``courses`` are by the name of the map and the order; random orders are the same for all maps. ``importance`` is
-    that of regions; ``kept`` is the number of worst images.
-    """
-
-    images: Images
-    maps: Mapping[str, Floats]
-    labels: NDArray[Any] | None
-    level: float
-    classifier: Classifier
-    setting: Setting
-    courses: Mapping[tuple[str, Order], Course]
-    importance: Mapping[str, Floats]
-    known: KnownNoise | None
-    kept: int
-
-    def map_results(self) -> tuple[MapResult, ...]:
-        """Return what each map is worth; random orders are estimated once."""
-        import pandas as pd
-
-        names, first = np.asarray(self.classifier.words.classes, dtype=object), next(iter(self.importance))
-        shared = self._area(first, "random"), self._curve(first, "random")
-        found = []
-        for name in self.importance:
-            own = {order: self.courses[name, order] for order in ORDERS}
-            difference = self._difference(own["most"], own["random"], name, len(self.importance))
-            areas = {order: run.areas for order, run in own.items()}
-            means = {f"area_{order}": area.mean(axis=0) for order, area in areas.items()}
-            columns: dict[str, Any] = {
-                **means,
-                "difference": means["area_most"] - means["area_random"],
-                "beats": (areas["most"] > areas["random"]).sum(axis=0),
-                "predicted": names[self.classifier.whole.classes],
-                "label": self.labels,
-            }
-            images = pd.DataFrame(columns, index=pd.RangeIndex(len(self.images), name="image"))
-            lowest = np.argsort(images["difference"].to_numpy(), kind="stable")[: self.kept]
-            both = {
-                order: shared if order == "random" else (self._area(name, order), self._curve(name, order))
-                for order in ORDERS
-            }
-            found.append(
-                MapResult(
-                    name=name,
-                    verdict=_verdict(decisive(difference)),
-                    difference=difference,
-                    areas={order: area for order, (area, _) in both.items()},
-                    curves={order: curve for order, (_, curve) in both.items()},
-                    images=images,
-                    worst=tuple(self._worst(name, own, int(row)) for row in lowest),
-                )
-            )
-        return tuple(found)
-
-    def _area(self, name: str, order: Order) -> Estimate:
-        run = self.courses[name, order]
-        payoffs = None if self.known is None else area_payoffs(run, self.known.k)
-        return self._estimate(run.areas.mean(axis=0), payoffs, order, 1)
-
-    def _difference(self, first: Course, second: Course, name: str, shared: int) -> Estimate:
-        """Estimate the difference of two areas, at a level shared with so many others."""
-        payoffs = None
-        if self.known is not None:
-            payoffs = area_payoffs(first, self.known.k) - area_payoffs(second, self.known.k)
-        return self._estimate(first.areas.mean(axis=0) - second.areas.mean(axis=0), payoffs, name, shared)
-
-    def _estimate(self, values: Floats, payoffs: Floats | None, of: str, shared: int) -> Estimate:
-        level = 1 - (1 - self.level) / shared
-        mean, (low, high) = mean_interval(values, level)
-        bias, corrected = None, None
-        if payoffs is not None and self.known is not None:
-            bounds, ends = bounded_mean(payoffs, self.known, level)
-            bias = float(mean) - bounds[1], float(mean) - bounds[0]
-            corrected = Interval(low=ends[0], high=ends[1], level=level, method="t", kind="bias-union")
-        return Estimate(
-            measure="area",
-            of=of,
-            value=float(mean),
-            trials=float(len(values)),
-            interval=Interval(low=float(low), high=float(high), level=level, method="t"),
-            bias=bias,
-            corrected=corrected,
-        )
-
-    def _curve(self, name: str, order: Order) -> PerturbationCurve:
-        run, labels = self.courses[name, order], self.setting.labels
-        mean, ends = mean_interval(run.values.mean(axis=0), self.level)
-        corrected: Ends | None = None
-        if self.setting.measured == "accuracy" and labels is not None:  # those of several runs are averaged
-            hits = (run.predicted == labels[:, None]).sum(axis=1)
-            low, high = score_interval(hits, np.full(hits.shape, len(labels)), level=self.level)
-            ends = low.mean(axis=0), high.mean(axis=0)
-            if self.known is not None:
-                columns = run.predicted.transpose(0, 2, 1).reshape(-1, len(labels))
-                found = np.array([corrected_accuracy(column, self.known, self.level) for column in columns])
-                low, high = found.reshape(*hits.shape, 2).mean(axis=0).T
-                corrected = low, high
-        return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
-
-    def _worst(self, name: str, own: Mapping[Order, Course], row: int) -> WorstCase:
-        return WorstCase(
-            row=row,
-            image=self.images[row],
-            importance=self.maps[name][row],
-            destroyed=half_gone(self.images, row, self.importance[name], self.setting),
-            most=own["most"].values[:, row].mean(axis=0),
-            random=own["random"].values[:, row].mean(axis=0),
-        )
-
-    def pairs(self) -> tuple[MapDifference, ...]:
-        """Return every two maps, image by image; the level is shared by all of them."""
-        names, found = list(itertools.combinations(self.importance, 2)), []
-        for first, second in names:
-            runs = [self.courses[name, "most"] for name in (first, second)]
-            estimate = self._difference(runs[0], runs[1], f"{first} - {second}", len(names))
-            better = {"holds": first, "misleads": second, "inconclusive": None}[_verdict(decisive(estimate))]
-            found.append(MapDifference(first=first, second=second, estimate=estimate, better=better))
-        return tuple(found)
-
-    def notes(self, measured: str) -> tuple[Note, ...]:
-        """Return notes on maps with many equal regions, on wrong labels, and on outputs."""
-        found = []
-        for name, one in self.importance.items():
-            regions, distinct = one.shape[1], 1 + (np.diff(np.sort(one, axis=1), axis=1) != 0).sum(axis=1).mean()
-            if 1 - distinct / regions >= TIED:
-                message = (
-                    f"{name!r} has equal values in many regions: on average {distinct:.1f} different values for "
-                    f"{regions} regions; equal regions have a random order"
-                )
-                found.append(Note(code="tied-regions", message=message, subject=(name,)))
-        if self.known is not None:
-            message = f"at most {self.known.budget.wrong} of {len(self.images)} labels are assumed to be wrong"
-            found.append(Note(code="wrong-labels", message=message))
-        if measured == "output":
-            message = "outputs are not probabilities: drops are in their unit; images with large outputs weigh more"
-            found.append(Note(code="outputs", message=message))
-        return tuple(found)
-
-
-def _verdict(interval: Interval) -> MapVerdict:
+def _verdict(estimate: Estimate) -> MapVerdict:
+    interval = decisive(estimate)
     if interval.low > 0:
         return "holds"
     return "misleads" if interval.high < 0 else "inconclusive"
+
+
+#: A map that says the same of so large a share of its regions leaves much of their order to chance.
+TIED = 0.5
 
 
 # The perturbation test of importance maps: what they call important is destroyed, and predictions watched -------------
@@ -477,6 +352,8 @@ def perturbation_test(
     >>> found.pairs[0].better
     'right'
     """
+    import pandas as pd
+
     shown, ends = _read_images(images)
     if isinstance(noise, Audit):
         raise InputTypeError(
@@ -530,7 +407,7 @@ def perturbation_test(
         raise InputError("targets", f"expected a column number for each of {n} images, got {quoted(targets)}")
     if columns.min() < 0 or columns.max() >= k:
         raise InputError("targets", f"expected columns from 0 to {k - 1}, got {columns.min()} to {columns.max()}")
-    followed = Setting(
+    setting = Setting(
         where=where,
         steps=length,
         filling=destroy,
@@ -538,19 +415,15 @@ def perturbation_test(
         n_repeats=n_repeats,
         seed=seed,
         measured=measured,
-        targets=columns.astype(np.int32),
-        labels=coded,
+        followed=columns.astype(np.int32) if coded is None or measured == "score" else coded,
     )
     known = None
     if supplied is not None and coded is not None:
         own = supplied if isinstance(supplied, float) else supplied.ordered(classifier.words.classes)
         known = KnownNoise(coded, k, noise_budget(own, coded, k, tail=(1 - level) / 2))
     importance = {name: region_importance(one, where) for name, one in named.items()}
-    # The regions of all images are destroyed in every order; random orders serve all maps.
-    orders: list[tuple[str, Order]] = [(name, order) for name in importance for order in ("most", "least")]
-    passes = followed.runs("random") + sum(followed.runs(order) for _, order in orders)
-    total, done = passes * followed.steps * n, 0
-    courses: dict[tuple[str, Order], Course] = {}
+    passes = setting.runs("random") + 2 * len(named) * setting.runs("most")
+    total, done = passes * length * n, 0
     with reporting() as report:
 
         def looked_at(more: int) -> None:
@@ -559,18 +432,91 @@ def perturbation_test(
             if report is not None:
                 report(done, total, f"{done:,} of {total:,} destroyed images looked at")
 
-        def goes(name: str, order: Order) -> Course:
-            return course(classifier, shown, importance[name], order, followed, batch=batch, done=looked_at)
+        def goes(one: Floats, order: Order) -> Course:
+            return course(classifier, shown, one, order, setting, batch=batch, done=looked_at)
 
-        chance = goes(next(iter(importance)), "random")
-        for name, order in orders:
-            courses[name, order] = goes(name, order)
-            courses[name, "random"] = chance
-    judged = Judged(shown, named, read, level, classifier, followed, courses, importance, known, worst)
+        chance = goes(next(iter(importance.values())), "random")  # random orders serve all maps
+        runs: dict[str, dict[Order, Course]] = {
+            name: {"most": goes(one, "most"), "random": chance, "least": goes(one, "least")}
+            for name, one in importance.items()
+        }
+
+    def estimate(of: str, courses: list[Course], shared: int = 1) -> Estimate:
+        """Estimate an area, or the first minus the second, at a level shared with so many others."""
+        own, signs = 1 - (1 - level) / shared, (1, -1)[: len(courses)]
+        values = sum(sign * run.areas.mean(axis=0) for sign, run in zip(signs, courses, strict=True))
+        mean, (low, high) = mean_interval(np.asarray(values), own)
+        bias, corrected = None, None
+        if known is not None:
+            payoffs = sum(sign * area_payoffs(run, k) for sign, run in zip(signs, courses, strict=True))
+            bounds, (least, most) = bounded_mean(np.asarray(payoffs), known, own)
+            bias = float(mean) - bounds[1], float(mean) - bounds[0]
+            corrected = Interval(low=least, high=most, level=own, method="t", kind="bias-union")
+        interval = Interval(low=float(low), high=float(high), level=own, method="t")
+        return Estimate(
+            measure="area", of=of, value=float(mean), trials=float(n), interval=interval, bias=bias, corrected=corrected
+        )
+
+    def described(run: Course, order: Order) -> tuple[Estimate, PerturbationCurve]:
+        return estimate(order, [run]), curve_of(run, order, setting, known, level)
+
+    results, of_chance = [], described(chance, "random")
+    for name, gone in runs.items():
+        difference = estimate(name, [gone["most"], chance], len(named))
+        means = {f"area_{order}": gone[order].areas.mean(axis=0) for order in ORDERS}
+        of_images: dict[str, Any] = {
+            **means,
+            "difference": means["area_most"] - means["area_random"],
+            "beats": (gone["most"].areas > chance.areas).sum(axis=0),
+            "predicted": np.asarray(classifier.words.classes, dtype=object)[whole.classes],
+            "label": read,
+        }
+        both = {order: of_chance if order == "random" else described(gone[order], order) for order in ORDERS}
+        results.append(
+            MapResult(
+                name=name,
+                verdict=_verdict(difference),
+                difference=difference,
+                areas={order: area for order, (area, _) in both.items()},
+                curves={order: curve for order, (_, curve) in both.items()},
+                images=pd.DataFrame(of_images, index=pd.RangeIndex(n, name="image")),
+                worst=tuple(
+                    WorstCase(
+                        row=int(row),
+                        image=shown[row],
+                        importance=named[name][row],
+                        destroyed=half_gone(shown, int(row), importance[name], setting),
+                        most=gone["most"].values[:, row].mean(axis=0),
+                        random=chance.values[:, row].mean(axis=0),
+                    )
+                    for row in np.argsort(of_images["difference"], kind="stable")[:worst]
+                ),
+            )
+        )
+    couples, pairs = list(itertools.combinations(runs, 2)), []
+    for first, second in couples:
+        gap = estimate(f"{first} - {second}", [runs[name]["most"] for name in (first, second)], len(couples))
+        better = {"holds": first, "misleads": second, "inconclusive": None}[_verdict(gap)]
+        pairs.append(MapDifference(first=first, second=second, estimate=gap, better=better))
     falls = "accuracy" if measured == "accuracy" else "prediction kept"
     if measured == "score" and whole.outputs is not None:
         shares = (whole.outputs >= 0).all() and (np.abs(whole.outputs.sum(axis=1) - 1) < 1e-3).all()
         falls = "probability" if shares else "output"
+    notes = []
+    for name, one in importance.items():
+        distinct = 1 + (np.diff(np.sort(one, axis=1), axis=1) != 0).sum(axis=1).mean()
+        if 1 - distinct / count >= TIED:
+            message = (
+                f"{name!r} has equal values in many regions: on average {distinct:.1f} different values for "
+                f"{count} regions; equal regions have a random order"
+            )
+            notes.append(Note(code="tied-regions", message=message, subject=(name,)))
+    if known is not None:
+        message = f"at most {known.budget.wrong} of {n} labels are assumed to be wrong"
+        notes.append(Note(code="wrong-labels", message=message))
+    if falls == "output":
+        message = "outputs are not probabilities: drops are in their unit; images with large outputs weigh more"
+        notes.append(Note(code="outputs", message=message))
     assumptions = [
         "The images are a random sample of those that the maps are for.",
         "There are enough images for a mean over them to be nearly normal.",
@@ -579,15 +525,12 @@ def perturbation_test(
         assumptions += [f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in known.budget.assumptions]
     elif falls == "accuracy":
         assumptions.append(ALL_CORRECT)
-    arguments: dict[str, object] = {"measure": measured, "region": sides, "steps": length}
-    arguments |= {"destroy": destroy, "n_repeats": n_repeats}
-    if supplied is not None:
-        arguments["noise"] = supplied
-    arguments |= {"level": level, "seed": seed}
+    arguments: dict[str, object] = {"measure": measured, "region": sides, "steps": length, "destroy": destroy}
+    arguments |= {"n_repeats": n_repeats} | ({} if supplied is None else {"noise": supplied})
     met = {} if targets is None else {"targets": "given"}
     return PerturbationTest(
-        maps=judged.map_results(),
-        pairs=judged.pairs(),
+        maps=tuple(results),
+        pairs=tuple(pairs),
         n=n,
         regions=count,
         region=sides,
@@ -598,7 +541,7 @@ def perturbation_test(
         level=level,
         ends=ends,
         assumptions=tuple(assumptions),
-        notes=judged.notes(falls),
+        notes=tuple(notes),
         signature=Signature.of(
             "perturbation_test", arguments | {"level": level, "seed": seed}, n=n, maps=len(named), **met
         ),
