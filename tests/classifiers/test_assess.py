@@ -348,7 +348,7 @@ def test_bad_input() -> None:
         ([0, 1], [0, 1], {"true_labels": [0, 5]}, InputError, "true_labels:"),
         ([0, 1], [0, 1], {"classes": [0]}, InputError, "labels: 1 of 2 values are not among the 1 classes"),
         ([0, 1], [0, 1], {"classes": [0, 1, 1]}, InputError, "classes: expected each class once"),
-        ([0, 1], [0, 1], {"average": "mean"}, UnknownNameError, "average: expected some of macro, micro, weighted"),
+        ([0, 1], [0, 1], {"average": "mean"}, UnknownNameError, "average: expected one of macro, micro, weighted"),
         ([0, 1], [0, 1], {"average": None}, InputTypeError, "average: expected names"),
         ([0, 1], [0, 1], {"average": 3}, InputTypeError, "average: expected names"),
         ([0, 1], [0, 1], {"per_class": "yes"}, InputTypeError, "per_class: expected True or False"),

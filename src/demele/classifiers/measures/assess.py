@@ -42,7 +42,7 @@ from demele.classifiers.row_groups import (
 from demele.classifiers.table_measures import Table
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.kinds import Classes, Confidence, Data, Rate, checked
+from demele.core.kinds import Classes, Confidence, Data, Rate, checked, checked_name
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Ends = tuple[Floats, Floats]
+UNKNOWN: Ends = (np.asarray(math.nan),) * 2
 CLASS_MEASURES = ("precision", "recall", "f1")
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
@@ -156,7 +157,7 @@ class _Assessed:
     """A classifier on labels that are taken as right: its estimates.
 
     What is known of the labels is a subclass, which says how far the correct measures on these rows may be from the
-    observed ones, and which intervals follow.
+    observed ones, and which intervals follow. What is not known is NaN.
     """
 
     assumptions: tuple[str, ...] = (
@@ -164,118 +165,96 @@ class _Assessed:
         ALL_CORRECT,
     )
     notes: tuple[Note, ...] = ()
-    kind: str | None = None
-    method = "score"
-    #: Level of the observed interval that is moved by the bias.
-    inner: float = math.nan
+    kind, method = "", "score"
     audit: CodedAudit | None = None
 
     def __init__(self, data: Labelled, level: float, groups: Groups | None) -> None:
         self.data, self.level, self.groups = data, level, groups
+        #: Level of the observed interval that is moved by the bias.
+        self.inner = level
         self.table = ConfusionCounts(table_of(data), data.vocabulary.classes)
         self.cut: list[tuple[str, Any]] = []
+        self._ends: dict[str, tuple[Ends, Ends, Ends]] = {}
 
-    def true_ends(self, measure: str) -> Ends | None:
+    def true_ends(self, measure: str) -> Ends:
         """Return the least and largest correct value on these rows: shape () for accuracy, else (n_classes,)."""
-        return None
+        return UNKNOWN
 
-    def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
+    def average_bias(self, measure: str, average: Any) -> Ends:
         """Return bounds of observed minus correct for an average over classes."""
-        return None
+        return UNKNOWN
 
-    def bias(self, measure: str) -> Ends | None:
-        """Return bounds of observed minus correct."""
-        ends = self.true_ends(measure)
-        if ends is None:
-            return None
-        value = np.asarray(observed_measure(measure, self.table.counts))
-        return value - ends[1], value - ends[0]
-
-    def corrected(self, measure: str) -> Ends | None:
+    def corrected(self, measure: str, bias: Ends) -> Ends:
         """Return the interval of the correct measure: the observed one, moved by the bias."""
-        bias = self.bias(measure)
-        return None if bias is None else _moved(self.observed(measure, self.inner), bias)
+        return _moved(self.observed(measure, self.inner), bias)
 
-    def corrected_mean(self, measure: str, bias: tuple[float, float] | None) -> Any:
+    def corrected_mean(self, measure: str, bias: Ends) -> Ends:
         """Return the same of a macro average."""
-        return None if bias is None else _moved(self.mean_of(self.observed(measure, self.inner)), bias)
+        return _moved(self.mean_of(self.observed(measure, self.inner)), bias)
 
-    def mean_of(self, ends: Ends) -> tuple[float, float]:
+    def ends(self, measure: str) -> tuple[Ends, Ends, Ends]:
+        """Return the observed interval of a measure, the bounds of its bias, and the interval of the correct one."""
+        if measure not in self._ends:
+            value, (low, high) = observed_measure(measure, self.table.counts), self.true_ends(measure)
+            bias = np.asarray(value - high), np.asarray(value - low)
+            self._ends[measure] = self.observed(measure, self.level), bias, self.corrected(measure, bias)
+        return self._ends[measure]
+
+    def mean_of(self, ends: Ends) -> Ends:
         """Return the mean of the ends of the classes with a label and a value."""
         known = ~np.isnan(ends[0]) & (self.table.support > 0)
-        if not known.any():
-            return math.nan, math.nan
-        return float(ends[0][known].mean()), float(ends[1][known].mean())
+        return (ends[0][known].mean(), ends[1][known].mean()) if known.any() else UNKNOWN
 
-    def counted(self, measure: str) -> tuple[Floats, Floats]:
+    def counted(self, measure: str) -> Ends:
         """Return successes and trials of the proportion behind a measure."""
-        if measure == "accuracy":
-            return np.array([float(self.table.right.sum())]), np.array([float(self.data.n)])
         right = self.table.right.astype(float)
+        if measure == "accuracy":
+            return np.array([right.sum()]), np.array([float(self.data.n)])
         return right, trials_of(measure, right, self.table.predicted, self.table.support).astype(float)
 
     def observed(self, measure: str, level: float) -> Ends:
         """Return the score intervals of a measure."""
-        share: Floats | float = 1.0
-        if self.groups is not None:
-            share = class_shares(self.data, measure, self.groups, level=level)
+        share = 1.0 if self.groups is None else class_shares(self.data, measure, self.groups, level=level)
         low, high = ends_at(*self.counted(measure), share, level=level)
         return as_value(low, measure), as_value(high, measure)
 
     def estimates(self, measure: str) -> list[Estimate]:
         """Return the estimate of accuracy, or one for each class."""
         names: tuple[Any, ...] = (None,) if measure == "accuracy" else self.table.classes
-        hits, trials = self.counted(measure)
-        values = np.atleast_1d(observed_measure(measure, self.table.counts))
-
-        def each(ends: Any) -> list[Any]:
-            return [None] * len(names) if ends is None else list(zip(*np.atleast_1d(*ends), strict=True))
-
-        observed, bias, moved = self.observed(measure, self.level), self.bias(measure), self.corrected(measure)
-        columns = zip(names, values, each(observed), each(bias), each(moved), hits, trials, strict=True)
-        return [self._estimate(measure, *column) for column in columns]
+        ends = [end for pair in self.ends(measure) for end in pair]
+        columns = observed_measure(measure, self.table.counts), *ends, *self.counted(measure)
+        rows = zip(*(np.broadcast_to(column, len(names)).tolist() for column in columns), strict=True)
+        return [self._estimate(measure, name, row) for name, row in zip(names, rows, strict=True)]
 
     def averaged(self, measure: str, average: Any) -> Estimate:
         """Return the average over classes; micro averages and the weighted recall are the accuracy."""
         if average == "micro" or (average == "weighted" and measure == "recall"):
             return replace(self.estimates("accuracy")[0], measure=measure, of=average)
         value, bias = self.table.averaged(measure, average), self.average_bias(measure, average)
-        bias = None if bias is None or math.isnan(bias[0]) else bias
-        if average == "weighted":
-            return self._estimate(measure, average, value, None, bias, None)
-        observed, moved = self.mean_of(self.observed(measure, self.level)), self.corrected_mean(measure, bias)
-        return self._estimate(measure, average, value, observed, bias, moved, method="mean of score intervals")
+        observed = moved = UNKNOWN
+        if average == "macro":
+            observed, moved = self.mean_of(self.ends(measure)[0]), self.corrected_mean(measure, bias)
+        numbers = (value, *observed, *bias, *moved, math.nan, math.nan)
+        return self._estimate(measure, average, numbers, "mean of score intervals")
 
-    def _estimate(
-        self,
-        measure: str,
-        of: Any,
-        value: float,
-        observed: Any,
-        bias: Any,
-        moved: Any,
-        hits: float = math.nan,
-        trials: float = math.nan,
-        method: str | None = None,
-    ) -> Estimate:
-        def interval(ends: Any, method: str, kind: str) -> Interval | None:
-            if ends is None or np.isnan(ends[0]):
-                return None
-            return Interval(low=float(ends[0]), high=float(ends[1]), level=self.level, method=method, kind=kind)
+    def _estimate(self, measure: str, of: Any, numbers: Sequence[Any], method: str = "") -> Estimate:
+        """Return an estimate of a value, the ends of its observed interval, bias and correct interval, and counts."""
+        value, low, high, least_bias, most_bias, least, most, hits, trials = map(float, numbers)
 
-        if moved is not None:
-            if moved[0] < 0 or moved[1] > 1:
-                self.cut.append((measure, of))
-            moved = max(moved[0], 0.0), min(moved[1], 1.0)
+        def interval(low: float, high: float, method: str, kind: str) -> Interval | None:
+            return None if math.isnan(low) else Interval(low=low, high=high, level=self.level, method=method, kind=kind)
+
+        if least < 0 or most > 1:
+            self.cut.append((measure, of))
         return Estimate(
             measure=measure,
             of=of,
-            value=float(value),
-            successes=float(hits),
-            trials=float(trials),
-            interval=interval(observed, method or "score", "sampling"),
-            bias=None if bias is None or np.isnan(bias[0]) else (float(bias[0]), float(bias[1])),
-            corrected=interval(moved, method or self.method, str(self.kind)),
+            value=value,
+            successes=hits,
+            trials=trials,
+            interval=interval(low, high, method or "score", "sampling"),
+            bias=None if math.isnan(least_bias) else (least_bias, most_bias),
+            corrected=interval(max(least, 0.0), min(most, 1.0), method or self.method, self.kind),
         )
 
 
@@ -288,7 +267,6 @@ class _TrueLabels(_Assessed):
         super().__init__(data, level, groups)
         known = data.relabelled(coded_like(true_labels, data, "true_labels"))
         self.correct = ConfusionCounts(table_of(known), data.vocabulary.classes, "true")
-        self.inner = level
         self.assumptions = (
             self.assumptions[0],
             "The true labels are true.",
@@ -301,12 +279,10 @@ class _TrueLabels(_Assessed):
         self.notes = (Note(code="true-labels", message=message),)
 
     def true_ends(self, measure: str) -> Ends:
-        value = observed_measure(measure, self.correct.counts)
-        return value, value
+        return (observed_measure(measure, self.correct.counts),) * 2
 
-    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
-        value = self.table.averaged(measure, average) - self.correct.averaged(measure, average)
-        return value, value
+    def average_bias(self, measure: str, average: Any) -> Ends:
+        return (np.asarray(self.table.averaged(measure, average) - self.correct.averaged(measure, average)),) * 2
 
 
 class _Bounded(_Assessed):
@@ -322,9 +298,9 @@ class _Bounded(_Assessed):
         self.audit = audit
         tail = (1 - level) / 2
         self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
-        self.inner = level if self.budget.level is None else 1 - tail
         known = tuple(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.budget.assumptions)
         if self.budget.level is not None:
+            self.inner = 1 - tail
             known += (
                 f"The numbers of wrong labels hold with a confidence of {1 - tail:.4g}: the error of {1 - level:.4g} "
                 f"is shared evenly between them and the sampling of instances (score intervals at {1 - tail:.4g}).",
@@ -347,26 +323,25 @@ class _Bounded(_Assessed):
 
     def _prove(self, data: Labelled, audit: CodedAudit) -> Note:
         """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
-        given, seen = data.labels[audit.rows], audit.labels
-        found = confusion_counts(seen, given, data.k)
+        found, budget = confusion_counts(audit.labels, data.labels[audit.rows], data.k), self.budget
         np.fill_diagonal(found, 0)
-        if found.sum() > self.budget.wrong:
+        if found.sum() > budget.wrong:
             raise InputError(
                 "noise",
-                f"allows {self.budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
+                f"allows {budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
                 "give a larger rate",
             )
         labels = data.labels.copy()
-        labels[audit.rows] = seen
+        labels[audit.rows] = audit.labels
         known = data.relabelled(labels)
         self.believed = table_of(known)
         self.unsure = self.believed - table_of(known.take(audit.rows))
         self.budget = replace(
-            self.budget,
-            wrong=self.budget.wrong - int(found.sum()),
-            wrong_given=np.maximum(self.budget.wrong_given - found.sum(axis=0), 0),
-            wrong_true=np.maximum(self.budget.wrong_true - found.sum(axis=1), 0),
-            joint=np.maximum(self.budget.joint - found, 0),
+            budget,
+            wrong=budget.wrong - int(found.sum()),
+            wrong_given=np.maximum(budget.wrong_given - found.sum(axis=0), 0),
+            wrong_true=np.maximum(budget.wrong_true - found.sum(axis=1), 0),
+            joint=np.maximum(budget.joint - found, 0),
         )
         message = (
             f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, but do not "
@@ -377,27 +352,25 @@ class _Bounded(_Assessed):
     def true_ends(self, measure: str) -> Ends:
         return correct_bounds(measure, self.believed, self.budget, unsure=self.unsure)
 
-    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
+    def average_bias(self, measure: str, average: Any) -> Ends:
         low, high = average_bounds(measure, average, self.believed, self.budget, unsure=self.unsure)
         value = self.table.averaged(measure, average)
-        return value - high, value - low
+        return np.asarray(value - high), np.asarray(value - low)
 
     def worst(self, measure: str) -> Ends:
         """Return the union of the score intervals on every true labels that are possible."""
         if self.groups is None:
             return worst_case_interval(measure, self.believed, self.budget, level=self.inner, unsure=self.unsure)
         if measure != "accuracy":
-            return np.full(self.data.k, np.nan), np.full(self.data.k, np.nan)
+            return UNKNOWN
         trials = self.data.n * alike_share(self.groups, level=self.inner)
         low, high = (score_interval(end * trials, trials, level=self.inner) for end in self.true_ends(measure))
         return low[0], high[1]
 
-    def corrected(self, measure: str) -> Any:
-        return _joined(super().corrected(measure), self.worst(measure))
+    def corrected(self, measure: str, bias: Ends) -> Ends:
+        return _joined(super().corrected(measure, bias), self.worst(measure))
 
-    def corrected_mean(self, measure: str, bias: tuple[float, float] | None) -> Any:
-        if bias is None:
-            return None
+    def corrected_mean(self, measure: str, bias: Ends) -> Ends:
         down = up = math.nan
         trials = self.counted(measure)[1]
         low, high = (end / (2 - end) if measure == "f1" else end for end in self.true_ends(measure))
@@ -415,8 +388,7 @@ class _Bounded(_Assessed):
 class _Audited(_Assessed):
     """Expert labels of a random sample of rows: the correct measures are estimated."""
 
-    kind = "design"
-    method = "audit"
+    kind, method = "design", "audit"
 
     def __init__(
         self,
@@ -428,18 +400,9 @@ class _Audited(_Assessed):
         expert_error: float,
     ) -> None:
         super().__init__(data, level, groups)
-        self.expert_error = expert_error
         self.audit: CodedAudit = audit
-        self.found: dict[tuple[str, str], Ends] = {}
+        self.expert_error = expert_error
         wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
-        most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
-        self.limits = None if rate is None else _Bounded(data, level, groups, rate, None)
-        if most is not None and wrong > most:
-            raise InputError(
-                "noise",
-                f"allows {most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
-                "or leave it out",
-            )
         drawn = {
             "uniform": "uniformly at random, without replacement",
             "weighted": "at random, with the probabilities supplied",
@@ -450,14 +413,22 @@ class _Audited(_Assessed):
             f"The {audit.k} audited rows were drawn {drawn}, independent of the expert's answers.",
             expert_words(expert_error),
             *audit.assumed(data.labels),
-            *(() if most is None else (f"At most {most} of the {data.n} labels are wrong.",)),
         )
         notes = [*audit.notes(data.labels), *audit_notes(data, audit)]
-        if rate is not None and most is not None and audit.design == "uniform":
+        self.limits = None
+        if rate is not None:
+            self.limits, most = _Bounded(data, level, groups, rate, None), int(np.floor(rate * data.n + 1e-9))
+            self.assumptions += (f"At most {most} of the {data.n} labels are wrong.",)
+            if wrong > most:
+                raise InputError(
+                    "noise",
+                    f"allows {most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
+                    "or leave it out",
+                )
             from scipy.stats import hypergeom
 
             chance = float(hypergeom.sf(wrong - 1, data.n, most, audit.k))
-            if chance < UNLIKELY:
+            if chance < UNLIKELY and audit.design == "uniform":
                 message = (
                     f"the audit found {wrong} wrong labels of {audit.k}; if at most a share of {rate:g} were wrong, so "
                     f"many would be found with probability {chance:.2g}: the rate seems too small, and the intervals "
@@ -476,34 +447,26 @@ class _Audited(_Assessed):
             notes.append(Note(code="expert-error", message=message))
         self.notes = tuple(notes)
 
-    def true_ends(self, measure: str) -> Ends:
-        return self._ends(measure, "test_set")
+    def true_ends(self, measure: str, inference: AuditInference = "test_set") -> Ends:
+        if measure != "accuracy" and self.expert_error:
+            return UNKNOWN
+        _, low, high = audited_ends(self.data, self.audit, measure, self.level, inference=inference, groups=self.groups)
+        if self.limits is not None:  # no further than so few wrong labels allow
+            worst = self.limits.worst(measure) if inference == "population" else self.limits.true_ends(measure)
+            some = np.isfinite(low)
+            low, high = np.fmax(low, np.where(some, worst[0], low)), np.fmin(high, np.where(some, worst[1], high))
+        if self.expert_error:
+            low, high = np.clip(low - self.expert_error, 0, 1), np.clip(high + self.expert_error, 0, 1)
+        return low, high
 
-    def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
-        bias = self.bias(measure)
-        return None if bias is None or average != "macro" else self.mean_of(bias)
+    def average_bias(self, measure: str, average: Any) -> Ends:
+        return self.mean_of(self.ends(measure)[1]) if average == "macro" and not self.expert_error else UNKNOWN
 
-    def corrected(self, measure: str) -> Ends:
-        return self._ends(measure, "population")
+    def corrected(self, measure: str, bias: Ends) -> Ends:
+        return self.true_ends(measure, "population")
 
-    def corrected_mean(self, measure: str, bias: tuple[float, float] | None) -> Any:
-        return self.mean_of(self.corrected(measure))
-
-    def _ends(self, measure: str, inference: AuditInference) -> Ends:
-        if (measure, inference) not in self.found:
-            known: dict[str, Any] = {"inference": inference, "groups": self.groups}
-            low = high = np.full(self.data.k, np.nan)
-            if measure == "accuracy" or not self.expert_error:
-                _, low, high = audited_ends(self.data, self.audit, measure, self.level, **known)
-            if self.limits is not None:  # no further than so few wrong labels allow
-                worst = self.limits.worst(measure) if inference == "population" else self.limits.true_ends(measure)
-                some = np.isfinite(low)
-                low, high = np.fmax(low, np.where(some, worst[0], low)), np.fmin(high, np.where(some, worst[1], high))
-            ends = low, high
-            if measure == "accuracy" and self.expert_error:
-                ends = np.clip(low - self.expert_error, 0, 1), np.clip(high + self.expert_error, 0, 1)
-            self.found[measure, inference] = ends
-        return self.found[measure, inference]
+    def corrected_mean(self, measure: str, bias: Ends) -> Ends:
+        return UNKNOWN if self.expert_error else self.mean_of(self.ends(measure)[2])
 
 
 def table_of(data: Labelled) -> Counts:
@@ -512,12 +475,12 @@ def table_of(data: Labelled) -> Counts:
     return table
 
 
-def _moved(ends: Any, bias: Any) -> tuple[Any, Any]:
+def _moved(ends: Ends, bias: Ends) -> Ends:
     """Return the union of an interval moved by minus every bias between two bounds (Benjelloun, eq. 6.30)."""
     return ends[0] - bias[1], ends[1] - bias[0]
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _joined(first: Ends, second: Ends) -> Ends:
     """Join two pairs of ends; NaN of either is kept."""
     return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
 
@@ -629,11 +592,7 @@ def assess(
     names = (average,) if isinstance(average, str) else average
     if not np.iterable(names):
         raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {quoted(average)}")
-    known = get_args(Average)
-    wrong = [name for name in names if name not in known]
-    if wrong:
-        raise UnknownNameError("average", f"expected some of {', '.join(known)}, got {wrong[0]!r}")
-    averages = tuple(dict.fromkeys(names))
+    averages = tuple(dict.fromkeys(checked_name(name, "average", get_args(Average)) for name in names))
     rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
     refuse_many_classes(data)
@@ -667,21 +626,18 @@ def assess(
         message = f"all labels are {name!r}, so only the accuracy is given: recall would be the same, precision 100%"
         first_notes = [Note(code="one-class", message=message, subject=(str(name),))]
     (accuracy,) = found.estimates("accuracy")
-    estimates = [accuracy, turned(accuracy)]
+    estimates = [accuracy, error_of(accuracy)]
     if per_class:
         columns = [found.estimates(measure) for measure in CLASS_MEASURES]
         estimates += [column[k] for k in range(data.k) for column in columns]
     estimates += [found.averaged(measure, name) for name in averages for measure in CLASS_MEASURES]
-    apart = None
+    apart, met = None, {} if true_labels is None else {"bias": "from true labels"}
     if clusters is not None:
         apart = data.n * effective_share(*row_counts(data, "accuracy", None, 0), clusters, level=0.95)
-    known_of = {"noise": rate, "audit": found.audit}
-    arguments: dict[str, object] = {"level": level} | {key: one for key, one in known_of.items() if one is not None}
-    arguments |= {"expert_error": expert_error} if expert_error else {}
-    arguments |= {"per_class": per_class, "average": averages}
-    met = {} if true_labels is None else {"bias": "from true labels"}
-    if clusters is not None:
         met["groups"] = digest(clusters.codes)
+    given = {"noise": rate, "audit": found.audit, "expert_error": expert_error or None}
+    arguments: dict[str, object] = {"level": level} | {key: one for key, one in given.items() if one is not None}
+    arguments |= {"per_class": per_class, "average": averages}
     return Assessment(
         estimates=tuple(estimates),
         n=data.n,
@@ -700,20 +656,16 @@ def assess(
     )
 
 
-def turned(accuracy: Estimate) -> Estimate:
+def error_of(accuracy: Estimate) -> Estimate:
     """Return the error of an accuracy."""
-
-    def other(interval: Interval | None) -> Interval | None:
-        return None if interval is None else replace(interval, low=1 - interval.high, high=1 - interval.low)
-
+    both: dict[str, Any] = {"interval": accuracy.interval, "corrected": accuracy.corrected}
     return replace(
         accuracy,
         measure="error",
         value=1 - accuracy.value,
         successes=accuracy.trials - accuracy.successes,
-        interval=other(accuracy.interval),
         bias=None if accuracy.bias is None else (-accuracy.bias[1], -accuracy.bias[0]),
-        corrected=other(accuracy.corrected),
+        **{key: one and replace(one, low=1 - one.high, high=1 - one.low) for key, one in both.items()},
     )
 
 
