@@ -148,7 +148,7 @@ def test_the_frame_of_the_library_comes_back(tmp_path: Path, warned: list[str]) 
             "0,1\n0.9,0.101\n0.1,0.9\n",
             "expected rows that sum to 1, 1 does not, .*; if that is rounding, divide each row by",
         ),
-        ("true,0,1\n0,0.9,0.1\n1,0.2,0.9\n", "1 does not, first row 1 with sum 1.1: row = true class"),
+        ("true,0,1\n0,0.9,0.1\n1,0.2,0.9\n", "1 does not, first row 1 with sum 1.1; row = true class"),
         ("0,1\n1.2,0.1\n0.2,0.8\n", "1 value outside"),
         ("0,1\n90,-1\n1,9\n", "expected whole numbers >= 0, got 1 other, first -1 at row 0"),
         ("0,1\n0.9,nan\n0.1,0.9\n", "1 missing or infinite value"),

@@ -267,7 +267,7 @@ def hdf5_images(
 
 
 def _chunked(path: Path, name: str, n: int, slab: int, many: int) -> Iterator[Pixels]:
-    """Yield the images of a data set in chunks, of which each holds ``slab`` images, in order."""
+    """Yield the images of a data set in order; each chunk holds ``slab`` of them."""
     step = max(slab, many // slab * slab)
     with require("h5py", purpose=f"reading {path.name}").File(path, "r") as file:
         for start in range(0, n, step):
