@@ -307,12 +307,6 @@ def test_mistakes_are_told(demele: Program, noisy: Path, words: tuple[str, ...],
     demele.refused(message, *CALL, *words)
 
 
-def test_a_file_of_json_tells_of_all_factors(demele: Program, noisy: Path) -> None:
-    (noisy / "noise.json").write_text(json.dumps({"shape": {"counts": [[90, 10, 0], [0, 90, 10], [10, 0, 90]]}}))
-    run = demele(*CALL, "--factor-noise", "noise.json", "--format", "json")
-    assert corrected(run)["mig"]["method"] == "transition"
-
-
 def test_one_factor_of_a_file_with_columns_called_as_factors(demele: Program, noisy: Path) -> None:
     words = ("--factor-noise", "shape=audited.csv", "--factor-noise", "size=t.csv", "--format", "json")
     beside = ("--factor-noise", "shape=shape.csv", "--factor-noise", "size=t.csv", "--format", "json")

@@ -4,7 +4,6 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.core.kinds import joined, share_or_file, unquoted
 from demele.files.label_files import class_text, classes_like, in_file, read_transition
 from demele.files.named import escaped, is_empty, read_table, split_name
-from demele.files.table_files import Warn, json_of, listed
-from demele.labels import TransitionCounts, TransitionMatrix
+from demele.files.table_files import Warn, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -408,8 +406,8 @@ def read_factor_noise(items: Iterable[str], columns: Factors, *, design: str | N
     Parameters
     ----------
     items : iterable of str
-        FACTOR=RATE; FACTOR=FILE, a transition or an audit; a JSON file that says so of several; or a file of audits,
-        with columns row and one called as each audited factor.
+        FACTOR=RATE; FACTOR=FILE, a transition or an audit; or a file of audits, with columns row and one called as each
+        audited factor.
     columns : Factors
         As they were read, to know their names and classes.
 
@@ -427,11 +425,6 @@ def _known(item: str, columns: Factors, design: str | None, warn: Warn) -> dict[
     name, mark, said = item.rpartition("=")
     name, said = unquoted(name), said.strip()
     if not mark or (name not in columns.names and split_name(item)[0].exists()):
-        if Path(item).suffix.lower() == ".json":
-            content, _ = json_of(Path(item))
-            if not isinstance(content, dict):
-                raise FormatError(f'{item}: expected an object of factors, such as {{"shape": 0.05}}')
-            return {str(name): _of_entry(f"{item}: {name}", said) for name, said in content.items()}
         return dict(read_factor_audits(item, columns.names, design, warn))
     if name not in columns.names:
         raise InputError(f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, columns.names))}")
@@ -466,14 +459,3 @@ def _classes(column: Any) -> NDArray[Any]:
     values = np.asarray(column.values, dtype=np.intp)
     found: NDArray[Any] = classes[np.where(values >= 0, values, 0)]
     return found
-
-
-def _of_entry(where: str, said: Any) -> object:
-    if isinstance(said, int | float) and not isinstance(said, bool):
-        return float(said)
-    ways: dict[str, Callable[..., object]] = {"transition": TransitionMatrix, "counts": TransitionCounts}
-    given = [way for way in ways if isinstance(said, dict) and way in said]
-    if len(given) != 1:
-        raise FormatError(f"{where}: expected a rate, or an object with one of {', '.join(ways)}")
-    with in_file(where, probabilities="transition", counts="counts"):
-        return ways[given[0]](said[given[0]], said.get("classes"))

@@ -53,8 +53,6 @@ def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
             pick = picking(split_name(text)[0], names[0])
             held = f"holds {len(names)} columns ({listed(names, 6)}); pick one, such as {pick}"
         raise InputError(f"{text}: {held}")
-    if table.shape[1] == 0:
-        raise InputError(f"{text}: expected one class per row, got no column")
     if isinstance(table, np.ndarray):
         return table[:, 0]
     if not numbers:

@@ -500,22 +500,15 @@ def write_columns(frame: "pd.DataFrame", path: Path) -> None:
     content: bytes | str
     if suffix == ".parquet":
         content = frame.to_parquet(index=False)
-    elif suffix == ".json":
-        content = frame.to_json(orient="records", double_precision=15)
-    elif suffix == ".npz":
-        arrays: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
+    elif suffix == ".npz":  # archives hold no Python objects
+        held = {str(name): frame[name].to_numpy() for name in frame}
+        arrays: dict[str, Any] = {name: one.astype(str) if one.dtype.kind == "O" else one for name, one in held.items()}
         archive = io.BytesIO()
         np.savez_compressed(archive, **arrays)
         content = archive.getvalue()
     else:
-        content = csv_text(frame, delimiter="\t" if suffix == ".tsv" else ",")
+        content = csv_text(frame, delimiter="\t")
     write_whole(path, content)
-
-
-def _plain(column: "pd.Series[Any]") -> Any:
-    """Return an array without Python objects, which archives of arrays do not hold."""
-    values = column.to_numpy()
-    return values.astype(str) if values.dtype.kind == "O" else values
 
 
 def read_frame(text: str, warn: Warn) -> "pd.DataFrame":

@@ -8,9 +8,8 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from demele.core.errors import FormatError, InputError, UnknownNameError, in_backticks, quoted, shortened
@@ -127,29 +126,12 @@ def _run(path: Path, argument: str) -> tuple[ModuleType, str]:
     sys.modules[module.__name__] = module  # only while it runs: dataclasses look their module up
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            _Compiled(module.__name__, str(path), code).exec_module(module)
+            exec(code, vars(module))
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
-        raise InputError(argument, f"{path}{where}: raised {type(error).__name__}: {_told(error)}") from error
+        told = traceback.format_exception_only(error)[-1].strip()
+        raise InputError(argument, f"{path}{where}: raised {shortened(told)}") from error
     finally:
         del sys.modules[module.__name__]
     return module, digest
-
-
-class _Compiled(SourceFileLoader):
-    """Runs a file that was compiled already, and writes no cache."""
-
-    def __init__(self, name: str, path: str, code: CodeType) -> None:
-        super().__init__(name, path)
-        self._code = code
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self._code
-
-
-def _told(error: BaseException) -> str:
-    try:
-        return shortened(str(error))
-    except Exception:  # noqa: BLE001 - an exception of the user's own may fail to say what it is
-        return "an error without a text"
