@@ -10,6 +10,8 @@ is removed when the rows are written; the time is only written if it ran in one 
 
 import argparse
 import functools
+import lzma
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,9 +20,22 @@ from typing import Any
 
 from benchmarks.cases import write_rows
 from demele import bench
-from demele.bench import stored
 from demele.bench.scenarios import SCENARIOS
-from demele.bench.stored import FEWER, FEWER_SAMPLES, N_SAMPLES, SEEDS, SLOW_SEEDS, fewer_seeds
+from demele.bench.stored import (
+    FEWER,
+    FEWER_SAMPLES,
+    FILE,
+    MENDED,
+    N_SAMPLES,
+    SEEDS,
+    SLOW_SEEDS,
+    Found,
+    read_rows,
+    text_of,
+)
+from demele.bench.verdicts import Curve, Findings
+from demele.core.errors import FormatError
+from demele.core.outputs import write_whole
 from demele.runtime.progress import progress
 
 
@@ -39,6 +54,70 @@ def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) ->
         "wall minutes": round(wall_seconds / 60, 1),
         "minutes in metrics, over processes": round(work / 60 / jobs, 1),
     }
+
+
+def fewer_seeds(metric: str) -> dict[str, int]:
+    """Return the seeds of a metric of :data:`FEWER`, by kind of scenario, and by name where there are fewer still."""
+    return {"source": FEWER[metric], "added": FEWER[metric], **{name: min(FEWER[metric], 3) for name in MENDED}}
+
+
+def in_one(whole: Found, added: Found) -> Found:
+    """Return two runs of the same metrics as one; on a scenario of both, the second counts."""
+    named = {item.name: item for item in (*whole.scenarios, *added.scenarios)}
+    fields = ("seeds", "slow_seeds", "curves", "seconds", "rows_of")
+    merged: Any = {name: {**getattr(whole, name), **getattr(added, name)} for name in fields}
+    return replace(whole, scenarios=tuple(named[name] for name in SCENARIOS if name in named), **merged)
+
+
+def rounded(curve: Curve) -> Curve:
+    """Return a curve whose values keep four digits, of them and of their distance to 1, and at least six decimals."""
+
+    def short(value: float | str) -> float | str:
+        if isinstance(value, str) or value in (0, 1):
+            return value
+        return round(value, max(6, 4 - math.floor(math.log10(min(abs(value), abs(1 - value))))))
+
+    return replace(curve, outcomes=[list(map(short, of_seeds)) for of_seeds in curve.outcomes])
+
+
+def write_reference(found: Findings, path: Path, *, keep: bool = False) -> None:
+    """Write the rows of each metric of a run, its values :func:`rounded`; those of other metrics stay as they are.
+
+    Parameters
+    ----------
+    found : Findings
+    path : Path
+    keep : bool
+        Keep what the file holds of other scenarios.
+
+    Raises
+    ------
+    FormatError
+        If rows that are kept were made in another way.
+    """
+    rows = read_rows(path)
+    for item in found.candidates:
+        of_item = {name: curve for (metric, name), curve in found.curves.items() if metric == item.name}
+        held = [name for name, curve in of_item.items() if curve.declined is None and curve.characterised]
+        own = Findings(
+            candidates=(item,),
+            scenarios=tuple(one for one in found.scenarios if one.name in held),
+            protocol=found.protocol,
+            n_samples=found.rows_for(item.name),
+            level=found.level,
+            seeds={},
+            slow_seeds={},
+            curves={(item.name, name): rounded(of_item[name]) for name in held},
+            seconds={key: own for key, own in found.seconds.items() if key[0] == item.group},
+            version=found.version,
+        )
+        if keep and item.name in rows:
+            before = rows[item.name]
+            if any(getattr(before, what) != getattr(own, what) for what in ("version", "protocol", "n_samples")):
+                raise FormatError(f"the rows of {item.name} were made in another way; compute all of them")
+            own = in_one(before, own)
+        rows[item.name] = own
+    write_whole(path, lzma.compress(b"\n".join(text_of(rows[name]) for name in sorted(rows)), preset=9))
 
 
 def _of_run(seeds: Mapping[str, int], scenarios: Sequence[str] | None) -> dict[str, int]:
@@ -61,7 +140,7 @@ def of_fewer(metric: str, scenarios: Sequence[str] | None, store: Path, how: Any
             sizes: dict[str, Any] = {"seeds": seeds, "slow_seeds": seeds, "n_rows": n_samples, "store": kept}
             found.append(bench.check_metrics(metric, own, **sizes, **how))
     # what is written is of the fewer rows; a scenario that counts rows says itself how many there are
-    return replace(functools.reduce(stored.in_one, found), fewer_rows={metric: FEWER_SAMPLES})
+    return replace(functools.reduce(in_one, found), fewer_rows={metric: FEWER_SAMPLES})
 
 
 def main() -> None:
@@ -89,7 +168,7 @@ def main() -> None:
         runs.append(bench.check_metrics(usual, asked.scenario, seeds=seeds, slow_seeds=slow_seeds, store=store, **how))
     runs += [of_fewer(name, asked.scenario, store, how) for name in fewer]
     for found in runs:
-        stored.write_rows(found, stored.FILE, keep=asked.scenario is not None)
+        write_reference(found, FILE, keep=asked.scenario is not None)
     # rows of code that is changed afterwards must not be taken for those of the change
     for kept in (store, *(store.with_name(f"{store.name}-{rows}") for rows in (FEWER_SAMPLES, N_SAMPLES))):
         kept.unlink(missing_ok=True)

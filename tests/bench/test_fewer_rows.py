@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.characterise import fewer_seeds
 from demele import bench
 from demele.bench import stored
-from demele.bench.stored import FEWER, FEWER_SAMPLES, N_SAMPLES, fewer_seeds, samples_of
+from demele.bench.stored import FEWER, FEWER_SAMPLES, N_SAMPLES, samples_of
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE
 

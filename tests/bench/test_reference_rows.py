@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.characterise import fewer_seeds, write_reference
 from demele import bench
 from demele.bench import metric_documents
-from demele.bench.stored import FEWER, FILE, fewer_seeds, write_rows
+from demele.bench.stored import FEWER, FILE
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
 from tests.refusals import refuses
@@ -86,7 +87,7 @@ def damaged(path: Path, metric: str, change: Callable[[dict[str, Any]], object])
 def test_what_is_written_is_what_was_read(tmp_path: Path) -> None:
     found = reference()
     groups = [item.group for item in found.candidates]
-    write_rows(found, tmp_path / "again.xz")
+    write_reference(found, tmp_path / "again.xz")
     again, before = held(tmp_path / "again.xz"), held(FILE)
     assert list(before) == sorted(before)
     for place, item in enumerate(found.candidates):
@@ -101,7 +102,7 @@ def test_what_is_written_is_what_was_read(tmp_path: Path) -> None:
 def test_rows_of_one_metric_are_those_of_a_run_and_no_others_are_touched(file: Path) -> None:
     found = bench.check_metrics("sap", "mixing", seeds=1)
     before = held(file)
-    write_rows(found, file)
+    write_reference(found, file)
     after = held(file)
     assert list(after) == list(before)
     assert [name for name in after if after[name] != before[name]] == ["sap"]
@@ -131,16 +132,16 @@ def test_rows_of_one_scenario_take_the_place_of_their_own_only(file: Path) -> No
     def checked(scenario: str, **given: Any) -> Any:
         return replace(bench.check_metrics("sap", scenario, seeds=1, **given), version=before["demele"])
 
-    write_rows(checked("mixing"), file, keep=True)
+    write_reference(checked("mixing"), file, keep=True)
     after = held(file)["sap"]
     assert after["scenarios"] == before["scenarios"]
     changed_ones = [new for new, old in zip(after["curves"], before["curves"], strict=True) if new != old]
     assert [[len(own) for own in one["outcomes"]] for one in changed_ones] == [[1] * 6]
     assert changed_ones[0]["scenario"] == "mixing"
     damaged(file, "sap", without("noise"))
-    write_rows(checked("noise"), file, keep=True)  # rows that were not there are added
+    write_reference(checked("noise"), file, keep=True)  # rows that were not there are added
     assert held(file)["sap"]["scenarios"] == before["scenarios"]
-    refuses(FormatError, "the rows of sap were made", write_rows, checked("noise", n_rows=200), file, keep=True)
+    refuses(FormatError, "the rows of sap were made", write_reference, checked("noise", n_rows=200), file, keep=True)
 
 
 def check_everything_says_so(found: bench.Characterisation, metric: str) -> None:

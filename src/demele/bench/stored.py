@@ -4,10 +4,9 @@ import gzip
 import io
 import json
 import lzma
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar, cast
@@ -20,7 +19,6 @@ from demele.bench.scenario import EXPECTATIONS, Candidate, Same, Scenario, expec
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import REVIEW_CRITERIA, Curve, Findings, Part, Status, Verdict, judged_part, row_name
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened
-from demele.core.outputs import write_whole
 from demele.core.reading import check_nesting, check_shape, check_unpacked, parsing
 from demele.core.result import plain
 from demele.metrics.catalogue import CATALOGUE
@@ -56,10 +54,11 @@ _SHAPE = {
 
 def packed(found: Findings) -> bytes:
     """Write a characterisation; the same one gives the same bytes."""
-    return gzip.compress(_text(found), mtime=0)
+    return gzip.compress(text_of(found), mtime=0)
 
 
-def _text(found: Findings) -> bytes:
+def text_of(found: Findings) -> bytes:
+    """Write findings as one line of JSON."""
     content = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
@@ -206,12 +205,12 @@ def _not_in_the_file(*_: Any) -> Any:
 #: The rows, a line for each metric; a metric without one was not yet characterised.
 FILE = Path(__file__).with_name("reference.xz")
 #: Scores that are corrected or aligned take as long as many, and hardly vary.
-_MENDED = ("mislabelled", "mislabelled_corrected", "rotation_aligned")
+MENDED = ("mislabelled", "mislabelled_corrected", "rotation_aligned")
 #: How rows are made, but of the metrics below: fewer seeds where predictors are trained, and on the scenarios that are
 #: not the review's.
 PROTOCOL, N_SAMPLES, LEVEL = "review2022", 20_000, 0.95
-SEEDS: Mapping[str, int] = {"source": 100, "added": 20, **dict.fromkeys(_MENDED, 5)}
-SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5, **dict.fromkeys(_MENDED, 3)}
+SEEDS: Mapping[str, int] = {"source": 100, "added": 20, **dict.fromkeys(MENDED, 5)}
+SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5, **dict.fromkeys(MENDED, 3)}
 #: Metrics that take seconds a call, of which the usual rows would take days, and their seeds: fewer, of fewer rows too,
 #: but where the number of rows itself is varied. Wherever their rows are shown, that is said.
 FEWER: Mapping[str, int] = {"capacity_explicitness": 5, "nk": 3, "tmex": 5, "unique_information": 5}
@@ -223,81 +222,17 @@ def samples_of(metric: str) -> int:
     return FEWER_SAMPLES if metric in FEWER else N_SAMPLES
 
 
-def fewer_seeds(metric: str) -> dict[str, int]:
-    """Return the seeds of a metric of :data:`FEWER`, by kind of scenario, and by name where there are fewer still."""
-    return {"source": FEWER[metric], "added": FEWER[metric], **{name: min(FEWER[metric], 3) for name in _MENDED}}
-
-
-def in_one(whole: Found, added: Found) -> Found:
-    """Return two runs of the same metrics as one; on a scenario of both, the second counts."""
-    named = {item.name: item for item in (*whole.scenarios, *added.scenarios)}
-    fields = ("seeds", "slow_seeds", "curves", "seconds", "rows_of")
-    merged: Any = {name: {**getattr(whole, name), **getattr(added, name)} for name in fields}
-    return replace(whole, scenarios=tuple(named[name] for name in SCENARIOS if name in named), **merged)
-
-
-def rounded(curve: Curve) -> Curve:
-    """Return a curve whose values keep four digits, of them and of their distance to 1, and at least six decimals."""
-
-    def short(value: float | str) -> float | str:
-        if isinstance(value, str) or value in (0, 1):
-            return value
-        return round(value, max(6, 4 - math.floor(math.log10(min(abs(value), abs(1 - value))))))
-
-    return replace(curve, outcomes=[list(map(short, of_seeds)) for of_seeds in curve.outcomes])
-
-
 def read_rows(path: Path) -> dict[str, Findings]:
     """Return the rows of each metric that has some.
 
     Raises
     ------
     FormatError
-        If the file is not what :func:`write_rows` writes.
+        If the file is not what ``benchmarks.characterise`` writes.
     """
     lines = lzma.decompress(path.read_bytes()).splitlines() if path.exists() else []
     rows = [_of_text(line, f"{path.name}, line {number}", Findings) for number, line in enumerate(lines, 1)]
     return {own.candidates[0].name: own for own in rows}
-
-
-def write_rows(found: Findings, path: Path, *, keep: bool = False) -> None:
-    """Write the rows of each metric of a run, its values :func:`rounded`; those of other metrics stay as they are.
-
-    Parameters
-    ----------
-    found : Findings
-    path : Path
-    keep : bool
-        Keep what the file holds of other scenarios.
-
-    Raises
-    ------
-    FormatError
-        If rows that are kept were made in another way.
-    """
-    rows = read_rows(path)
-    for item in found.candidates:
-        of_item = {name: curve for (metric, name), curve in found.curves.items() if metric == item.name}
-        held = [name for name, curve in of_item.items() if curve.declined is None and curve.characterised]
-        own = Findings(
-            candidates=(item,),
-            scenarios=tuple(one for one in found.scenarios if one.name in held),
-            protocol=found.protocol,
-            n_samples=found.rows_for(item.name),
-            level=found.level,
-            seeds={},
-            slow_seeds={},
-            curves={(item.name, name): rounded(of_item[name]) for name in held},
-            seconds={key: own for key, own in found.seconds.items() if key[0] == item.group},
-            version=found.version,
-        )
-        if keep and item.name in rows:
-            before = rows[item.name]
-            if any(getattr(before, what) != getattr(own, what) for what in ("version", "protocol", "n_samples")):
-                raise FormatError(f"the rows of {item.name} were made in another way; compute all of them")
-            own = in_one(before, own)
-        rows[item.name] = own
-    write_whole(path, lzma.compress(b"\n".join(_text(rows[name]) for name in sorted(rows)), preset=9))
 
 
 def referred(kind: type[Found], metrics: Sequence[str], rows: Mapping[str, Findings]) -> Found:
@@ -308,58 +243,46 @@ def referred(kind: type[Found], metrics: Sequence[str], rows: Mapping[str, Findi
     FormatError
         If rows were made in another way than those of the others.
     """
-    candidates = chosen_candidates(metrics)
-    scenarios = tuple(SCENARIOS.values())
+    candidates, scenarios = chosen_candidates(metrics), tuple(SCENARIOS.values())
     rows = {item.name: rows[item.name] for item in candidates if item.name in rows}
-    for metric, held in rows.items():
-        for what, expected in (("protocol", PROTOCOL), ("n_samples", samples_of(metric))):
-            if getattr(held, what) != expected:
-                own = getattr(held, what)
-                raise FormatError(f"expected rows of {metric} of {what} {expected!r}, got {own!r}")
     curves: dict[tuple[str, str], Curve] = {}
     seconds: dict[tuple[str, str], tuple[NDArray[np.float64], ...]] = {}
-    for scenario in scenarios:
-        for item in candidates:
-            key, reason = (item.name, scenario.name), declined(item, scenario)
-            known = rows[item.name].curves.get(key) if item.name in rows and reason is None else None
-            curves[key] = known or Curve(*key, [()] * len(scenario.severities), reason)
     for item in candidates:
-        for (_, name), medians in rows[item.name].seconds.items() if item.name in rows else ():
+        held = rows.get(item.name)
+        for what, expected in (("protocol", PROTOCOL), ("n_samples", samples_of(item.name))):
+            if held is not None and getattr(held, what) != expected:
+                raise FormatError(f"expected rows of {item.name} of {what} {expected!r}, got {getattr(held, what)!r}")
+        for scenario in scenarios:
+            key, reason = (item.name, scenario.name), declined(item, scenario)
+            known = None if held is None or reason is not None else held.curves.get(key)
+            curves[key] = known or Curve(*key, [()] * len(scenario.severities), reason)
+        for (_, name), medians in {} if held is None else held.seconds.items():
             # Metrics of one group share a call: the first tells its time, others may have been timed by themselves.
             seconds.setdefault((item.group, name), medians)
-    fewer = {item.name: samples_of(item.name) for item in candidates if samples_of(item.name) != N_SAMPLES}
+
+    def most_seeds(slow: bool, usual: Mapping[str, int]) -> dict[str, int]:
+        """Return the seeds of each scenario: those of the metric that has most, or the usual number."""
+        most = {}
+        for scenario in scenarios:
+            own = [curves[item.name, scenario.name].outcomes for item in candidates if item.slow is slow]
+            number = usual.get(scenario.name, usual["source" if scenario.kind == "source" else "added"])
+            most[scenario.name] = max((len(of_seeds) for one in own for of_seeds in one), default=0) or number
+        return most
+
     return kind(
         candidates=candidates,
         scenarios=scenarios,
         protocol=PROTOCOL,
         n_samples=N_SAMPLES,
         level=LEVEL,
-        seeds=_most_seeds(scenarios, [item for item in candidates if not item.slow], curves, SEEDS),
-        slow_seeds=_most_seeds(scenarios, [item for item in candidates if item.slow], curves, SLOW_SEEDS),
+        seeds=most_seeds(False, SEEDS),
+        slow_seeds=most_seeds(True, SLOW_SEEDS),
         curves=curves,
         seconds=seconds,
-        fewer_rows=fewer,
+        fewer_rows={item.name: FEWER_SAMPLES for item in candidates if item.name in FEWER},
         version=", ".join(dict.fromkeys(own.version for own in rows.values())),
     )
 
-
-def _most_seeds(
-    scenarios: Sequence[Scenario],
-    candidates: Sequence[Candidate],
-    curves: Mapping[tuple[str, str], Curve],
-    usual: Mapping[str, int],
-) -> dict[str, int]:
-    """Return the seeds of each scenario: those of the metric that has most; the usual number where none has any."""
-    most = {}
-    for scenario in scenarios:
-        own = [curves[item.name, scenario.name] for item in candidates]
-        counts = [len(of_seeds) for curve in own for of_seeds in curve.outcomes]
-        kind = "source" if scenario.kind == "source" else "added"
-        most[scenario.name] = max(counts, default=0) or usual.get(scenario.name, usual[kind])
-    return most
-
-
-# A characterisation as plain lists, texts and numbers -----------------------------------------------------------------
 
 # What the review printed ----------------------------------------------------------------------------------------------
 
@@ -502,31 +425,44 @@ def _invariances(found: Findings, item: Candidate) -> list[dict[str, Any]]:
     return lines
 
 
+# A characterisation as plain lists, texts and numbers -----------------------------------------------------------------
+
+
+def _some(thing: object, names: str) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names.split()}
+
+
 def to_dictionary(found: Findings) -> dict[str, Any]:
     """Return everything that is shown of a characterisation."""
     complete = found.protocol == "review2022"  # the printed tables were made with these settings
     content: dict[str, Any] = {
         "kind": "characterisation",
         "demele": found.version,
-        "protocol": found.protocol,
-        "n_samples": found.n_samples,
-        "level": found.level,
-        "seeds": dict(found.seeds),
-        "slow_seeds": dict(found.slow_seeds),
-        "metrics": [_metric(found, item, row_name(item)) for item in found.candidates],
+        **_some(found, "protocol n_samples level seeds slow_seeds"),
+        "metrics": [_metric(found, item) for item in found.candidates],
         "rows": [
-            {"name": row.name, "title": row.title, "metrics": [item.name for item in row.members], "own": row.own}
-            for row in found.rows
+            {**_some(row, "name title own"), "metrics": [item.name for item in row.members]} for row in found.rows
         ],
-        "scenarios": [_scenario(item, found.rows_of.get(item.name)) for item in found.scenarios],
+        "scenarios": [
+            {
+                **_some(item, "name title question sweep severities source kind"),
+                "labels": [item.label(place) for place in range(len(item.severities))],
+                "own": item.name not in SCENARIOS,
+                "rows": found.rows_of.get(item.name),
+                "wanted": [
+                    {"property": key, "text": one.text} for key, several in item.wanted.items() for one in several
+                ],
+            }
+            for item in found.scenarios
+        ],
         "curves": [
-            _curve(found, found.curves[item.name, scenario.name])
+            _curve(found.curves[item.name, scenario.name], found.level)
             for scenario in found.scenarios
             for item in found.candidates
         ],
         "criteria": [
             {
-                **{what: getattr(item, what) for what in ("name", "title", "question", "rule", "group")},
+                **_some(item, "name title question rule group"),
                 "scenarios": list(dict.fromkeys(part.scenario for part in item.parts)),
             }
             for item in found.criteria
@@ -539,22 +475,16 @@ def to_dictionary(found: Findings) -> dict[str, Any]:
     return plain_content
 
 
-def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
+def _metric(found: Findings, item: Candidate) -> dict[str, Any]:
     spec = item.function if isinstance(item.function, Metric) else None
     spec = CATALOGUE.get(item.name) if item.function is None else spec
     fewer = found.fewer(item.name)
     said = None if fewer is None else f"{plural(fewer[0], 'seed', 'seeds')} of {fewer[1]:,} rows"
     return {
-        "name": item.name,
-        "title": item.title,
-        "row": row,
+        **_some(item, "name title discretises"),
+        "row": row_name(item),
         "own": item.function is not None,
-        "family": None if spec is None else spec.family,
         "properties": item.claims,
-        "definition": "" if spec is None else spec.definition,
-        "source": "" if spec is None else spec.source,
-        "range": None if spec is None else spec.range,
-        "discretises": item.discretises,
         "stochastic": (True if item.name in found.drifting else None) if spec is None else spec.stochastic,
         "drifts": found.drifting.get(item.name),
         "fewer": None if fewer is None else {"seeds": fewer[0], "n_samples": fewer[1], "text": said},
@@ -563,50 +493,38 @@ def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
     }
 
 
-def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:
+def _curve(curve: Curve, level: float) -> dict[str, Any]:
+    points = [] if curve.declined else [curve.point(place, level) for place in range(len(curve.outcomes))]
     return {
-        **{name: getattr(item, name) for name in ("name", "title", "question", "sweep", "severities")},
-        "labels": [item.label(place) for place in range(len(item.severities))],
-        "source": item.source,
-        "kind": item.kind,
-        "own": item.name not in SCENARIOS,
-        "rows": rows,
-        "wanted": [{"property": key, "text": each.text} for key in item.wanted for each in item.wanted[key]],
-    }
-
-
-def _curve(found: Findings, curve: Curve) -> dict[str, Any]:
-    points = [] if curve.declined else [curve.point(place, found.level) for place in range(len(curve.outcomes))]
-    return {
-        "metric": curve.metric,
-        "scenario": curve.scenario,
+        **_some(curve, "metric scenario declined"),
         **{what: [point[what] for point in points] for what in ("mean", "low", "high", "n")},
         "failed": curve.failed[: len(points)],
         "reasons": [next(iter(own), None) for own in curve.reasons[: len(points)]],
-        "declined": curve.declined,
     }
 
 
 def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
     printed = printed_verdict(item.row, item.criterion) if complete else None
-    parts = [{what: getattr(part, what) for what in ("metric", "scenario", "status", "reason")} for part in item.parts]
-    agreed = agrees(printed, item.status) if printed is not None and item.was_run else None
-    told = {what: getattr(item, what) for what in ("row", "criterion", "status", "summary", "was_run")}
-    return {**told, "parts": parts, "printed": printed, "agrees": agreed}
+    return {
+        **_some(item, "row criterion status summary was_run"),
+        "parts": [_some(part, "metric scenario status reason") for part in item.parts],
+        "printed": printed,
+        "agrees": agrees(printed, item.status) if printed is not None and item.was_run else None,
+    }
 
 
 def printed_scores(found: Findings) -> list[dict[str, Any]]:
     """Return the published table of the redundant scenario, with our scores."""
+    scenario = next((item for item in found.scenarios if item.name == "redundant"), None)
+    if scenario is None:
+        return []
     lines = []
-    for scenario in (item for item in found.scenarios if item.name == "redundant"):
-        for severity in (one for one in PRINTED_SCORES if one in scenario.severities):
-            place = scenario.position(severity)
-            for name, printed in PRINTED_SCORES[severity].items():
-                curve = found.curves.get((name, scenario.name))
-                if curve is not None and curve.n[place]:
-                    point = curve.point(place, found.level)
-                    ours = point.pop("mean")
-                    about = {"scenario_row": scenario.label(place), "severity": severity, "metric": name}
-                    shown = {"printed": printed, "ours": ours, **point, "difference": ours - printed}
-                    lines.append({**about, **shown})
+    for severity, scores in PRINTED_SCORES.items():
+        for metric, printed in scores.items() if severity in scenario.severities else ():
+            curve, place = found.curves.get((metric, scenario.name)), scenario.severities.index(severity)
+            if curve is not None and curve.n[place]:
+                about = {"scenario_row": scenario.label(place), "severity": severity, "metric": metric}
+                point = curve.point(place, found.level)
+                ours = point.pop("mean")
+                lines.append({**about, "printed": printed, "ours": ours, **point, "difference": ours - printed})
     return lines
