@@ -19,7 +19,6 @@ from demele.estimation.irs import (
     general_irs,
     general_irs_from_cells,
     irs_score,
-    summarise_extremes,
 )
 from tests.oracles import cells as oracle
 from tests.refusals import refuses
@@ -84,24 +83,6 @@ def test_chunks_and_memory_maps(tmp_path: Path) -> None:
     expected = oracle.crossed_matrix(mapped[:, :1].astype(float).tolist(), bins.tolist())
     assert_close(result.matrix[:1], expected, ROUNDING)
     assert_close(result.deviation, mapped.astype(float).std(axis=0), ROUNDING)
-
-
-def test_extremes_add_up() -> None:
-    codes, bins, n_bins = wide_sample(500)
-    whole = crossed_from_extremes(summarise_extremes(codes, bins, n_bins))
-    cuts = [slice(0, 10), slice(10, 11), slice(11, 300), slice(300, 500)]
-    parts = [summarise_extremes(codes[cut], bins[cut], n_bins) for cut in cuts]
-    empty = CellExtremes.empty(4, n_bins)
-    a, b, c, d = parts
-    for merged in (
-        a.merge(b).merge(c).merge(d),
-        d.merge(c.merge(b.merge(a))),
-        empty.merge(c).merge(a.merge(d)).merge(b),
-    ):
-        result = crossed_from_extremes(merged.merge(empty))
-        assert_close(result.matrix, whole.matrix, ROUNDING)
-        assert_close(result.max_deviation, whole.max_deviation, ROUNDING)
-    refuses(ValueError, "bins", a.merge, CellExtremes.empty(4, [4, 7, 3]))
 
 
 def test_edges_of_the_crossed_form() -> None:

@@ -149,10 +149,10 @@ def test_forged_sums_are_refused() -> None:
         ("mean", first(np.nan), r"impossible numbers \(mean\)"),
         ("square", first(-1.0), r"impossible numbers \(square\)"),
         ("count", first(-1), r"impossible numbers \(count\)"),
-        ("count", first(0), "cells of this state contradict one another"),
-        ("levels", first(9), "cells of this state contradict one another"),
+        ("count", first(0), "sums of this state contradict one another"),
+        ("levels", first(9), "sums of this state contradict one another"),
         ("levels", lambda values: values[:, [1, *range(1, values.shape[1])]], "contradict one another"),
-        ("low", first(1e9), "cells of this state contradict one another"),
+        ("low", first(1e9), "sums of this state contradict one another"),
         ("mean", lambda values: values[:, 1:], "do not have the columns of its frame"),
         ("levels", lambda values: values.astype(np.int64), "do not have the columns of its frame"),
         ("clipped", lambda values: values - 1, r"impossible numbers \(clipped\)"),
@@ -168,7 +168,7 @@ def test_states_of_other_frames_do_not_merge() -> None:
     states = [CellState.empty(frame, rule) for frame in frames]
     for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
         refuses(IncompatibleState, "give both the same frame and the same bins", states[0].merge, other)
-    refuses(IncompatibleState, "other bins or references", states[0].merge, ExtremeState.empty(frames[0], rule))
+    refuses(IncompatibleState, "other bins or other references", states[0].merge, ExtremeState.empty(frames[0], rule))
 
 
 def test_values_outside_a_frame() -> None:

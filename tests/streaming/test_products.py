@@ -10,7 +10,7 @@ import demele
 from demele.core.errors import FormatError, IncompatibleState
 from demele.streaming.frame import BinEdges
 from demele.streaming.sample import read_batch
-from demele.streaming.sums import MomentState, ProductState
+from demele.streaming.states import MomentState, ProductState
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -127,8 +127,8 @@ def products() -> ProductState:
 )
 def test_damaged_states_are_refused(name: str, changed: Any) -> None:
     state = products()
-    arrays, empty = state.arrays(), ProductState.empty(BinEdges.of(CODES, MIXED))
-    assert_exact(empty.restored(arrays).arrays()["n"], arrays["n"])
+    arrays, empty = state.arrays, ProductState.empty(BinEdges.of(CODES, MIXED))
+    assert_exact(empty.restored(arrays).arrays["n"], arrays["n"])
     with pytest.raises(FormatError):
         empty.restored({**arrays, name: changed(arrays[name])})
 

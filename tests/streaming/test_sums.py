@@ -14,8 +14,7 @@ from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
 from demele.streaming.accumulator import MAGIC, checksum
 from demele.streaming.frame import BinEdges
 from demele.streaming.source import accumulated_metrics
-from demele.streaming.states import ExtremeState
-from demele.streaming.sums import MomentState
+from demele.streaming.states import ExtremeState, MomentState
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
@@ -251,15 +250,15 @@ def test_forged_sums_are_refused() -> None:
         ("sap", "cross", first(np.inf), r"impossible numbers \(cross\)"),
         ("sap", "square", first(-1.0), r"impossible numbers \(square\)"),
         ("sap", "factor_low", first(np.nan), r"impossible numbers \(factor_low\)"),
-        ("sap", "count", first(N + 1), "moments of this state contradict one another"),
-        ("sap", "low", first(1e9), "moments of this state contradict one another"),
+        ("sap", "count", first(N + 1), "sums of this state contradict one another"),
+        ("sap", "low", first(1e9), "sums of this state contradict one another"),
         ("sap", "cross", lambda values: values[:, :1], "do not have the columns of its frame"),
         ("sap", "mean", lambda values: values.astype(np.float32), "do not have the columns of its frame"),
         ("sap", "n", lambda values: values + 1, "of different numbers of rows"),
         ("irs", "count", first(-1), r"impossible numbers \(count\)"),
-        ("irs", "count", first(N + 1), "extremes of this state contradict one another"),
-        ("irs", "low", first(1e9), "extremes of this state contradict one another"),
-        ("irs", "code_high", first(-1e9), "extremes of this state contradict one another"),
+        ("irs", "count", first(N + 1), "sums of this state contradict one another"),
+        ("irs", "low", first(1e9), "sums of this state contradict one another"),
+        ("irs", "code_high", first(-1e9), "sums of this state contradict one another"),
         ("irs", "total", lambda values: values[:, :5], "do not have the columns of its frame"),
         ("irs", "clipped", lambda values: values - 1, r"impossible numbers \(clipped\)"),
     ]:

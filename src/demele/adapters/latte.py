@@ -27,7 +27,7 @@ from demele.metrics.information.entropies import DEAD_CODE
 from demele.metrics.source import IN_ORDER, regularising_codes
 from demele.metrics.standalone.interpolatability import averaged, monotonicity_on, smoothness_on
 from demele.streaming.accumulator import Accumulator
-from demele.streaming.sums import MomentState
+from demele.streaming.states import MomentState
 
 # The class names of Latte (Watcharasupat et al. 2022), their arguments, and what they are called here -----------------
 #

@@ -1,7 +1,7 @@
 r"""Interventional robustness, crossed form (Suter et al., 2019, section 5.2).
 
-Two steps, so that data may come whole, in chunks, or from several machines: :func:`summarise_extremes`, whose states
-add up, and :func:`crossed_from_extremes`; :func:`crossed_deviations` does both. Factors arrive as integer bins from 0;
+Two steps, so that data may come whole, in chunks, or from several machines: :func:`summarise_extremes`, whose sums add
+up, and :func:`crossed_from_extremes`; :func:`crossed_deviations` does both. Factors arrive as integer bins from 0;
 -1 marks a row that is not annotated.
 
 Sums are taken about a reference value (the mean of the first rows seen), so that a code far from 0 loses no digits.
@@ -58,7 +58,7 @@ class CellExtremes:
 
     @classmethod
     def empty(cls, n_codes: int, n_bins: Sequence[int]) -> Self:
-        """Return the summary of no rows, the identity of :meth:`merge`."""
+        """Return the summary of no rows."""
         offsets = np.concatenate(([0], np.cumsum(n_bins, dtype=np.intp)))
         shape = (n_codes, int(offsets[-1]))
         return cls(
@@ -69,25 +69,6 @@ class CellExtremes:
             np.full(shape, -np.inf),
             CodeMoments.empty(n_codes),
         )
-
-    def merge(self, other: Self) -> Self:
-        """Return the summary of the rows of both; order and grouping matter to rounding only."""
-        if not np.array_equal(self.offsets, other.offsets):
-            raise ValueError("the two summaries count different bins; fix the bins before the first batch")
-        moments = self.moments.merge(other.moments)
-        mine, theirs = self._rebased(moments.reference), other._rebased(moments.reference)
-        return type(self)(
-            self.offsets,
-            self.count + other.count,
-            mine[0] + theirs[0],
-            np.minimum(mine[1], theirs[1]),
-            np.maximum(mine[2], theirs[2]),
-            moments,
-        )
-
-    def _rebased(self, reference: Floats) -> tuple[Floats, Floats, Floats]:
-        shift = (self.moments.reference - reference)[:, np.newaxis]
-        return self.total + shift * self.count, self.low + shift, self.high + shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +187,8 @@ def summarise_extremes(
 ) -> CellExtremes:
     """Return the :class:`CellExtremes` of codes (n_samples, n_codes) and bins (n_samples, n_factors), in one pass.
 
-    Merging the summaries of parts of the rows gives the summary of all, to rounding; with the same ``reference``,
-    (n_codes,), in all of them, merging is plain addition. Without one it is the mean of the first rows. Cost:
-    O(N d M) time, and the memory of one chunk of 8192 rows.
+    With the same ``reference``, (n_codes,), the sums of parts of the rows add up to those of all. Without one it is the
+    mean of the first rows. Cost: O(N d M) time, and the memory of one chunk of 8192 rows.
     """
     state = CellExtremes.empty(codes.shape[1], n_bins)
     moments = state.moments

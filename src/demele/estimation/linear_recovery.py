@@ -322,18 +322,10 @@ class CodeMoments:
         extremes = centred.min(axis=1), centred.max(axis=1)
         return cls(rows.shape[1], reference, centred.sum(axis=1), squares, *extremes), centred
 
-    def rebased(self, reference: Floats) -> Self:
-        """Return the same summary with sums about another reference."""
-        shift = self.reference - reference
-        squares = self.squares + shift * (2.0 * self.total + self.n * shift)
-        total = self.total + self.n * shift
-        return type(self)(self.n, reference, total, squares, self.low + shift, self.high + shift)
-
     def merge(self, other: Self) -> Self:
-        """Return the summary of the rows of both."""
+        """Return the summary of the rows of both, about the same reference."""
         if not self.n or not other.n:
             return self if self.n else other
-        other = other.rebased(self.reference)
         return type(self)(
             self.n + other.n,
             self.reference,

@@ -216,7 +216,7 @@ class Held:
 
 def packed(held: Held, pack: Archive) -> dict[str, Any]:
     """Write states into an archive, and return where it has them."""
-    states = [{name: pack.put(one) for name, one in state.arrays().items()} for state in held.states.values()]
+    states = [{name: pack.put(one) for name, one in state.arrays.items()} for state in held.states.values()]
     sample: dict[str, Any] | None = None
     if held.sample is not None:
         sample = {"streams": [[name, seen] for name, seen in held.sample.streams], "rows": None}

@@ -1,9 +1,18 @@
-"""Joint counts under fixed edges, which add up in any order to the same bits."""
+"""States of rows that add up: sums of values, and joint counts under fixed edges, which add up to the same bits.
+
+Moments are for SAP of continuous factors, products for MCC of classes, weak MCC and affine R2, extremes for IRS and
+cells for total effects.
+
+Sums of floats round, so that batches and merges in another order agree to rounding, not to the bit. Digits are kept:
+values are counted from the middle of the frame's range, in units of about half of it (a power of two, which does not
+round), and squares are taken about the mean of the rows themselves (Chan, Golub and LeVeque 1983). Codes far from 0
+cost none; data that are a small part of their frame's range cost as many as a mean in the unit of the frame does.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,307 +21,124 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import FormatError, IncompatibleState
 from demele.estimation.cells import CellMoments, CellSums, standardised
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, factor_bins
-from demele.estimation.discretise import Binning, ColumnBins, cut
+from demele.estimation.discretise import Binning, cut
 from demele.estimation.irs import CellExtremes, summarise_extremes
-from demele.estimation.linear_recovery import CodeMoments
+from demele.estimation.linear_recovery import CodeMoments, CrossProducts
 from demele.streaming.frame import BinEdges, Binned, Rows
-from demele.streaming.sums import (
-    Arrays,
-    MomentState,
-    ProductState,
-    Scale,
-    Sums,
-    centred_columns,
-    check_arrays,
-    shares,
-    squares,
-)
 
-if TYPE_CHECKING:
-    from demele.estimation.discretise import Binning
-
-
-# States of sums in cells ----------------------------------------------------------------------------------------------
-#
-# As the other states of sums, equal in any order to rounding. That of combinations grows with those that occur: eight
-# bytes for each, and sixteen for each of them and each code.
-#
-
+Arrays = Mapping[str, NDArray[Any]]
 #: Deviations of a code, as a share of its largest value in the unit of the frame, that are rounding of its means.
 ROUNDING = 1e-14
-
-
-@dataclass(frozen=True, slots=True)
-class FactorLevels:
-    """What the values of factors are counted as.
-
-    Attributes
-    ----------
-    bins : tuple of ColumnBins or None
-        Of each continuous factor, fixed; None for a categorical one.
-    sizes : tuple of int
-        Number of levels of each factor.
-    """
-
-    bins: tuple[ColumnBins | None, ...]
-    sizes: tuple[int, ...]
-
-    @classmethod
-    def of(cls, frame: BinEdges, rule: "Binning") -> Self:
-        """Return the levels under a rule.
-
-        Raises
-        ------
-        InputError
-            If the rule looks at values that the frame has not seen.
-        """
-        if rule in frame.exact or rule.needs_values:
-            bins = frame.bins(rule).factors
-        else:  # of factors only: nothing is counted by the bins of codes
-            _, factors = frame.described(2, [2] * len(frame.columns))
-            bins = tuple(factor_bins(factor, rule) for factor in factors.columns)
-        sizes = tuple(
-            len(column.levels) if own is None else own.n_bins for column, own in zip(frame.columns, bins, strict=True)
-        )
-        return cls(bins, sizes)
-
-    def read(self, rows: Rows) -> tuple[NDArray[np.intp], int]:
-        """Return levels (n, n_factors), -1 where not annotated, and how many values were moved into the ranges."""
-        labels = np.empty((rows.n, len(self.bins)), dtype=np.intp, order="F")
-        clipped = 0
-        for index, (values, own) in enumerate(zip(rows.factors, self.bins, strict=True)):
-            labels[:, index] = values if own is None else cut(values, own)
-            if rows.unclipped is not None and own is not None:
-                raw = rows.unclipped.factors[index]
-                clipped += int(((raw != values) & ~np.isnan(raw)).sum())
-        labels[labels >= np.array(self.sizes)] = -1
-        return labels, clipped
+#: Arrays of states that hold numbers of rows, or sums of squares.
+_AT_LEAST_ZERO = {"n", "clipped", "annotated", "count", "square", "code_square", "factor_square", "code_squares"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExtremeState(Sums):
-    """Number, sum and extremes of every code at every value of every factor, for the crossed form of IRS.
+class Scale:
+    """Where columns are counted from, and in which unit: (value - reference) 2^-exponent; all of shape (n_columns,)."""
+
+    reference: Floats
+    exponent: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, frame: BinEdges, ends: Sequence[tuple[float, float]] = ()) -> Self:
+        """Count codes, and columns with other ranges, from the middle of these, in units of about half of them."""
+        low, high = np.array([*zip(frame.low, frame.high, strict=True), *ends]).T
+        half = high / 2 - low / 2
+        return cls(low / 2 + high / 2, np.where(half > 0, np.frexp(half)[1], 0).astype(np.intp))
+
+    def scaled(self, values: NDArray[Any]) -> Floats:
+        """Return values, (n, n_columns), in this unit."""
+        # scaled before they are subtracted: the difference of values near the largest floats would overflow
+        found: Floats = np.ldexp(np.asarray(values, dtype=np.float64), -self.exponent)
+        found -= np.ldexp(self.reference, -self.exponent)
+        return found
+
+
+def centred_columns(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the means of columns, the columns about them, and their sums of squares."""
+    mean = values.mean(axis=0)
+    centred = values - mean
+    rest = centred.mean(axis=0)  # what rounding left
+    centred = centred - rest
+    return mean + rest, centred, np.einsum("ij,ij->j", centred, centred)
+
+
+def shares(mine: NDArray[Any], theirs: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the second's share of the rows, and the number that a squared difference of means counts for."""
+    share = np.divide(theirs, mine + theirs, out=np.zeros(np.shape(mine)), where=theirs > 0)
+    return share, mine * share
+
+
+def _means(mine: Arrays, theirs: Arrays, number: str, prefix: str = "") -> dict[str, NDArray[Any]]:
+    """Return means of the rows of both, and their squares about them."""
+    mean, square = f"{prefix}mean", f"{prefix}square"
+    share, both = shares(mine[number], theirs[number])
+    step = theirs[mean] - mine[mean]
+    return {mean: mine[mean] + share * step, square: mine[square] + theirs[square] + both * step**2}
+
+
+def check_arrays(expected: Arrays, given: Arrays) -> None:
+    """Refuse arrays with other names, types or shapes, with numbers that are not finite, or counts below 0."""
+    fits = given.keys() == expected.keys() and all(
+        given[name].shape == one.shape and given[name].dtype == one.dtype for name, one in expected.items()
+    )
+    if not fits:
+        raise FormatError("accumulator", "the sums of this state do not have the columns of its frame")
+    for name, one in given.items():
+        extreme = name.endswith(("low", "high"))  # infinite where there are no rows
+        impossible = (np.isnan(one) if extreme else ~np.isfinite(one)).any()
+        if impossible or ((name in _AT_LEAST_ZERO or name.startswith(("table", "pair"))) and (one < 0).any()):
+            raise FormatError("accumulator", f"the sums of this state hold impossible numbers ({name})")
+
+
+def _check(consistent: object) -> None:
+    if not consistent:
+        raise FormatError("accumulator", "the sums of this state contradict one another")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Sums of rows that add up: arrays by name, ``n`` among them, those of codes in the unit of a scale.
 
     Attributes
     ----------
-    codes : Scale
-    levels : FactorLevels
-    cells : CellExtremes
-        About the middles of the frame's ranges, in the unit of ``codes``.
-    mean, square : arrays of shape (n_codes,)
-        Of the codes over all rows: mean, and sum of squares about it.
-    clipped : int
-        Values of factors that were moved to the ends of the ranges.
+    frame : BinEdges
+    rule : Binning or None
+        What factors are cut by; None where their values are summed as they are.
+    scale : Scale
+        Of codes, then columns of factors.
+    arrays : mapping of str to array
+        What bytes hold of the state.
+    bins : Binned
+        Of the factors under the rule.
     """
 
-    codes: Scale
-    levels: FactorLevels
-    cells: CellExtremes
-    mean: Floats
-    square: Floats
-    clipped: int = 0
-
-    @classmethod
-    def empty(cls, frame: BinEdges, rule: "Binning") -> Self:
-        """Return the state of no rows.
-
-        Raises
-        ------
-        InputError
-            If the rule looks at values that the frame has not seen.
-        """
-        levels = FactorLevels.of(frame, rule)
-        d = len(frame.codes)
-        zeros = np.zeros(d)
-        return cls(Scale.of(frame.low, frame.high), levels, CellExtremes.empty(d, levels.sizes), zeros, zeros)
+    frame: BinEdges
+    rule: Binning | None
+    scale: Scale
+    arrays: Arrays
+    bins: Binned = field(default=Binned((), (), ()))
 
     @property
     def n(self) -> int:
         """Rows."""
-        return self.cells.moments.n
+        return int(self.arrays["n"])
 
     @property
-    def annotated(self) -> Counts:
-        """Rows annotated for each factor."""
-        return np.array([count.sum() for count in self._counts()], dtype=np.int64)
+    def clipped(self) -> int:
+        """Values of factors that were moved to the ends of the ranges."""
+        return int(self.arrays.get("clipped", 0))
 
-    @property
-    def varying(self) -> list[int]:
-        """Factors that fall into more than one bin."""
-        return [index for index, count in enumerate(self._counts()) if (count > 0).sum() > 1]
+    def settled(self) -> Self:
+        """Return the state: nothing waits."""
+        return self
 
-    def _counts(self) -> list[Counts]:
-        return np.split(self.cells.count, self.cells.offsets[1:-1])
+    def update(self, rows: Rows) -> Self:
+        """Add a batch; codes, and values that are summed as they are, count as they are outside the ranges."""
+        return replace(self, arrays=self._added(self._of_rows(rows))) if rows.n else self
 
-    def update(self, rows: Rows) -> "ExtremeState":
-        """Add a batch; codes outside the ranges count as they are, factors in the first or last bin."""
-        if rows.n == 0:
-            return self
-        labels, clipped = self.levels.read(rows)
-        scaled = self.codes.scaled((rows.unclipped or rows).codes)
-        mean, centred = centred_columns(scaled)
-        cells = summarise_extremes(scaled, labels, self.levels.sizes, reference=np.zeros(len(self.mean)))
-        return self.merge(replace(self, cells=cells, mean=mean, square=squares(centred), clipped=clipped))
-
-    def merge(self, other: object) -> "ExtremeState":
-        """Return the extremes of the rows of both.
-
-        Raises
-        ------
-        IncompatibleState
-            If they count other bins, or from other references.
-        """
-        if not isinstance(other, ExtremeState) or self.levels != other.levels or not self.codes.same(other.codes):
-            raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
-        share, both = shares(np.array(self.n), np.array(other.n))
-        step = other.mean - self.mean
-        return replace(
-            self,
-            cells=self.cells.merge(other.cells),
-            mean=self.mean + share * step,
-            square=self.square + other.square + both * step**2,
-            clipped=self.clipped + other.clipped,
-        )
-
-    def of_varying(self, factors: Sequence[int] | None = None) -> CellExtremes:
-        """Return the extremes for the factors that vary, or these, with the moments of all codes about their means."""
-        active = self.varying if factors is None else list(factors)
-        cells, moments = self.cells, self.cells.moments
-        ranges = [np.arange(cells.offsets[i], cells.offsets[i + 1]) for i in active]
-        columns = np.concatenate(ranges)
-        # spreads from squares about the mean, not about a reference that may be far from it
-        about_mean = CodeMoments(
-            moments.n,
-            self.mean,
-            np.zeros_like(self.mean),
-            self.square,
-            moments.low - self.mean,
-            moments.high - self.mean,
-        )
-        return CellExtremes(
-            np.concatenate(([0], np.cumsum([len(one) for one in ranges], dtype=np.intp))),
-            cells.count[columns],
-            cells.total[:, columns],
-            cells.low[:, columns],
-            cells.high[:, columns],
-            about_mean,
-        )
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what a state holds besides frame and bins, by name."""
-        cells, moments = self.cells, self.cells.moments
-        return {
-            "n": np.array(self.n, dtype=np.int64),
-            "clipped": np.array(self.clipped, dtype=np.int64),
-            "mean": self.mean,
-            "square": self.square,
-            **{name: getattr(cells, name) for name in ("count", "total", "low", "high")},
-            **{f"code_{name}": getattr(moments, name) for name in ("total", "squares", "low", "high")},
-        }
-
-    def restored(self, arrays: Arrays) -> "ExtremeState":
-        """Return the state that held these arrays.
-
-        Raises
-        ------
-        FormatError
-            If they are not those of such a state.
-        """
-        check_arrays(self.arrays(), arrays, at_least_zero=("n", "clipped", "square", "count", "code_squares"))
-        n = int(arrays["n"])
-        offsets = self.cells.offsets
-        counts = [part.sum() for part in np.split(arrays["count"], offsets[1:-1])]
-        occupied = arrays["count"] > 0
-        ordered = (arrays["low"] <= arrays["high"])[:, occupied].all()
-        if max(counts) > n or not ordered or (n and not (arrays["code_low"] <= arrays["code_high"]).all()):
-            raise FormatError("accumulator", "the extremes of this state contradict one another")
-        zeros = np.zeros(len(self.mean))
-        totals, squares, low, high = (arrays[f"code_{name}"] for name in ("total", "squares", "low", "high"))
-        moments = CodeMoments(n, zeros, totals, squares, low, high)
-        cells = CellExtremes(offsets, arrays["count"], arrays["total"], arrays["low"], arrays["high"], moments)
-        clipped = int(arrays["clipped"])
-        return replace(self, cells=cells, mean=arrays["mean"], square=arrays["square"], clipped=clipped)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CellState(Sums):
-    """Rows, means and squares of every code in every combination of levels of the factors.
-
-    Attributes
-    ----------
-    codes : Scale
-    names : tuple of str
-        The factors.
-    levels : FactorLevels
-    cells : CellMoments
-        Of levels with one more for each factor: rows that are not annotated for it.
-    low, high : arrays of shape (n_codes,)
-        Extremes of the codes, in the unit of ``codes``; inf and -inf before the first rows.
-    clipped : int
-        Values of factors that were moved to the ends of the ranges.
-    """
-
-    codes: Scale
-    names: tuple[str, ...]
-    levels: FactorLevels
-    cells: CellMoments
-    low: Floats
-    high: Floats
-    clipped: int = 0
-
-    @classmethod
-    def empty(cls, frame: BinEdges, rule: "Binning") -> Self:
-        """Return the state of no rows.
-
-        Raises
-        ------
-        InputError
-            If the rule looks at values that the frame has not seen.
-        """
-        levels = FactorLevels.of(frame, rule)
-        d = len(frame.codes)
-        cells = CellMoments.empty(d, [size + 1 for size in levels.sizes])
-        ends = np.full(d, np.inf)
-        return cls(Scale.of(frame.low, frame.high), frame.factors, levels, cells, ends, -ends)
-
-    @property
-    def n(self) -> int:
-        """Rows."""
-        return int(self.cells.count.sum())
-
-    @property
-    def _known(self) -> NDArray[np.bool_]:
-        """Which cells, (n_factors, n_cells), are of rows that are annotated."""
-        return np.asarray(self.cells.levels < np.array(self.levels.sizes)[:, None])
-
-    @property
-    def annotated(self) -> Counts:
-        """Rows annotated for each factor."""
-        return np.asarray(self._known @ self.cells.count, dtype=np.int64)
-
-    @property
-    def varying(self) -> list[int]:
-        """Factors that fall into more than one bin."""
-        pairs = enumerate(zip(self.cells.levels, self._known, strict=True))
-        return [index for index, (line, known) in pairs if len(np.unique(line[known])) > 1]
-
-    def update(self, rows: Rows) -> "CellState":
-        """Add a batch; codes outside the ranges count as they are, factors in the first or last bin."""
-        if rows.n == 0:
-            return self
-        labels, clipped = self.levels.read(rows)
-        columns = [np.where(line < 0, size, line) for line, size in zip(labels.T, self.levels.sizes, strict=True)]
-        scaled = self.codes.scaled((rows.unclipped or rows).codes)
-        part = replace(
-            self,
-            cells=CellMoments.of_rows(scaled, columns, self.cells.sizes),
-            low=scaled.min(axis=0),
-            high=scaled.max(axis=0),
-            clipped=clipped,
-        )
-        return self.merge(part)
-
-    def merge(self, other: object) -> "CellState":
+    def merge(self, other: object) -> Self:
         """Return the sums of the rows of both.
 
         Raises
@@ -320,34 +146,13 @@ class CellState(Sums):
         IncompatibleState
             If they count other bins, or from other references.
         """
-        if not isinstance(other, CellState) or self.levels != other.levels or not self.codes.same(other.codes):
-            raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
-        return replace(
-            self,
-            cells=self.cells.merge(other.cells),
-            low=np.minimum(self.low, other.low),
-            high=np.maximum(self.high, other.high),
-            clipped=self.clipped + other.clipped,
-        )
+        if type(other) is not type(self) or self.frame != other.frame or self.rule != other.rule:
+            raise IncompatibleState(
+                "the two have other bins or other references: give both the same frame and the same bins"
+            )
+        return replace(self, arrays=self._added(other.arrays))
 
-    def of_varying(self, factors: Sequence[int] | None = None) -> CellSums:
-        """Return the sums in the cells of the factors that vary, or of these, over rows annotated for all of them."""
-        active = self.varying if factors is None else list(factors)
-        cells = self.cells.where(np.all(self._known[active], axis=0)).over(active)
-        # annotated rows may share one value of a code that others do not: their squares are then rounding of its mean
-        reach = np.maximum(np.abs(self.low), np.abs(self.high))
-        spread = np.sqrt(cells.square.sum(axis=1) / max(int(cells.count.sum()), 1))
-        means = np.ptp(cells.mean, axis=1) if cells.count.size else np.zeros(len(reach))
-        constant = ~(self.low < self.high) | (np.maximum(spread, means) <= ROUNDING * reach)
-        bins = tuple(self.levels.bins[index] for index in active)
-        return CellSums(tuple(self.names[index] for index in active), bins, *standardised(cells, constant))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what a state holds besides frame and bins, by name."""
-        cells = {name: getattr(self.cells, name) for name in ("levels", "count", "mean", "square")}
-        return {"clipped": np.array(self.clipped, dtype=np.int64), "low": self.low, "high": self.high, **cells}
-
-    def restored(self, arrays: Arrays) -> "CellState":
+    def restored(self, arrays: Arrays) -> Self:
         """Return the state that held these arrays.
 
         Raises
@@ -355,22 +160,437 @@ class CellState(Sums):
         FormatError
             If they are not those of such a state.
         """
-        n_cells = arrays["count"].size if "count" in arrays else 0
-        cells = self.cells
-        expected = self.arrays() | {
-            "levels": np.empty((len(cells.sizes), n_cells), dtype=cells.levels.dtype),
-            "count": np.empty(n_cells, dtype=np.int64),
-            **{name: np.empty((len(self.low), n_cells)) for name in ("mean", "square")},
+        check_arrays(self.arrays, arrays)
+        n = arrays["n"]
+        _check(not n or all((arrays[f"{one}low"] <= arrays[f"{one}high"]).all() for one in self._extremes()))
+        self._check_sums(arrays)
+        return replace(self, arrays=dict(arrays))
+
+    def _extremes(self) -> tuple[str, ...]:
+        """Return the prefixes of extremes that are there from the first row on."""
+        return ("",)
+
+    def _check_sums(self, arrays: Arrays) -> None:
+        """Refuse sums that contradict one another."""
+
+    def _of_rows(self, rows: Rows) -> Arrays:
+        raise NotImplementedError
+
+    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+        """Return numbers and extremes of the rows of both."""
+        found = {}
+        for name, own in self.arrays.items():
+            if name.endswith("low"):
+                found[name] = np.minimum(own, theirs[name])
+            elif name.endswith("high"):
+                found[name] = np.maximum(own, theirs[name])
+            else:
+                found[name] = own + theirs[name]
+        return found
+
+    def _labels(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return levels (n, n_factors), -1 where not annotated, and how many values were moved into the ranges."""
+        labels = np.empty((rows.n, len(self.bins.factors)), dtype=np.intp, order="F")
+        clipped = 0
+        for index, (values, own) in enumerate(zip(rows.factors, self.bins.factors, strict=True)):
+            labels[:, index] = values if own is None else cut(values, own)
+            if rows.unclipped is not None and own is not None:
+                raw = rows.unclipped.factors[index]
+                clipped += int(((raw != values) & ~np.isnan(raw)).sum())
+        labels[labels >= np.array(self.bins.n_levels)] = -1
+        return labels, np.array(clipped, dtype=np.int64)
+
+
+def _no_rows(d: int) -> dict[str, NDArray[Any]]:
+    """Return the number and the extremes of no rows of d columns."""
+    return {"n": np.array(0, dtype=np.int64), "low": np.full(d, np.inf), "high": np.full(d, -np.inf)}
+
+
+def _bins_of_factors(frame: BinEdges, rule: Binning) -> Binned:
+    """Return the bins of factors only: nothing is counted by the bins of codes.
+
+    Raises
+    ------
+    InputError
+        If the rule looks at values that the frame has not seen.
+    """
+    if rule in frame.exact or rule.needs_values:
+        return replace(frame.bins(rule), codes=())
+    _, factors = frame.described(2, [2] * len(frame.columns))
+    bins = tuple(factor_bins(factor, rule) for factor in factors.columns)
+    sizes = zip(frame.columns, bins, strict=True)
+    return Binned((), bins, tuple(len(column.levels) if own is None else own.n_bins for column, own in sizes))
+
+
+class MomentState(Sums):
+    """Means, and sums of squares and of cross products about them, of codes and continuous factors.
+
+    Each factor has its own rows, those it is annotated on: ``count``, (n_factors,). ``code_mean``, ``code_square`` and
+    ``cross``, (n_codes, n_factors), are of these. Extremes are in the unit of the columns.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def empty(cls, frame: BinEdges) -> Self:
+        """Return the state of no rows, for a frame whose factors are all continuous."""
+        d, m = len(frame.codes), len(frame.columns)
+        of_factors = {f"factor_{name}": one for name, one in _no_rows(m).items() if name != "n"}
+        arrays = {
+            **_no_rows(d),
+            "count": np.zeros(m, dtype=np.int64),
+            **of_factors,
+            **{name: np.zeros(d) for name in ("mean", "square")},
+            **{name: np.zeros((d, m)) for name in ("code_mean", "code_square", "cross")},
+            **{name: np.zeros(m) for name in ("factor_mean", "factor_square")},
         }
-        check_arrays(expected, arrays, at_least_zero=("clipped", "count", "square"))
+        return cls(frame, None, Scale.of(frame, [(column.low, column.high) for column in frame.columns]), arrays)
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor."""
+        return self.arrays["count"]
+
+    @property
+    def varying(self) -> list[int]:
+        """Factors with more than one value."""
+        return np.flatnonzero(self.arrays["factor_low"] < self.arrays["factor_high"]).tolist()
+
+    def _of_rows(self, rows: Rows) -> Arrays:
+        rows = rows.unclipped or rows
+        values = np.column_stack([np.asarray(column, dtype=np.float64) for column in rows.factors])
+        known = ~np.isnan(values)
+        both = self.scale.scaled(np.hstack([rows.codes, values]))
+        d = rows.codes.shape[1]
+        scaled, own = both[:, :d], both[:, d:]
+        part = dict(type(self).empty(self.frame).arrays)
+        count = known.sum(axis=0)
+        part["n"], part["count"] = np.array(rows.n, dtype=np.int64), count.astype(np.int64)
+        part["low"] = np.asarray(rows.codes.min(axis=0), dtype=np.float64)
+        part["high"] = np.asarray(rows.codes.max(axis=0), dtype=np.float64)
+        part["factor_low"] = np.where(known, values, np.inf).min(axis=0)
+        part["factor_high"] = np.where(known, values, -np.inf).max(axis=0)
+        part["mean"], centred, part["square"] = centred_columns(scaled)
+        complete = count == rows.n
+        if complete.any():
+            part["code_mean"][:, complete] = part["mean"][:, None]
+            part["code_square"][:, complete] = part["square"][:, None]
+            means, of_factors, squares = centred_columns(own[:, complete])
+            part["factor_mean"][complete], part["factor_square"][complete] = means, squares
+            part["cross"][:, complete] = centred.T @ of_factors
+        for index in np.flatnonzero(~complete & (count > 0)):
+            here = known[:, index]
+            part["code_mean"][:, index], of_codes, part["code_square"][:, index] = centred_columns(scaled[here])
+            means, of_factor, squares = centred_columns(own[here, index : index + 1])
+            part["factor_mean"][index], part["factor_square"][index] = means[0], squares[0]
+            part["cross"][:, index] = of_codes.T @ of_factor[:, 0]
+        return part
+
+    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+        mine = self.arrays
+        _, both = shares(mine["count"], theirs["count"])
+        moved, factor_moved = (theirs[name] - mine[name] for name in ("code_mean", "factor_mean"))
+        found = super()._added(theirs) | _means(mine, theirs, "n")
+        found |= _means(mine, theirs, "count", "code_") | _means(mine, theirs, "count", "factor_")
+        return found | {"cross": mine["cross"] + theirs["cross"] + both * moved * factor_moved}
+
+    def of_varying(self, factors: Sequence[int] | None = None) -> "MomentState":
+        """Return the moments of the factors that vary, or of these."""
+        active = self.varying if factors is None else list(factors)
+        d = len(self.arrays["mean"])
+        of_factors = ("count", "code_mean", "code_square", "cross")
+        arrays = {
+            name: one[..., active] if name in of_factors or name.startswith("factor_") else one
+            for name, one in self.arrays.items()
+        }
+        kept = [*range(d), *(d + index for index in active)]
+        return replace(self, arrays=arrays, scale=Scale(self.scale.reference[kept], self.scale.exponent[kept]))
+
+    def code_variances(self) -> Floats:
+        """Return the variances of the codes over all rows, in their own unit."""
+        square = self.arrays["square"]
+        return np.ldexp(square / max(self.n, 1), 2 * self.scale.exponent[: len(square)])
+
+    def squared_correlations(self, *, threshold: float = 1e-24) -> Floats:
+        """Return what :func:`demele.estimation.univariate.squared_correlations` does, for all factors.
+
+        Parameters
+        ----------
+        threshold : float
+            A variable counts as constant if its variance is at most this share of its mean square: of codes about
+            their mean over all rows, of factors about 0.
+
+        Returns
+        -------
+        array of shape (n_codes, n_factors)
+            0 for a constant code, NaN for a constant factor.
+        """
+        own, d = self.arrays, len(self.arrays["mean"])
+        away = own["code_mean"] - own["mean"][:, None]
+        code_varies = own["code_square"] > threshold * (own["code_square"] + own["count"] * away**2)
+        constant = ~(own["low"] < own["high"])
+        code_varies[constant] = False
+        middle = own["factor_mean"] + np.ldexp(self.scale.reference[d:], -self.scale.exponent[d:])
+        factor_varies = own["factor_square"] > threshold * (own["factor_square"] + own["count"] * middle**2)
+        lengths = np.sqrt(np.where(code_varies, own["code_square"], 1.0))
+        lengths *= np.sqrt(np.where(factor_varies, own["factor_square"], 1.0))
+        # Rounding can leave a perfect correlation a bit above 1.
+        squares = np.minimum(np.square(own["cross"] / lengths), 1.0)
+        found: Floats = np.where(factor_varies, np.where(code_varies, squares, 0.0), np.nan)
+        found[constant] = 0.0
+        return found
+
+    def _check_sums(self, arrays: Arrays) -> None:
+        _check((arrays["count"] <= arrays["n"]).all())
+
+
+class ProductState(Sums):
+    """Means of codes and of the columns of factors, and the products of all about them.
+
+    A categorical factor has a column for each class, 1 in its rows. Every row is annotated for all factors. Extremes
+    are in the unit of the scale.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def empty(cls, frame: BinEdges) -> Self:
+        """Return the state of no rows."""
+        ends = [[(0.0, 0.0)] * len(one.levels) or [(one.low, one.high)] for one in frame.columns]
+        scale = Scale.of(frame, [pair for pairs in ends for pair in pairs])
+        p = len(scale.reference)
+        return cls(frame, None, scale, {**_no_rows(p), "mean": np.zeros(p), "product": np.zeros((p, p))})
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor: all."""
+        return np.full(len(self.frame.columns), self.n, dtype=np.int64)
+
+    @property
+    def varying(self) -> list[int]:
+        """Factors with more than one value."""
+        varies = self.arrays["low"] < self.arrays["high"]
+        return [index for index, own in enumerate(self._columns()) if varies[own].any()]
+
+    def _columns(self) -> list[NDArray[np.intp]]:
+        sizes = [max(len(one.levels), 1) for one in self.frame.columns]
+        start = len(self.frame.codes)
+        return np.split(np.arange(start, start + sum(sizes)), np.cumsum(sizes)[:-1])
+
+    def _of_rows(self, rows: Rows) -> Arrays:
+        rows = rows.unclipped or rows
+        columns = [np.asarray(rows.codes, dtype=np.float64)]
+        for values, about in zip(rows.factors, self.frame.columns, strict=True):
+            given, own = np.asarray(values)[:, None], len(about.levels)
+            columns.append((given == np.arange(own) if own else given).astype(np.float64))
+        scaled = self.scale.scaled(np.hstack(columns))
+        mean, centred, _ = centred_columns(scaled)
+        return {
+            "n": np.array(rows.n, dtype=np.int64),
+            "low": scaled.min(axis=0),
+            "high": scaled.max(axis=0),
+            "mean": mean,
+            "product": centred.T @ centred,
+        }
+
+    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+        found, mine = super()._added(theirs), self.arrays
+        share, both = shares(mine["n"], theirs["n"])
+        step = theirs["mean"] - mine["mean"]
+        found["mean"] = mine["mean"] + share * step
+        found["product"] = found["product"] + both * np.outer(step, step)
+        return found
+
+    def of_varying(self, factors: Sequence[int] | None = None) -> CrossProducts:
+        """Return the products of all codes with the factors that vary, or with these."""
+        active, d = self.varying if factors is None else list(factors), len(self.frame.codes)
+        columns, product = self._columns(), self.arrays["product"]
+        own = np.concatenate([columns[index] for index in active])
+        classes = tuple(len(self.frame.columns[index].levels) for index in active)
+        indicator = np.concatenate([np.full(max(one, 1), one > 0) for one in classes])
+        return CrossProducts(
+            n=self.n,
+            codes=product[:d, :d],
+            varies=(self.arrays["low"] < self.arrays["high"])[:d],
+            factors=product[np.ix_(own, own)],
+            with_codes=product[:d, own],
+            classes=classes,
+            # the mean of an indicator, which is counted from 0 in units of 1, is the share of its class
+            rows=np.where(indicator, np.round(self.arrays["mean"][own] * self.n), float(self.n)),
+        )
+
+    def _check_sums(self, arrays: Arrays) -> None:
+        product = arrays["product"]
+        _check((np.diag(product) >= 0).all() and np.array_equal(product, product.T))
+
+
+class ExtremeState(Sums):
+    """Number, sum and extremes of every code at every value of every factor, for the crossed form of IRS.
+
+    ``count``, (n_values,), and ``total``, ``low`` and ``high``, (n_codes, n_values), are as in :class:`CellExtremes`,
+    about the middles of the frame's ranges; ``code_total``, ``code_squares``, ``code_low`` and ``code_high`` are of all
+    rows about the same, ``mean`` and ``square`` about the mean.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def empty(cls, frame: BinEdges, rule: Binning) -> Self:
+        """Return the state of no rows.
+
+        Raises
+        ------
+        InputError
+            If the rule looks at values that the frame has not seen.
+        """
+        bins, scale = _bins_of_factors(frame, rule), Scale.of(frame)
+        d = len(frame.codes)
+        none = summarise_extremes(np.empty((0, d)), np.empty((0, len(bins.factors)), np.intp), bins.n_levels)
+        zeros = {name: np.zeros(d) for name in ("mean", "square")}
+        return cls(frame, rule, scale, {**_arrays_of(none), "clipped": np.array(0, dtype=np.int64), **zeros}, bins)
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor."""
+        return np.array([count.sum() for count in self._counts(self.arrays)], dtype=np.int64)
+
+    @property
+    def varying(self) -> list[int]:
+        """Factors that fall into more than one bin."""
+        return [index for index, count in enumerate(self._counts(self.arrays)) if (count > 0).sum() > 1]
+
+    def _counts(self, arrays: Arrays) -> list[Counts]:
+        return np.split(arrays["count"], np.cumsum(self.bins.n_levels)[:-1])
+
+    def _of_rows(self, rows: Rows) -> Arrays:
+        labels, clipped = self._labels(rows)
+        scaled = self.scale.scaled((rows.unclipped or rows).codes)
+        mean, _, square = centred_columns(scaled)
+        cells = summarise_extremes(scaled, labels, self.bins.n_levels, reference=np.zeros(len(mean)))
+        return {**_arrays_of(cells), "clipped": clipped, "mean": mean, "square": square}
+
+    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+        return super()._added(theirs) | _means(self.arrays, theirs, "n")
+
+    def of_varying(self, factors: Sequence[int] | None = None) -> CellExtremes:
+        """Return the extremes for the factors that vary, or these, with the moments of all codes about their means."""
+        active, own = self.varying if factors is None else list(factors), self.arrays
+        ends = np.cumsum([0, *self.bins.n_levels])
+        ranges = [np.arange(ends[i], ends[i + 1]) for i in active]
+        columns = np.concatenate(ranges)
+        # spreads from squares about the mean, not about a reference that may be far from it
+        low, high = (own[name] - own["mean"] for name in ("code_low", "code_high"))
+        about_mean = CodeMoments(self.n, own["mean"], np.zeros_like(own["mean"]), own["square"], low, high)
+        offsets = np.concatenate(([0], np.cumsum([len(one) for one in ranges], dtype=np.intp)))
+        count, total, low, high = (own[name][..., columns] for name in ("count", "total", "low", "high"))
+        return CellExtremes(offsets, count, total, low, high, about_mean)
+
+    def _extremes(self) -> tuple[str, ...]:
+        return ("code_",)
+
+    def _check_sums(self, arrays: Arrays) -> None:
+        occupied = arrays["count"] > 0
+        _check((arrays["low"] <= arrays["high"])[:, occupied].all())
+        _check(max(count.sum() for count in self._counts(arrays)) <= arrays["n"])
+
+
+def _arrays_of(cells: CellExtremes) -> dict[str, NDArray[Any]]:
+    own = {name: getattr(cells, name) for name in ("count", "total", "low", "high")}
+    of_codes = {f"code_{name}": getattr(cells.moments, name) for name in ("total", "squares", "low", "high")}
+    return {"n": np.array(cells.moments.n, dtype=np.int64), **own, **of_codes}
+
+
+class CellState(Sums):
+    """Rows, means and squares of every code in every combination of levels of the factors.
+
+    ``levels``, ``count``, ``mean`` and ``square`` are as in :class:`CellMoments`, of levels with one more for each
+    factor: rows that are not annotated for it. Extremes of the codes are in the unit of the scale. The state grows with
+    the combinations that occur: eight bytes for each, and sixteen for each of them and each code.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def empty(cls, frame: BinEdges, rule: Binning) -> Self:
+        """Return the state of no rows.
+
+        Raises
+        ------
+        InputError
+            If the rule looks at values that the frame has not seen.
+        """
+        bins, d = _bins_of_factors(frame, rule), len(frame.codes)
+        cells = CellMoments.empty(d, [size + 1 for size in bins.n_levels])
+        arrays = {**_no_rows(d), "clipped": np.array(0, dtype=np.int64)}
+        return cls(frame, rule, Scale.of(frame), arrays | _arrays_of_cells(cells), bins)
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor."""
+        return np.asarray(self._known() @ self.arrays["count"], dtype=np.int64)
+
+    @property
+    def varying(self) -> list[int]:
+        """Factors that fall into more than one bin."""
+        pairs = enumerate(zip(self.arrays["levels"], self._known(), strict=True))
+        return [index for index, (line, known) in pairs if len(np.unique(line[known])) > 1]
+
+    def _known(self) -> NDArray[np.bool_]:
+        """Return which cells, (n_factors, n_cells), are of rows that are annotated."""
+        return np.asarray(self.arrays["levels"] < np.array(self.bins.n_levels)[:, None])
+
+    def _cells(self, arrays: Arrays) -> CellMoments:
+        sizes = tuple(size + 1 for size in self.bins.n_levels)
+        return CellMoments(sizes, *(arrays[name] for name in ("levels", "count", "mean", "square")))
+
+    def _of_rows(self, rows: Rows) -> Arrays:
+        labels, clipped = self._labels(rows)
+        columns = [np.where(line < 0, size, line) for line, size in zip(labels.T, self.bins.n_levels, strict=True)]
+        scaled = self.scale.scaled((rows.unclipped or rows).codes)
+        cells = CellMoments.of_rows(scaled, columns, [size + 1 for size in self.bins.n_levels])
+        n = np.array(rows.n, dtype=np.int64)
+        ends = {"low": scaled.min(axis=0), "high": scaled.max(axis=0)}
+        return {"n": n, "clipped": clipped, **ends, **_arrays_of_cells(cells)}
+
+    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+        mine = {name: one for name, one in self.arrays.items() if name in ("n", "clipped", "low", "high")}
+        ends = super(CellState, replace(self, arrays=mine))._added(theirs)
+        return ends | _arrays_of_cells(self._cells(self.arrays).merge(self._cells(theirs)))
+
+    def of_varying(self, factors: Sequence[int] | None = None) -> CellSums:
+        """Return the sums in the cells of the factors that vary, or of these, over rows annotated for all of them."""
+        active, low, high = self.varying if factors is None else list(factors), self.arrays["low"], self.arrays["high"]
+        cells = self._cells(self.arrays).where(np.all(self._known()[active], axis=0)).over(active)
+        # annotated rows may share one value of a code that others do not: their squares are then rounding of its mean
+        reach = np.maximum(np.abs(low), np.abs(high))
+        spread = np.sqrt(cells.square.sum(axis=1) / max(int(cells.count.sum()), 1))
+        means = np.ptp(cells.mean, axis=1) if cells.count.size else np.zeros(len(reach))
+        constant = ~(low < high) | (np.maximum(spread, means) <= ROUNDING * reach)
+        names = tuple(self.frame.factors[index] for index in active)
+        return CellSums(names, tuple(self.bins.factors[index] for index in active), *standardised(cells, constant))
+
+    def restored(self, arrays: Arrays) -> Self:
+        """Return the state that held these arrays: as many cells as there are.
+
+        Raises
+        ------
+        FormatError
+            If they are not those of such a state.
+        """
+        sized = {
+            name: np.empty((*own.shape[:-1], arrays["count"].size if "count" in arrays else 0), dtype=own.dtype)
+            for name, own in _arrays_of_cells(self._cells(self.arrays)).items()
+        }
+        return super(CellState, replace(self, arrays={**self.arrays, **sized})).restored(arrays)
+
+    def _check_sums(self, arrays: Arrays) -> None:
         levels, count = arrays["levels"], arrays["count"]
-        distinct = np.unique(levels, axis=1).shape[1] == n_cells if n_cells else True
-        within = (levels < np.array(cells.sizes)[:, None]).all()
-        ordered = not n_cells or (arrays["low"] <= arrays["high"]).all()
-        if not (within and distinct and ordered and (count > 0).all()):
-            raise FormatError("accumulator", "the cells of this state contradict one another")
-        kept = CellMoments(cells.sizes, levels, count, arrays["mean"], arrays["square"])
-        return replace(self, cells=kept, low=arrays["low"], high=arrays["high"], clipped=int(arrays["clipped"]))
+        _check((levels < np.array(self.bins.n_levels)[:, None] + 1).all() and (count > 0).all())
+        _check(count.sum() == arrays["n"] and np.unique(levels, axis=1).shape[1] == count.size)
+
+
+def _arrays_of_cells(cells: CellMoments) -> dict[str, NDArray[Any]]:
+    return {name: getattr(cells, name) for name in ("levels", "count", "mean", "square")}
 
 
 #: Binned rows kept uncounted: counting many at once costs less than counting each batch.
@@ -479,8 +699,9 @@ class CountState:
         }
         return JointCounts(tuple(counts.tables[index] for index in active), pairs, counts.code_bins)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what a state holds besides its bins, by name."""
+    @property
+    def arrays(self) -> Arrays:
+        """What bytes hold of the state, by name."""
         own = self.settled()
         return {
             **{name: np.array(getattr(own, name), dtype=np.int64) for name in ("n", "clipped", "annotated")},
@@ -496,7 +717,7 @@ class CountState:
         FormatError
             If they are not those of such a state.
         """
-        check_arrays(self.arrays(), arrays, at_least_zero=tuple(arrays))
+        check_arrays(self.arrays, arrays)
         tables = tuple(arrays[f"table {index}"] for index in range(len(self.binned.n_levels)))
         pairs = {(i, k): arrays[f"pair {i} {k}"] for i, k in self.counted.factor_tables}
         counted = replace(self.counted, tables=tables, factor_tables=pairs)
