@@ -98,7 +98,7 @@ def test_how_many_more_rows(demele: Program, labels_folder: Path, judged: pd.Dat
     rows = pd.DataFrame({"row": plan.rows, "true_label": judged["true"][plan.rows], "design": "uniform"})
     rows.to_csv("audit.csv", index=False)
     run = demele.done("audit", "plan", *FILES, "--audit", "audit.csv", "--draws", 3, "--format", "table")
-    assert "more rows settle it" in " ".join(run.out.split())
+    assert "settle it in half of the draws" in " ".join(run.out.split())
     demele.refused("--wrong", "audit", "plan", *FILES, "--audit", "audit.csv", "--wrong", "0.1")
 
 

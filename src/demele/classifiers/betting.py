@@ -8,7 +8,9 @@ their wealths is the wealth of a fair game too.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +27,23 @@ _LOG_MONEY: Floats = np.log(FRACTIONS / FRACTIONS.sum())
 def enough(alpha: float) -> float:
     """Logarithm of the wealth that shows a claim with an error of alpha: ln(1 / alpha)."""
     return -math.log(alpha)
+
+
+def largest(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """Return the largest whole numbers at which claims hold, by bisection, place by place.
+
+    Each claim holds up to some number: that is at least ``low``, which is not asked about, and less than ``high``.
+
+    Examples
+    --------
+    >>> largest(lambda number: number**2 <= np.array([10, 30]), np.array([0, 0]), np.array([9, 9]))
+    array([3, 5])
+    """
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        held = holds(middle)
+        low, high = np.where(held, middle, low), np.where(held, high, middle)
+    return low
 
 
 def ratios(
@@ -152,15 +171,10 @@ class Draws:
         The sum must be whole. It is at least this number plus 1 with probability 1 - alpha, whenever one stops. The
         wealth falls as the threshold rises, so bisection finds the number.
         """
-        least = int(np.floor(-self.loss * self.total_weight)) - 1
-        surely, open_ = least, int(np.ceil(self.gain * self.total_weight))
-        while self.scores.size and open_ - surely > 1:
-            middle = (surely + open_) // 2
-            if self.evidence(middle) >= enough(alpha):
-                surely = middle
-            else:
-                open_ = middle
-        return surely
+        least, most = math.floor(-self.loss * self.total_weight) - 1, math.ceil(self.gain * self.total_weight)
+        return int(
+            largest(lambda sum_: self.evidence(sum_) >= enough(alpha), least, most if self.scores.size else least)
+        )
 
     def expected(self, threshold: float, alpha: float) -> float:
         """Labels still needed if the rest of the population is as the draws so far, on the path of mean growth.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.classifiers.betting import FRACTIONS, enough, summed, unseen_losses
+from demele.classifiers.betting import FRACTIONS, enough, largest, summed, unseen_losses
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
@@ -93,12 +93,9 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
     shown = (log >= enough(bet)) & (most > threshold)
     logs = np.where(most > threshold, log, 0.0)
     # The largest whole number that the true gap exceeds, with an error of ``bet``; by bisection.
-    surely, open_ = surely_least - 1, most + 1
-    while (open_ - surely > 1).any():
-        middle = np.floor((surely + open_) / 2)
-        enough_ = product_bet(gap - middle, losses, growth, theta) >= enough(bet)
-        going = open_ - surely > 1
-        surely, open_ = np.where(enough_ & going, middle, surely), np.where(going & ~enough_, middle, open_)
+    surely = largest(
+        lambda sum_: product_bet(gap - sum_, losses, growth, theta) >= enough(bet), surely_least - 1, most + 1
+    )
     ends = np.maximum(surely + 1, surely_least)
     low, high = asked.spread(ends[0], -ends[1], counts.disagreements, n)
     with np.errstate(over="ignore"):

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
@@ -16,7 +16,7 @@ from demele.classifiers.measures.documents import measure_of
 from demele.classifiers.question import Question, classes_of
 from demele.classifiers.results import Measure
 from demele.classifiers.row_groups import group_notes, read_groups
-from demele.core.arrays import Counts, Floats, Rows
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import (
     Classes,
@@ -50,7 +50,7 @@ ForecastDesign = Literal["uniform", "weighted", "sequential"]
 ENOUGH = 0.8
 #: Where fewer audits of all rows than this share would settle it, the difference is within what no audit decides.
 HOPELESS = 0.05
-#: A range of further rows goes from where so many of the simulated audits settle a comparison to where so many do.
+#: Further rows are given for these shares of the simulated audits.
 _RANGE = (0.5, 0.9)
 #: Sizes that are looked at before an audit, and what is added to an audit that there is.
 _SIZES = (50, 100, 200, 500, 1000)
@@ -131,9 +131,6 @@ class PairOutlook:
 # True classes that may stand behind given labels: what an audit is planned for, before an expert has seen a row -------
 
 
-#: Where wrong labels are: on any row alike, or half of them where they speak for the model that leads.
-
-
 Side = Literal["anywhere", "leader", "audit"]
 
 
@@ -158,13 +155,15 @@ class World:
     side: Side
 
 
-def assumed(wrong: float) -> Iterator[World]:
-    """Yield the assumptions about a share of wrong labels: anywhere, and half of them in favour of the leader."""
-    if wrong == 0:
-        yield World("no label wrong", 0.0, "anywhere")
-        return
-    yield World(f"{100 * wrong:g}% wrong, anywhere", wrong, "anywhere")
-    yield World(f"{100 * wrong:g}% wrong, half for the leader", wrong, "leader")
+def assumed(rates: Iterable[float]) -> tuple[World, ...]:
+    """Return the assumptions about shares of wrong labels: anywhere, and half of them in favour of the leader."""
+    sides: dict[Side, str] = {"anywhere": "anywhere", "leader": "half for the leader"}
+    return tuple(
+        World(f"{100 * rate:g}% wrong, {words}" if rate else "no label wrong", rate, side)
+        for rate in sorted(set(rates))
+        for side, words in sides.items()
+        if rate or side == "anywhere"
+    )
 
 
 def drawn_truth(data: Labelled, world: World, audit: CodedAudit | None, rng: np.random.Generator) -> Indices:
@@ -219,26 +218,12 @@ def drawn_truth(data: Labelled, world: World, audit: CodedAudit | None, rng: np.
     return truth
 
 
-def shown(question: Question, audit: CodedAudit) -> tuple[Counts, Floats]:
-    """Return what an audit shows of each pair.
-
-    Returns
-    -------
-    verdict : array of int
-        1 the candidate is better, -1 the baseline, 0 neither.
-    half_width : array
-        Of the interval of the difference.
-    """
-    found = by_audit(replace(question, audit=audit))
-    return found.candidate.astype(np.int64) - found.baseline.astype(np.int64), (found.high - found.low) / 2
-
-
 def forecast_document(result: "AuditForecast") -> Document:
     """Say which audit would settle a comparison, or how many more rows would, under each assumption."""
     several = len(result.names) > 2
     simulated = {one.design for one in result.prospects}
     designs = [design for design in _DESIGNS if design in simulated and not (several and design == "sequential")]
-    headline, *sentences = _several(result) if several else _after(result) if result.audited else _before(result)
+    headline, *sentences = _several(result) if several else _one_pair(result)
     sizes = _sizes(result)
     asked = count(len(result.names), "model") if several else f"{name(result.names[0])} and {name(result.names[1])}"
     on = " on new rows" if result.inference == "population" else " on these rows"
@@ -267,18 +252,30 @@ def forecast_document(result: "AuditForecast") -> Document:
     )
 
 
-def _before(result: "AuditForecast") -> list[str]:
-    """Say the least size of each design that settles the comparison, and where labels of all rows would not."""
+def _one_pair(result: "AuditForecast") -> list[str]:
+    """Say the least size of each design that settles the comparison, or that hardly any audit would."""
     closed = [one for one in result.outlooks if one.settled_by_all < ENOUGH]
-    all_rows = f"labels of all {count(result.n, 'row')} settle it in {_draws(result.outlooks)}"
+    low, high = (round(100 * bound(one.settled_by_all for one in result.outlooks)) for bound in (min, max))
+    share = f"{high}%" if low == high else f"{low}% to {high}%"
+    all_rows = f"labels of all {count(result.n, 'row')} settle it in {share} of the draws"
     if len(closed) == len(result.outlooks):
         which = "No" if all(one.hopeless for one in closed) else "Hardly any"
-        return [f"{which} audit would settle the comparison: {all_rows}."]
+        return [f"{which} audit would settle the comparison: {all_rows}.", "Collect new rows." * bool(result.audited)]
+    last = result.sizes[-1] - result.audited
+    if result.design is not None:
+        least = [result.smallest(result.design, share=share) for share in _RANGE]
+        if least == [result.audited] * 2:
+            return [f"The {result.audited:,} audited rows settle the comparison already."]
+        half, most = (f"more than {last:,}" if size is None else f"{size - result.audited:,}" for size in least)
+        return [
+            sentence_of(f"{half} more rows settle it in half of the draws, {most} in nine tenths"),
+            sentence_of(all_rows),
+        ]
     needs = []
     for design in ("weighted", "uniform"):
         sizes = [result.smallest(design, world=world.name) for world in result.worlds]
         known = [size for size in sizes if size is not None]
-        span = f"more than {result.sizes[-1]:,}"
+        span = f"more than {last:,}"
         if known:
             span = f"at least {min(known):,}" if None in sizes else _span(known)
         needs.append(f"{span} rows")
@@ -288,51 +285,25 @@ def _before(result: "AuditForecast") -> list[str]:
     ]
 
 
-def _after(result: "AuditForecast") -> list[str]:
-    """Say how many more rows settle the comparison, as a range, and for whom; or that none do."""
-    (outlook, *_) = result.outlooks
-    all_rows = f"labels of all {count(result.n, 'row')} settle it in {_draws([outlook])}"
-    design: ForecastDesign = result.design or "uniform"
-    least, most = (result.smallest(design, share=share) for share in _RANGE)
-    if least == most == result.audited:
-        return [f"The {result.audited:,} audited rows settle the comparison already."]
-    if outlook.settled_by_all < _RANGE[0]:
-        return [f"No audit will probably settle the comparison: {all_rows}.", "Collect new rows."]
-    fewest = max((least or 0) - result.audited, 0)
-    if least is None:
-        last = max((one for one in result.prospects if one.design == design), key=lambda one: one.rows)
-        more = f"{last.rows - result.audited:,} more rows settle it in {rate(round(last.settled, 2))} of the draws"
-    elif most is None:
-        more = f"{fewest:,} more rows settle it in half of the draws, no size in nine tenths"
-    else:
-        more = f"{_span([fewest, most - result.audited])} more rows settle it (in half and nine tenths of the draws)"
-    how = "Going on with the audit" if design == "uniform" else "In a larger audit of the same kind"
-    return [f"{how}, {more}.", sentence_of(all_rows)]
-
-
 def _several(result: "AuditForecast") -> list[str]:
     """Say how many pairs the largest audits of both designs settle, at best and at worst."""
-    pairs = len(result.outlooks) // len(result.worlds)
+    pairs, size = len(result.outlooks) // len(result.worlds), written(result.sizes[-1], "count")
     largest = [one for one in result.prospects if one.rows == result.sizes[-1]]
-    counts = {
-        design: [
-            sum(one.settled for one in largest if (one.design, one.world) == (design, world.name))
-            for world in result.worlds
-        ]
+    weighted, uniform = (
+        _span(
+            [
+                sum(one.settled for one in largest if (one.design, one.world) == (design, world.name))
+                for world in result.worlds
+            ]
+        )
         for design in ("weighted", "uniform")
-    }
+    )
     never = [sum(one.hopeless for one in result.outlooks if one.world == world.name) for world in result.worlds]
-    size = written(result.sizes[-1], "count")
     return [
-        f"A weighted audit of {size} rows settles {_span(counts['weighted'])} of {count(pairs, 'pair')}.",
-        f"A uniform audit of {size} rows settles {_span(counts['uniform'])}.",
+        f"A weighted audit of {size} rows settles {weighted} of {count(pairs, 'pair')}.",
+        f"A uniform audit of {size} rows settles {uniform}.",
         f"Labels of all {count(result.n, 'row')} do not settle {_span(never)} of the pairs." if any(never) else "",
     ]
-
-
-def _draws(outlooks: Sequence[PairOutlook]) -> str:
-    low, high = (round(100 * bound(one.settled_by_all for one in outlooks)) for bound in (min, max))
-    return f"{high}% of the draws" if low == high else f"{low}% to {high}% of the draws"
 
 
 def _span(values: Sequence[float]) -> str:
@@ -580,19 +551,19 @@ def plan_audit(
     if data.k < 2:
         raise InputError("labels", "expected at least 2 classes, got 1: no label could be wrong")
     coded = None if audit is None else audit.coded(data.vocabulary, data.n)
-    if coded is not None and coded.design == "selective":
+    if coded is not None and coded.design not in ("uniform", "weighted"):
         raise InputError(
-            "audit", "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows"
+            "audit",
+            f"design {coded.design!r} is not simulated, only 'uniform' and 'weighted'; of joined ones, give the first "
+            "of the two",
         )
-    if coded is not None and coded.design == "stratified":
-        raise InputError("audit", "audits in strata are not simulated; of joined ones, give the first of the two")
     if coded is None:
         shares = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
         expected = "shares of wrong labels in [0, 1), such as 0.05"
         rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in shares]
         if not rates:
             raise InputError("wrong", "expected at least one share of wrong labels, such as 0.05, got none")
-        worlds = tuple(itertools.chain.from_iterable(map(assumed, dict.fromkeys(sorted(rates)))))
+        worlds = assumed(rates)
     else:
         rate = coded.wrong_labels(data.labels) / data.n
         worlds = (World(f"as the audit found: about {100 * rate:.2g}% wrong", float(rate), "audit"),)
@@ -652,8 +623,9 @@ def plan_audit(
                 rows = drawn.rows
                 weighted = CodedAudit(rows, truth[rows], chances, "weighted", data.n, drawn.least_probability)
                 for of_design, made in enumerate((uniform, weighted)):
-                    found = shown(question, made)
-                    verdicts[place, of_design, at, draw], half_widths[place, of_design, at, draw] = found
+                    found = by_audit(replace(question, audit=made))
+                    verdicts[place, of_design, at, draw] = found.candidate.astype(int) - found.baseline
+                    half_widths[place, of_design, at, draw] = (found.high - found.low) / 2
             if one_by_one:
                 certified, used = sequential_many(
                     data.labels,
@@ -672,7 +644,8 @@ def plan_audit(
                 asked[place, draw] = first
                 verdicts[place, 2, :, draw] = np.where(first <= np.array(sizes)[:, None], decided, 0)
             whole = CodedAudit(np.arange(data.n), truth, np.ones(data.n), "uniform", data.n)
-            at_most[place, draw] = shown(question, whole)[0]
+            found = by_audit(replace(question, audit=whole))
+            at_most[place, draw] = found.candidate.astype(int) - found.baseline
             if report is not None:
                 report(done, len(worlds) * draws, f"audits simulated: {worlds[place].name}")
     prospects, outlooks = [], []

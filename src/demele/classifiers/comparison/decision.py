@@ -1,7 +1,6 @@
 """What a comparison of two classifiers returns."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_notes
+from demele.classifiers.betting import largest
 from demele.classifiers.comparison.documents import decision_document
 from demele.classifiers.comparison.methods import MethodSpec
 from demele.classifiers.comparison.overlap import cleaned_data
@@ -159,14 +159,13 @@ class Decision(Result):
         low = float(outcomes.low[0] if verdict == "candidate" else -outcomes.high[0])
         spare = low * self.n + int(allowed_rows(question, disagreements)[0])
 
-        def stands(wrong: int) -> bool:
+        def stands(wrong: Any) -> Any:
             if spec.name == "audit" and question.inference != "overlap":
                 return 2 * wrong < spare - 1e-6
             found = spec(replace(question, expert_error=wrong / d))
             return bool((found.candidate if verdict == "candidate" else found.baseline)[0])
 
-        wrong = bisect_left(range(1, (d + 1) // 2), True, key=lambda one: not stands(one))
-        return ExpertBreakdown(labels=wrong, disagreements=d)
+        return ExpertBreakdown(labels=int(largest(stands, 0, (d + 1) // 2)), disagreements=d)
 
     @cached_property
     def details(self) -> Mapping[str, Any]:
@@ -181,18 +180,15 @@ class Decision(Result):
             first, second = data.predictions[question.baseline[0]], data.predictions[question.candidate[0]]
             apart = np.flatnonzero(first != second)
             labels = data.labels[apart]
-            kinds = np.select([second[apart] == labels, first[apart] == labels], [1, 0], 2)
+            kinds = np.select([first[apart] == labels, second[apart] == labels], [0, 1], 2)
             table = np.bincount(3 * labels + kinds, minlength=3 * data.k).reshape(-1, 3)
-            said, by_class = table.sum(axis=0).tolist(), zip(data.vocabulary.classes, table.tolist(), strict=True)
-            details = {
-                **{f"label_says_{who}": n for who, n in zip(("baseline", "candidate", "neither"), said, strict=True)},
-                "by_class": tuple(
-                    {"class": k, "lost": lost, "won": won, "neither": neither}
-                    for k, (lost, won, neither) in by_class
-                    if lost + won + neither
-                ),
-                **details,
-            }
+            said = zip(("baseline", "candidate", "neither"), table.sum(axis=0).tolist(), strict=True)
+            by_class = tuple(
+                {"class": data.vocabulary.classes[k]} | dict(zip(("lost", "won", "neither"), row.tolist(), strict=True))
+                for k, row in enumerate(table)
+                if row.any()
+            )
+            details = {**{f"label_says_{who}": n for who, n in said}, "by_class": by_class, **details}
             if question.audit is not None and spec.needs == "audit" and question.audit.design != "selective":
                 details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
         if question.clusters is not None:
@@ -514,10 +510,6 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
         tests = zip(sums, (2 * wrong).tolist(), strict=True)
         return np.array([paired_test(one, drop, groups, question.tail)[0] > 0 for one, drop in tests])
 
-    # By bisection: where all labels with the candidate are wrong, no claim holds.
-    found, falls = np.full(question.n_pairs, -1), counts.won + 1
-    while (falls - found > 1).any():
-        middle = (found + falls) // 2
-        holds = stands(middle)
-        found, falls = np.where(holds, middle, found), np.where(holds, falls, middle)
+    # Where all labels with the candidate are wrong, no claim holds.
+    found: Counts = largest(stands, np.full(question.n_pairs, -1), counts.won + 1)
     return found if outcomes is None else np.where(outcomes.candidate | outcomes.baseline, found, -1)
