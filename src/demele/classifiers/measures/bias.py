@@ -1,6 +1,5 @@
 """The bias of measures under wrong labels: exact where true labels are known, bounded by a noise budget, corrected."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -8,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demele.classifiers.measures.confusion import class_measure, confusion_counts, refuse_many_classes
-from demele.classifiers.question import as_value, coded_like
+from demele.classifiers.question import as_value, coded_like, trials_of
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.core.arrays import Counts, Flags, Floats
-from demele.core.errors import InputError, OutOfDomainWarning, quoted, warn_user
-from demele.core.kinds import Level, checked, checked_number, checked_whole
+from demele.core.errors import InputError, OutOfDomainWarning, warn_user
+from demele.core.kinds import Count, Level, Rate, checked
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import TableResult
@@ -242,26 +241,30 @@ def correct_bounds(
     the budget is a rate, or when its limits by pair of classes imply its other limits; else only safe, since limits by
     given label and by true class together make a flow problem whose easy cuts are taken. Cost: O(n_classes^2).
     """
-    doubt = confusion if unsure is None else unsure
-    moves = Moves(budget, doubt)
+    moves = Moves(budget, confusion if unsure is None else unsure)
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
     if measure == "accuracy":
-        n = confusion.sum()
-        return proportion(right.sum() - moves.all_lost, n), proportion(right.sum() + moves.all_won, n)
-    observed = class_measure(measure, right, predicted, labelled)
-    lowest = highest = observed
-    for first in (0, 1):
-        # Lower: lose hits, gain misses. Upper: gain hits, lose misses. First as many of one kind as there can be.
-        hits, misses = corner(moves.hits_out, moves.misses_in, moves.wrong, first)
-        lowest = np.fmin(lowest, class_measure(measure, right - hits, predicted, labelled - hits + misses))
-        hits, misses = corner(moves.hits_in, moves.misses_out, moves.wrong, first)
-        highest = np.fmax(highest, class_measure(measure, right + hits, predicted, labelled + hits - misses))
+        lost, won = (proportion(right.sum() + sign * total, confusion.sum()) for sign, _, _, total in moves.sides)
+        return lost, won
+    ends = []
+    for sign, hits, misses, _ in moves.sides:
+        end = class_measure(measure, right, predicted, labelled)
+        for first in (0, 1):  # as many of one kind first as there can be
+            hit, miss = corner(hits, misses, moves.wrong, first)
+            value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
+            end = np.fmin(end, value) if sign < 0 else np.fmax(end, value)
+        ends.append(end)
+    lowest, highest = ends
     # A class without a label: if it can only gain hits its recall is 1 wherever it is defined, if only misses, 0.
     return np.where(np.isnan(lowest), highest, lowest), np.where(np.isnan(highest), lowest, highest)
 
 
 class Moves:
-    """How many instances can change sides at most, for each class: its labels' hits and misses, out and in."""
+    """How many instances can change sides at most, for each class.
+
+    ``sides``: of changes that lower a measure (-1) and that raise it (1), the hits of each class that are lost, or won,
+    the misses that are won, or lost, and the hits of all classes together.
+    """
 
     def __init__(self, budget: NoiseBudget, doubt: Counts) -> None:
         """Find them from the confusion of the instances whose labels may be wrong."""
@@ -275,15 +278,15 @@ class Moves:
         recovered = np.minimum(limit, doubt)  # those predicted as their true class j
         others = np.minimum(limit, labelled[:, None] - doubt)  # those predicted as something else
         self.wrong, self.out = int(budget.wrong), np.minimum(labelled, out)
-        # Labelled k and truly another: those predicted k, and those predicted another.
-        self.hits_out, self.misses_out = np.minimum(right, out), np.minimum(labelled - right, out)
-        # Labelled another and truly k: those predicted k, and those predicted another.
-        self.hits_in = np.minimum(into, recovered.sum(axis=0))
-        self.misses_in = np.minimum(into, others.sum(axis=0))
+        # Labelled k and truly another, or labelled another and truly k: those predicted k, and those predicted another.
+        lost, misses_out = np.minimum(right, out), np.minimum(labelled - right, out)
+        won, misses_in = np.minimum(into, recovered.sum(axis=0)), np.minimum(into, others.sum(axis=0))
         lost_to = np.minimum(budget.wrong_true, np.minimum(limit, right[:, None]).sum(axis=0))
         won_from = np.minimum(budget.wrong_given, recovered.sum(axis=1))
-        self.all_lost = int(min(budget.wrong, self.hits_out.sum(), lost_to.sum()))
-        self.all_won = int(min(budget.wrong, self.hits_in.sum(), won_from.sum()))
+        self.sides = (
+            (-1, lost, misses_in, int(min(budget.wrong, lost.sum(), lost_to.sum()))),
+            (1, won, misses_out, int(min(budget.wrong, won.sum(), won_from.sum()))),
+        )
 
 
 def corner(hits: Counts, misses: Counts, wrong: int, first: int) -> tuple[Counts, Counts]:
@@ -357,10 +360,11 @@ def average_bounds(
     leaves = np.asarray(open_ended & labelled & (moves.out >= confusion.sum(axis=1)))
     size = np.sort(confusion.sum(axis=1)[leaves])
     n_leave = int(np.count_nonzero(np.cumsum(size) <= moves.wrong))
-    low, high = _mean_of_some(1 - ends[0], defined, leaves), _mean_of_some(ends[1], defined, leaves)
-    shared_low = _mean_after(1 - observed[defined], 1 - observed[leaves], drop, n_leave)
-    shared_high = _mean_after(observed[defined], observed[leaves], rise, n_leave)
-    return 1 - min(low, shared_low), min(high, shared_high)
+    low, high = (
+        _highest_mean(most, values, change, defined, leaves, n_leave)
+        for most, values, change in ((1 - ends[0], 1 - observed, drop), (ends[1], observed, rise))
+    )
+    return 1 - low, high
 
 
 def _shared_change(
@@ -371,46 +375,28 @@ def _shared_change(
     observed = class_measure(measure, right, predicted, labelled)
     used = np.isfinite(observed)
     changes = []
-    for sign, hits, misses, all_hits in (
-        (-1, moves.hits_out, moves.misses_in, moves.all_lost),
-        (1, moves.hits_in, moves.misses_out, moves.all_won),
-    ):
+    for (sign, hits, misses, total), end in zip(moves.sides, ends, strict=True):
         if measure == "precision":
+            slopes = 1 / np.maximum(predicted, 1)
             most = hits / np.maximum(predicted, 1)
-            lines, total = 1 / np.maximum(predicted, 1), all_hits
         else:
-            most = np.abs(ends[0 if sign < 0 else 1] - observed)
-            lines = _steepest(measure, sign, (right, predicted, labelled), hits, misses, moves.wrong)
-            total = all_hits + moves.wrong
-        changes.append(_filled(np.where(used, weights * lines, 0), np.where(used, weights * most, 0), total))
+            most, total = np.abs(end - observed), total + moves.wrong
+            # The largest change of each class per wrong label that touches it, over any number of them.
+            reach = np.minimum(hits + misses, moves.wrong)
+            largest, slopes, before = int(reach.max(initial=0)), np.zeros(len(right)), 0
+            powers = GROWTH ** np.arange(np.ceil(np.log(max(largest, 1)) / np.log(GROWTH)) + 2)
+            for step in np.unique(np.ceil(powers).astype(np.int64)):
+                if before >= largest:
+                    break
+                for first in (0, 1):
+                    # Upper end of the numbers of changes between two steps, over the lower end: never too flat.
+                    hit, miss = corner(hits, misses, np.minimum(step, reach), first)
+                    value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
+                    rate = sign * (value - observed) / (before + 1)
+                    slopes = np.where(before < reach, np.fmax(slopes, rate), slopes)
+                before = int(step)
+        changes.append(_filled(np.where(used, weights * slopes, 0), np.where(used, weights * most, 0), total))
     return changes[0], changes[1]
-
-
-def _steepest(
-    measure: str, sign: int, counts: tuple[Counts, Counts, Counts], hits: Counts, misses: Counts, wrong: int
-) -> Floats:
-    """Largest change of each class per wrong label that touches it, over any number of them."""
-    right, predicted, labelled = counts
-    observed = class_measure(measure, right, predicted, labelled)
-    most = np.minimum(hits + misses, wrong)
-    largest = int(most.max(initial=0))
-    steps = np.unique(
-        np.ceil(GROWTH ** np.arange(np.ceil(np.log(max(largest, 1)) / np.log(GROWTH)) + 2)).astype(np.int64)
-    )
-    slope = np.zeros(len(right))
-    before = 0
-    for step in steps:
-        if before >= largest:
-            break
-        reached = np.minimum(step, most)
-        for first in (0, 1):
-            # Upper end of the numbers of changes between two steps, over the lower end: never too flat.
-            hit, miss = corner(hits, misses, reached, first)
-            value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
-            rate = sign * (value - observed) / (before + 1)
-            slope = np.where(before < most, np.fmax(slope, rate), slope)
-        before = int(step)
-    return slope
 
 
 def _filled(slopes: Floats, most: Floats, total: int) -> float:
@@ -421,21 +407,18 @@ def _filled(slopes: Floats, most: Floats, total: int) -> float:
     return float((np.clip(total - before, 0, room) * slopes[order]).sum())
 
 
-def _mean_of_some(highest: Floats, defined: Flags, leaves: Flags) -> float:
-    """Largest mean of upper bounds, over the classes that stay and any of those that may leave."""
-    stay, maybe = highest[defined & ~leaves], np.sort(highest[leaves])[::-1]
-    sums = stay.sum() + np.concatenate([[0.0], np.cumsum(maybe)])
-    numbers = stay.size + np.arange(maybe.size + 1)
-    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0))
-
-
-def _mean_after(values: Floats, leaving: Floats, rise: float, n_leave: int) -> float:
-    """Largest mean when values rise together by ``rise``, and the least of some may leave."""
+def _highest_mean(most: Floats, values: Floats, rise: float, defined: Flags, leaves: Flags, n_leave: int) -> float:
+    """Largest mean over the classes that stay and any that may leave: by each bound, and by their common rise."""
+    stay, maybe = most[defined & ~leaves], np.sort(most[leaves])[::-1]
     gone = np.arange(n_leave + 1)
-    sums = values.sum() - np.concatenate([[0.0], np.cumsum(np.sort(leaving)[:n_leave])]) + rise
-    numbers = values.size - gone
-    sums = np.minimum(sums, numbers)
-    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0)) if (numbers > 0).any() else 1.0
+    numbers = stay.size + np.arange(maybe.size + 1), np.count_nonzero(defined) - gone
+    sums = (
+        stay.sum() + np.append(0.0, np.cumsum(maybe)),
+        # The least of some may leave.
+        values[defined].sum() - np.append(0.0, np.cumsum(np.sort(values[leaves])[:n_leave])) + rise,
+    )
+    both = [np.minimum(total, n)[n > 0] / n[n > 0] for total, n in zip(sums, numbers, strict=True)]
+    return min(float(means.max(initial=0.0)) if means.size else float(side) for side, means in enumerate(both))
 
 
 # From an observed measure to the correct one: intervals moved by a known or bounded bias, the binary closed form ------
@@ -485,24 +468,21 @@ def worst_case_interval(
     moves = Moves(budget, confusion if unsure is None else unsure)
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
     if measure == "accuracy":
-        hits, n = right.sum(), confusion.sum()
-        return score_interval(hits - moves.all_lost, n, level=level)[0], score_interval(
-            hits + moves.all_won, n, level=level
-        )[1]
-    if measure == "recall":
-        missed = labelled - right
-        low = _recall_end(right, missed, moves.hits_out, moves.misses_in, moves.wrong, -1, level)
-        high = _recall_end(right, missed, moves.hits_in, moves.misses_out, moves.wrong, 1, level)
-        return np.where(labelled > 0, low, np.nan), np.where(labelled > 0, high, np.nan)
-    ends = []
-    for sign, hits, misses in ((-1, moves.hits_out, moves.misses_in), (1, moves.hits_in, moves.misses_out)):
-        hit, miss = corner(hits, misses, moves.wrong, 0)
-        successes = right + sign * hit
-        # Either: predicted or truly k. A hit lost stays predicted, a hit gained was: only misses change their number.
-        either = predicted + labelled - right - sign * miss if measure == "f1" else predicted
-        ends.append(as_value(_end(successes, either, sign, level), measure))
-    known = predicted > 0 if measure == "precision" else predicted + labelled > 0
-    return np.where(known, ends[0], np.nan), np.where(known, ends[1], np.nan)
+        low, high = (
+            _end(right.sum() + sign * total, confusion.sum(), sign, level) for sign, _, _, total in moves.sides
+        )
+        return low, high
+    ends, known = [], trials_of(measure, right, predicted, labelled) > 0
+    for sign, hits, misses, _ in moves.sides:
+        if measure == "recall":
+            end = _recall_end(right, labelled - right, hits, misses, moves.wrong, sign, level)
+        else:
+            hit, miss = corner(hits, misses, moves.wrong, 0)
+            # Either: predicted or truly k. A hit lost stays predicted, a hit gained was: only misses change it.
+            either = predicted + labelled - right - sign * miss if measure == "f1" else predicted
+            end = as_value(_end(right + sign * hit, either, sign, level), measure)
+        ends.append(np.where(known, end, np.nan))
+    return ends[0], ends[1]
 
 
 def _recall_end(
@@ -530,7 +510,7 @@ def _end(successes: Counts, trials: Counts, sign: int, level: float) -> Floats:
 
 @checked
 def binary_correction(
-    observed: float, rate: float, *, trials: int | None = None, level: Level = 0.95
+    observed: Rate, rate: Rate, *, trials: Count | None = None, level: Level = 0.95
 ) -> NamedEstimates:
     """Correct the accuracy of a classifier of two classes for label noise that is independent of it.
 
@@ -572,12 +552,8 @@ def binary_correction(
     >>> binary_correction(0.82, 0.1, trials=1000)
     NamedEstimates(binary correction: accuracy 0.820; on true labels 0.900 [0.869, 0.928])
     """
-    given = {"observed": (observed, "an accuracy in [0, 1]"), "rate": (rate, "a rate of wrong labels in [0, 1)")}
-    for argument, (value, expected) in given.items():
-        share = checked_number(value, argument, "a number in [0, 1]", inside=lambda share: 0 <= share < math.inf)
-        if share > 1 or (share == 1 and argument == "rate"):
-            percent = f"; for {share:g}% write {share / 100:g}" if 1 < share <= 100 else ""
-            raise InputError(argument, f"expected {expected}, got {quoted(value)}{percent}")
+    if rate == 1:
+        raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {rate!r}")
     seen, noise = float(observed), float(rate)
     if noise == 0.5:
         raise InputError(
@@ -588,13 +564,8 @@ def binary_correction(
     value = (seen - noise) / (1 - 2 * noise)
     notes = []
     if noise > 0.5:
-        notes.append(
-            Note(
-                code="more-wrong-than-right",
-                message=f"with {noise:.1%} wrong labels, agreeing less with the labels means being right more often",
-                severity="warning",
-            )
-        )
+        message = f"with {noise:.1%} wrong labels, agreeing less with the labels means being right more often"
+        notes.append(Note(code="more-wrong-than-right", message=message, severity="warning"))
     if not -ROUNDING_ERROR <= value <= 1 + ROUNDING_ERROR:
         message = (
             f"the corrected accuracy is {value:.4f}, outside [0, 1]: with {noise:.1%} wrong labels, independent of the "
@@ -605,15 +576,9 @@ def binary_correction(
         warn_user(f"binary_correction: {message}", OutOfDomainWarning)
     interval = None
     if trials is not None:
-        low, high = score_interval(
-            seen
-            * checked_whole(
-                trials, "trials", "the number of instances, a whole number from 1", inside=lambda number: number >= 1
-            ),
-            trials,
-            level=level,
+        ends = sorted(
+            (float(end) - noise) / (1 - 2 * noise) for end in score_interval(seen * trials, trials, level=level)
         )
-        ends = sorted((float(end) - noise) / (1 - 2 * noise) for end in (low, high))
         interval = Interval(low=ends[0], high=ends[1], level=level, method="score", kind="corrected")
     return NamedEstimates(
         measure="binary correction",
