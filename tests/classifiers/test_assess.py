@@ -420,6 +420,14 @@ def test_an_audit_of_other_rows_is_suspected() -> None:
     )
 
 
+def test_predictions_that_tell_nothing_are_said() -> None:
+    labels = np.repeat(["cat", "dog"], [80, 20])
+    for predictions, said in ((np.tile(["cat", "dog"], 50), True), (labels, False)):
+        found = [note for note in assess(predictions, labels).notes if note.code == "largest-class"]
+        assert bool(found) == said
+        assert all("always predicting 'cat' would agree with 80.00%" in note.message for note in found)
+
+
 def test_one_class_and_one_row() -> None:
     found = assess([7, 7], [7, 7], noise=0.5)
     assert found["accuracy"].value == 1

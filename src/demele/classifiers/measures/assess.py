@@ -18,11 +18,10 @@ from demele.classifiers.measures.bias import (
 from demele.classifiers.measures.confusion import (
     Average,
     ConfusionCounts,
-    always_predicting,
     class_notes,
     confusion_counts,
+    largest_class_notes,
     refuse_many_classes,
-    tells_nothing,
 )
 from demele.classifiers.measures.documents import assessment_document
 from demele.classifiers.of_scores import also_of_scores
@@ -39,7 +38,6 @@ from demele.classifiers.row_groups import (
     refuse_whole_groups,
     row_counts,
 )
-from demele.classifiers.table_measures import Table
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Classes, Confidence, Data, Rate, checked, checked_name
@@ -646,7 +644,7 @@ def assess(
         confusion=table,
         assumptions=found.assumptions if clusters is None else (_GROUPS_DRAWN, *found.assumptions[1:]),
         notes=(
-            *(first_notes or _notes(table, estimates)),
+            *(first_notes or [*_notes(table, estimates), *largest_class_notes(data, level=level, groups=clusters)]),
             *class_notes(data),
             *found.notes,
             *_cut_notes(found.cut, estimates),
@@ -708,13 +706,6 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
             averages = "averages of all measures" if measure == "recall" else "its averages"
             message = f"the {measure} of {shown(missing)} is not defined ({why}); {averages} leave out such classes"
             notes.append(Note(code="undefined", message=message, subject=missing))
-    interval = estimates[0].interval
-    name, share, message = always_predicting(table.support, table.classes)
-    cells = Table(*(np.asarray(part, dtype=np.float64) for part in (table.right, table.support, table.predicted)))
-    weak = interval is not None and n_classes > 1 and interval.low <= share
-    if interval is not None and weak and tells_nothing(cells, table.n, interval.level):
-        message += ": this classifier is not shown to do better"
-        notes.append(Note(code="largest-class", message=message, subject=(str(name),), severity="warning"))
     return notes
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from demele.classifiers.measures.documents import confusion_document
 from demele.classifiers.row_groups import Groups, effective_share, ends_at
 from demele.classifiers.table_measures import Table
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, plural
 from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, shown, vocabulary
@@ -356,18 +356,6 @@ def class_measure(measure: str, right: Any, predicted: Any, support: Any) -> Flo
     return proportion(right, support) if measure == "recall" else proportion(2 * right, predicted + support)
 
 
-def always_predicting(support: Counts, classes: Sequence[object]) -> tuple[object, float, str]:
-    """Return the largest class, the share of the labels that it is, and how a note about it begins."""
-    share = float(support.max() / support.sum())
-    name = classes[int(support.argmax())]
-    return name, share, f"always predicting {name!r} would agree with {share:.2%} of the given labels"
-
-
-def tells_nothing(table: Table, rows: Floats | float, level: float) -> Flags:
-    """Whether predictions are not shown to tell anything of the labels: their correlation may be that of chance."""
-    return ~(table.value("matthews") > normal_quantile((1 + level) / 2) / np.sqrt(rows))
-
-
 def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None = None) -> tuple[Note, ...]:
     """Warn of the classifiers whose interval of the accuracy on the given labels does not lie above that share.
 
@@ -376,23 +364,26 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     support = np.bincount(data.labels, minlength=len(data.vocabulary))
     if np.count_nonzero(support) < 2:  # nothing does better than a constant then, whatever it predicts
         return ()
-    _, share, message = always_predicting(support, data.vocabulary.classes)
+    share, name = float(support.max() / support.sum()), data.vocabulary.classes[int(support.argmax())]
     right, every = data.right, np.ones(data.n)
     hits = np.count_nonzero(right, axis=1).astype(np.float64)
-    counted = [1.0 if groups is None else effective_share(row, every, groups, level=level) for row in right]
-    low, _ = ends_at(hits, np.full(hits.size, float(data.n)), np.array(counted), level=level)
+    counted = np.array([1.0 if groups is None else effective_share(row, every, groups, level=level) for row in right])
+    low, _ = ends_at(hits, np.full(hits.size, float(data.n)), counted, level=level)
     unsure = np.flatnonzero(low <= share)
-    if unsure.size:
-        table = Table.of(data.predictions[unsure], data.labels, data.k)
-        unsure = unsure[tells_nothing(table, data.n * np.array(counted)[unsure], level)]
     if not unsure.size:
         return ()
-    weak = tuple(data.names[model] for model in unsure)
+    # Of these, those whose correlation with the labels may be that of chance.
+    table, chance = Table.of(data.predictions[unsure], data.labels, data.k), normal_quantile((1 + level) / 2)
+    weak = unsure[~(table.value("matthews") > chance / np.sqrt(data.n * counted[unsure]))]
+    if not weak.size:
+        return ()
+    names = tuple(data.names[model] for model in weak)
     text = (
-        f"{message}: {shown(weak)} {'is' if len(weak) == 1 else 'are'} not shown to do better; if that surprises, "
-        "check that predictions and labels have the same rows in the same order, and classes of the same meaning"
+        f"always predicting {name!r} would agree with {share:.2%} of the given labels: {shown(names)} "
+        f"{'is' if len(names) == 1 else 'are'} not shown to do better; if that surprises, check that predictions and "
+        "labels have the same rows in the same order, and classes of the same meaning"
     )
-    return (Note(code="largest-class", message=text, subject=weak, severity="warning"),)
+    return (Note(code="largest-class", message=text, subject=names, severity="warning"),)
 
 
 def class_notes(data: Labelled) -> tuple[Note, ...]:
