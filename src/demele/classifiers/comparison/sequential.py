@@ -162,27 +162,21 @@ class SequentialComparison(Result):
             groups=read_groups(groups, data.n, population=inference == "population"),
         )
         refuse_groups(METHODS["sequential"], self._question)
-        self._disagreement = None
+        doubts = None
         if disagreement is not None:
-            self._disagreement = number_column(disagreement, "disagreement", data.n, "row")
+            doubts = number_column(disagreement, "disagreement", data.n, "row")
         self._counts = self._question.counts()
         self._terms = terms(self._question, self._counts.disagreements)
         clocks = rng_for(self.seed, "sequential", data.n).exponential(size=data.n)
         self._plan = Plan(
-            data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, self._disagreement
+            data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, doubts
         )
-        self._asked(self._plan.rows, data.n)
+        self._order, self._n = self._plan.rows, data.n
         #: Class index that the expert gave at each position of the order; UNASKED where there is none yet.
         self._answers = np.full(self._plan.rows.size, UNASKED, dtype=np.int32)
 
     #: That of ``__init__``, not of ``__new__``, for :func:`help` and for commands.
     __signature__ = inspect.Signature([*inspect.signature(__init__).parameters.values()][1:])
-
-    def _asked(self, rows: Rows, n: int) -> None:
-        """Take the rows to ask for, of ``n``, in their order."""
-        self._order = rows
-        self._position = np.full(n, -1, dtype=np.intp)
-        self._position[rows] = np.arange(rows.size)
 
     @property
     def _open(self) -> Flags:
@@ -245,11 +239,13 @@ class SequentialComparison(Result):
         numbers = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
         if numbers.size and (numbers.dtype.kind not in "iu" or numbers.ndim != 1):
             raise InputTypeError("rows", f"expected row numbers, got {numbers.dtype} of shape {numbers.shape}")
-        n, numbers = self._position.size, numbers.astype(np.intp)
+        n, numbers = self._n, numbers.astype(np.intp)
         outside = np.flatnonzero((numbers < 0) | (numbers >= n))
         if outside.size:
             raise InputError("rows", f"{outside.size} do not exist, first {numbers[outside[0]]}; rows are 0 to {n - 1}")
-        positions = self._position[numbers]
+        place = np.full(n, -1, dtype=np.intp)
+        place[self._order] = np.arange(self._order.size)
+        positions = place[numbers]
         idle = np.flatnonzero(positions < 0)
         if idle.size:
             raise InputError(
@@ -261,15 +257,12 @@ class SequentialComparison(Result):
 
     def _take(self, rows: object, codes: Any) -> None:
         numbers, positions = self._places(rows)
-        answers = self._answers.copy()
-        named = {UNCLEAR: "unclear", **dict(enumerate(self._question.data.vocabulary.classes))}
-        for position, row, code in zip(positions, numbers, np.broadcast_to(codes, numbers.shape), strict=True):
-            if answers[position] not in (UNASKED, code):
-                before, now = named[int(answers[position])], named[int(code)]
-                raise InputError(
-                    "labels", f"row {row} was answered {before!r} before, now {now!r}; an answer cannot be changed"
-                )
-            answers[position] = code
+        answers, before = self._answers.copy(), self._answers[positions]
+        answers[positions] = codes
+        changed = np.flatnonzero(((before != UNASKED) & (before != codes)) | (answers[positions] != codes))
+        if changed.size:
+            row = numbers[changed[0]]
+            raise InputError("labels", f"row {row} was answered with another class; an answer cannot be changed")
         self._answers = answers
 
     # What the answers show.
@@ -289,11 +282,10 @@ class SequentialComparison(Result):
     @property
     def done(self) -> bool:
         """Whether nothing more is to be asked: decided, given up, or no row left."""
-        if self.labels_used >= self._order.size:
+        if self.labels_used >= self._order.size or max(self._log_wealths().values()) >= enough(self._terms.bet):
             return True
-        if any(log >= enough(self._terms.bet) for log in self._log_wealths().values()):
-            return True
-        return all(log >= np.log(GIVE_UP) for log in self._log_wealths(against=True).values())
+        against = (draws.mirrored().evidence(-threshold) for draws, threshold in self._claims().values())
+        return bool(min(against) >= np.log(GIVE_UP))
 
     @property
     def expected_labels(self) -> float:
@@ -304,32 +296,25 @@ class SequentialComparison(Result):
     def decision(self) -> Decision:
         """Return the decision from the answers so far; inconclusive until a claim is significant."""
         made = decision(METHODS["sequential"], self._question, self._outcomes(), measure="accuracy")
-        # The verdict also depends on the answers and the choice of rows.
-        rows, labels = self._answered()
-        met = {"answers": str(rows.size)}
-        if rows.size:
-            met["answers_digest"] = digest(rows.astype(np.int64), labels)
-        if self._unclear().size:
-            met["unclear_digest"] = digest(self._unclear().astype(np.int64))
-        if self._disagreement is not None:
-            met["disagreement"] = digest(self._disagreement)
-        context = made.signature.context
-        return replace(made, signature=replace(made.signature, context={"n": context["n"], **met, **context}))
+        # The verdict also depends on the rows and their answers.
+        answers = str(np.count_nonzero(self._answers >= 0))
+        met = {"answers": answers, "answers_digest": digest(self._order.astype(np.int64), self._answers)}
+        return replace(made, signature=replace(made.signature, context={**made.signature.context, **met}))
 
     # Keeping it.
 
     def to_dict(self) -> dict[str, Any]:
         """Answers and settings, as plain values that JSON can hold; :meth:`resume` takes them back."""
-        rows, labels = self._answered()
+        known, classes = self._answers >= 0, self._question.data.vocabulary.classes
         return {
             "kind": self._kind,
             "digest": self._digest(),
             "level": self._question.level,
             "inference": self._question.inference,
             "seed": self.seed,
-            "rows": rows.tolist(),
-            "labels": labels,
-            "unclear": self._unclear().tolist(),
+            "rows": self._order[known].tolist(),
+            "labels": [classes[code] for code in self._answers[known]],
+            "unclear": self._order[self._answers == UNCLEAR].tolist(),
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
@@ -373,12 +358,9 @@ class SequentialComparison(Result):
         both = zip(("candidate", "baseline"), (draws, draws.mirrored()), sides, strict=True)
         return {claim: (one, at_stake.threshold) for claim, one, at_stake in both if at_stake is not None}
 
-    def _log_wealths(self, *, against: bool = False) -> dict[str, float]:
-        """Return the evidence for each claim, or against it."""
-        return {
-            claim: draws.mirrored().evidence(-threshold) if against else draws.evidence(threshold)
-            for claim, (draws, threshold) in self._claims().items()
-        }
+    def _log_wealths(self) -> dict[str, float]:
+        """Return the evidence for each claim."""
+        return {claim: draws.evidence(threshold) for claim, (draws, threshold) in self._claims().items()}
 
     def _outcomes(self) -> Outcomes:
         wealth, logs, claims = self.wealth, self._log_wealths(), self._claims()
@@ -398,7 +380,7 @@ class SequentialComparison(Result):
                 "widen the difference"
             )
             notes = (Note(code="one-sided", message=message),)
-        unclear, answered = int(self._unclear().size), int(np.count_nonzero(~self._open))
+        unclear, answered = int((self._answers == UNCLEAR).sum()), int(np.count_nonzero(~self._open))
         if unclear:
             message = f"{unclear} of {answered} rows were unclear to the expert; they count for neither classifier"
             notes += (Note(code="audit-unclear", message=message, severity="warning"),)
@@ -433,16 +415,6 @@ class SequentialComparison(Result):
                 "expert_breakdown": expert,
             },
         )
-
-    def _answered(self) -> tuple[Rows, list[int | str]]:
-        """Rows answered, in the order drawn, and the classes that the expert gave."""
-        positions = np.flatnonzero(self._answers >= 0)
-        classes = self._question.data.vocabulary.classes
-        return self._plan.rows[positions], [classes[code] for code in self._answers[positions]]
-
-    def _unclear(self) -> Rows:
-        """Rows that the expert could not label, in the order drawn."""
-        return self._plan.rows[np.flatnonzero(self._answers == UNCLEAR)]
 
     def _digest(self) -> str:
         data = self._question.data
@@ -484,7 +456,7 @@ class SequentialScores(SequentialComparison):
         self._tail, shift = sampling_error((1 - level) / 2, self._one.n, inference)
         self._limits = at + shift + expert_error, 1 - at + shift + expert_error
         scored = np.flatnonzero(every.scored)
-        self._asked(rng_for(seed, "sequential scores", every.n).permutation(scored), every.n)
+        self._order, self._n = rng_for(seed, "sequential scores", every.n).permutation(scored), every.n
         self._columns = np.searchsorted(scored, self._order)
         #: True scores of each system at each position of the order; NaN where there are none yet.
         self._scores = np.full((len(systems), self._order.size), np.nan)
@@ -531,7 +503,7 @@ class SequentialScores(SequentialComparison):
         state = {"digest": self._digest(), **self._known, "gate": self._gate, "seed": self.seed}
         return {"kind": self._kind, **state, "rows": self._order[known].tolist(), "labels": scores.tolist()}
 
-    def _log_wealths(self, *, against: bool = False) -> dict[str, float]:
+    def _log_wealths(self) -> dict[str, float]:
         k = self.labels_used
         true = self._scores[-1, :k] - (self._scores[0, :k] if len(self._systems) == 2 else 0)
         sides: list[Any] = [(one - self._one.low) / self._one.width for one in (self._one.given, true)]

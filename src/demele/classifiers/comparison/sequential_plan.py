@@ -66,16 +66,13 @@ class Terms:
         low, high = np.minimum(low, high), np.maximum(low, high)
         if not self.population:
             return low, high
-        ends = []
-        for end in (low, -high):
-            today = end - self.sampling
-            unseen = (
-                unseen_losses(disagreements, end, n, self.spent)
-                if self.grouped is None
-                else self.grouped.unseen(end, self.spent)
-            )
-            careful = np.minimum(today, end - unseen)
-            ends.append(np.where(today > 0, today, careful))
+        ends = np.stack([low, -high])
+        if self.grouped is None:
+            unseen = unseen_losses(disagreements, ends, n, self.spent)
+        else:
+            unseen = np.stack([self.grouped.unseen(end, self.spent) for end in ends])
+        today = ends - self.sampling
+        ends = np.where(today > 0, today, np.minimum(today, ends - unseen))
         return ends[0], -ends[1]
 
 
@@ -93,11 +90,9 @@ def terms(question: Question, disagreements: Counts) -> Terms:
         return Terms(none + allowed, tail, 0.0, none)
     if question.inference == "population":
         grouped = None if question.clusters is None else GroupedPairs.asked(question, question.clusters)
-        chance = (
-            sampling_gap(disagreements, tail / 2).astype(np.float64)
-            if grouped is None
-            else grouped.sampling_gap(tail / 2)
-        )
+        chance = sampling_gap(disagreements, tail / 2).astype(np.float64)
+        if grouped is not None:
+            chance = grouped.sampling_gap(tail / 2)
         return Terms(chance + allowed, tail / 2, tail / 2, chance, population=True, grouped=grouped)
     # How many labels may be wrong: by the noise, or by what a uniform audit shows of them; else all.
     n, error, audit = question.data.n, NOISE_SHARE * tail, question.audit
@@ -179,8 +174,7 @@ class Plan:
         order = np.lexsort((rows, clocks[rows] / weights))
         before, weights = before[order], weights[order]
         # Label with the candidate: the score is in {-2, -1, 0}; with the baseline: {0, 1, 2}; with neither: {-1, 0, 1}.
-        losses = np.where(before > 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
-        gains = np.where(before < 0, 2.0, np.where(before == 0, 1.0, 0.0)) / weights
+        losses, gains = (1.0 + before) / weights, (1.0 - before) / weights
         self.rows, self.before, self.weights = rows[order].astype(np.intp), before, weights
         self.total_weight = float(weights.sum())
         self.loss, self.gain = float(losses.max(initial=0.0)), float(gains.max(initial=0.0))
