@@ -83,13 +83,13 @@ def test_positions_outside_a_sparse_matrix_are_refused_before_they_are_used() ->
             parts[name] = parts[name].copy()
             parts[name].reshape(-1)[1] = position
             Path("bad.npz").write_bytes(makers.archive_bytes(parts))
-            refuses((FormatError, InputError), r"bad\.npz: .*(outside|index)", read_sparse, "bad.npz")
+            refuses((FormatError, InputError), r"bad\.npz: .*(indices|index)", read_sparse, "bad.npz")
 
 
 def test_starts_that_do_not_ascend() -> None:
     matrix = scipy.sparse.csr_array(np.eye(5))
     matrix.indptr[2] = 4  # row 2 would end before it begins
-    refuses(InputError, "codes: the starts of its rows do not ascend from 0", checked_structure, matrix, "codes")
+    refuses(InputError, "codes: a sparse matrix .* do not ascend", checked_structure, matrix, "codes")
 
 
 def test_a_small_file_of_a_hundred_billion_columns() -> None:

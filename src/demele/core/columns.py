@@ -319,6 +319,30 @@ def unique_class_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int) -
     )
 
 
+def not_finite(argument: str, wrong: Sequence[str], rows: NDArray[Any], remedy: str) -> InputError:
+    """Return the error of columns that hold NaN or infinite values, the first of them in these rows."""
+    more = f"{plural(len(wrong) - 1, 'other column', 'other columns')}: {', '.join(map(quoted, wrong[1:6]))}"
+    others = f" (and {more})" if len(wrong) > 1 else ""
+    values = plural(len(rows), "non-finite value", "non-finite values")
+    what = f"{values} (NaN or infinite) in column {quoted(wrong[0])}{others}, first at row {min(rows)}"
+    return InputError(argument, what, remedy)
+
+
+def refuse_wide(argument: str, names: Sequence[str], low: Any, high: Any) -> None:
+    """Refuse columns whose range is beyond the largest float.
+
+    Raises
+    ------
+    InputError
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = np.flatnonzero(np.isinf(np.subtract(high, low, dtype=np.float64)))
+    if wide.size:
+        raise InputError(
+            argument, f"the range of column {quoted(names[wide[0]])} exceeds the largest float; rescale it"
+        )
+
+
 # The door for sparse codes --------------------------------------------------------------------------------------------
 
 
@@ -432,24 +456,14 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         of_bad = np.searchsorted(columns.indptr, bad, side="right") - 1
-        first = int(of_bad[0])
-        own = columns.indices[bad[of_bad == first]]
-        others = len(np.unique(of_bad)) - 1
-        listed = f" (and in {plural(others, 'other column', 'other columns')})" if others else ""
-        raise InputError(
-            "codes",
-            f"{plural(len(own), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
-            f"{names[first]!r}{listed}, first at row {own.min()}; drop or impute them",
-        )
+        wrong = [names[code] for code in np.unique(of_bad)]
+        raise not_finite("codes", wrong, columns.indices[bad[of_bad == of_bad[0]]], "drop or impute them")
     filled = np.flatnonzero(np.diff(columns.indptr))
     low, high = np.zeros(d), np.zeros(d)
     if len(filled):
         low[filled] = np.minimum.reduceat(values, columns.indptr[filled])
         high[filled] = np.maximum.reduceat(values, columns.indptr[filled])
-    with np.errstate(over="ignore"):
-        wide = np.flatnonzero(np.isinf(np.maximum(high, 0.0) - np.minimum(low, 0.0)))
-    if len(wide):
-        raise InputError("codes", f"the range of column {names[int(wide[0])]!r} exceeds the largest float; rescale it")
+    refuse_wide("codes", names, np.minimum(low, 0.0), np.maximum(high, 0.0))
     return SparseCodes(n, names, values, columns.indices, columns.indptr, low, high)
 
 

@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core import given_data
-from demele.core.columns import CHUNK, are_classes, cyclic, is_cyclic, unique_class_doubt, whole_number_doubt
+from demele.core.columns import (
+    CHUNK,
+    are_classes,
+    cyclic,
+    is_cyclic,
+    not_finite,
+    refuse_wide,
+    unique_class_doubt,
+    whole_number_doubt,
+)
 from demele.core.columns import Codes as Codes
 from demele.core.columns import Factor as Factor
 from demele.core.columns import Factors as Factors
@@ -25,7 +34,6 @@ from demele.core.table_columns import (
     is_missing,
     levels_of_floats,
     other_lengths,
-    real_column,
     real_matrix,
     series_to_numpy,
     split_columns,
@@ -106,12 +114,7 @@ def read_codes(codes: object, argument: str = "codes", *, missing: Missing = "ra
         raise NotEnoughData(argument, "expected at least 1 column, got none")
     if (len(columns) if isinstance(columns, np.ndarray) else len(columns[0])) == 0:
         raise NotEnoughData(argument, "expected at least 2 rows, got none")
-    if isinstance(columns, np.ndarray):
-        values = real_matrix(columns, names, argument)
-    else:
-        values = np.column_stack(
-            [real_column(column, name, argument) for column, name in zip(columns, names, strict=True)]
-        )
+    values = real_matrix(columns, names, argument)
     # smallest and largest value of each column; NaN where a column holds one
     low = np.full(values.shape[1], np.inf)
     high = np.full(values.shape[1], -np.inf)
@@ -119,25 +122,13 @@ def read_codes(codes: object, argument: str = "codes", *, missing: Missing = "ra
         chunk = values[start : start + CHUNK]
         low = np.minimum(low, chunk.min(axis=0).astype(np.float64))
         high = np.maximum(high, chunk.max(axis=0).astype(np.float64))
-    low, high = low, high
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         bad = ~np.isfinite(np.asarray(values, dtype=np.float64))
         wrong = np.flatnonzero(bad.any(axis=0))
-        rows = np.flatnonzero(bad[:, wrong[0]])
-        more = plural(len(wrong) - 1, "other column", "other columns")
-        listed = ", ".join(quoted(names[index]) for index in wrong[1:6]) + ", ..." * (len(wrong) > 6)
-        others = "" if len(wrong) == 1 else f" (and {more}: {listed})"
         of_both = "drop those rows of both, or impute: `missing='omit'` is for factors"
-        raise InputError(
-            argument,
-            f"{plural(len(rows), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
-            f"{quoted(names[wrong[0]])}{others}, first at row {rows[0]}",
-            of_both if missing == "omit" else "drop or impute them",
-        )
-    wide = _too_wide(low, high)
-    if wide.any():
-        name = names[int(np.flatnonzero(wide)[0])]
-        raise InputError(argument, f"the range of column {quoted(name)} exceeds the largest float; rescale it")
+        remedy = of_both if missing == "omit" else "drop or impute them"
+        raise not_finite(argument, [names[index] for index in wrong], np.flatnonzero(bad[:, wrong[0]]), remedy)
+    refuse_wide(argument, names, low, high)
     return Codes(values, names, low, high)
 
 
@@ -183,10 +174,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
             refuse_names_of_rows(len(factor.levels), factor.n_annotated, factor.name, next(iter(factor.levels), None))
         if factor.n_annotated == 0:
             raise NotEnoughData("factors", f"column {quoted(factor.name)} has no annotated row at all; leave it out")
-        if _too_wide(factor.low, factor.high).any():
-            raise InputError(
-                "factors", f"the range of column {quoted(factor.name)} exceeds the largest float; rescale it"
-            )
+    refuse_wide("factors", names, [factor.low for factor in read], [factor.high for factor in read])
     incomplete = [factor for factor in read if not factor.complete]
     if missing == "raise" and incomplete:
         first = incomplete[0]
@@ -214,12 +202,6 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
                 f"with two ends; if it is an angle, pass `kinds={{{name}: 'cyclic:{period:.17g}'}}`"
             )
     return Factors(read, missing, tuple(filter(None, doubts)), kinds is not None)
-
-
-def _too_wide(low: Any, high: Any) -> NDArray[np.bool_]:
-    """Whether a range is beyond the largest float."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.isinf(np.asarray(high, dtype=np.float64) - np.asarray(low, dtype=np.float64))
 
 
 # Factors -----------------------------------------------------------------------------------------------------------

@@ -39,55 +39,25 @@ def checked_structure(matrix: Any, argument: str) -> Any:
     InputError
         If a position lies outside, or the starts of rows or columns do not ascend to the number of positions.
     """
-    if matrix.format == "lil":
+    if matrix.format in ("lil", "dok"):
         matrix = matrix.tocsr()
-    elif matrix.format == "dok":
-        matrix = matrix.tocoo()
-    if matrix.format in ("csr", "csc", "bsr"):
-        _check_compressed(matrix, argument)
+    compressed = matrix.format in ("csr", "csc", "bsr")
+    if compressed:
+        parts: tuple[Any, ...] = (matrix.data, matrix.indices, matrix.indptr)
     elif matrix.format == "coo":
-        coords = getattr(matrix, "coords", None) or (matrix.row, matrix.col)
-        for axis, (positions, size) in enumerate(zip(coords, matrix.shape, strict=True)):
-            if len(positions) != len(matrix.data):
-                raise InputError(argument, f"holds {len(matrix.data)} values but {len(positions)} positions")
-            _check_within(positions, size, ("row", "column")[axis] if axis < 2 else f"axis {axis}", argument)
-    elif matrix.format == "dia" and (matrix.data.ndim != 2 or matrix.offsets.shape != matrix.data.shape[:1]):
-        raise InputError(argument, f"holds {matrix.data.shape} diagonals but {matrix.offsets.shape} offsets")
-    return matrix
-
-
-def _check_compressed(matrix: Any, argument: str) -> None:
-    by_row = matrix.format != "csc"
-    outer, inner = ("row", "column") if by_row else ("column", "row")
-    n_outer, n_inner = matrix.shape if by_row else matrix.shape[::-1]
-    if matrix.format == "bsr":
-        height, width = matrix.blocksize
-        if not height or not width or n_outer % height or n_inner % width:
-            raise InputError(argument, f"blocks of {height} x {width} do not fill a shape of {matrix.shape}")
-        n_outer, n_inner = n_outer // height, n_inner // width
-    starts, positions = np.asarray(matrix.indptr), np.asarray(matrix.indices)
-    if starts.shape != (n_outer + 1,):
-        raise InputError(argument, f"expected {n_outer + 1} starts of its {outer}s, got {starts.size}")
-    if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
-        wrong = 0 if starts[0] != 0 else int(np.flatnonzero(starts[1:] < starts[:-1])[0]) + 1
-        raise InputError(argument, f"the starts of its {outer}s do not ascend from 0, first at {outer} {wrong}")
-    last = int(starts[-1])
-    if last > len(positions) or last > len(matrix.data):
-        held = min(len(positions), len(matrix.data))
-        raise InputError(argument, f"its {outer}s end at entry {last}, but it holds {held}")
-    _check_within(positions[:last], n_inner, inner, argument)
-
-
-def _check_within(positions: NDArray[Any], size: int, axis: str, argument: str) -> None:
-    if not len(positions) or (positions.min() >= 0 and positions.max() < size):
-        return
-    off = np.flatnonzero((positions < 0) | (positions >= size))
-    raise InputError(
-        argument,
-        f"{plural(off.size, 'entry lies', 'entries lie')} outside the matrix, first at {axis} {positions[off[0]]} "
-        f"of {size}; "
-        "it was damaged, or made by hand",
-    )
+        parts = (matrix.data, getattr(matrix, "coords", None) or (matrix.row, matrix.col))
+    else:
+        parts = (matrix.data, matrix.offsets)
+    damaged = "a sparse matrix that was damaged, or made by hand"
+    if compressed and (np.diff(matrix.indptr) < 0).any():
+        raise InputError(argument, f"{damaged}: the index pointers do not ascend")
+    try:
+        own = type(matrix)(parts, shape=matrix.shape)  # a check may change what it checks: not the caller's
+        if compressed:
+            own.check_format(full_check=True)
+    except ValueError as error:
+        raise InputError(argument, f"{damaged}: {error}") from error
+    return own
 
 
 def _pandas_of(data: Any, argument: str) -> Any:
@@ -104,15 +74,15 @@ def _pandas_of(data: Any, argument: str) -> Any:
     import pandas as pd
 
     if hasattr(data, "data_vars"):
-        dimensions = {str(name): tuple(map(str, variable.dims)) for name, variable in data.data_vars.items()}
-        if len(set(dimensions.values())) != 1 or any(len(own) != 1 for own in dimensions.values()):
-            held = ", ".join(f"{name} ({', '.join(own)})" for name, own in list(dimensions.items())[:6])
+        columns = {str(name): np.asarray(one.values) for name, one in data.data_vars.items()}
+        if len({one.dims for one in data.data_vars.values()}) != 1 or any(one.ndim != 1 for one in columns.values()):
+            held = ", ".join(columns) or "no variable"
             raise InputError(
                 argument,
-                f"expected a Dataset whose variables are columns along one dimension, got {held or 'no variable'}",
+                f"expected a Dataset whose variables are columns along one dimension, got {held}",
                 "pick variables of one dimension, or give one DataArray (n_samples, n_columns)",
             )
-        return pd.DataFrame({str(name): np.asarray(one.values) for name, one in data.data_vars.items()})
+        return pd.DataFrame(columns)
     if not hasattr(data, "coords") or not hasattr(data, "values"):
         raise InputTypeError(
             argument, f"expected a DataArray or a Dataset of xarray, got {type(data).__name__}; take its .values"
@@ -280,14 +250,7 @@ def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[An
     frame = _from_frame(data, argument)
     if frame is not None:
         return frame
-    if isinstance(data, np.ma.MaskedArray):
-        if np.issubdtype(data.dtype, np.floating):
-            data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
-        elif np.ma.getmaskarray(data).any():  # integers and strings stay what they are, so that they stay classes
-            filled = np.ma.getdata(data).astype(object)
-            filled[np.ma.getmaskarray(data)] = None
-            data = filled
-    array = np.asarray(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
+    array = _unmasked(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
     if array.ndim == 1 and argument == "factors":
         array = array[:, None]
     if array.ndim != 2:
@@ -312,10 +275,6 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
             raise InputError(argument, f"expected one column, got {len(columns)}: {', '.join(map(quoted, names[:6]))}")
         column = columns[0]
         return series_to_numpy(column, keep_kind=True) if hasattr(column, "to_numpy") else np.asarray(column)
-    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
-        filled = np.ma.getdata(data).astype(object)
-        filled[np.ma.getmaskarray(data)] = None
-        return filled
     if isinstance(data, list | tuple) and any(value is None or isinstance(value, str) for value in data):
         objects = np.empty(len(data), dtype=object)  # as an array of strings, None and numbers would be text
         objects[:] = data
@@ -324,7 +283,16 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
         raise InputTypeError(
             argument, f"expected one class per instance, as an array, list or series, got {type(data).__name__}"
         )
-    return np.asarray(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
+    return _unmasked(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
+
+
+def _unmasked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array whose masked values are NaN, or None where integers and strings stay what they are."""
+    if not isinstance(array, np.ma.MaskedArray) or not np.ma.getmaskarray(array).any():
+        return np.asarray(array)
+    filled = np.ma.getdata(array).astype(array.dtype if array.dtype.kind == "f" else object)
+    filled[np.ma.getmaskarray(array)] = np.nan if array.dtype.kind == "f" else None
+    return filled
 
 
 def _from_sparse(data: object, argument: str) -> object:
@@ -352,13 +320,7 @@ def _from_sparse(data: object, argument: str) -> object:
 def from_tensor(data: object, argument: str) -> object:
     """Bring a PyTorch (or any ``__array__``-less) tensor to NumPy, from any device."""
     if isinstance(data, list | tuple) and data and hasattr(data[0], "detach"):
-        parts = [np.asarray(from_tensor(item, argument)) for item in data]
-        odd = next((index for index, part in enumerate(parts) if part.shape != parts[0].shape), None)
-        if odd is not None:
-            raise InputError(
-                argument, f"expected rows of equal length, row 0 has shape {parts[0].shape} and row {odd} does not"
-            )
-        return np.stack(parts)
+        return [from_tensor(item, argument) for item in data]
     if hasattr(data, "detach") and hasattr(data, "cpu"):
         tensor: Any = data
         kind = f"{getattr(tensor, 'dtype', '')} on {getattr(tensor, 'device', '')}, {getattr(tensor, 'layout', '')}"
@@ -455,8 +417,8 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
         remedy = "; of columns by name, pass pandas.DataFrame(columns)" if isinstance(data, Mapping) else ""
         what = f"expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
         raise InputTypeError(argument, what + remedy)
-    if isinstance(data, list | tuple) and any(isinstance(row, list | tuple) for row in data):
-        lengths = [len(row) if isinstance(row, list | tuple | np.ndarray) else -1 for row in data]
+    if isinstance(data, list | tuple) and any(isinstance(row, list | tuple | np.ndarray) for row in data):
+        lengths = [len(row) if isinstance(row, list | tuple) or getattr(row, "ndim", None) else -1 for row in data]
         odd = next((index for index, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None:
             first, other = (
@@ -464,7 +426,7 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
                 for index in (0, odd)
             )
             raise InputError(argument, f"expected rows of equal length, but {first} and {other}")
-        kinds = {type(value) for row in data for value in row}
+        kinds = {type(value) for row in data if isinstance(row, list | tuple) for value in row}
         if (str in kinds and len(kinds) > 1) or type(None) in kinds:
             return np.array(data, dtype=object)
     try:
@@ -473,14 +435,15 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
         raise InputError(argument, f"expected a rectangular table, got {shortened(str(error))}") from error
 
 
-def real_matrix(array: NDArray[Any], names: tuple[str, ...], argument: str) -> NDArray[Any]:
-    """Return an array of real numbers, of the type that it came with where that is one."""
-    if array.dtype.kind in "fiub":
+_REAL = (int, float, np.integer, np.floating, np.bool_)
+
+
+def real_matrix(array: NDArray[Any] | list[Any], names: tuple[str, ...], argument: str) -> NDArray[Any]:
+    """Return a table of real numbers: an array of such of the type that it came with, all else column by column."""
+    if isinstance(array, np.ndarray) and array.dtype.kind in "fiub":
         return array.astype(np.float64) if array.dtype.kind == "b" else array
-    return np.column_stack(
-        [real_column(array[:, index], name, argument) for index, name in enumerate(names)]
-        or [np.empty((array.shape[0], 0))]
-    )
+    columns = array.T if isinstance(array, np.ndarray) else array
+    return np.column_stack([real_column(column, name, argument) for column, name in zip(columns, names, strict=True)])
 
 
 def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
@@ -490,49 +453,27 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
     values: NDArray[Any] = np.asarray(column)
     if values.dtype.kind in "fiub":
         return values.astype(np.float64) if values.dtype.kind == "b" else values
-    if values.dtype.kind == "O":
-        result = np.empty(len(values), dtype=np.float64)
-        wrong = []
-        for row, value in enumerate(values):
-            if value is None or is_missing(value):
-                result[row] = np.nan
-            elif isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, np.complexfloating):
-                result[row] = as_float(value)
-            else:
-                wrong.append(row)
-        if not wrong:
-            return result
-        _refuse_few_texts(values, name, argument)
-        raise InputTypeError(
-            argument,
-            f"expected real numbers in column {quoted(name)}, got {plural(len(wrong), 'other value', 'other values')}, "
-            f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]], values),
-        )
-    _refuse_few_texts(values, name, argument)
-    what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
+    result = np.full(len(values), np.nan)
+    wrong = []
+    for row, value in enumerate(values):
+        if isinstance(value, int | float | np.integer | np.floating | np.bool_) and not isinstance(
+            value, np.timedelta64
+        ):
+            result[row] = as_float(value)
+        elif value is not None and not is_missing(value):
+            wrong.append(row)
+    if not wrong:
+        return result
+    hint = number_hint(values[wrong[0]], values)
+    odd = [row for row in wrong if not reads_as_number(values[row])]
+    if 0 < 2 * len(odd) < len(values) and not number_hint(values[odd[0]], values):  # they made texts of the numbers
+        wrong, hint = odd, "; leave the cell empty where there is no number"
+    kinds = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
+    what = kinds.get(values.dtype.kind) or plural(len(wrong), "other value", "other values")
     raise InputTypeError(
         argument,
-        f"expected real numbers in column {quoted(name)}, got "
-        f"{what.get(values.dtype.kind, values.dtype)}, first {quoted(values[0])} at row 0"
-        + number_hint(values[0], values),
-    )
-
-
-def _refuse_few_texts(values: NDArray[Any], name: str, argument: str) -> None:
-    """Refuse a column of numbers that a few texts among them have made texts of: by those few.
-
-    Raises
-    ------
-    InputTypeError
-    """
-    odd = [row for row, value in enumerate(values) if not reads_as_number(value)]
-    if not odd or 2 * len(odd) >= len(values) or number_hint(values[odd[0]], values):
-        return
-    few = f"{len(odd)} value{'s' * (len(odd) > 1)} that {'are' if len(odd) > 1 else 'is'} none"
-    raise InputTypeError(
-        argument,
-        f"expected real numbers in column {quoted(name)}, got {few}, first {quoted(values[odd[0]])} at row {odd[0]}",
-        "leave the cell empty where there is no number",
+        f"expected real numbers in column {quoted(name)}, got {what}, first "
+        f"{quoted(values[wrong[0]])} at row {wrong[0]}{hint}",
     )
 
 
