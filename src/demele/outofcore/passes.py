@@ -4,6 +4,7 @@ A piece is a span of tables, worked on here or in several processes, or a partit
 the active scheduler.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.columns import (
     MAX_LEVELS_OF_WHOLE_FLOATS,
     are_classes,
@@ -41,14 +43,7 @@ MOST_CLASSES = 1_000_000
 LARGEST_WHOLE = 1 << 53
 
 
-@dataclass(frozen=True, slots=True)
-class SeenCode:
-    """One code: extremes of the finite values, how many are not finite, and the first row of those (-1: none)."""
-
-    low: float
-    high: float
-    n_bad: int
-    first_bad: int
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +72,22 @@ class SeenFactor:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of successive rows."""
+    """What was seen of successive rows, by parts.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Rows of each part.
+    low, high, n_bad, first_bad : arrays of shape (n_codes,)
+        Extremes of finite codes, how many values are not finite, and the first row of those (-1: none).
+    factors : tuple of SeenFactor
+    """
 
     sizes: tuple[int, ...]
-    codes: tuple[SeenCode, ...]
+    low: Floats
+    high: Floats
+    n_bad: NDArray[np.intp]
+    first_bad: NDArray[np.intp]
     factors: tuple[SeenFactor, ...]
 
     @property
@@ -89,16 +96,21 @@ class Seen:
         return sum(self.sizes)
 
 
-def look(codes: Sequence[Any], factors: Sequence[Any], names: "tuple[Names, Names]", kinds: dict[str, Kind]) -> Seen:
+def look(codes: Sequence[Any], factors: Sequence[Any], names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
     """Return what there is to see of a block of rows: columns of codes and of factors."""
-    return Seen(
-        (len(codes[0]),),
-        tuple(_code(column, name) for column, name in zip(codes, names[0], strict=True)),
-        tuple(_factor(column, name, kinds.get(name)) for column, name in zip(factors, names[1], strict=True)),
-    )
-
-
-Names = tuple[str, ...]
+    n, d = len(codes[0]), len(codes)
+    low, high = np.full(d, np.inf), np.full(d, -np.inf)
+    n_bad, first_bad = np.zeros(d, dtype=np.intp), np.full(d, -1)
+    for at, (column, name) in enumerate(zip(codes, names[0], strict=True)):
+        values = real_column(column, name, "codes")
+        ends = (values.min(), values.max()) if n else (np.inf, -np.inf)
+        if not n or np.isfinite(ends).all():
+            low[at], high[at] = ends
+        else:
+            finite = np.isfinite(values)
+            n_bad[at], first_bad[at] = np.count_nonzero(~finite), np.argmin(finite)
+    seen = (_factor(column, name, kinds.get(name)) for column, name in zip(factors, names[1], strict=True))
+    return Seen((n,), low, high, n_bad, first_bad, tuple(seen))
 
 
 def merged(parts: Sequence[Seen], names: Names) -> Seen:
@@ -106,33 +118,19 @@ def merged(parts: Sequence[Seen], names: Names) -> Seen:
     found = parts[0]
     for part in parts[1:]:
         n, pairs = found.n, zip(found.factors, part.factors, names, strict=True)
-        codes = tuple(_merged_codes(a, b, n) for a, b in zip(found.codes, part.codes, strict=True))
-        factors = tuple(_merged_factors(a, b, name, n) for a, b, name in pairs)
-        found = Seen(found.sizes + part.sizes, codes, factors)
+        found = Seen(
+            found.sizes + part.sizes,
+            np.minimum(found.low, part.low),
+            np.maximum(found.high, part.high),
+            found.n_bad + part.n_bad,
+            _first(found.first_bad, part.first_bad, n),
+            tuple(_merged(a, b, name, n) for a, b, name in pairs),
+        )
     return found
 
 
-# Codes ----------------------------------------------------------------------------------------------------------------
-
-
-def _merged_codes(mine: SeenCode, theirs: SeenCode, offset: int) -> SeenCode:
-    first = _first(mine.first_bad, theirs.first_bad, offset)
-    return SeenCode(min(mine.low, theirs.low), max(mine.high, theirs.high), mine.n_bad + theirs.n_bad, first)
-
-
-def _code(column: Any, name: str) -> SeenCode:
-    values = real_column(column, name, "codes")
-    if not len(values):
-        return SeenCode(np.inf, -np.inf, 0, -1)
-    low, high = float(values.min()), float(values.max())
-    if np.isfinite(low) and np.isfinite(high):
-        return SeenCode(low, high, 0, -1)
-    finite = np.isfinite(values)
-    return SeenCode(np.inf, -np.inf, int((~finite).sum()), int(np.argmin(finite)))
-
-
-def _first(mine: int, theirs: int, offset: int) -> int:
-    return mine if mine >= 0 or theirs < 0 else theirs + offset
+def _first(mine: Any, theirs: Any, offset: int) -> Any:
+    return np.where((mine >= 0) | (theirs < 0), mine, theirs + offset)
 
 
 # Factors --------------------------------------------------------------------------------------------------------------
@@ -152,60 +150,36 @@ def _factor(column: Any, name: str, given: Kind | None) -> SeenFactor:
         values = values.astype(np.uint8)
     if values.dtype.kind not in "fiu":
         return _classes(column, name, given)
-    if not len(values):
-        return SeenFactor("none", True, np.inf, -np.inf, 0, -1, np.empty(0, values.dtype))
-    if values.dtype.kind == "f":
-        return _floats(values, name, given)
-    low, high = values.min(), values.max()
-    distinct = None if given == "continuous" else _distinct(values, int(low), int(high))
-    return _shortened(SeenFactor("whole", True, float(low), float(high), len(values), -1, distinct), name, given)
-
-
-def _floats(values: NDArray[Any], name: str, given: Kind | None) -> SeenFactor:
-    low, high = float(values.min()), float(values.max())
-    first, known = -1, values
-    if not (np.isfinite(low) and np.isfinite(high)):
+    floats, first, known = values.dtype.kind == "f", -1, values
+    if floats and len(values) and not np.isfinite([values.min(), values.max()]).all():
         infinite = np.flatnonzero(np.isinf(values))
         if infinite.size:  # refused when all rows were seen, so that the message says how many there are
             seen = SeenFactor("real", False, 0.0, 0.0, len(values), -1, None)
             return replace(seen, n_infinite=infinite.size, first_infinite=int(infinite[0]))
         missing = np.isnan(values)
         first, known = int(np.argmax(missing)), values[~missing]
-        if not known.size:
-            return SeenFactor("none", False, np.inf, -np.inf, 0, first, np.empty(0, values.dtype))
-        low, high = float(known.min()), float(known.max())
-    whole = not ((np.trunc(known[:1000]) != known[:1000]).any() or (np.trunc(known) != known).any())
+    if not known.size:
+        return SeenFactor("none", not floats, np.inf, -np.inf, 0, first, np.empty(0, values.dtype))
+    low, high = known.min().item(), known.max().item()
+    whole = not floats or not ((np.trunc(known[:1000]) != known[:1000]).any() or (np.trunc(known) != known).any())
     distinct = None
     if given == "categorical" or (given is None and whole):
-        small = whole and max(-low, high) < LARGEST_WHOLE and high - low < 1 << 16
-        distinct = _distinct(known.astype(np.int64), int(low), int(high)) if small else np.unique(known)
-        distinct = distinct.astype(values.dtype)
-    seen = SeenFactor("whole" if whole else "real", False, low, high, len(known), first, distinct)
-    return _shortened(seen, name, given)
-
-
-def _distinct(values: NDArray[Any], low: int, high: int) -> NDArray[Any]:
-    """Return the distinct integers, sorted."""
-    if max(-low, high) >= LARGEST_WHOLE or high - low >= 1 << 16:
-        return np.unique(values)
-    shifted = values.astype(np.intp)
-    shifted -= low
-    return (np.flatnonzero(np.bincount(shifted)) + low).astype(values.dtype)
-
-
-def _shortened(seen: SeenFactor, name: str, given: Kind | None) -> SeenFactor:
-    """Forget the distinct numbers where they are too many to be classes."""
-    if seen.distinct is None or seen.distinct.size <= MOST_DETECTED:
-        return seen
-    if given != "categorical":
-        return replace(seen, distinct=None)
-    if seen.distinct.size > MOST_CLASSES:
-        raise InputError(
-            "factors",
-            f"column {name!r} was declared categorical and holds more than {MOST_CLASSES:,} different values; "
-            f"pass `kinds={{{quoted(name)}: 'continuous'}}`, or leave it out",
-        )
-    return seen
+        if whole and max(-low, high) < LARGEST_WHOLE and high - low < 1 << 16:  # several times as fast as sorting
+            shifted = known.astype(np.intp)
+            shifted -= int(low)
+            distinct = (np.flatnonzero(np.bincount(shifted)) + int(low)).astype(values.dtype)
+        else:
+            distinct = np.unique(known)
+        if given is None and distinct.size > MOST_DETECTED:  # too many to be classes
+            distinct = None
+        elif distinct.size > MOST_CLASSES:
+            raise InputError(
+                "factors",
+                f"column {name!r} was declared categorical and holds more than {MOST_CLASSES:,} different values; "
+                f"pass `kinds={{{quoted(name)}: 'continuous'}}`, or leave it out",
+            )
+    form = "whole" if whole else "real"
+    return SeenFactor(form, not floats, float(low), float(high), known.size, first, distinct)
 
 
 def _classes(column: Any, name: str, given: Kind | None) -> SeenFactor:
@@ -224,16 +198,16 @@ def _bounded(seen: SeenFactor, name: str) -> SeenFactor:
     return seen
 
 
-def _merged_factors(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int) -> SeenFactor:
+def _merged(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int) -> SeenFactor:
     both = replace(
         mine,
         integer=mine.integer and theirs.integer,
         low=min(mine.low, theirs.low),
         high=max(mine.high, theirs.high),
         n_annotated=mine.n_annotated + theirs.n_annotated,
-        first_missing=_first(mine.first_missing, theirs.first_missing, offset),
+        first_missing=int(_first(mine.first_missing, theirs.first_missing, offset)),
         n_infinite=mine.n_infinite + theirs.n_infinite,
-        first_infinite=_first(mine.first_infinite, theirs.first_infinite, offset),
+        first_infinite=int(_first(mine.first_infinite, theirs.first_infinite, offset)),
         text=mine.text or theirs.text,
     )
     for one, other in ((mine, theirs), (theirs, mine)):
@@ -251,58 +225,43 @@ def _merged_factors(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int
         raise InputTypeError(
             "factors", f"column {name!r} holds numbers in some parts and classes in others; make them of one type"
         )
+    used = {*mine.levels, *theirs.levels}
     if forms == {"ordered"} and mine.order == theirs.order:
-        used = {*mine.levels, *theirs.levels}
         return replace(both, levels=tuple(level for level in mine.order if level in used))
-    levels = mine.levels if mine.levels == theirs.levels else tuple(sorted({*mine.levels, *theirs.levels}))
+    levels = mine.levels if mine.levels == theirs.levels else tuple(sorted(used))
     return _bounded(replace(both, form="classes", levels=levels, order=()), name)
 
 
-def kind_of(seen: SeenFactor, name: str, given: Kind | None) -> Kind:
-    """Return the kind that reading all rows at once would find."""
-    if seen.n_annotated == 0:
+def column_of(seen: SeenFactor, name: str, given: Kind | None) -> tuple[Column, str | None]:
+    """Return the column that reading all rows at once would find, and what is to be said of its kind."""
+    n, of_classes = seen.n_annotated, seen.form in ("classes", "ordered")
+    if n == 0:
         raise NotEnoughData("factors", f"column {name!r} has no annotated row at all; leave it out")
-    if given is not None:
-        return given
-    if seen.form in ("classes", "ordered"):
+    kind: Kind = given or "continuous"
+    if given is None and of_classes:
         if seen.text:
             refuse_written_numbers(seen.levels, None, name)
-        refuse_names_of_rows(len(seen.levels), seen.n_annotated, name, seen.levels[0])
-        return "categorical"
-    if seen.form == "real" or seen.distinct is None:
-        return "continuous"
-    labels = are_classes(seen.distinct.size, seen.n_annotated, integer=seen.integer)
-    return "categorical" if labels else "continuous"
-
-
-def doubt_of(seen: SeenFactor, name: str, kind: Kind) -> str | None:
-    """Say how whole numbers were read that are neither clearly classes nor clearly a quantity."""
-    if seen.text:
-        return notation_doubt(seen.levels, f"the values of factor {quoted(name)}")
-    if seen.form != "whole":
-        return None
-    if seen.distinct is None:
-        n_levels = MOST_DETECTED
-        text = whole_number_doubt(name, kind, n_levels, seen.n_annotated, of_floats=not seen.integer)
-        return None if text is None else text.replace(f"holds {n_levels} ", f"holds more than {n_levels - 1} ")
-    return whole_number_doubt(name, kind, seen.distinct.size, seen.n_annotated, of_floats=not seen.integer)
-
-
-def declared_doubt(seen: SeenFactor, name: str, kind: Kind) -> str | None:
-    """Say of declared classes that each occurs in one row only."""
+        refuse_names_of_rows(len(seen.levels), n, name, seen.levels[0])
+        kind = "categorical"
+    elif given is None and seen.form != "real" and seen.distinct is not None:
+        kind = "categorical" if are_classes(seen.distinct.size, n, integer=seen.integer) else kind
     n_levels = len(seen.levels) if seen.distinct is None else seen.distinct.size
-    return unique_class_doubt(name, kind, n_levels, seen.n_annotated)
-
-
-def levels_of(seen: SeenFactor, name: str) -> tuple[str, ...]:
-    """Return the names of the classes, in the order in which reading all rows at once would put them."""
-    if seen.form in ("classes", "ordered"):
-        return seen.levels
-    if seen.distinct is None:
-        raise ValueError("a categorical column of numbers has its distinct values")
-    if seen.integer:
-        return tuple(map(str, seen.distinct.tolist()))
-    return levels_of_floats(seen.distinct, name)
+    doubt = None
+    if given is not None:
+        doubt = unique_class_doubt(name, kind, n_levels, n)
+    elif seen.text:
+        doubt = notation_doubt(seen.levels, f"the values of factor {quoted(name)}")
+    elif seen.form == "whole":
+        n_levels = MOST_DETECTED if seen.distinct is None else n_levels
+        doubt = whole_number_doubt(name, kind, n_levels, n, of_floats=not seen.integer)
+        if doubt is not None and seen.distinct is None:
+            doubt = doubt.replace(f"holds {n_levels} ", f"holds more than {n_levels - 1} ")
+    if kind != "categorical":
+        return Column(name, kind, seen.low, seen.high), doubt
+    levels = seen.levels  # in the order in which reading all rows at once would put them
+    if not of_classes and seen.distinct is not None:
+        levels = tuple(map(str, seen.distinct.tolist())) if seen.integer else levels_of_floats(seen.distinct, name)
+    return Column(name, kind, 0.0, len(levels) - 1.0, levels), doubt
 
 
 CHANGED = "codes and factors: values changed between two passes; rows must be the same whenever they are read"
@@ -314,7 +273,6 @@ STREAM = "rows"
 class Tally:
     """What a further pass found: states, and a sample."""
 
-    n: int
     states: tuple[State, ...]
     sampled: tuple[SampledRows, ...]
 
@@ -351,7 +309,7 @@ def counted(piece: "Span | Partition", offset: int, n: int, wanted: Instructions
     frame = wanted.frame
     states = [empty_state(key, frame) for key in wanted.keys]
     summed = any(key[0] != "table" for key in wanted.keys)
-    readers = [_LevelReader.of(column.levels) if column.kind == "categorical" else None for column in frame.columns]
+    readers = [_Reader(column) for column in frame.columns]
     sampled: list[SampledRows] = []
     seen = 0
     for codes, factors in piece.blocks():
@@ -361,10 +319,7 @@ def counted(piece: "Span | Partition", offset: int, n: int, wanted: Instructions
         values = [real_column(column, name, "codes") for column, name in zip(codes, frame.codes, strict=True)]
         levels: list[NDArray[Any]] = []
         if states or any(wanted.ordered):
-            levels = [
-                _read(about, column, reader)
-                for about, column, reader in zip(frame.columns, factors, readers, strict=True)
-            ]
+            levels = [reader.read(column) for reader, column in zip(readers, factors, strict=True)]
         if states:
             for column, low, high in zip(values, frame.low, frame.high, strict=True):
                 if not (column.min() >= low and column.max() <= high):
@@ -375,25 +330,19 @@ def counted(piece: "Span | Partition", offset: int, n: int, wanted: Instructions
         raw = [
             levels[i] if own else column for i, (column, own) in enumerate(zip(factors, wanted.ordered, strict=True))
         ]
-        sampled += _kept([*values, *raw], numbers, wanted)
+        keys = row_keys(wanted.seed, STREAM, numbers)
+        kept = np.arange(rows) if wanted.below is None else np.flatnonzero(keys < np.uint64(wanted.below))
+        if kept.size:
+            # a column of pandas is taken as its own type before it becomes an array
+            picked = tuple(
+                as_column(column.iloc[kept], "factors") if hasattr(column, "iloc") else np.asarray(column)[kept]
+                for column in (*values, *raw)
+            )
+            streams = np.full(kept.size, STREAM, dtype=object)
+            sampled.append(SampledRows(keys[kept], streams, numbers[kept], picked))
     if seen != n:
         raise InputError(("codes", "factors"), f"{n} rows in the first pass over a part, {seen} in the next one")
-    return joined_tallies([Tally(seen, tuple(states), tuple(sampled))])
-
-
-def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) -> list[SampledRows]:
-    if wanted.below == 0:
-        return []
-    keys = row_keys(wanted.seed, STREAM, numbers)
-    rows = np.arange(len(keys)) if wanted.below is None else np.flatnonzero(keys < np.uint64(wanted.below))
-    if not rows.size:
-        return []
-    # a column of pandas is taken as its own type before it becomes an array
-    picked = tuple(
-        as_column(column.iloc[rows], "factors") if hasattr(column, "iloc") else np.asarray(column)[rows]
-        for column in columns
-    )
-    return [SampledRows(keys[rows], np.full(rows.size, STREAM, dtype=object), numbers[rows], picked)]
+    return joined_tallies([Tally(tuple(states), tuple(sampled))])
 
 
 def joined_tallies(parts: list[Tally]) -> Tally:
@@ -402,68 +351,54 @@ def joined_tallies(parts: list[Tally]) -> Tally:
     for part in parts[1:]:
         states = tuple(mine.merge(theirs) for mine, theirs in zip(states, part.states, strict=True))
     sampled = [one for part in parts for one in part.sampled]
-    return Tally(sum(part.n for part in parts), states, (joined_rows(sampled),) if sampled else ())
+    return Tally(states, (joined_rows(sampled),) if sampled else ())
 
 
-@dataclass(frozen=True, slots=True)
-class _LevelReader:
-    """Level numbers of integers, by a table: wanted levels one by one would cost more than counting them."""
+class _Reader:
+    """Values of a continuous factor, or level numbers, with one more than there are for a missing annotation."""
 
-    low: int
-    table: NDArray[Any]
+    def __init__(self, about: Column) -> None:
+        self.about = about
+        self.table: NDArray[Any] | None = None
+        values = [int(level) for level in about.levels if re.fullmatch(r"-?\d{1,18}", level)]
+        close = bool(values) and max(values) - min(values) < 1 << 16
+        if close and [str(value) for value in values] == list(about.levels):
+            # integers by a table: wanted levels one by one would cost more than counting them
+            self.low = min(values)
+            self.table = np.full(max(values) - self.low + 1, -1, dtype=np.int32)
+            self.table[np.array(values) - self.low] = np.arange(len(values))
+            if (self.table >= 0).all() and len(values) < 1 << 8:
+                self.table = self.table.astype(np.uint8)
 
-    @classmethod
-    def of(cls, levels: tuple[str, ...]) -> "_LevelReader | None":
-        """Return a table, if the levels are integers close to each other."""
-        try:
-            values = [int(level) for level in levels]
-        except ValueError:
-            return None
-        low, high = min(values), max(values)
-        if high - low >= 1 << 16 or [str(value) for value in values] != list(levels):
-            return None
-        table = np.full(high - low + 1, -1, dtype=np.int32)
-        table[np.array(values) - low] = np.arange(len(values))
-        if (table >= 0).all() and len(levels) < 1 << 8:
-            return cls(low, table.astype(np.uint8))
-        return cls(low, table)
-
-    def read(self, column: NDArray[Any], n_levels: int) -> NDArray[Any]:
-        """Return the level number of each value, ``n_levels`` where a float is missing."""
-        missing = None
-        if column.dtype.kind == "f":
-            missing = np.isnan(column)
-            if missing.any():
-                column = np.where(missing, column.dtype.type(self.low), column)
+    def read(self, column: Any) -> NDArray[Any]:
+        """Return the values of some rows."""
+        about, kind = self.about, column.dtype.kind if isinstance(column, np.ndarray) else ""
+        if about.kind == "continuous":
+            known = kind and kind in "fiub"
+            values = np.asarray(column if known else read_factor(column, about.name, "continuous").values, np.float64)
+            if (values < about.low).any() or (values > about.high).any():
+                raise InputError(CHANGED)
+            return values
+        if self.table is None or not kind or kind not in "iuf":
+            factor = read_factor(column, about.name, "categorical")
+            place = {level: index for index, level in enumerate(about.levels)}
+            if not place.keys() >= set(factor.levels):
+                raise InputError(CHANGED)
+            table = np.array([*(place[level] for level in factor.levels), len(place)], dtype=np.intp)
+            return np.asarray(table[factor.values])
+        missing = np.isnan(column) if kind == "f" else None
+        if missing is not None:
+            column = np.where(missing, column.dtype.type(self.low), column) if missing.any() else column
             if (np.trunc(column) != column).any():
                 raise InputError(CHANGED)
-        low, high = int(column.min()), int(column.max())
-        if low < self.low or high - self.low >= len(self.table):
+        if int(column.min()) < self.low or int(column.max()) - self.low >= len(self.table):
             raise InputError(CHANGED)
         position = column.astype(np.intp)
         position -= self.low
-        found = self.table[position]
+        found: NDArray[Any] = self.table[position]
         if missing is not None:
-            found[missing] = n_levels
+            found[missing] = len(about.levels)
         return found
-
-
-def _read(about: Column, column: Any, reader: _LevelReader | None) -> NDArray[Any]:
-    """Return values of a continuous factor, or level numbers, with one more than there are for a missing annotation."""
-    if about.kind == "continuous":
-        known = isinstance(column, np.ndarray) and column.dtype.kind in "fiub"
-        values = np.asarray(column if known else read_factor(column, about.name, "continuous").values, np.float64)
-        if (values < about.low).any() or (values > about.high).any():
-            raise InputError(CHANGED)
-        return values
-    if reader is not None and isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
-        return reader.read(column, len(about.levels))
-    factor = read_factor(column, about.name, "categorical")
-    place = {level: index for index, level in enumerate(about.levels)}
-    if not place.keys() >= set(factor.levels):
-        raise InputError(CHANGED)
-    table = np.array([*(place[level] for level in factor.levels), len(place)], dtype=np.intp)
-    return np.asarray(table[factor.values])
 
 
 # Pieces, and who works on them ----------------------------------------------------------------------------------------

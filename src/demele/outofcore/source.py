@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, in_backticks, plural
 from demele.core.given_data import Codes, Factors
@@ -28,15 +27,12 @@ from demele.outofcore.passes import (
     Seen,
     Spans,
     Tally,
-    declared_doubt,
-    doubt_of,
-    kind_of,
-    levels_of,
+    column_of,
 )
 from demele.outofcore.tables import table_of
 from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report, reported_to, reporting
-from demele.streaming.frame import BinEdges, Column
+from demele.streaming.frame import BinEdges
 from demele.streaming.sample import SampledRows, of_sample, table_of_columns, with_context
 from demele.streaming.source import AllRows
 from demele.streaming.states import Key, State, key_of
@@ -143,14 +139,14 @@ def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: 
     seen = passes.look(kinds, report)
     if seen.n == 0:
         raise NotEnoughData("codes", "expected at least 2 rows, got none")
-    for name, code in zip(names, seen.codes, strict=True):
-        if code.n_bad:
+    for name, n_bad, first, low, high in zip(names, seen.n_bad, seen.first_bad, seen.low, seen.high, strict=True):
+        if n_bad:
             raise InputError(
                 "codes",
-                f"{plural(code.n_bad, 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
-                f"{name!r}, first at row {code.first_bad}; drop or impute them",
+                f"{plural(int(n_bad), 'non-finite value', 'non-finite values')} (NaN or infinite) in column "
+                f"{name!r}, first at row {first}; drop or impute them",
             )
-        _refuse_wide(code.low, code.high, f"codes: the range of column {name!r}")
+        _refuse_wide(low, high, f"codes: the range of column {name!r}")
     columns, doubts = [], []
     for name, factor in zip(own, seen.factors, strict=True):
         if factor.n_infinite:
@@ -159,12 +155,10 @@ def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: 
                 f"{plural(factor.n_infinite, 'infinite value', 'infinite values')} in column {name!r}, first at row "
                 f"{factor.first_infinite}; drop or mark them missing",
             )
-        kind = kind_of(factor, name, kinds.get(name))
         _refuse_wide(factor.low, factor.high, f"factors: the range of column {name!r}")
-        levels = () if kind == "continuous" else levels_of(factor, name)
-        low, high = (0.0, len(levels) - 1.0) if levels else (factor.low, factor.high)
-        columns.append(Column(name, kind, low, high, levels))
-        doubts.append(declared_doubt(factor, name, kind) if name in kinds else doubt_of(factor, name, kind))
+        column, doubt = column_of(factor, name, kinds.get(name))
+        columns.append(column)
+        doubts += [] if doubt is None else [doubt]
     if known.missing == "raise":
         gaps = [(name, one) for name, one in zip(own, seen.factors, strict=True) if one.n_annotated < seen.n]
         if gaps:
@@ -176,11 +170,9 @@ def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: 
                 f"{name!r}{others}, first at row {factor.first_missing}; drop those rows, or pass "
                 "`missing='omit'` to score each factor on the rows annotated for it",
             )
-    lows, highs = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
-    frame = BinEdges(tuple(names), lows, highs, tuple(columns), known.missing)
+    frame = BinEdges(tuple(names), seen.low, seen.high, tuple(columns), known.missing)
     codes, factors = frame.described(seen.n, [one.n_annotated for one in seen.factors])
-    ambiguous = tuple(doubt for doubt in doubts if doubt is not None)
-    factors = replace(factors, ambiguous=ambiguous, declared=known.kinds is not None)
+    factors = replace(factors, ambiguous=tuple(doubts), declared=known.kinds is not None)
     check_pair(codes.n, codes.d, factors)
     return WholeRows(passes, seen, frame, Subject.of(codes, factors), int(given.sample), seed)
 
@@ -204,27 +196,23 @@ def _edges(
     rule: Binning, rows: WholeRows, kept: SampledRows
 ) -> tuple[tuple[ColumnBins, ...], tuple[ColumnBins | None, ...]]:
     """Return edges at quantiles of the sample, between the extremes of all rows."""
-    frame = rows.frame
-    d = len(frame.codes)
-    of_codes = tuple(
-        _quantiles(rule, column, float(low), float(high), rows.n, rows)
-        for column, low, high in zip(kept.columns[:d], frame.low, frame.high, strict=True)
-    )
-    of_factors = tuple(
-        None if about.kind == "categorical" else _quantiles(rule, column, about.low, about.high, seen.n_annotated, rows)
-        for column, about, seen in zip(kept.columns[d:], frame.columns, rows.seen.factors, strict=True)
-    )
-    return of_codes, of_factors
-
-
-def _quantiles(rule: Binning, column: NDArray[Any], low: float, high: float, n: int, rows: WholeRows) -> ColumnBins:
-    values = np.asarray(column, dtype=np.float64)
-    values = values[~np.isnan(values)]
-    if rows.n > rows.sample:
-        values = np.concatenate([values, [low, high]])  # a sample need not hold the extremes
-    if isinstance(rule, Adaptive):
-        rule = rule.of_rows(n)
-    return rule.column_bins(values, low, high)
+    frame, d = rows.frame, len(rows.frame.codes)
+    edges: list[ColumnBins | None] = []
+    ends = [
+        *((float(low), float(high), rows.n) for low, high in zip(frame.low, frame.high, strict=True)),
+        *((one.low, one.high, seen.n_annotated) for one, seen in zip(frame.columns, rows.seen.factors, strict=True)),
+    ]
+    for at, (column, (low, high, n)) in enumerate(zip(kept.columns, ends, strict=True)):
+        if at >= d and frame.columns[at - d].kind == "categorical":
+            edges.append(None)
+            continue
+        values = np.asarray(column, dtype=np.float64)
+        values = values[~np.isnan(values)]
+        if not rows.all_kept:
+            values = np.concatenate([values, [low, high]])  # a sample need not hold the extremes
+        own = rule.of_rows(n) if isinstance(rule, Adaptive) else rule
+        edges.append(own.column_bins(values, low, high))
+    return tuple(one for one in edges[:d] if one is not None), tuple(edges[d:])
 
 
 # Evaluations of rows that do not fit into memory ----------------------------------------------------------------------
