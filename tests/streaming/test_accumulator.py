@@ -170,7 +170,7 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
     ),
     "kinds of nothing": ("mig", {"frame": FRAME, "kinds": {"lite": "continuous"}}, InputError, "unknown factor"),
     "reg_dim": ("mig", {"frame": FRAME, "reg_dim": [0, 1]}, InputError, "reg_dim: expected one code for each of the 3"),
-    "reg_dim of nothing": ("mig", {"frame": FRAME, "reg_dim": [0, 1, "x"]}, InputError, "unknown code 'x'"),
+    "reg_dim of nothing": ("mig", {"frame": FRAME, "reg_dim": [0, 1, "x"]}, InputError, "unknown column 'x'"),
 }
 
 

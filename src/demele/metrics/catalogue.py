@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import re
 from collections.abc import Iterator, Mapping
 
 from demele.core.errors import DemeleWarning, InputError, UnknownNameError, quoted, shortened, warn_user
@@ -19,7 +20,7 @@ def _by_other_name(*rows: tuple[str, str]) -> Mapping[str, str]:
 
 
 _DCI = "'dci_boosting_{0}' (as in disentanglement_lib) or 'dci_forest_{0}'"
-#: What is meant here, by the plain forms of the names there (:func:`_plain`).
+#: What is meant here, by the plain forms of the names there.
 _MEANT = _by_other_name(
     ("'z_diff'", "beta_vae betavae z_diff"),
     ("'z_min_variance'", "factor_vae factorvae z_min z_min_var"),
@@ -58,8 +59,8 @@ _COMMANDS = {
     "strong_downstream": "demele probe downstream --task new-values",
     "fairness": "demele probe downstream --task fairness",
 }
-_PREFIXES = ("compute_", "metric_")
-_SUFFIXES = ("_sklearn", "_validation", "_train", "_test", "_score", "_metric")
+#: What the libraries put around a name.
+_AROUND = re.compile(r"^(compute_|metric_)*|(_sklearn|_validation|_train|_test|_score|_metric)*$")
 
 
 def elsewhere(name: str) -> str:
@@ -75,28 +76,13 @@ def elsewhere(name: str) -> str:
     >>> elsewhere("beta_vae_sklearn"), elsewhere("informativeness_test")[:45]
     ("; did you mean 'z_diff'?", "; did you mean 'dci_boosting_explicitness' (a")
     """
-    plain = _plain(name)
+    plain = _AROUND.sub("", name.strip().lower().replace("-", "_").replace(" ", "_"))
     if plain in _FUNCTIONS:
         call = _FUNCTIONS[plain]
         command = _COMMANDS.get(call.partition("(")[0].rpartition(".")[2])
         beside = f", and a command, {command}" if command else ""
         return f"; it is a function of its own in Python, demele.{call}{beside}"
     return f"; did you mean {_MEANT[plain]}?" if plain in _MEANT else ""
-
-
-def _plain(name: str) -> str:
-    """Return a name without what the libraries put around it."""
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
-    for prefix in _PREFIXES:
-        plain = plain.removeprefix(prefix)
-    shorter = plain
-    while shorter not in _MEANT and shorter not in _FUNCTIONS:
-        before = shorter
-        for suffix in _SUFFIXES:
-            shorter = shorter.removesuffix(suffix)
-        if shorter == before:
-            return plain
-    return shorter
 
 
 #: The file of each metric of demele, below ``demele.metrics``, in the order of the catalogue.
@@ -249,8 +235,7 @@ def register_metric(metric: Metric) -> Metric:
     >>> round(demele.evaluate(factors, factors, ["first_pair"])["first_pair"].value, 6)
     1.0
     """
-    if not isinstance(metric, Metric):
-        metric = as_metric(metric)
+    metric = as_metric(metric)
     CATALOGUE.add(metric)
     return metric
 

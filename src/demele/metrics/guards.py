@@ -1,12 +1,12 @@
 """Scores that would change much under another defensible setting, or that codes of noise have as well, say so."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
@@ -68,7 +68,7 @@ class TableScores:
         rule, of_entropy = self.settings.binning, [one for one in self.requests if one.metric.guards.code_entropy]
         if not isinstance(rule, EqualWidth | EqualFrequency) or self.settings.estimator != "histogram":
             return found
-        if not (self.requests if isinstance(rule, EqualWidth) else of_entropy):
+        if not (of_entropy or (self.requests and isinstance(rule, EqualWidth))):
             return found
         data = self.source.rows()
         repeats = np.diff(_sample(data.codes.values), axis=0) == 0
@@ -77,9 +77,12 @@ class TableScores:
         if isinstance(rule, EqualWidth):
             crowded = _crowded(data, of_columns, distinct)
             tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
-            code, text = "crowded-bins", _crowded_text(data, crowded, rule.bins)
+            code, names = "crowded-bins", (*data.codes.names, *data.factors.names)
+            what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
+            text = f"{what} the rows of {_listed([names[one] for one in crowded])} into few of the {rule.bins} "
+            text += "equal-width bins; under equal-frequency bins"
             if not crowded:
-                listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
+                listed = _listed([names[one] for one in tied])
                 code, text = "tied-codes", f"values of {listed} are tied; under bins that respect ties"
             if crowded or len(tied):
                 changed = self._again(self.requests, binning=EqualFrequency(rule.bins))
@@ -94,12 +97,7 @@ class TableScores:
                     own = moved_by_outliers(self.values[one.name], float(one.read(clipped).value), outlying)
                     found |= {one.name: own} if own else {}
         bins = of_columns.code_bins
-        if (
-            of_entropy
-            and bins is not None
-            and (distinct > bins).any()
-            and isinstance(rule, EqualWidth | EqualFrequency)
-        ):
+        if of_entropy and bins is not None and (distinct > bins).any():
             n_bins = FINER * rule.bins
             for name, before, after in self._moved(self._again(of_entropy, binning=replace(rule, bins=n_bins))):
                 message = (
@@ -121,16 +119,14 @@ class TableScores:
             return {}
         ranges = {one.name: one.metric.range for one in self.requests}
 
-        def span(name: str, centre: float) -> tuple[float, float]:
-            if name not in resamples:
-                return np.nan, np.nan
-            low, high = Draws.quantiles(resamples[name].value, level, ranges[name], centre)
-            return float(low), float(high)
+        def span(name: str, centre: float) -> Iterator[float]:
+            values = resamples[name].value if name in resamples else np.empty(0)
+            return map(float, Draws.quantiles(values, level, ranges[name], centre))
 
         limits = {}
         for name, value in self.values.items():
             low, high = span(name, value)
-            limits[name] = min(FRAGILE, (high - low) / 4) if name in resamples else FRAGILE
+            limits[name] = min(FRAGILE, (high - low) / 4)
         bias, most_bins = 0.0, 1 if self.table.code_bins is None else int(self.table.code_bins.max())
         for factor, height in zip(source.rows().factors.columns, self.table.factor_entropy.tolist(), strict=True):
             cells = (most_bins - 1) * ((len(factor.levels) if factor.categorical else most_bins) - 1)
@@ -196,20 +192,16 @@ def _sample(columns: NDArray[Any]) -> NDArray[np.float64]:
     return np.sort(np.asarray(columns[::step][:PROBE], dtype=np.float64), axis=0)
 
 
-def _crowded_text(data: Data, crowded: list[int], bins: int) -> str:
-    names = (*data.codes.names, *data.factors.names)
-    listed = ", ".join(repr(names[index]) for index in crowded[:3]) + (", ..." if len(crowded) > 3 else "")
-    what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
-    return f"{what} the rows of {listed} into few of the {bins} equal-width bins; under equal-frequency bins"
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
 
 
 def moved_by_outliers(value: float, without: float, outlying: tuple[str, ...]) -> tuple[Note, ...]:
     """Return a note where a score moves when outlying columns are clipped to their central 99%."""
     if not abs(without - value) > FRAGILE:
         return ()
-    listed = ", ".join(repr(name) for name in outlying[:3]) + (", ..." if len(outlying) > 3 else "")
     message = (
-        f"outliers of {listed} decide it: with these columns clipped to their central 99% it would be "
+        f"outliers of {_listed(outlying)} decide it: with these columns clipped to their central 99% it would be "
         f"{without:.3f} instead of {value:.3f}"
     )
     return (Note(code="outliers", message=message, subject=outlying, severity="fragile"),)
@@ -228,10 +220,9 @@ def units_notes(value: float, standardised: float) -> tuple[Note, ...]:
 
 def pruned_notes(value: float, without: float, names: tuple[str, ...], threshold: float) -> tuple[Note, ...]:
     """Return a note on codes that vary, but too little in their own unit to vote."""
-    listed = ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
     message = (
-        f"{len(names)} codes ({listed}) vary, but by less than prune_below={threshold:g} (their standard deviation, in "
-        f"their own unit), and do not vote; with them it would be {without:.3f} instead of {value:.3f}"
+        f"{len(names)} codes ({_listed(names)}) vary, but by less than prune_below={threshold:g} (their standard "
+        f"deviation, in their own unit), and do not vote; with them it would be {without:.3f} instead of {value:.3f}"
     )
     moved = abs(without - value) > FRAGILE
     return (Note(code="pruned-codes", message=message, subject=names, severity="fragile" if moved else "warning"),)
@@ -274,16 +265,17 @@ def noise_notes(value: float, finding: Finding) -> tuple[Note, ...]:
     return (Note(code="noise", message=message, severity="fragile"),)
 
 
-def at_chance_notes(value: float, chance: Iterable[float], n: int, d: int, *, of: str = "") -> tuple[Note, ...]:
+def at_chance_notes(value: float, chance: ArrayLike, n: int, d: int, *, of: str = "") -> tuple[Note, ...]:
     """Return a note where the codes are many for the rows and score above 0 with the rows of the factors shuffled.
 
     ``of`` names the codes of the level, if not all.
     """
-    chance = [float(one) for one in chance if one == one]
-    level = float(np.mean(chance)) if chance else float("nan")
+    drawn = np.asarray(chance, dtype=np.float64)
+    known = drawn[~np.isnan(drawn)]
+    level = float(known.mean()) if known.size else float("nan")
     if not (value > FRAGILE and level > FRAGILE and many_codes(n, d)):
         return ()
-    how = "one shuffle" if len(chance) == 1 else f"mean of {len(chance)}"
+    how = "one shuffle" if known.size == 1 else f"mean of {known.size}"
     message = (
         f"{d:,} codes are many for {n:,} rows: with the rows of the factors shuffled, so that codes tell nothing of "
         f"them, it is {level:.3f} instead of {value:.3f} ({how}{of}); {ASK}"

@@ -100,8 +100,6 @@ class Draws:
     @property
     def numbered(self) -> Floats:
         """Values in the places of their draws, NaN where one failed: place k is of the same rows for all codes."""
-        if not self.failed:
-            return self.value
         whole = np.full(self.n + len(self.failed), np.nan)
         whole[np.setdiff1d(np.arange(whole.size), self.failed)] = self.value
         return whole
@@ -109,33 +107,18 @@ class Draws:
     @classmethod
     def of(cls, natives: list[Native], failed: tuple[int, ...] = ()) -> "Draws":
         """Collect natives of single draws, or of blocks of draws."""
-        scalar = natives[0].value.ndim == 0
+        join: Callable[..., Any] = np.stack if natives[0].value.ndim == 0 else np.concatenate
 
-        def joined(arrays: list[Floats]) -> Floats:
-            return np.stack(arrays) if scalar else np.concatenate(arrays)
+        def joined(name: str) -> Any:
+            arrays = [getattr(one, name) for one in natives]
+            return None if arrays[0] is None else join(arrays)
 
-        def optional(arrays: list[Floats | None]) -> Floats | None:
-            given = [array for array in arrays if array is not None]
-            return joined(given) if given else None
-
-        return cls(
-            joined([np.asarray(item.value) for item in natives]),
-            optional([item.per_factor for item in natives]),
-            optional([item.per_code for item in natives]),
-            failed,
-        )
+        return cls(joined("value"), joined("per_factor"), joined("per_code"), failed)
 
     def mean(self, first: Native) -> Native:
         """Return the mean over draws, with the matrix, details and notes of the first."""
-        return Native(
-            value=np.asarray(self.value.mean()),
-            per_factor=None if self.per_factor is None else self.per_factor.mean(axis=0),
-            per_code=None if self.per_code is None else self.per_code.mean(axis=0),
-            matrix=first.matrix,
-            matrix_of=first.matrix_of,
-            details=first.details,
-            notes=first.notes,
-        )
+        per_factor, per_code = (None if own is None else own.mean(axis=0) for own in (self.per_factor, self.per_code))
+        return replace(first, value=np.asarray(self.value.mean()), per_factor=per_factor, per_code=per_code)
 
     @staticmethod
     def quantiles(values: Floats, level: float, bounds: tuple[float, float], centre: float) -> Floats:
@@ -398,9 +381,7 @@ class Metric:
         signature = public_signature(formula, self.takes)
         name = self.name or formula.__name__
 
-        def public(codes: object, factors: object, *more: object, **options: Any) -> Score:
-            if more:
-                options |= dict(list(signature.bind(codes, factors, *more).arguments.items())[2:])
+        def public(codes: object, factors: object, **options: Any) -> Score:
             found: Score = importlib.import_module(ENGINE).scored([metric], codes, factors, options)[0]
             return found
 
@@ -558,7 +539,5 @@ def as_metric(item: object, name: str = "", *, package: str = "") -> Metric:
     """
     if isinstance(item, Metric):
         return replace(item, package=package) if package else item
-    if not callable(item):
-        raise InputTypeError("metrics", f"expected a name, a Metric or a function (codes, factors), got {quoted(item)}")
-    own = name or str(getattr(item, "__name__", type(item).__name__))
-    return Metric(own, item, guards=_UNKNOWN)
+    call: Any = item  # what is no function is refused
+    return Metric(name or str(getattr(item, "__name__", type(item).__name__)), call, guards=_UNKNOWN)

@@ -68,12 +68,7 @@ def _resamples(value: Any, argument: str) -> int:
     return int(value)
 
 
-_BINNINGS: dict[str, type[Any]] = {
-    "EqualWidth": EqualWidth,
-    "EqualFrequency": EqualFrequency,
-    "Adaptive": Adaptive,
-    "Edges": Edges,
-}
+_BINNINGS: dict[str, type[Any]] = {one.__name__: one for one in (EqualWidth, EqualFrequency, Adaptive, Edges)}
 _BINNING_WORDS: dict[str, type[EqualWidth] | type[EqualFrequency]] = {
     "equal-width": EqualWidth,
     "equal-frequency": EqualFrequency,
@@ -89,9 +84,7 @@ def as_binning(bins: object) -> Binning:
     """
     if isinstance(bins, EqualWidth | EqualFrequency | Adaptive | Edges):
         return bins
-    if isinstance(bins, bool):
-        raise InputTypeError("bins", f"expected a number, a Binning or edges, got {quoted(bins)}")
-    if isinstance(bins, numbers.Integral):
+    if isinstance(bins, numbers.Integral) and not isinstance(bins, bool):
         return EqualWidth(int(bins))
     if isinstance(bins, str):
         word, _, count = bins.partition(":")
@@ -128,13 +121,11 @@ Estimator = Literal["histogram", "knn", "robust"]
 # Reading a signature --------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Default:
     """The default of an option of several metrics, written into its annotation: a ``TypedDict`` has none."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+    value: Any
 
 
 class RunOptions(TypedDict, total=False):
@@ -203,10 +194,9 @@ def public_signature(formula: Callable[..., Any], takes: type | None = None) -> 
     takes : TypedDict, optional
         All its options, where metrics of other options share the formula.
     """
-    hints, own = _hints(formula), list(inspect.signature(formula).parameters.values())
-    empty, keyword = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
+    hints, own = get_type_hints(formula, include_extras=True), list(inspect.signature(formula).parameters.values())
+    keyword = inspect.Parameter.KEYWORD_ONLY
     found = [inspect.Parameter(name, own[0].kind, annotation=object) for name in ("codes", "factors")]
-    found += [one for one in own[1:] if one.kind is own[0].kind and one.default is not empty]
     shared = takes or next((get_args(hints[one.name])[0] for one in own if one.kind is one.VAR_KEYWORD), None)
     for name, hint in {} if shared in (None, object) else get_type_hints(shared, include_extras=True).items():
         if name not in RunOptions.__annotations__:
@@ -219,15 +209,6 @@ def public_signature(formula: Callable[..., Any], takes: type | None = None) -> 
         found += [one.replace(annotation=hints[one.name]) for one in own if one.kind is keyword]
     found.append(inspect.Parameter("run", inspect.Parameter.VAR_KEYWORD, annotation=Unpack[RunOptions]))
     return inspect.Signature(found, return_annotation=Score)
-
-
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    try:
-        return get_type_hints(function, include_extras=True)
-    except NameError as error:
-        name = getattr(function, "__name__", "the function")
-        message = f"annotations of {name}: {error}; import what they name at run time, not under TYPE_CHECKING"
-        raise InputTypeError(message) from error
 
 
 @lru_cache(maxsize=1024)
@@ -244,7 +225,7 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
         for one in inspect.signature(function).parameters.values()
         if one.kind is inspect.Parameter.KEYWORD_ONLY and one.name != RANDOM
     ]
-    hints = _hints(function) if parameters else {}
+    hints = get_type_hints(function, include_extras=True) if parameters else {}
     owner = getattr(function, "__name__", "the function")
     found = {}
     for one in parameters:
@@ -253,7 +234,7 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
         hint = hints[one.name]
         read = next((item.read for item in getattr(hint, "__metadata__", ()) if isinstance(item, OfColumns)), None)
         kind = kind_of(hint)
-        check = _as_given if read is not None else None if kind is None else kind.check
+        check: Any = (lambda value, _: value) if read is not None else None if kind is None else kind.check
         if check is None:
             raise InputTypeError(
                 f"option {one.name!r} of {owner} has no check; annotate it with Count, Positive, a Literal, bool, or "
@@ -261,10 +242,6 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
             )
         found[one.name] = Option(one.name, one.default, check(one.default, one.name), check, read)
     return found
-
-
-def _as_given(value: Any, _: str) -> Any:
-    return value
 
 
 def restored(value: object) -> object:

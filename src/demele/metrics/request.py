@@ -117,26 +117,14 @@ def chosen_metrics(metrics: Sequence[Choice] | Choice | None, *, reg_dim: object
     if not metrics:
         raise InputError("metrics", "expected at least one name or callable, got none")
     chosen: dict[str, Metric] = {}
-    functions: list[object] = []
     for item in metrics:
-        if isinstance(item, str):
-            metric: Metric = CATALOGUE[resolve(item)]
-        elif isinstance(item, Metric):
-            known = CATALOGUE.get(item.name, item)
-            metric = known if known.call is item.call else item
-        elif callable(item):
-            metric = CATALOGUE.of(item) or as_metric(item)
+        if isinstance(item, str) or not callable(item):
+            metric: Metric = CATALOGUE[resolve(item)]  # says what was expected
         else:
-            resolve(item)  # says what was expected
-        if any(
-            metric is one or (metric.is_plain and metric.call is function)
-            for one, function in zip(chosen.values(), functions, strict=True)
-        ):
-            continue
-        registered = metric.name in CATALOGUE and CATALOGUE[metric.name] is metric
-        name = metric.name if registered else free_name(metric.name, [*CATALOGUE, *chosen])
-        chosen[name] = metric
-        functions.append(metric.call)
+            metric = CATALOGUE.of(item.call if isinstance(item, Metric) else item) or as_metric(item)
+        if not any(metric is one or (metric.is_plain and metric.call is one.call) for one in chosen.values()):
+            registered = CATALOGUE.get(metric.name) is metric
+            chosen[metric.name if registered else free_name(metric.name, [*CATALOGUE, *chosen])] = metric
     return chosen
 
 
@@ -194,21 +182,16 @@ def given_options(options: object, chosen: Mapping[str, Metric] | None = None) -
     for key, own in options.items():
         if not isinstance(own, Mapping):
             raise InputTypeError("options", f"expected a mapping of options for {key!r}, got {quoted(own)}")
-        members = [metric for metric in CATALOGUE.values() if metric.group == key]
-        if key in (chosen or {}):
-            members = [(chosen or {})[key]]
+        one = (chosen or {}).get(key)
+        members = [one] if one is not None else [metric for metric in CATALOGUE.values() if metric.group == key]
         name = key if members else resolve(key, argument="options")
         members = members or [CATALOGUE[name]]
         known = {option for metric in members for option in metric.options}
-        if any(set(metric.options) != known for metric in members):
-            for option in own:
-                if option not in known:
-                    listed = ", ".join(sorted(known))
-                    raise InputError(
-                        "options", f"no {members[0].family}-based metric has an option {option!r}; known are {listed}"
-                    )
-        else:
+        if all(set(metric.options) == known for metric in members):
             checked(members[0], own, name)
+        elif unknown := [option for option in own if option not in known]:
+            problem = f"no {members[0].family}-based metric has an option {unknown[0]!r}"
+            raise InputError("options", f"{problem}; known are {', '.join(sorted(known))}")
         given[name] = own
     return given
 
@@ -224,15 +207,12 @@ def merged_options(
 
     ``shared`` are arguments of a call that are options of every metric that has them, such as ``bins``; None is none.
     """
-    table = metric.option_table
-    layers = [
-        protocol.get(metric.group, {}),
-        {key: value for key, value in shared.items() if value is not None},
-        given.get(metric.group, {}),
-    ]  # a group's options reach the metrics that have them
-    of_group, of_call, of_given = ({key: own[key] for key in own if key in table} for own in layers)
-    of_metric = protocol.get(metric.name, {})
-    return checked(metric, {**of_group, **of_metric, **of_call, **of_given, **given.get(name or metric.name, {})})
+    of_call = {key: value for key, value in shared.items() if value is not None}
+    of_metric, own = protocol.get(metric.name, {}), given.get(name or metric.name, {})
+    # options of a group and of the call reach the metrics that have them
+    layers = {**protocol.get(metric.group, {}), **of_metric, **of_call, **given.get(metric.group, {})}
+    kept = {key: value for key, value in layers.items() if key in metric.option_table or key in of_metric}
+    return checked(metric, {**kept, **own})
 
 
 def requests_of(
@@ -267,26 +247,18 @@ def resolved(request: Request, source: Source, seed: int = 0) -> Request:
         options["correction"] = "adjusted"  # a ratio of informations that are not is far from that of many rows
     settings = None
     if state == "table":
-        estimator = options.get("estimator", "histogram")
-        settings = TableSettings(
-            binning=options["bins"],
-            estimator=estimator,
-            correction=options.get("correction", "none"),
-            n_neighbors=options.get("n_neighbors", 3),
-            seed=seed,
-            soft=metric.soft,
-            one_by_one=metric.one_by_one and estimator == "knn",
-        )
+        of_table = {name: options[name] for name in ("estimator", "correction", "n_neighbors") if name in options}
+        one_by_one = metric.one_by_one and options.get("estimator") == "knn"
+        settings = TableSettings(options["bins"], **of_table, seed=seed, soft=metric.soft, one_by_one=one_by_one)
     has_std = metric.soft and source.rows().codes_std is not None
     read = applies(request, source.subject(state, options), has_std=has_std)
-    return Request(
-        metric,
-        request.name,
-        options | {name: one.value for name, one in read.items()},
-        state,
-        settings,
-        options | {name: one.shown for name, one in read.items()},
-        tuple(note for one in read.values() for note in one.notes),
+    return replace(
+        request,
+        options=options | {name: one.value for name, one in read.items()},
+        state=state,
+        settings=settings,
+        shown=options | {name: one.shown for name, one in read.items()},
+        notes=tuple(note for one in read.values() for note in one.notes),
     )
 
 
@@ -302,9 +274,8 @@ def applies(request: Request, subject: Subject, *, has_std: bool = False) -> dic
     if d < metric.needs_codes:
         raise NotEnoughData("codes", f"{metric.name} needs at least {metric.needs_codes} codes, got {d}")
     if m < metric.needs_factors:
-        raise NotEnoughData(
-            "factors", f"{metric.name} needs at least {metric.needs_factors} factors that vary, got {m}"
-        )
+        needed = f"{metric.name} needs at least {metric.needs_factors} factors that vary"
+        raise NotEnoughData("factors", f"{needed}, got {m}")
     if metric.soft and not has_std:
         raise NotEnoughData("std", f"{metric.name} needs the standard deviations of the codes; pass `Codes(std=)`")
     lines = {name: request.options[name] for name in LINES if request.options.get(name) in LINES[name]}

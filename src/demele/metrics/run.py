@@ -43,7 +43,7 @@ from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome
 from demele.metrics.options import Run, RunOptions, check_blocks, checked_run, no_such_option
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from demele.metrics.request import Request, checked, resolved
-from demele.metrics.source import Draw, InMemory, Source, Subject, assumed_codes, below_zero
+from demele.metrics.source import Draw, InMemory, Source, Subject, intended_codes
 from demele.metrics.tasks import fitted
 from demele.metrics.verdict import MOST_ROWS, headline, rows_drawn, verdict_of
 from demele.runtime.progress import Report, reporting
@@ -81,10 +81,7 @@ class Found:
 
     def scores(self, protocol: str, *, warn: bool = True) -> list[Score]:
         """Name, note and sign what was computed, and warn of what is fragile."""
-        scores = []
-        for request in self.requests:
-            score = _score_of(self, request, protocol)
-            scores.append(score if score.chance is None else replace(score, notes=beside_level(score.notes)))
+        scores = [_score_of(self, request, protocol) for request in self.requests]
         if warn and any(score.fragile for score in scores):
             warn_of_fragile(scores)
         return scores
@@ -119,37 +116,34 @@ class Found:
         notes = examined.notes()
         seconds = time.perf_counter() - started
 
-        def drawn(draw: Draw, n_draws: int, label: str) -> dict[str, Draws]:
+        def drawn(draw: Draw, n_draws: int) -> dict[str, Draws]:
             collected: dict[str, list[Native]] = {request.name: [] for request in requests}
             done = 0
-            for one in source.tables(settings, draw, n_draws, run.seed, pairs=pairs):
-                if self.report is not None and label:  # a table holds one draw, or a block of them
-                    self.report(done, n_draws, label)
+            for one in source.tables(settings, draw, n_draws, run.seed, pairs=pairs) if n_draws else ():
+                if self.report is not None:  # a table holds one draw, or a block of them
+                    self.report(done, n_draws, draw)
                 done += 1 if one.information.ndim == 2 else len(one.information)
                 for request in requests:
                     collected[request.name].append(request.read(one))
-            return {name: Draws.of(natives) for name, natives in collected.items()}
+            return {name: Draws.of(natives) for name, natives in collected.items() if natives}
 
-        resamples = drawn("resamples", run.n_bootstrap, "resamples") if run.n_bootstrap else {}
+        resamples = drawn("resamples", run.n_bootstrap)
         halves = resamples if run.halves else {}
         if halves and settings.resamples_by_weight:
-            halves = drawn("halves", run.n_bootstrap, "half-samples")
-        permutations = drawn("permutations", run.n_permutations, "permutations") if run.n_permutations else {}
-        shuffled = permutations or (drawn("permutations", 1, "") if shuffle else {})
+            halves = drawn("halves", run.n_bootstrap)
+        permutations = drawn("permutations", run.n_permutations)
+        shuffled = permutations or drawn("permutations", int(shuffle))
         adjusted = examined.adjusted(resamples if run.n_bootstrap > 1 else {}, run.level)
         for name, (_, details) in adjusted.items():
             natives[name] = replace(natives[name], details={**natives[name].details, "adjusted_for_chance": details})
         columns = source.subject("table", {"bins": settings.binning}).factors.columns if guards else ()
         for request in requests:
-            name, own = request.name, request.metric.guards
+            name, own, value = request.name, request.metric.guards, float(natives[request.name].value)
             told = notes.get(name, ()) + (adjusted[name][:1] if name in adjusted else ())
-            if request.notes:
-                told += assumed_codes(request.notes, request.options.get("reg_dim"), table)
-            elif guards and request.options.get("reg_dim") is not None:
-                told += below_zero(float(natives[name].value), request.options["reg_dim"], table)
+            told += intended_codes(request.notes, value, request.options.get("reg_dim"), table)
             if guards and shuffled:
                 data = source.rows()
-                told += at_chance_notes(float(natives[name].value), shuffled[name].value, data.n, data.codes.d)
+                told += at_chance_notes(value, shuffled[name].value, data.n, data.codes.d)
             if guards and (not source.probed or any(one.n_annotated < own.fewest_rows for one in columns)):
                 subject = source.subject("table", request.options)
                 if not any(note.code == "few-rows" for note in told):  # a probe said more of it
@@ -363,15 +357,22 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
     """Put names, intervals, notes and the signature to what was computed; ``context`` is what the source adds to it."""
     run, outcome = found.run, found.outcomes[request.name]
     subject = found.source.subject(request.state, request.options)
-    native = outcome.native
+    native, spread = outcome.native, subject.spread_factors
     value = float(native.value)
-    per_factor, matrix = native.per_factor, native.matrix
-    if len(subject.active) < subject.m:
-        per_factor = None if per_factor is None else subject.spread_factors(per_factor)
-        matrix = None if matrix is None else subject.spread_factors(matrix)
-    interval, native_intervals = None, None
-    if outcome.resamples is not None and outcome.resamples.n > 1 and not np.isnan(value):
-        interval, native_intervals = _intervals(request, outcome, native, subject, run)
+
+    def interval_of(values: Floats, centre: float) -> Interval:
+        low, high = map(float, Draws.quantiles(values, run.level, request.metric.range, centre))
+        method = f"{outcome.resampling} percentile, {run.n_bootstrap} resamples"
+        return Interval(low=low, high=high, level=run.level, method=method)
+
+    interval, native_intervals, drawn = None, None, outcome.resamples
+    if drawn is not None and drawn.n > 1 and not np.isnan(value):
+        interval = interval_of(drawn.value, value)
+        pairs = (spread(drawn.per_factor), spread(native.per_factor)), (drawn.per_code, native.per_code)
+        for draws, centres in pairs:
+            if draws is not None and centres is not None:
+                native_intervals = tuple(map(interval_of, draws.T, centres.tolist()))
+                break
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
     own, names = native.per_code, subject.codes.names
     constant: Collection[str] = {name for name, still in zip(names, subject.codes.constant, strict=True) if still}
@@ -379,12 +380,14 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
         own, names, constant = native.per_factor, subject.varying.names, ()
     if own is not None and np.isnan(own).any():
         notes += (_undefined(request, native, own, names, constant),)
-    chance = None
-    if outcome.permutations is not None:
-        draws, best = outcome.permutations, request.metric.best
-        own = draws.per_code if draws.per_factor is None else subject.spread_factors(draws.per_factor)
-        values = tuple(float(item) for item in draws.value)
-        chance = Chance(values, value, best >= 1, best=best, failed=len(draws.failed), native=own)
+    chance, shuffled = None, outcome.permutations
+    if shuffled is not None:
+        best, own = (
+            request.metric.best,
+            shuffled.per_code if shuffled.per_factor is None else spread(shuffled.per_factor),
+        )
+        values = tuple(shuffled.value.tolist())
+        chance = Chance(values, value, best >= 1, best=best, failed=len(shuffled.failed), native=own)
         notes += _of_chance(chance, request.metric.undefined)
     if 0 < run.n_bootstrap * (1 - run.level) < 2:
         message = (
@@ -401,16 +404,16 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
         signature=_signature(found, request, subject, protocol),
         code_names=subject.codes.names,
         factor_names=subject.factors.names,
-        per_factor=per_factor,
+        per_factor=spread(native.per_factor),
         per_code=native.per_code,
         native_intervals=native_intervals,
-        matrix_values=matrix,
+        matrix_values=spread(native.matrix),
         matrix_of=ROBUST if robust and native.matrix_of == MATRIX else native.matrix_of,
         interval=interval,
         halves=None if outcome.halves is None else outcome.halves.numbered,
-        spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),
+        spread=None if outcome.repeats is None else Spread(tuple(outcome.repeats.value.tolist())),
         chance=chance,
-        notes=notes,
+        notes=notes if chance is None else beside_level(notes),
         details=native.details,
         protocol=protocol,
         seconds=outcome.seconds,
@@ -479,29 +482,6 @@ def _undefined(request: Request, native: Native, own: Floats, names: Sequence[st
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
-
-
-def _intervals(
-    request: Request, outcome: Outcome, native: Native, subject: Subject, run: Run
-) -> tuple[Interval, tuple[Interval, ...] | None]:
-    draws = outcome.resamples
-    if draws is None:
-        raise ValueError("no resamples")
-
-    def interval(values: Floats, centre: float) -> Interval:
-        low, high = map(float, draws.quantiles(values, run.level, request.metric.range, centre))
-        method = f"{outcome.resampling} percentile, {run.n_bootstrap} resamples"
-        return Interval(low=low, high=high, level=run.level, method=method)
-
-    whole = interval(draws.value, float(native.value))
-    own, centres = (
-        (draws.per_factor, native.per_factor) if draws.per_factor is not None else (draws.per_code, native.per_code)
-    )
-    if own is None or centres is None:
-        return whole, None
-    if draws.per_factor is not None:
-        own, centres = subject.spread_factors(own), subject.spread_factors(centres)
-    return whole, tuple(interval(own[:, index], float(centres[index])) for index in range(own.shape[1]))
 
 
 def _signature(found: Found, request: Request, subject: Subject, protocol: str) -> Signature:

@@ -4,7 +4,7 @@ import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,9 +98,15 @@ class Subject:
         columns = tuple(self.factors.columns[index] for index in self.active)
         return Factors(columns, self.factors.missing, self.factors.ambiguous)
 
-    def spread_factors(self, values: Floats) -> Floats:
+    @overload
+    def spread_factors(self, values: Floats) -> Floats: ...
+
+    @overload
+    def spread_factors(self, values: Floats | None) -> Floats | None: ...
+
+    def spread_factors(self, values: Floats | None) -> Floats | None:
         """Put values of the active factors into the order of all factors, NaN elsewhere (last axis)."""
-        if len(self.active) == self.m:
+        if values is None or len(self.active) == self.m:
             return values
         full = np.full((*values.shape[:-1], self.m), np.nan)
         full[..., list(self.active)] = values
@@ -335,12 +341,10 @@ class InMemory(Source):
             counts = self._counts(settings.binning, pairs=pairs)
         else:
             bins = column_bins(data.codes, data.factors, settings.binning)
-            if not settings.soft:
-                counts = joint_counts(data.codes, data.factors, *bins, factor_pairs=pairs)
-            elif data.codes_std is None:
-                raise ValueError("soft counts need standard deviations")
-            else:
+            if settings.soft and data.codes_std is not None:
                 counts = soft_joint_counts(data.codes, data.codes_std, data.factors, *bins)
+            else:
+                counts = joint_counts(data.codes, data.factors, *bins, factor_pairs=pairs)
         return replace(self.information(counts, settings.correction), code_range=span)
 
     def tables(
@@ -351,23 +355,24 @@ class InMemory(Source):
         ``"halves"`` are half-samples in any case, with bins of their own. ``"clipped"`` is one table, with outlying
         columns clipped to their central 99%.
         """
+        data, packed = self.data, settings.resamples_by_weight and not self.in_groups
+        counts: Iterable[JointCounts] = ()
+        drawn: Iterable[Data] = ()
         if draw == "clipped":
-            yield self._table(self.data.winsorised(self.data.outlying()), settings, pairs)
-        elif draw == "permutations" and settings.resamples_by_weight and not self.in_groups:
-            packed, span = self._packed(settings.binning, pairs=pairs), self.data.codes.high - self.data.codes.low
-            for index in range(n_draws):
-                counts = packed.permuted(self.data.chance_order(seed, index)).count()
-                yield replace(self.information(counts, settings.correction), code_range=span)
+            drawn = (data.winsorised(data.outlying()),)
+        elif draw == "permutations" and packed:
+            rows = self._packed(settings.binning, pairs=pairs)
+            counts = (rows.permuted(data.chance_order(seed, index)).count() for index in range(n_draws))
         elif draw == "permutations":
-            for index in range(n_draws):
-                yield self._table(self.data.shuffled(seed, index), settings, pairs)
-        elif draw == "resamples" and settings.resamples_by_weight:
-            for counts in self._weighted(settings, n_draws, seed, pairs):
-                table = self.information(counts, settings.correction)
-                yield replace(table, code_range=self.data.codes.high - self.data.codes.low)
+            drawn = (data.shuffled(seed, index) for index in range(n_draws))
+        elif draw == "resamples" and packed:
+            counts = self._weighted(settings, n_draws, seed, pairs)
         else:
-            for index in range(n_draws):
-                yield self._table(self.data.take(half_of_rows(self.data.n, seed, index)), settings, pairs)
+            drawn = (data.take(half_of_rows(data.n, seed, index)) for index in range(n_draws))
+        for one in counts:
+            yield replace(self.information(one, settings.correction), code_range=data.codes.high - data.codes.low)
+        for part in drawn:
+            yield self._table(part, settings, pairs)
 
     def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[JointCounts]:
         """Yield blocks of counts of rows drawn as weights over bins that are cut once."""
@@ -387,9 +392,9 @@ class InMemory(Source):
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Look for anything that the codes tell of the factors; the rows are looked at once."""
-        columns = self.data.factors.columns
-        factors = [(line, one.categorical) for one in columns for line in np.atleast_2d(one.coordinates.T)]
         if "finding" not in self._memo:
+            columns = self.data.factors.columns
+            factors = [(line, one.categorical) for one in columns for line in np.atleast_2d(one.coordinates.T)]
             self._memo["finding"] = dependence(self.data.codes.values, factors)
         found: Finding = self._memo["finding"]
         return found
@@ -411,13 +416,9 @@ def checked_std(deviations: object, codes: Codes, argument: str) -> Floats:
     if (read.n, read.d) != (codes.n, codes.d):
         raise InputError(argument, f"expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")
     if (read.low < 0).any():
-        column = int(np.flatnonzero(read.low < 0)[0])
-        row = int(np.flatnonzero(np.asarray(read.values[:, column]) < 0)[0])
-        raise InputError(
-            argument,
-            f"expected standard deviations of at least 0, got a negative one in column "
-            f"{read.names[column]!r}, first at row {row}",
-        )
+        column, row = np.argwhere(np.asarray(read.values).T < 0)[0].tolist()
+        problem = f"got a negative one in column {read.names[column]!r}, first at row {row}"
+        raise InputError(argument, f"expected standard deviations of at least 0, {problem}")
     return read.dense()
 
 
@@ -430,10 +431,6 @@ TIES = 0.01
 NOISE_FLOOR = 3.0
 
 
-def _columns(factors: tuple[Factor, ...]) -> list[tuple[bool, Floats]]:
-    return [(factor.categorical, np.asarray(factor.values)) for factor in factors]
-
-
 def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
     """Information as scikit-learn estimates it, factor entropies as the information of a factor with itself (Latte)."""
     from demele.estimation.knn import knn_factor_information, knn_information_matrix
@@ -442,12 +439,13 @@ def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> I
     floor = NOISE_FLOOR / np.sqrt(max(min(factor.n_annotated for factor in columns), 1))
     k, seed = settings.n_neighbors, settings.seed % 2**32  # as far as scikit-learn's generator goes
     drawn: dict[str, Any] = {"n_neighbors": k, "jitter_seed": seed, "one_by_one": settings.one_by_one}
-    if all(factor.complete for factor in columns):
-        information = knn_information_matrix(data.codes.dense(), _columns(columns), **drawn)
+    if data.factors.complete:
+        every = [(factor.categorical, np.asarray(factor.values)) for factor in columns]
+        information = knn_information_matrix(data.codes.dense(), every, **drawn)
         if not pairs:
-            alone = [knn_factor_information([one], n_neighbors=k, jitter_seed=seed) for one in _columns(columns)]
+            alone = [knn_factor_information([one], n_neighbors=k, jitter_seed=seed) for one in every]
             return InformationTable(information, np.ravel(alone), floor=floor)
-        between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)
+        between = knn_factor_information(every, n_neighbors=k, jitter_seed=seed)
         return InformationTable(information, between.diagonal().copy(), None, between, floor=floor)
     information = np.empty((data.codes.d, len(columns)))
     between = np.empty((len(columns), len(columns)))
@@ -469,7 +467,7 @@ def nearest_neighbours_of_groups(data: Data, settings: TableSettings, *, pairs: 
     from demele.estimation.knn import knn_vector_information
 
     if data.groups is None:
-        return nearest_neighbours(data, settings, pairs=pairs)
+        raise ValueError("there are no groups")
     of_columns = nearest_neighbours(data, settings, pairs=pairs)
     joint = [data.groups.columns[place] for place in data.groups.joint]
     information = np.empty((data.groups.n, data.factors.m))
@@ -504,42 +502,31 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
     tied = np.array([tie_fraction(codes[:, index]) > TIES for index in range(data.codes.d)])
     bins = EqualFrequency(int(np.clip(round(2 * data.n ** (1 / 3)), 10, 256)))
     information = np.empty((data.codes.d, len(columns)))
+    varies = np.array([not factor.constant for factor in columns])  # in half of the rows, one may not
     for i, factor in enumerate(columns):
         rows = factor.annotated()
-        values = factor.values[rows]
-        binned = tied.copy()
-        if not factor.categorical and tie_fraction(values) > TIES:
-            binned[:] = True
+        values, numbers_of_rows = factor.values[rows], codes[rows]
+        binned = tied | (not factor.categorical and tie_fraction(values) > TIES)
         if (~binned).any():
-            own = codes[rows][:, ~binned]
-            information[~binned, i] = _neighbours(own, factor, values, settings.n_neighbors)
+            information[~binned, i] = _neighbours(numbers_of_rows[:, ~binned], factor, values, settings.n_neighbors)
         for code in np.flatnonzero(binned):
-            information[code, i] = _binned_information(codes[rows, code], factor, values, bins)
-        information[data.codes.constant, i] = 0.0
-        information[information[:, i] < NOISE_FLOOR / np.sqrt(factor.n_annotated), i] = 0.0
-    entropies = np.array(
-        [
-            float(entropy(np.bincount(factor.values[factor.values >= 0]).astype(float)))
-            if factor.categorical
-            else np.nan
-            for factor in columns
-        ]
-    )
-    varies = np.array([not factor.constant for factor in columns])  # in half of the rows, one may not
-    relative = np.where(
-        np.isnan(entropies),
-        1.0 - np.exp(-2.0 * np.maximum(information, 0.0)),
-        information / np.where(varies, entropies, 1.0),
-    )
+            information[code, i] = _binned_information(numbers_of_rows[:, code], factor, values, bins)
+        told = np.where(data.codes.constant, 0.0, information[:, i])
+        told = np.where(told < NOISE_FLOOR / np.sqrt(factor.n_annotated), 0.0, told)
+        if factor.categorical:
+            information[:, i] = told / float(entropy(np.bincount(values).astype(float))) if varies[i] else told
+        else:
+            information[:, i] = 1.0 - np.exp(-2.0 * told)
     unit = varies.astype(np.float64)
-    relative = np.clip(relative, 0.0, 1.0)
+    relative = np.clip(information, 0.0, 1.0)
     if not pairs:
         return InformationTable(relative, unit)
     between = np.diag(unit)
     for i, a in enumerate(columns):
         for k in range(i + 1, len(columns)):
             both = a.annotated() & columns[k].annotated()
-            table = crossed(*(_labels(one, one.values[both], EqualFrequency(10)) for one in (a, columns[k])))
+            known = ((one.categorical, one.values[both]) for one in (a, columns[k]))
+            table = crossed(*(own if classes else _cut(own, EqualFrequency(10)) for classes, own in known))
             shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
             heights = [max(float(entropy(table.sum(axis=axis))), 1e-12) for axis in (1, 0)]
             between[i, k], between[k, i] = (min(shared / height, 1.0) for height in heights)
@@ -565,18 +552,15 @@ def _normal_scores(values: Floats) -> Floats:
     return scores
 
 
-def _labels(factor: Factor, values: Floats, binning: Binning) -> Floats:
-    if factor.categorical:
-        return values
+def _cut(values: Floats, binning: Binning) -> NDArray[np.intp]:
     values = np.asarray(values, dtype=np.float64)
-    return cut(values, binning.column_bins(values, float(values.min()), float(values.max()))).astype(np.float64)
+    return cut(values, binning.column_bins(values, float(values.min()), float(values.max())))
 
 
 def _binned_information(code: Floats, factor: Factor, values: Floats, bins: Binning) -> float:
     if code.min() == code.max():
         return 0.0
-    own = cut(code, bins.column_bins(code, float(code.min()), float(code.max())))
-    table = crossed(own, _labels(factor, values, bins))
+    table = crossed(_cut(code, bins), values if factor.categorical else _cut(values, bins))
     return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
 
 
@@ -609,36 +593,15 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
     d, m = len(code_names), len(factor_names)
     if reg_dim is None:
         if d < m:
-            raise NotEnoughData(
-                "reg_dim",
-                f"by default code i regularises factor i, which needs at least {m} codes, got {d}; "
-                "name the code of each factor",
-            )
+            problem = f"by default code i regularises factor i, which needs at least {m} codes, got {d}"
+            raise NotEnoughData("reg_dim", f"{problem}; name the code of each factor")
         return np.arange(m)
     if isinstance(reg_dim, str) or not isinstance(reg_dim, Sequence | np.ndarray):
         raise InputTypeError("reg_dim", f"expected one code (index or name) for each factor, got {quoted(reg_dim)}")
     if len(reg_dim) != m:
         raise InputError("reg_dim", f"expected one code for each of the {m} factors, got {len(reg_dim)}")
-    found = np.empty(m, dtype=np.intp)
-    for index, code in enumerate(reg_dim):
-        if isinstance(code, str):
-            if code not in code_names:
-                raise UnknownNameError(
-                    "reg_dim",
-                    f"unknown code {code!r} (for factor {factor_names[index]!r}){suggestion(code, code_names)}",
-                )
-            found[index] = list(code_names).index(code)
-        elif isinstance(code, bool) or not isinstance(code, numbers.Integral):
-            raise InputTypeError(
-                "reg_dim", f"expected a code's index or name for factor {factor_names[index]!r}, got {quoted(code)}"
-            )
-        elif not 0 <= int(code) < d:
-            raise InputError(
-                "reg_dim", f"expected an index from 0 to {d - 1} for factor {factor_names[index]!r}, got {code}"
-            )
-        else:
-            found[index] = int(code)
-    return found
+    of_factors = zip(reg_dim, factor_names, strict=True)
+    return np.array([_place(code, code_names, "reg_dim", f" for factor {name!r}") for code, name in of_factors])
 
 
 def column_indices(columns: object, names: Sequence[str], argument: str, default: Sequence[int]) -> list[int]:
@@ -651,25 +614,27 @@ def column_indices(columns: object, names: Sequence[str], argument: str, default
     if columns is None:
         return list(default)
     if isinstance(columns, str | numbers.Integral):
-        return column_indices([columns], names, argument, default)
+        columns = [columns]
     if not isinstance(columns, Sequence | np.ndarray):
         raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(columns)}")
-    found: list[int] = []
-    for column in columns:
-        if isinstance(column, str):
-            if column not in names:
-                raise UnknownNameError(argument, f"unknown column {column!r}{suggestion(column, names)}")
-            index = list(names).index(column)
-        elif isinstance(column, numbers.Integral) and not isinstance(column, bool):
-            if not 0 <= int(column) < len(names):
-                raise InputError(argument, f"expected an index from 0 to {len(names) - 1}, got {column}")
-            index = int(column)
-        else:
-            raise InputTypeError(argument, f"expected names or indices of columns, got {quoted(column)}")
-        if index in found:
+    found = [_place(column, names, argument) for column in columns]
+    for index in found:
+        if found.count(index) > 1:
             raise InputError(argument, f"column {names[index]!r} is named twice")
-        found.append(index)
     return found
+
+
+def _place(column: object, names: Sequence[str], argument: str, about: str = "") -> int:
+    """Return the place of a column that is given by name or by place; ``about`` says in messages what it is for."""
+    if isinstance(column, str):
+        if column not in names:
+            raise UnknownNameError(argument, f"unknown column {column!r}{about}{suggestion(column, names)}")
+        return list(names).index(column)
+    if isinstance(column, bool) or not isinstance(column, numbers.Integral):
+        raise InputTypeError(argument, f"expected names or indices of columns{about}, got {quoted(column)}")
+    if not 0 <= int(column) < len(names):
+        raise InputError(argument, f"expected an index from 0 to {len(names) - 1}{about}, got {column}")
+    return int(column)
 
 
 def _read_reg_dim(given: object, subject: Subject) -> ReadOption:
@@ -686,25 +651,15 @@ RegDim = Annotated[
 ]
 
 
-def assumed_codes(
-    notes: tuple[Note, ...], reg_dim: NDArray[np.intp] | None, table: InformationTable
+def intended_codes(
+    notes: tuple[Note, ...], value: float, reg_dim: NDArray[np.intp] | None, table: InformationTable
 ) -> tuple[Note, ...]:
-    """Where code i was taken to regularise factor i, say so, and loudly where the codes say otherwise."""
-    if not notes or reg_dim is None:
+    """Say that code i was taken to regularise factor i, or why a gap is below 0, where other codes inform more."""
+    other = 0 if reg_dim is None else int((table.information.argmax(axis=0) != reg_dim).sum())
+    if reg_dim is None or not other:
         return notes
-    other = int((table.information.argmax(axis=0) != reg_dim).sum())
-    if not other:
-        return notes
-    text = f"{notes[0].message}; for {other} of {len(reg_dim)} factors another code informs more"
-    return tuple(replace(note, message=text, severity="warning") for note in notes)
-
-
-def below_zero(value: float, reg_dim: NDArray[np.intp], table: InformationTable) -> tuple[Note, ...]:
-    """Say why a gap is below 0, where codes were named for factors and others inform more."""
-    if not value < 0:
-        return ()
-    other = int((table.information.argmax(axis=0) != reg_dim).sum())
-    if not other:
-        return ()
-    text = f"below 0: for {other} of {len(reg_dim)} factors another code informs more than the one that is meant for it"
-    return (Note(code="below-zero", message=text, severity="warning"),)
+    text = f"for {other} of {len(reg_dim)} factors another code informs more"
+    if value < 0 and not notes:
+        text = f"below 0: {text} than the one that is meant for it"
+        return (Note(code="below-zero", message=text, severity="warning"),)
+    return tuple(replace(note, message=f"{note.message}; {text}", severity="warning") for note in notes)

@@ -75,30 +75,6 @@ def fitted(
 
     The shuffle is left out if the score takes long, because the shuffle would, too.
     """
-    groups, outlying = planned(requests, source, run, shuffle=shuffle, guards=guards)
-    data = source.rows()
-    found: dict[str, Outcome | str] = {}
-    tasks = [task for _, own in groups for task in own]
-    n_jobs = 1 if len(tasks) <= 1 else run.n_jobs
-    results, done = ordered(run_task, ((task, data) for task in tasks), n_jobs=n_jobs), 0
-    for members, own in groups:
-        finished: list[tuple[Task, TaskResult]] = []
-        for task in own:
-            if report is not None:
-                report(done + len(finished), len(tasks), task.stream)
-            finished.append((task, next(results)))
-        done += len(own)
-        for request in members:
-            found[request.name] = _collected(request, finished, outlying, data, guards=guards)
-    if report is not None:
-        report(len(tasks), len(tasks), "")
-    return found
-
-
-def planned(
-    requests: list[Request], source: Source, run: Run, *, shuffle: bool, guards: bool
-) -> tuple[list[tuple[list[Request], list[Task]]], tuple[str, ...]]:
-    """Return the requests that share a fit, each with its tasks, and the columns that reach out of theirs."""
     data = source.rows()
     groups: dict[tuple[str, str], list[Request]] = {}
     for request in requests:
@@ -107,18 +83,18 @@ def planned(
     can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
     outlying = data.outlying() if guards and can_move else ()
     movable = {"move it": outlying, "of factors move it": data.factors.names, "leave it": (), "unknown": ()}
-    groups_of_tasks: list[tuple[list[Request], list[Task]]] = []
+    tasks: list[Task] = []
     for (stream, _), members in groups.items():
         metric = members[0].metric
         quick = not metric.is_plain and metric.slow < 2
-        draws: tuple[tuple[Variant, int], ...] = (
-            ("repeat", run.n_repeats if metric.stochastic else 1),
-            ("half", run.n_bootstrap),
-            ("permutation", run.n_permutations),
-            ("winsorised", 1 if any(name in movable[metric.guards.outliers] for name in outlying) else 0),
-            ("shuffled", 1 if shuffle and quick and not run.n_permutations else 0),
-        )
-        own = [
+        draws: dict[Variant, int] = {
+            "repeat": run.n_repeats if metric.stochastic else 1,
+            "half": run.n_bootstrap,
+            "permutation": run.n_permutations,
+            "winsorised": int(any(name in movable[metric.guards.outliers] for name in outlying)),
+            "shuffled": int(shuffle and quick and not run.n_permutations),
+        }
+        tasks += [
             Task(
                 stream=stream,
                 formulas={item.name: item.metric.formula for item in members},
@@ -131,59 +107,62 @@ def planned(
                 variant=variant,
                 index=index,
             )
-            for variant, count in draws
+            for variant, count in draws.items()
             for index in range(count)
         ]
-        groups_of_tasks.append((members, own))
-    return groups_of_tasks, outlying
+    n_jobs = 1 if len(tasks) <= 1 else run.n_jobs
+    finished: dict[str, dict[Variant, list[TaskResult]]] = {request.name: {} for request in requests}
+    results = ordered(run_task, ((task, data) for task in tasks), n_jobs=n_jobs)
+    for done, task in enumerate(tasks):
+        if report is not None:
+            report(done, len(tasks), task.stream)
+        result = next(results)
+        for name in task.formulas:
+            finished[name].setdefault(task.variant, []).append(result)
+    if report is not None:
+        report(len(tasks), len(tasks), "")
+    return {one.name: _collected(one, finished[one.name], outlying, data, guards=guards) for one in requests}
 
 
 def _collected(
-    request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...], data: Data, *, guards: bool
+    request: Request, own: dict[Variant, list[TaskResult]], outlying: tuple[str, ...], data: Data, *, guards: bool
 ) -> Outcome | str:
-    name = request.name
-    seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
-
-    def draws(variant: str) -> Draws | None:
-        asked = [(task.index, result) for task, result in own if task.variant == variant]
-        natives = [result.natives[name] for _, result in asked if result.error is None]
-        failed = tuple(index for index, result in asked if result.error is not None)
-        return Draws.of(natives, failed) if natives and len(natives) >= 0.9 * len(asked) else None
-
-    for task, result in own:
-        if task.variant == "repeat" and result.error is not None:
-            return str(result.error)
-    repeats = draws("repeat")
-    if repeats is None:
-        return "no run finished"
-    first = next(result.natives for task, result in own if task.variant == "repeat")[name]
+    """Return the outcome of a metric: the mean of its repeats, its draws and what they say; or why it has none."""
+    draws: dict[str, Draws] = {}
+    errors = {variant: one.error for variant, results in own.items() for one in results if one.error is not None}
+    if "repeat" in errors:
+        return str(errors["repeat"])
+    for variant, results in own.items():
+        natives = [result.natives[request.name] for result in results if result.error is None]
+        if natives and len(natives) >= 0.9 * len(results):
+            failed = tuple(index for index, result in enumerate(results) if result.error is not None)
+            draws[variant] = Draws.of(natives, failed)
+    first, repeats = own["repeat"][0].natives[request.name], draws["repeat"]
     native = first if repeats.n == 1 else repeats.mean(first)
-    if not guards:
-        return Outcome(native=native, resamples=draws("half"), resampling="half-sample", seconds=seconds)
-    errors = {task.variant: result.error for task, result in own if result.error is not None}
     notes = request.notes + tuple(
         Note(
             code=f"failed-{variant}",
-            message=f"some of the {_WORDS[variant]} could not be computed{'' if draws(variant) else NO_LEVEL}: {error}",
+            message=f"some of the {_WORDS[variant]} could not be computed{NO_LEVEL * (variant not in draws)}: {error}",
             severity="warning",
         )
         for variant, error in errors.items()
     )
-    notes += few_rows_notes(request.metric.guards, data.factors, request.options)
-    winsorised, shuffled = draws("winsorised"), draws("permutation") or draws("shuffled")
-    if winsorised is not None:
-        notes += moved_by_outliers(float(native.value), float(winsorised.value[0]), outlying)
-    notes += first.chance_notes
-    if shuffled is not None:
-        notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
+    if guards:
+        notes += few_rows_notes(request.metric.guards, data.factors, request.options)
+        if "winsorised" in draws:
+            notes += moved_by_outliers(float(native.value), float(draws["winsorised"].value[0]), outlying)
+        notes += first.chance_notes
+        shuffled = draws.get("permutation", draws.get("shuffled"))
+        if shuffled is not None:
+            notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
     return Outcome(
         native=native,
         repeats=repeats if repeats.n > 1 else None,
-        resamples=draws("half"),
+        resamples=draws.get("half"),
         resampling="half-sample",
-        halves=draws("half"),
-        permutations=draws("permutation"),
-        seconds=seconds,
+        halves=draws.get("half"),
+        permutations=draws.get("permutation"),
+        seconds=sum(result.seconds for result in own["repeat"]),
         notes=notes,
     )
 
