@@ -13,7 +13,6 @@ from demele.bench.comparisons import experiment
 from demele.bench.comparisons.experiment import candidate_classifier, indicators, select_varied
 from demele.classifiers.stats import bias
 from demele.core.errors import NotEnoughData
-from demele.labels.made.annotators import VariedModel
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
@@ -36,7 +35,7 @@ def test_wrong_labels_change_no_draw() -> None:
 
 def test_one_nearest_neighbour_is_at_chance_out_of_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     # It is right about every instance that it has learned from: the surest sign of a leak.
-    one = VariedModel("nearest neighbours", KNeighborsClassifier(1))
+    one = ("nearest neighbours", KNeighborsClassifier(1))
     monkeypatch.setattr(experiment, "draw_model", lambda *arguments: one)
     features, _, folds = blobs(400)
     rates = []

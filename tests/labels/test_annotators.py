@@ -161,6 +161,6 @@ def test_bad_input() -> None:
 
 def test_costly_families_are_left_out_of_large_data() -> None:
     rng = np.random.default_rng(0)
-    drawn = {draw_model(rng, 1_000_000, 200, 10).name for _ in range(200)}
+    drawn = {draw_model(rng, 1_000_000, 200, 10)[0] for _ in range(200)}
     assert "decision tree" in drawn
     assert not drawn & {"nearest neighbours", "logistic regression", "multi-layer perceptron"}

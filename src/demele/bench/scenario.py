@@ -188,7 +188,7 @@ class AtLeast:
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return one inequality for each severity meant."""
-        places = range(len(severities)) if self.at is None else [severities.index(self.at)]
+        places = range(len(severities)) if self.at is None else [_place(severities, self.at)]
         return [Contrast(f"at {labels[place]}", {place: 1.0}, self.value) for place in places]
 
 
@@ -225,7 +225,7 @@ class NotAbove:
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return the one inequality."""
-        here, there = severities.index(self.at), severities.index(self.than)
+        here, there = _place(severities, self.at), _place(severities, self.than)
         words = f"the value at {labels[there]} minus that at {labels[here]}"
         return [Contrast(words, {there: 1.0, here: -1.0}, -self.margin)]
 
@@ -276,9 +276,16 @@ def expectation_of(item: Mapping[str, Any]) -> Expectation:
     return made
 
 
+def _place(severities: Sequence[float], severity: float) -> int:
+    if severity not in severities:
+        known = ", ".join(f"{item:g}" for item in severities)
+        raise InputError("severity", f"expected one of {known}, got {severity:g}")
+    return list(severities).index(severity)
+
+
 def _range(severities: Sequence[float], start: float | None, stop: float | None) -> tuple[int, int]:
-    first = 0 if start is None else severities.index(start)
-    last = len(severities) - 1 if stop is None else severities.index(stop)
+    first = 0 if start is None else _place(severities, start)
+    last = len(severities) - 1 if stop is None else _place(severities, stop)
     if first > last:
         raise InputError("start", f"{severities[first]:g} comes after {severities[last]:g} in the sweep")
     return first, last
@@ -483,49 +490,44 @@ class Scenario:
             raise InputTypeError(problem) from None
         object.__setattr__(self, "severities", severities)
         of_text = not isinstance(labels, str) and all(isinstance(item, str) for item in labels)
-        wrong_types = {
-            "draw is not a function of (rng, severity, n_samples)": not callable(self.draw),
-            "declines is not a function of (candidate)": self.declines is not None and not callable(self.declines),
-            f"expected labels that are text, got {quoted(labels)}": not of_text,
-        }
-        one_each = f"expected a label for each of {len(severities)} severities, got {len(labels)}"
-        wrong_values = {
-            "expected at least one severity, got none": not severities,
-            f"expected finite severities, got {severities}": not np.isfinite(severities).all(),
-            f"a severity is given twice: {severities}": len(set(severities)) < len(severities),
-            one_each: bool(labels) and len(labels) != len(severities),
-        }
-        for kind, problems in ((InputTypeError, wrong_types), (InputError, wrong_values)):
-            for problem, is_there in problems.items():
-                if is_there:
-                    raise kind(f"{where}: {problem}")
-        self._check_wanted(f"{where}: wanted")
+        n, such = len(severities), "expectations, such as (bench.Holds(0.1),)"
+        no_function = self.declines is not None and not callable(self.declines)
+        problems: list[tuple[type[InputError], bool, str]] = [
+            (InputTypeError, not callable(self.draw), "draw is not a function of (rng, severity, n_samples)"),
+            (InputTypeError, no_function, "declines is not a function of (candidate)"),
+            (InputTypeError, not of_text, f"expected labels that are text, got {quoted(labels)}"),
+            (InputError, not severities, "expected at least one severity, got none"),
+            (InputError, not np.isfinite(severities).all(), f"expected finite severities, got {severities}"),
+            (InputError, len(set(severities)) < n, f"a severity is given twice: {severities}"),
+            (
+                InputError,
+                bool(labels) and len(labels) != n,
+                f"expected {n} labels, one per severity, got {len(labels)}",
+            ),
+            (InputTypeError, not isinstance(self.wanted, Mapping), f"wanted: expected a mapping of property to {such}"),
+        ]
+        for kind, is_there, problem in problems:
+            if is_there:
+                raise kind(f"{where}: {problem}")
+        for wanted, expectations in self.wanted.items():
+            checked_name(wanted, f"{where}: wanted", (*get_args(Property), "any"))
+            several = expectations if isinstance(expectations, tuple | list) else [None]
+            for expectation in several:
+                if not callable(getattr(expectation, "contrasts", None)):
+                    problem = f"wanted[{wanted!r}]: expected a tuple of {such}, got {quoted(expectations)}"
+                    raise InputTypeError(f"{where}: {problem}")
+                self._check_expectation(f"{where}: wanted: {expectation!r}", expectation)
         told = [fingerprint(self.draw)]
         told += ["paired"] * self.paired + [self.score] * (self.score != "value")
         object.__setattr__(self, "draw_fingerprint", "-".join(told))
 
-    def _check_wanted(self, where: str) -> None:
-        """Refuse expectations that cannot be asked of this sweep, before anything is computed."""
-        such = "expectations, such as (bench.Holds(0.1),)"
-        if not isinstance(self.wanted, Mapping):
-            raise InputTypeError(f"{where}: expected a mapping of property to {such}, got {quoted(self.wanted)}")
-        for wanted, expectations in self.wanted.items():
-            checked_name(wanted, where, (*get_args(Property), "any"))
-            if not isinstance(expectations, tuple | list):
-                raise InputTypeError(f"{where}[{wanted!r}]: expected a tuple of {such}, got {quoted(expectations)}")
-            for expectation in expectations:
-                if not callable(getattr(expectation, "contrasts", None)):
-                    raise InputTypeError(f"{where}[{wanted!r}]: expected {such}, got {quoted(expectation)}")
-                self._check_expectation(f"{where}: {expectation!r}", expectation)
-
     def _check_expectation(self, where: str, expectation: Expectation) -> None:
+        """Refuse an expectation that cannot be asked of this sweep, before anything is computed."""
         labels = [self.label(place) for place in range(len(self.severities))]
         try:
             contrasts = expectation.contrasts(self.severities, labels)
-        except InputError as error:
+        except ValueError as error:  # no such severity
             raise InputError(f"{where}: {error}") from error
-        except ValueError as error:  # of tuple.index: no such severity
-            raise InputError(f"{where} names a severity that is not in {self.severities}") from error
         except TypeError as error:  # minus a text
             raise InputTypeError(f"{where}: expected numbers: {error}") from error
         if not all(is_number(item.bound) and np.isfinite(item.bound) for item in contrasts):
@@ -539,11 +541,7 @@ class Scenario:
 
     def position(self, severity: float) -> int:
         """Return the place of a severity in the sweep."""
-        try:
-            return self.severities.index(severity)
-        except ValueError:
-            known = ", ".join(f"{item:g}" for item in self.severities)
-            raise InputError(f"scenario {self.name!r}: no severity {severity:g}; known are {known}") from None
+        return _place(self.severities, severity)
 
 
 def group_of(spec: Metric) -> str:

@@ -49,8 +49,8 @@ class Part:
     @property
     def text(self) -> str:
         """What it says, thresholds included."""
-        who = f"scores that claim {' or '.join(self.claims)}" if self.claims else "every score"
-        return f"{who}, on '{self.scenario}': {'; '.join(item.text for item in self.expectations)}"
+        who = f"Scores that claim {' or '.join(self.claims)}" if self.claims else "Every score"
+        return f"{who}, on '{self.scenario}': {'; '.join(item.text for item in self.expectations)}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +63,12 @@ class Criterion:
         Names in code and on pages.
     question : str
         What it asks of a metric, in one sentence.
-    rule : str
-        The numeric rule, with its thresholds.
-    group : str
-        ``"review"`` for the ten columns of the review, ``"added"`` for the others.
     parts : tuple of Part
         What must hold on which scenario.
+    note : str
+        What the rule says beyond its parts.
+    group : str
+        ``"review"`` for the ten columns of the review, ``"added"`` for the others.
     declared : bool
         Decided by what the metric declares of itself (whether it discretises), not by curves.
     """
@@ -76,10 +76,15 @@ class Criterion:
     name: str
     title: str
     question: str
-    rule: str
-    group: Literal["review", "added"]
     parts: tuple[Part, ...]
+    note: str = ""
+    group: Literal["review", "added"] = "review"
     declared: bool = False
+
+    @property
+    def rule(self) -> str:
+        """The numeric rule, with its thresholds."""
+        return " ".join(filter(None, [*(part.text for part in self.parts), self.note]))
 
 
 def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
@@ -110,25 +115,10 @@ def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
         ]
         if parts:
             name = f"{item.name}_scenario" if item.name in taken else item.name
-            found.append(_criterion(name, item.title, item.question, parts, group="added"))
+            found.append(
+                Criterion(name=name, title=item.title, question=item.question, parts=tuple(parts), group="added")
+            )
     return tuple(found)
-
-
-def _criterion(
-    name: str,
-    title: str,
-    question: str,
-    parts: Sequence[Part],
-    note: str = "",
-    group: Literal["review", "added"] = "review",
-    declared: bool = False,
-) -> Criterion:
-    """Make a criterion whose rule lists the expectations that decide it."""
-    told = [f"{part.text[0].upper()}{part.text[1:]}." for part in parts]
-    rule = " ".join(filter(None, [*told, note]))
-    return Criterion(
-        name=name, title=title, question=question, rule=rule, group=group, parts=tuple(parts), declared=declared
-    )
 
 
 def _of_review(entry: dict[str, Any]) -> Criterion:
@@ -138,7 +128,7 @@ def _of_review(entry: dict[str, Any]) -> Criterion:
         claims, usual = tuple(part.pop("claims")), SCENARIOS[part["scenario"]].wanted
         own = tuple(map(expectation_of, part.pop("expectations", ()))) or usual[claims[0] if claims else "any"]
         parts.append(Part(**part, claims=claims, expectations=own))
-    return _criterion(**entry, parts=parts)
+    return Criterion(**entry, parts=tuple(parts))
 
 
 #: The ten columns of the review's table 3.2, in its order; they stand in ``criteria.json``.
@@ -199,11 +189,6 @@ class Curve:
     def characterised(self) -> bool:
         """Whether there are rows, unless the metric takes no part."""
         return self.declined is not None or any(map(len, self.outcomes))
-
-    @property
-    def means(self) -> NDArray[np.float64]:
-        """Return the mean at each severity; NaN where no seed gave a value."""
-        return np.array([values.mean() if len(values) else np.nan for values in self.values], dtype=np.float64)
 
     @property
     def n(self) -> list[int]:
@@ -270,8 +255,8 @@ class PartVerdict:
     metric: str
     scenario: str
     status: Status
-    reason: str | None
-    conditions: tuple[Condition, ...]
+    reason: str | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,15 +333,15 @@ def judged(
     >>> verdict.status, verdict.summary
     ('holds', '0.500 at 0.2 is 0.000 below 0.500 at 0, at most 0.05')
     """
-    if criterion.declared:
-        parts = [_declared(member) for member in members]
-    else:
-        parts = [
-            judged_part(member, part, scenarios, curves, level)
-            for part in criterion.parts
-            for member in members
-            if part.concerns(member)
-        ]
+    parts = [
+        judged_part(member, part, scenarios, curves, level)
+        for part in criterion.parts
+        for member in members
+        if part.concerns(member)
+    ]
+    for member in members if criterion.declared else ():
+        said, reason = _DECLARED[member.discretises]
+        parts.append(PartVerdict(metric=member.name, scenario="", status=said, reason=reason))
     status = _together([part.status for part in parts if part.status != "not applicable"])
     several = len(members) > 1, len({part.scenario for part in criterion.parts}) > 1
     if not parts:
@@ -380,11 +365,6 @@ _DECLARED: Mapping[bool | None, tuple[Status, str]] = {
 }
 
 
-def _declared(member: Candidate) -> PartVerdict:
-    status, reason = _DECLARED[member.discretises]
-    return PartVerdict(metric=member.name, scenario="", status=status, reason=reason, conditions=())
-
-
 def judged_part(
     member: Candidate,
     part: Part,
@@ -395,9 +375,8 @@ def judged_part(
     """Judge a metric on one part of a criterion."""
 
     def ended(status: Status, reason: str | None, conditions: Sequence[Condition] = ()) -> PartVerdict:
-        return PartVerdict(
-            metric=member.name, scenario=part.scenario, status=status, reason=reason, conditions=tuple(conditions)
-        )
+        about = {"metric": member.name, "scenario": part.scenario}
+        return PartVerdict(**about, status=status, reason=reason, conditions=tuple(conditions))
 
     own = member.function is not None
     if own and part.when_declined == "holds":
@@ -409,8 +388,10 @@ def judged_part(
         return ended(part.when_declined, curve.declined)
     if not curve.characterised:
         return ended(NOT_CHARACTERISED, NOT_CHARACTERISED)
-    contrasts = _contrasts(part, scenario)
-    if contrasts is None:
+    labels = [scenario.label(place) for place in range(len(scenario.severities))]
+    try:
+        contrasts = [found for item in part.expectations for found in item.contrasts(scenario.severities, labels)]
+    except ValueError:  # a severity that the scenario lacks
         return ended("inconclusive", f"scenario '{part.scenario}' was not run at the severities of the rule")
     if not contrasts:
         return ended("inconclusive", f"scenario '{part.scenario}' has one severity, with nothing to compare it to")
@@ -432,15 +413,6 @@ def judged_part(
     if status == "holds" and failed > _FAILED_SHARE * seeds:
         status = "inconclusive"
     return ended(status, reason, conditions)
-
-
-def _contrasts(part: Part, scenario: Scenario) -> list[Contrast] | None:
-    """Return the inequalities of a part; None if the scenario lacks a severity that they name."""
-    labels = [scenario.label(place) for place in range(len(scenario.severities))]
-    try:
-        return [found for item in part.expectations for found in item.contrasts(scenario.severities, labels)]
-    except ValueError:  # tuple.index
-        return None
 
 
 def _commonest(reasons: Sequence[str]) -> str:
@@ -471,16 +443,13 @@ def _estimated(weights: Mapping[int, float], curve: Curve, level: float, *, pair
     Of severities that are paired it is the mean of each seed's own sum, over the seeds that all have; of others the
     sum of means of separate draws, with Welch and Satterthwaite's degrees of freedom.
     """
-    samples = [weight * curve.values[place] for place, weight in weights.items()]
-    if paired and (common := set.intersection(*(set(curve.by_seed[place]) for place in weights))):
-        sums = (
-            sum(weight * curve.by_seed[place][seed] for place, weight in weights.items()) for seed in sorted(common)
-        )
-        samples = [np.array(list(sums))]
-    elif paired:
-        return Difference(float(sum(own.mean() for own in samples)), -np.inf, np.inf)
+    samples, least = [weight * curve.values[place] for place, weight in weights.items()], 2
+    if paired:
+        common = sorted(set.intersection(*(set(curve.by_seed[place]) for place in weights)))
+        own = [sum(weight * curve.by_seed[place][seed] for place, weight in weights.items()) for seed in common]
+        samples, least = ([np.array(own)], 2) if own else (samples, len(samples[0]) + 1)
     value = float(sum(own.mean() for own in samples))
-    if min(map(len, samples)) < 2:
+    if min(map(len, samples)) < least:
         return Difference(value, -np.inf, np.inf)
     found = over_runs(value, samples, level)
     return Difference(value, value, value) if np.isnan(found.low) else found  # without spread, a point
@@ -617,15 +586,10 @@ class Findings:
 
         The number of seeds is that of most points of its curves. None as well where no rows are stored.
         """
-        if metric not in self.fewer_rows:
-            return None
-        found = [curve for (name, _), curve in self.curves.items() if name == metric]
-        counts = Counter(len(own) for curve in found for own in curve.outcomes)
-        del counts[0]  # where nothing is stored, or a metric takes no part
-        if not counts:
-            return None
-        ((most, _),) = counts.most_common(1)
-        return most, self.fewer_rows[metric]
+        found = (curve.outcomes for (name, _), curve in self.curves.items() if name == metric)
+        # nothing is stored, or a metric takes no part, where there is no seed
+        counts = Counter(len(own) for outcomes in found for own in outcomes if own)
+        return (counts.most_common(1)[0][0], self.fewer_rows[metric]) if metric in self.fewer_rows and counts else None
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

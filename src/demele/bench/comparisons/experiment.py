@@ -1,8 +1,7 @@
 """The whole experiment: artificial annotators, nested noisy versions, varied classifiers, every comparison method."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,11 +23,11 @@ from demele.bench.comparisons.compared import (
 from demele.bench.comparisons.contenders import Reference, chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.classifiers.measures.bias import indicator_counts
-from demele.core.arrays import Floats, Integers, Rows
+from demele.core.arrays import Floats, Integers
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked, checked_pair
-from demele.core.labelled import Indices, Labelled, Vocabulary, read_labels, vocabulary
+from demele.core.labelled import Indices, Labelled, read_labels, vocabulary
 from demele.core.proportions import proportion
 from demele.core.seeds import rng_for
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
@@ -36,7 +35,7 @@ from demele.core.table_columns import check_same_order
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned.filters import dealt
-from demele.labels.made.annotators import artificial_annotators, draw_eyes, draw_model, seen_predictions
+from demele.labels.made.annotators import artificial_annotators, draw_eyes, draw_model, fitted_predictions
 from demele.labels.made.noise import add_feature_noise
 from demele.noise.transition import digest
 from demele.runtime.progress import reported_to
@@ -113,7 +112,7 @@ def candidate_classifier(
     order = rng.permutation(n)
     numbers = np.unique(folds)
     fewest = int(share * (n - np.bincount(np.searchsorted(numbers, folds)).max()))
-    model = draw_model(rng, max(2, fewest), d, int(np.unique(labels).size))
+    family, model = draw_model(rng, max(2, fewest), d, int(np.unique(labels).size))
     predictions = np.empty(n, dtype=np.int32)
     for number in numbers:
         tested = np.flatnonzero(folds == number)
@@ -131,9 +130,9 @@ def candidate_classifier(
                 "expected at least 2 classes and fewer than instances: shuffle or stratify the folds, or give fewer",
             )
         seen = eyes.view(table, handicap, trained)
-        predictions[tested] = seen_predictions(model, seen[trained], labels[trained], seen[tested])
+        predictions[tested] = fitted_predictions(model, seen[trained], labels[trained], seen[tested])
     learned = f", {share:.0%} of the instances" if share < 1 else ""
-    return f"{model.name} {index}: {eyes.described(handicap)}{learned}", predictions
+    return f"{family} {index}: {eyes.described(handicap)}{learned}", predictions
 
 
 def indicators(predictions: NDArray[Any], labels: NDArray[Any], true_labels: NDArray[Any], k: int) -> Floats:
@@ -386,30 +385,61 @@ def noise_experiment(
     first = words.classes[0]
     usual = ["accuracy"] if reference == "paired" else ["accuracy", ("precision", first), ("recall", first)]
     asked = read_measures(usual if measures is None else measures, words, reference)
-    experiment = _Experiment(
-        features=table,
-        labels=labels,
-        coded=words.encode(labels, "y"),
-        words=words,
-        n_classifiers=n_classifiers,
-        n_candidates=n_candidates,
-        n_annotators=n_annotators,
-        training_rates=tuple(training_rates),
-        selection_rate=checked_rates(selection_rate, "selection_rate")[0],
-        folds=folds,
-        accuracies=(low, high),
-        level=level,
-        seed=seed,
-    )
-    with Sweep(experiment.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
-        annotations, errors = experiment.annotations(sweep)
-        versions, left_out = experiment.training_versions(annotations, max(noise))
-        models = experiment.classifiers(versions, sweep)
-        chosen, found, notes = experiment.chosen(annotations, models)
-        predictions = np.stack([models[index].predictions for index in chosen])
-        names = tuple(f"{index}: {models[index].name}" for index in chosen)
+    coded, k = words.encode(labels, "y"), len(words)
+    selected = checked_rates(selection_rate, "selection_rate")[0]
+
+    def noisy(rate: float) -> Indices:
+        """Return the class numbers of labels that are wrong at a rate."""
+        return words.encode(read_labels(add_feature_noise(labels, annotations, rate).labels, "labels"), "labels")
+
+    identity: dict[str, str | int] = {
+        "demele": __version__,
+        "run": "noise experiment",
+        "data": digest(table, coded, [*words.classes]),
+        "n_classifiers": n_classifiers,
+        "n_candidates": n_candidates,
+        "n_annotators": n_annotators,
+        "folds": folds,
+        "seed": seed,
+        "selection_rate": repr(selected),
+        "level": repr(level),
+        "training_rates": repr(tuple(training_rates)),
+        "accuracies": repr((low, high)),
+    }  # methods, measures and noise rates may be added to a run later
+    with Sweep(identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
+        annotators, errors = _annotators(sweep, table, coded, k, n_annotators, seed)
+        annotations = np.array(words.classes, dtype=labels.dtype)[annotators]
+        # the rates that the annotators reach; other rates than those of training are refused beyond
+        reachable = float((annotations != labels).any(axis=0).mean())
+        for argument, wanted in (("noise", max(noise)), ("selection_rate", selected)):
+            if round(wanted * labels.size) > round(reachable * labels.size):
+                highest = f"expected at most {reachable:g}, the highest rate that these annotators reach"
+                raise InputError(argument, f"{highest}, got {wanted:g}")
+        versions = {rate: noisy(rate) for rate in training_rates if rate <= reachable}
+        if not versions:
+            lowest = f"the lowest is {min(training_rates):g}, and the annotators reach {reachable:g}"
+            raise InputError("training_rates", lowest)
+        parts = dealt(coded, folds, rng_for(seed, "experiment", "folds"))
+        models = _classifiers(sweep, table, versions, parts, k, n_candidates, seed)
+        # classifiers of the accuracies wanted, or those nearest to them, whose indicators are spread wide
+        every = np.stack([predicted for _, _, predicted in models])
+        accuracy = (every == coded).mean(axis=1)
+        outside = np.maximum(low - accuracy, accuracy - high)
+        within = int(np.count_nonzero(outside <= 0))
+        nearest = np.argsort(np.maximum(outside, 0.0), kind="stable")
+        eligible = np.sort(nearest[: max(within, n_classifiers)])
+        found = indicators(every[eligible], noisy(selected), coded, k)
+        places = np.sort(select_varied(found, n_classifiers, seed=seed))
+        chosen = eligible[places]
+        if chosen.size < 2:
+            raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
         plan = planned(
-            Labelled(names=names, vocabulary=words, labels=experiment.coded, predictions=predictions),
+            Labelled(
+                names=tuple(f"{index}: {models[index][0]}" for index in chosen),
+                vocabulary=words,
+                labels=coded,
+                predictions=every[chosen],
+            ),
             labels,
             noise,
             contenders,
@@ -422,7 +452,7 @@ def noise_experiment(
             seed=seed,
         )
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide", share=DECISIONS)
-        trained = [models[index].trained_on for index in chosen]
+        trained = [models[index][1] for index in chosen]
         details = {
             "data": name,
             "instances": labels.size,
@@ -432,14 +462,25 @@ def noise_experiment(
             "classifiers trained": len(models),
             "classifiers chosen": len(chosen),
             "chosen, by the noise they were trained on": {
-                f"{rate:g}": trained.count(rate) for rate in sorted({model.trained_on for model in models})
+                f"{rate:g}": trained.count(rate) for rate in sorted({rate for _, rate, _ in models})
             },
             "folds": folds,
-            "noise of the labels that the choice looked at": experiment.selection_rate,
+            "noise of the labels that the choice looked at": selected,
         }
+        remarks = {}
+        if beyond := ", ".join(f"{rate:g}" for rate in training_rates if rate > reachable):
+            reached = f"the annotators reach {reachable:.4g}"
+            remarks["training-rates-left-out"] = f"No classifier was trained at a noise rate of {beyond}: {reached}."
+        if within < n_classifiers:
+            inside = f"Only {within} of {len(models)} classifiers have an accuracy from {low:g} to {high:g}"
+            remarks["accuracies-outside"] = f"{inside}; those nearest to it take part too."
+        if chosen.size < n_classifiers:
+            fewer = f"{chosen.size} of {n_classifiers} classifiers: the others do as one of these does."
+            remarks["few-classifiers"] = fewer
+        notes = tuple(Note(code=code, message=text, severity="warning") for code, text in remarks.items())
         title = title or f"Which comparison methods can be believed? {name}"
         return concluded(
-            plan, sweep.records, at=at, notes=left_out + notes, title=title, details=details, indicators=found
+            plan, sweep.records, at=at, notes=notes, title=title, details=details, indicators=found[places]
         )
 
 
@@ -465,133 +506,49 @@ def _read(features: object, y: object) -> tuple[str, Floats, NDArray[Any]]:
 # Stages --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Classifier:
-    name: str
-    trained_on: float
-    predictions: Indices
+def _annotators(
+    sweep: Sweep, table: Floats, coded: Indices, k: int, n_annotators: int, seed: int
+) -> tuple[Indices, list[float]]:
+    """Return what artificial annotators take every instance for, and their errors."""
+    key: Key = ("annotators",)
+    if key not in sweep.records:
+        drawn: dict[str, Any] = {"n_annotators": n_annotators, "seed": seed, "n_jobs": sweep.n_jobs}
+        with reported_to(sweep.reporter(ANNOTATORS)):
+            found = artificial_annotators(table, coded, **drawn)
+        predictions = [packed_classes(row.astype(np.int32)) for row in found.predictions]
+        sweep.records.append([(key, {"predictions": predictions, "errors": found.errors.tolist()})])
+    stored = sweep.records[key]
+    with reading_record(key):
+        votes = np.stack([_unpacked(text, coded.size, k) for text in stored["predictions"]])
+        return votes, np.asarray(stored["errors"], dtype=np.float64).tolist()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Experiment:
-    """The data and settings of an experiment; ``labels`` are the true classes, ``coded`` their numbers."""
+def _classifiers(
+    sweep: Sweep, table: Floats, versions: Mapping[float, Indices], folds: Indices, k: int, n: int, seed: int
+) -> list[tuple[str, float, Indices]]:
+    """Train classifiers that the store does not hold yet; return their names, noise rates of training, predictions."""
+    rates = list(versions)
+    tasks = [
+        Task(key=("classifier", index), about=(index, rates[index % len(rates)]), label=f"classifier {index} trained")
+        for index in range(n)
+    ]
+    train = partial(_trained, table, dict(versions), folds, seed)
+    sweep.run(train, tasks, what="classifiers to train", share=CLASSIFIERS)
+    found = []
+    for task in tasks:
+        record = sweep.records[task.key]
+        with reading_record(task.key):
+            predictions = _unpacked(record["predictions"], folds.size, k)
+            found.append((str(record["name"]), float(record["trained_on"]), predictions))
+    return found
 
-    features: Floats
-    labels: NDArray[Any]
-    coded: Indices
-    words: Vocabulary
-    n_classifiers: int
-    n_candidates: int
-    n_annotators: int
-    training_rates: tuple[float, ...]
-    selection_rate: float
-    folds: int
-    accuracies: tuple[float, float]
-    level: float
-    seed: int
 
-    @property
-    def identity(self) -> dict[str, str | int]:
-        """What all records have in common; methods, measures and noise rates may be added to a run later."""
-        settings = {name: getattr(self, name) for name in self.__slots__[4:]}
-        return {
-            "demele": __version__,
-            "run": "noise experiment",
-            "data": digest(self.features, self.coded, [*self.words.classes]),
-            **{name: value if isinstance(value, int) else repr(value) for name, value in settings.items()},
-        }
-
-    def annotations(self, sweep: Sweep) -> tuple[NDArray[Any], list[float]]:
-        """Return the predicted classes of the artificial annotators, and their errors."""
-        key: Key = ("annotators",)
-        if key not in sweep.records:
-            drawn: dict[str, Any] = {"n_annotators": self.n_annotators, "seed": self.seed, "n_jobs": sweep.n_jobs}
-            with reported_to(sweep.reporter(ANNOTATORS)):
-                found = artificial_annotators(self.features, self.coded, **drawn)
-            predictions = [packed_classes(row.astype(np.int32)) for row in found.predictions]
-            sweep.records.append([(key, {"predictions": predictions, "errors": found.errors.tolist()})])
-        stored = sweep.records[key]
-        with reading_record(key):
-            coded = np.stack([self._unpacked(text) for text in stored["predictions"]])
-            errors = np.asarray(stored["errors"], dtype=np.float64).tolist()
-        return np.array(self.words.classes, dtype=self.labels.dtype)[coded], errors
-
-    def _unpacked(self, text: str) -> Indices:
-        """Return predictions of a record."""
-        found = unpacked_classes(text, self.coded.size)
-        if not ((found >= 0) & (found < len(self.words))).all():
-            raise FormatError("predictions are none of the classes")
-        return found
-
-    def _noisy(self, annotations: NDArray[Any], rate: float) -> Indices:
-        """Return the class numbers of labels that are wrong at a rate."""
-        made = add_feature_noise(self.labels, annotations, rate)
-        return self.words.encode(read_labels(made.labels, "labels"), "labels")
-
-    def training_versions(
-        self, annotations: NDArray[Any], largest: float
-    ) -> tuple[dict[float, Indices], tuple[Note, ...]]:
-        """Return the labels of each training rate that the annotators reach; refuse others that they do not reach."""
-        reachable = float((annotations != self.labels).any(axis=0).mean())
-        for argument, asked in (("noise", largest), ("selection_rate", self.selection_rate)):
-            if round(asked * self.coded.size) > round(reachable * self.coded.size):
-                highest = f"expected at most {reachable:g}, the highest rate that these annotators reach"
-                raise InputError(argument, f"{highest}, got {asked:g}")
-        versions = {rate: self._noisy(annotations, rate) for rate in self.training_rates if rate <= reachable}
-        if not versions:
-            lowest = f"the lowest is {min(self.training_rates):g}, and the annotators reach {reachable:g}"
-            raise InputError("training_rates", lowest)
-        beyond = ", ".join(f"{rate:g}" for rate in self.training_rates if rate > reachable)
-        message = f"No classifier was trained at a noise rate of {beyond}: the annotators reach {reachable:.4g}."
-        note = Note(code="training-rates-left-out", message=message, severity="warning")
-        return versions, (note,) if beyond else ()
-
-    def classifiers(self, versions: Mapping[float, Indices], sweep: Sweep) -> list[_Classifier]:
-        """Train what the store does not hold yet; every classifier is stored as it finishes."""
-        rates = list(versions)
-        tasks = [
-            Task(
-                key=("classifier", index), about=(index, rates[index % len(rates)]), label=f"classifier {index} trained"
-            )
-            for index in range(self.n_candidates)
-        ]
-        folds = dealt(self.coded, self.folds, rng_for(self.seed, "experiment", "folds"))
-        train = partial(_trained, self.features, dict(versions), folds, self.seed)
-        sweep.run(train, tasks, what="classifiers to train", share=CLASSIFIERS)
-        found = []
-        for task in tasks:
-            record = sweep.records[task.key]
-            with reading_record(task.key):
-                predictions = self._unpacked(record["predictions"])
-                found.append(_Classifier(str(record["name"]), float(record["trained_on"]), predictions))
-        return found
-
-    def chosen(self, annotations: NDArray[Any], models: Sequence[_Classifier]) -> tuple[Rows, Floats, tuple[Note, ...]]:
-        """Choose classifiers of the accuracies wanted whose indicators are spread wide; return these too."""
-        predictions = np.stack([model.predictions for model in models])
-        accuracy = (predictions == self.coded).mean(axis=1)
-        low, high = self.accuracies
-        outside = np.maximum(low - accuracy, accuracy - high)
-        order = np.argsort(np.maximum(outside, 0.0), kind="stable")
-        within = int(np.count_nonzero(outside <= 0))
-        eligible = np.sort(order[: max(within, self.n_classifiers)])
-        noisy = self._noisy(annotations, self.selection_rate)
-        found = indicators(predictions[eligible], noisy, self.coded, len(self.words))
-        places = np.sort(select_varied(found, self.n_classifiers, seed=self.seed))
-        chosen = eligible[places]
-        if chosen.size < 2:
-            raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
-        notes = []
-        if within < self.n_classifiers:
-            message = (
-                f"Only {within} of {len(models)} classifiers have an accuracy from {low:g} to {high:g}; those nearest "
-                "to it take part too."
-            )
-            notes.append(Note(code="accuracies-outside", message=message))
-        if chosen.size < self.n_classifiers:
-            message = f"{chosen.size} of {self.n_classifiers} classifiers: the others do as one of these does."
-            notes.append(Note(code="few-classifiers", message=message, severity="warning"))
-        return chosen, found[places], tuple(notes)
+def _unpacked(text: str, n: int, k: int) -> Indices:
+    """Return predictions of a record."""
+    found = unpacked_classes(text, n)
+    if not ((found >= 0) & (found < k)).all():
+        raise FormatError("predictions are none of the classes")
+    return found
 
 
 def _trained(

@@ -43,14 +43,6 @@ MOST_BLUR = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VariedModel:
-    """A classifier of scikit-learn that is not fitted, and what to call it."""
-
-    name: str
-    estimator: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Eyes:
     """What one model sees of instances: some of the features, in its own order, perhaps blurred.
 
@@ -105,8 +97,8 @@ def draw_eyes(rng: np.random.Generator, n: int, d: int) -> Eyes:
     )
 
 
-def draw_model(rng: np.random.Generator, n: int, d: int, k: int) -> VariedModel:
-    """Draw the family and the hyperparameters of a classifier, for n training instances, d features and k classes."""
+def draw_model(rng: np.random.Generator, n: int, d: int, k: int) -> tuple[str, Any]:
+    """Draw the family of a classifier and one with drawn hyperparameters, for n instances, d features, k classes."""
     families = dict(_FAMILIES)
     if n > MOST_NEIGHBOURS_ROWS:
         del families["nearest neighbours"]
@@ -117,19 +109,23 @@ def draw_model(rng: np.random.Generator, n: int, d: int, k: int) -> VariedModel:
     estimator = getattr(importlib.import_module(f"sklearn.{module}"), name)(**hyperparameters(rng, n))
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=int(rng.integers(2**31)))
-    return VariedModel(family, estimator)
+    return family, estimator
 
 
 def fitted_predictions(
     estimator: Any, training: NDArray[Any], labels: NDArray[Any], instances: NDArray[Any]
 ) -> NDArray[Any]:
-    """Fit a copy of an estimator and return its predictions.
+    """Fit a copy of an estimator and return its predictions: the commonest class where no instance looks different.
 
-    Without a warning if it did not converge: some of the models are cut short on purpose, to be weak.
+    Some families of scikit-learn refuse such features: empty pixels, for one. No warning says that a model did not
+    converge: some are cut short on purpose, to be weak.
     """
     from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning
 
+    if (training == training[:1]).all():
+        classes, counts = np.unique(labels, return_counts=True)
+        return np.full(len(instances), classes[np.argmax(counts)])
     # One thread: with more, the order of floating-point sums, and so a prediction, could depend on the machine.
     with (
         one_thread(),
@@ -149,19 +145,6 @@ _NO_MATTER = (
     "Only one sample available",
     "The number of unique classes is greater",
 )
-
-
-def seen_predictions(
-    model: VariedModel, training: NDArray[Any], labels: NDArray[Any], instances: NDArray[Any]
-) -> NDArray[Any]:
-    """Like :func:`fitted_predictions`; a model to which all training instances look the same says the commonest class.
-
-    Some families of scikit-learn refuse such features: empty pixels, for one.
-    """
-    if (training == training[:1]).all():
-        classes, counts = np.unique(labels, return_counts=True)
-        return np.full(len(instances), classes[np.argmax(counts)])
-    return fitted_predictions(model.estimator, training, labels, instances)
 
 
 # The families. Each draws its hyperparameters over the range from a weak to a strong model.
@@ -362,47 +345,85 @@ def artificial_annotators(
     >>> add_noise(y, 0.1, annotations=found.predictions).rate
     0.1
     """
-    table, true, truth = _read(features, y)
+    table = read_codes(features, "features")
+    true = read_labels(y, "y")
+    remedy = "pass features.T" if table.d == true.size else "row r of both must be the same instance"
+    check_rows(features, y, ("features", "y"), (table.n, true.size), remedy)
+    words = vocabulary(true)
+    if len(words) < 2:
+        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
+    if len(words) >= true.size:
+        raise NotEnoughData("y", f"expected fewer classes than instances, got {len(words)} of {true.size}")
+    instances, truth = table.dense(), words.encode(true, "y")
     aims = ErrorAims.checked(highest_error, step, tolerance)
     own = None if models is None else _read_models(models, seed)
-    words = vocabulary(true)
     jobs: list[Any] = [(index,) for index in range(AT_MOST * n_annotators)] if own is None else own
-    work: Any = partial(_fitted, table, truth)
+    work: Any = partial(_fitted, instances, truth)
     if own is None:
-        work = partial(candidate_annotator, table, truth, seed, aims)
-    group = _Group(aims, n_annotators, truth)
+        work = partial(candidate_annotator, instances, truth, seed, aims)
+    tried: list[float] = []  # errors of all candidates
+    kept: dict[bytes, tuple[str, Indices, float]] = {}  # of those that are eligible, by what they answer
+    near: list[list[int]] = [[] for _ in range(len(aims))]
+    alike = 0
     with reporting() as report:
         for start in range(0, len(jobs), AT_ONCE):
-            for found in ordered(work, jobs[start : start + AT_ONCE], n_jobs=n_jobs):
-                group.consider(*found)
+            for name, predictions in ordered(work, jobs[start : start + AT_ONCE], n_jobs=n_jobs):
+                error = float(np.mean(predictions != truth))
+                tried.append(error)
+                multiple, key = aims.near(error), predictions.tobytes()
+                if multiple is not None and key in kept:
+                    alike += 1
+                elif multiple is not None:
+                    near[multiple].append(len(kept))
+                    kept[key] = name, predictions, error
             if report is not None:
-                report(min(len(group.kept), n_annotators), n_annotators, "artificial annotators")
-            if own is None and group.enough():
+                report(min(len(kept), n_annotators), n_annotators, "artificial annotators")
+            even = min(map(len, near)) >= n_annotators // len(aims) or len(tried) >= FOR_EVENNESS * n_annotators
+            if own is None and len(kept) >= n_annotators and even:
                 break
-    kept = group.chosen(even=own is None)
+    wanted = f"an error under {aims.highest:g} and within {aims.tolerance:g} of a multiple of {aims.step:g}"
     if not kept:
         raise NotEnoughData(
             "features" if own is None else "models",
-            f"none of {group.tried} models has an error under {aims.highest:g} "
-            f"and within {aims.tolerance:g} of a multiple of {aims.step:g}; "
-            + (
-                "give features that separate the classes better, or a larger `tolerance` or `highest_error`"
-                if not group.errors
-                else f"their errors go from {min(group.errors):.4g} to {max(group.errors):.4g}"
-            ),
+            f"none of {len(tried)} models has {wanted}; their errors go from {min(tried):.4g} to {max(tried):.4g}",
         )
+    # one near each multiple in turn, until there are enough; the best annotator first
+    group = list(kept.values())
+    turns = (in_turn(near) if own is None else range(len(group)))[:n_annotators]
+    names, votes, errors = zip(
+        *(group[place] for place in sorted(turns, key=lambda one: (group[one][2], one))), strict=True
+    )
     arguments: dict[str, object] = {"n_annotators": n_annotators, "highest_error": aims.highest, "step": aims.step}
     arguments |= {"tolerance": aims.tolerance, "seed": seed}
+    notes = []
     if own is not None:
         arguments["models"] = [name for name, _ in own]
-    predictions = np.stack([group.kept[index][1] for index in kept])
-    errors = np.array([group.kept[index][2] for index in kept])
+    if own is not None and len(kept) < len(tried):
+        message = f"of {len(tried)} models, {len(tried) - len(kept) - alike} do not have {wanted}"
+        notes.append(
+            Note(
+                code="ineligible-models",
+                message=f"{message}, and {alike} answer all as an earlier one does",
+                severity="warning",
+            )
+        )
+    if own is None and len(names) < n_annotators:
+        message = (
+            f"{len(names)} of {n_annotators} annotators wanted: of {len(tried)} models tried, no more have {wanted} "
+            "and answers of their own; a larger tolerance admits more"
+        )
+        notes.append(Note(code="few-annotators", message=message, severity="warning"))
+    met = set(map(aims.near, errors))
+    lacking = tuple(f"{multiple * aims.step:.4g}" for multiple in range(len(aims)) if multiple not in met)
+    if lacking and own is None and len(names) >= len(aims):
+        message = f"no annotator has an error near {', '.join(lacking)}: the models do not reach it on these data"
+        notes.append(Note(code="uneven-errors", message=message, subject=lacking))
     return ArtificialAnnotators(
-        predictions=np.array(words.classes, dtype=true.dtype)[predictions],
-        names=tuple(group.kept[index][0] for index in kept),
-        errors=errors,
-        n_candidates=group.tried,
-        notes=_notes(group, errors, own is not None),
+        predictions=np.array(words.classes, dtype=true.dtype)[np.stack(votes)],
+        names=names,
+        errors=np.array(errors),
+        n_candidates=len(tried),
+        notes=tuple(notes),
         signature=Signature("artificial_annotators", arguments, {"n": str(truth.size), "demele": __version__}),
     )
 
@@ -430,7 +451,7 @@ def candidate_annotator(features: Floats, y: Indices, seed: int, aims: ErrorAims
     """
     n, d = features.shape
     rng = rng_for(seed, "annotator", index)
-    model = draw_model(rng, n, d, int(np.unique(y).size))
+    family, model = draw_model(rng, n, d, int(np.unique(y).size))
     eyes = draw_eyes(rng, n, d)
     low, high = aims.interval(index)
     best, found = math.inf, ("", y)
@@ -438,11 +459,11 @@ def candidate_annotator(features: Floats, y: Indices, seed: int, aims: ErrorAims
     while first <= last:  # the error grows with the handicap, nearly enough for halving
         handicap = (first + last) // 2 / RUNGS
         seen = eyes.view(features, handicap)
-        predictions = seen_predictions(model, seen, y, seen).astype(np.int32)
+        predictions = fitted_predictions(model, seen, y, seen).astype(np.int32)
         error = float(np.mean(predictions != y))
         distance = abs(error - (low + high) / 2)
         if distance < best:
-            best, found = distance, (f"{model.name} {index}: {eyes.described(handicap)}", predictions)
+            best, found = distance, (f"{family} {index}: {eyes.described(handicap)}", predictions)
         too_good = error < low or error == 0  # an annotator without any error has no say in the noise
         if not too_good and error <= high:
             break
@@ -450,46 +471,8 @@ def candidate_annotator(features: Floats, y: Indices, seed: int, aims: ErrorAims
     return found
 
 
-class _Group:
-    """The eligible candidates so far, in the order of their turns."""
-
-    def __init__(self, aims: ErrorAims, wanted: int, truth: Indices) -> None:
-        self.aims, self.wanted, self.truth = aims, wanted, truth
-        self.kept: list[tuple[str, Indices, float]] = []
-        self.errors: list[float] = []  # of all candidates
-        self.alike = 0
-        self.tried = 0
-        self._near: list[list[int]] = [[] for _ in range(len(aims))]
-        self._seen: set[bytes] = set()
-
-    def consider(self, name: str, predictions: Indices) -> None:
-        self.tried += 1
-        error = float(np.mean(predictions != self.truth))
-        self.errors.append(error)
-        multiple = self.aims.near(error)
-        if multiple is None:
-            return
-        key = predictions.tobytes()
-        if key in self._seen:
-            self.alike += 1
-            return
-        self._seen.add(key)
-        self._near[multiple].append(len(self.kept))
-        self.kept.append((name, predictions, error))
-
-    def enough(self) -> bool:
-        fair = self.wanted // len(self._near)
-        even = min(len(near) for near in self._near) >= fair
-        return len(self.kept) >= self.wanted and (even or self.tried >= FOR_EVENNESS * self.wanted)
-
-    def chosen(self, *, even: bool) -> list[int]:
-        """Take one near each multiple in turn, until there are enough; the best annotator first."""
-        some = (in_turn(self._near) if even else range(len(self.kept)))[: self.wanted]
-        return sorted(some, key=lambda index: (self.kept[index][2], index))
-
-
 def _fitted(table: Floats, truth: Indices, name: str, estimator: Any) -> tuple[str, Indices]:
-    predictions = np.asarray(fitted_predictions(estimator, table, truth, table))
+    predictions = fitted_predictions(estimator, table, truth, table)
     if predictions.shape != truth.shape:
         raise InputError(
             "models",
@@ -501,75 +484,21 @@ def _fitted(table: Floats, truth: Indices, name: str, estimator: Any) -> tuple[s
     return name, predictions.astype(np.int32)
 
 
-def _read(features: object, y: object) -> tuple[Floats, NDArray[Any], Indices]:
-    table = read_codes(features, "features")
-    true = read_labels(y, "y")
-    remedy = "pass features.T" if table.d == true.size else "row r of both must be the same instance"
-    check_rows(features, y, ("features", "y"), (table.n, true.size), remedy)
-    words = vocabulary(true)
-    if len(words) < 2:
-        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
-    if len(words) >= true.size:
-        raise NotEnoughData("y", f"expected fewer classes than instances, got {len(words)} of {true.size}")
-    return table.dense(), true, words.encode(true, "y")
-
-
 def _read_models(models: Any, seed: int) -> list[tuple[str, Any]]:
-    if hasattr(models, "fit") or isinstance(models, str | bytes) or not isinstance(models, Mapping | Sequence):
-        raise InputTypeError(
-            "models",
-            f"expected a sequence of classifiers, or a mapping of name to classifier, got "
-            f"{type(models).__name__}" + ("; write [model]" if hasattr(models, "fit") else ""),
-        )
+    if isinstance(models, str | bytes) or not isinstance(models, Mapping | Sequence):
+        hint = "; write [model]" if hasattr(models, "fit") else ""
+        expected = "expected a sequence of classifiers, or a mapping of name to classifier"
+        raise InputTypeError("models", f"{expected}, got {type(models).__name__}{hint}")
     if not isinstance(models, Mapping):
         models = {f"{type(model).__name__} {index}": model for index, model in enumerate(models)}
-    items: Any = models.items()
-    if not items:
+    if not models:
         raise NotEnoughData("models", "expected at least 1 classifier, got none")
-    for name, model in items:
-        if isinstance(model, type) or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
-            raise InputTypeError(
-                "models",
-                f"expected classifiers with fit, predict and get_params, got {quoted(model)} as {plain_text(name)}"
-                + ("; make an instance of it" if isinstance(model, type) else ""),
-            )
-    streams = (rng_for(seed, "annotator", "model", position) for position in range(len(items)))
-    return [(str(name), seeded(model, rng)) for (name, model), rng in zip(items, streams, strict=True)]
-
-
-def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:
-    aims, notes = group.aims, []
-    if own and len(group.kept) < group.tried:
-        out = group.tried - len(group.kept) - group.alike
-        notes.append(
-            Note(
-                code="ineligible-models",
-                message=f"of {group.tried} models, {out} have an error that is not under {aims.highest:g} or not near "
-                f"a multiple of {aims.step:g}, and {group.alike} answer all as an earlier one does",
-                severity="warning",
-            )
-        )
-    if not own and errors.size < group.wanted:
-        notes.append(
-            Note(
-                code="few-annotators",
-                message=f"{errors.size} of {group.wanted} annotators wanted: of {group.tried} models tried, no more "
-                f"have an error under {aims.highest:g} within {aims.tolerance:g} of a multiple of {aims.step:g} and "
-                "answers of their own; a larger tolerance admits more",
-                severity="warning",
-            )
-        )
-    met = {aims.near(float(error)) for error in errors}
-    lacking = [multiple for multiple in range(len(aims)) if multiple not in met]
-    if own or errors.size < len(aims):
-        lacking = []
-    if lacking:
-        named = tuple(f"{multiple * aims.step:.4g}" for multiple in lacking)
-        notes.append(
-            Note(
-                code="uneven-errors",
-                message=f"no annotator has an error near {', '.join(named)}: the models do not reach it on these data",
-                subject=named,
-            )
-        )
-    return tuple(notes)
+    for name, model in models.items():
+        is_class = isinstance(model, type)
+        if is_class or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
+            got = f"{quoted(model)} as {plain_text(name)}" + ("; make an instance of it" if is_class else "")
+            raise InputTypeError("models", f"expected classifiers with fit, predict and get_params, got {got}")
+    return [
+        (str(name), seeded(model, rng_for(seed, "annotator", "model", position)))
+        for position, (name, model) in enumerate(models.items())
+    ]

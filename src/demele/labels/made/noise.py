@@ -194,16 +194,10 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     0.75
     """
     true = read_labels(y, "y")
-    rows = list(_read_annotations(annotations, y, true.size, "annotations", "annotator").values())
-    words = _common_vocabulary(true, rows, "annotations")
-    coded = words.encode(true, "y")
-    votes = np.stack([words.encode(row, f"annotations, annotator {index}") for index, row in enumerate(rows)])
-    share = checked_rate(rate, "rate")
-    trust = (
-        (votes == coded).mean(axis=1)
-        if legitimacy is None
-        else number_column(legitimacy, "legitimacy", len(rows), "annotator")
-    )
+    _, words, coded, votes = _read_votes(annotations, y, true, "annotations", "annotator")
+    share, trust = checked_rate(rate, "rate"), (votes == coded).mean(axis=1)
+    if legitimacy is not None:
+        trust = number_column(legitimacy, "legitimacy", len(votes), "annotator")
     difficulty, mistaken = _most_plausible_mistake(coded, votes, trust, len(words))
     wanted, reachable = round(share * true.size), int(np.count_nonzero(difficulty > 0))
     if wanted > reachable:
@@ -259,36 +253,22 @@ def add_model_noise(y: object, predictions: object, rate: Rate | None = None) ->
     ('tree', 0.25, array([0, 1, 2, 1]))
     """
     true = read_labels(y, "y")
-    models = _read_annotations(
-        predictions if _several(predictions) else [predictions], y, true.size, "predictions", "model"
-    )
+    several = predictions if _several(predictions) else [predictions]
+    models, words, coded, votes = _read_votes(several, y, true, "predictions", "model")
     if rate is None and len(models) > 1:
         raise InputError(
             "rate", f"expected the rate wanted, to choose one of {len(models)} models by its error, got None"
         )
-    words = _common_vocabulary(true, list(models.values()), "predictions")
-    coded = words.encode(true, "y")
-    votes = np.stack([words.encode(row, f"predictions, model {plain_text(name)}") for name, row in models.items()])
     errors = (votes != coded).mean(axis=1)
     away = np.zeros(len(models)) if rate is None else np.abs(errors - rate)
     chosen = int(np.flatnonzero(away <= away.min() + SAME_SHARE)[0])
-    name = list(models)[chosen]
+    name = models[chosen]
     source = name if isinstance(name, str) else f"model {name}" if len(models) > 1 else None
     highest = None if rate is None else float(errors.max())
     return noisy_labels(votes[chosen], coded, words, true, wanted=rate, highest_rate=highest, source=source)
 
 
-def noisy_labels(
-    noisy: Indices,
-    coded: Indices,
-    words: Vocabulary,
-    true: NDArray[Any],
-    *,
-    wanted: float | None = None,
-    highest_rate: float | None = None,
-    source: str | None = None,
-    difficulty: Floats | None = None,
-) -> NoisyLabels:
+def noisy_labels(noisy: Indices, coded: Indices, words: Vocabulary, true: NDArray[Any], **asked: Any) -> NoisyLabels:
     """Return the noisy labels and what they did, from class indices and the true labels as they were read."""
     k = len(words)
     table = np.bincount(coded.astype(np.int64) * k + noisy, minlength=k * k).reshape(k, k)
@@ -299,10 +279,7 @@ def noisy_labels(
         mislabelled=mislabelled,
         rate=float(mislabelled.mean()),
         counts=TransitionCounts(table, words.classes, sample_of="labels"),
-        wanted=wanted,
-        highest_rate=highest_rate,
-        source=source,
-        difficulty=difficulty,
+        **asked,
     )
 
 
@@ -327,15 +304,6 @@ def _most_plausible_mistake(true: Indices, votes: Indices, trust: Floats, k: int
     return difficulty, mistaken
 
 
-def _common_vocabulary(true: NDArray[Any], rows: list[NDArray[Any]], argument: str) -> Vocabulary:
-    words = common_vocabulary([true, *rows])
-    if len(words) < 2 and all(row.dtype == true.dtype for row in rows):
-        raise NotEnoughData(
-            "y", f"expected at least 2 classes among `y` and `{argument}`, got only {words.classes[0]!r}"
-        )
-    return words
-
-
 def _several(predictions: Any) -> bool:
     """Whether these are the predictions of several models: a mapping, a table, or a list of columns."""
     if isinstance(predictions, list | tuple):
@@ -343,28 +311,38 @@ def _several(predictions: Any) -> bool:
     return isinstance(predictions, Mapping) or len(getattr(predictions, "shape", ())) > 1
 
 
-def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -> dict[Any, NDArray[Any]]:
-    """Return what each annotator (or model) answered, by its name or position."""
+def _read_votes(
+    values: Any, y: object, true: NDArray[Any], argument: str, one: str
+) -> tuple[list[Any], Vocabulary, Indices, Indices]:
+    """Return the names of annotators (or models), the classes, and true labels and answers as indices of these."""
     shape = f"(n_{one}s, n)"
     if values is None or isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InputTypeError(argument, f"expected shape {shape}, got {type(values).__name__}")
     if hasattr(values, "columns"):
         raise InputTypeError(argument, f"expected shape {shape}, got a data frame; pass frame.to_numpy().T")
     named = hasattr(values, "items")
-    items = list(values.items()) if named else list(enumerate(items_of(values, argument, f"shape {shape}")))
-    rows = {name: read_labels(row, f"{argument}, {one} {plain_text(name)}") for name, row in items}
+    given = dict(values.items() if named else enumerate(items_of(values, argument, f"shape {shape}")))
+    called = {which: f"{argument}, {one} {plain_text(which)}" for which in given}
+    rows = {which: read_labels(row, called[which]) for which, row in given.items()}
     if not rows:
         raise NotEnoughData(argument, f"expected at least 1 {one}, got none")
-    for which, row in items:
-        if rows[which].size != n:
-            turned = len(rows) == n and not named
+    for which, row in given.items():
+        if rows[which].size != true.size:
+            turned = f"; pass {argument}.T" if len(rows) == true.size and not named else ""
             raise InputError(
                 argument,
-                f"expected {n} labels of each {one}, as many as `y` has, got {rows[which].size} of {one} "
-                f"{plain_text(which)}" + (f"; pass {argument}.T" if turned else ""),
+                f"expected {true.size} labels of each {one}, as many as `y` has, got {rows[which].size} of {one} "
+                f"{plain_text(which)}{turned}",
             )
-        check_same_order(row, y, (f"{argument}, {one} {plain_text(which)}", "y"))
-    return rows
+        check_same_order(row, y, (called[which], "y"))
+    words = common_vocabulary([true, *rows.values()])
+    coded = words.encode(true, "y")
+    votes = np.stack([words.encode(row, called[which]) for which, row in rows.items()])
+    if len(words) < 2:
+        raise NotEnoughData(
+            "y", f"expected at least 2 classes among `y` and `{argument}`, got only {words.classes[0]!r}"
+        )
+    return list(rows), words, coded, votes
 
 
 # Noise that does not look at the instance: uniform, or by a matrix of what each class is taken for --------------------
