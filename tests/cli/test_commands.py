@@ -75,6 +75,7 @@ def test_help_is_short_and_says_something_of_every_option(name: str, demele: Pro
     lines = short.out.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 120
+    assert not re.search(r"`|:math:|:class:", short.out + long.out)  # marks of docstrings
     options = found(name).options()
     for option in options.values():
         assert option.text, option.flag

@@ -347,7 +347,7 @@ def flag_of(name: str) -> str:
 
 _SECTION = re.compile(r"Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-+\n|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"^(\S[^:\n]*?)(?: : [^\n]*)?\n((?:(?:[ ]{4}[^\n]*|)\n)*)", re.MULTILINE)
-_MARKUP = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`|``\"?([^`\"]+)\"?``")
+_MARKUP = re.compile(r":\w+:`~?(?:[\w.]*\.)?([^`]+)`|``(\"(?=[^\"]*\"``))?(.+?)(?(2)\")``")
 
 
 def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
@@ -360,8 +360,8 @@ def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def plain_text(text: str, flags: Mapping[str, str]) -> str:
-    """Return a text of a docstring as a terminal shows it; parameters that are options are written so."""
-    return _MARKUP.sub(lambda found: flags.get(found[2], found[1] or found[2]), text)
+    """Return a text of a docstring as a terminal shows it: parameters are options there."""
+    return _MARKUP.sub(lambda one: one[1] or (one[3] if one[2] else flags.get(one[3], one[3])), text)
 
 
 # Files ---------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def help_of(command: Command, name: str, about: str, *, whole: bool) -> str:
     general = {*parameter_texts(reading), *parameter_texts(Output)}
     own = [option for option in options.values() if option.name not in general]
     short = [options[one] for one in command.short.split()]
-    flags = {option.name: option.flag for option in own}
+    flags = command.spoken() | {option.name: option.flag for option in own}
     listed = [*short, *(one for one in own if one not in short)] if whole else short
     if listed:
         lines += ["", "Options:", *_rows(listed, flags, command, whole=whole)]
@@ -31,7 +31,8 @@ def help_of(command: Command, name: str, about: str, *, whole: bool) -> str:
         shared = [one for one in options.values() if one.name in general]
         lines += ["", "Files and output:", *_rows(shared, flags, command, whole=whole)]
     else:
-        lines += ["", "Output: -o, --output FILE; --format table|json|csv; --fail-unless CONDITION"]
+        formats = "" if "format" in command.short else "--format table|json|csv; "
+        lines += ["", f"Output: -o, --output FILE; {formats}--fail-unless CONDITION"]
     if examples:
         lines += ["Examples:", textwrap.indent(examples, "  ")]
     if not whole:

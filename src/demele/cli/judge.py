@@ -46,7 +46,7 @@ class Judge(Command):
         Parameters
         ----------
         human : str, optional
-            File of human scores, with a column of items. Its scores are the column ``human``, or ``human_SYSTEM`` or
+            File of human scores, with a column of items. Its scores are the column ``"human"``, or ``human_SYSTEM`` or
             ``SYSTEM`` for each system. Without it, human scores in the files themselves are used.
         weight : str, optional
             Column of what each row counts in the mean.

@@ -358,7 +358,8 @@ class Score(Command):
     }
     usage = ("CODES... FACTORS", "[CODES...] FACTORS --runs NAME=FILES", "CODES --unsupervised")
     short = "metrics protocol bins n_bootstrap n_permutations n_repeats kinds runs against noise aligned seed n_jobs"
-    without = "name signature metric align"
+    without = "name signature metric"
+    called: ClassVar = {"align": "--aligned"}
     readers = (Codes, Factors)
     flags: ClassVar = {
         "std": "codes_std",

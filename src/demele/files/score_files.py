@@ -252,7 +252,7 @@ def read_human(
     Parameters
     ----------
     file : str
-        A table with a column of items and ``human``, or ``human_SYSTEM`` or ``SYSTEM`` for each system; or any file
+        A table with a column of items and ``"human"``, or ``human_SYSTEM`` or ``SYSTEM`` for each system; or any file
         that :func:`read_scores` reads.
     found : ScoreSet
         The scores of the same rows.

@@ -163,8 +163,8 @@ class Audited(MethodOptions):
         at a price in width. A weighted audit must know its ``least_probability``, which
         :func:`demele.labels.draw_audit` keeps.
     expert_error : float in [0, 1]
-        Share of rows on which the expert may be wrong, in the worst case. Of the rows on which the two disagree, and of
-        all rows, for the accuracy. 0 takes the expert's labels as correct.
+        Share of rows on which the expert may be wrong. The worst case is assumed. Of the rows on which the two
+        disagree, and of all rows, for the accuracy. 0 takes the expert's labels as correct.
     """
 
     method = "audit"

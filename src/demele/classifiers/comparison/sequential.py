@@ -76,7 +76,7 @@ class SequentialComparison(Result):
     gate : float, optional
         For the scores of one system: what their mean should exceed.
     expert_error : float in [0, 1]
-        Share of rows on which the expert may be wrong, in the worst case.
+        Share of rows on which the expert may be wrong. The worst case is assumed.
     groups : array-like of shape (n,), optional
         Rows that belong together, as in :func:`demele.classifiers.compare`.
     seed : int >= 0

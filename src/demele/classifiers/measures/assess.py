@@ -529,9 +529,9 @@ def assess(
     average : str or sequence of {"macro", "weighted", "micro"}
         Averages of precision, recall and F1. Over the classes that have a label; ``()`` for none.
     expert_error : float in [0, 1]
-        Share of all rows on which the expert may be wrong, in the worst case. With a random audit, the corrected
-        interval of the accuracy reaches so much further both ways. Precision, recall and F1 then have none: all these
-        errors may be of one class.
+        Share of all rows on which the expert may be wrong. The worst case is assumed. With a random audit, the
+        corrected interval of the accuracy reaches so much further both ways. Precision, recall and F1 then have none:
+        all these errors may be of one class.
     groups : array-like of shape (n,), optional
         Rows that belong together, such as the patient of each image. Numbers or names, at least 10 of them. Intervals
         are then about new groups, with their rows. With one row per group nothing changes.
