@@ -17,8 +17,7 @@ from demele.classifiers.judge_bias import slices as slice_means
 from demele.classifiers.judge_documents import judged_document
 from demele.classifiers.mean_scores import Knowledge, MeanScore, Stratum, breakdown
 from demele.classifiers.pooled_strata import TINY
-from demele.classifiers.rank_sets import MOST_MODELS, implied, rank_ranges, tiers
-from demele.classifiers.results import NamedEstimates, Verdict
+from demele.classifiers.results import MOST_MODELS, NamedEstimates, Verdict, implied, rank_ranges, tiers
 from demele.classifiers.row_scores import RowScores, human_scores, judged_rows
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData

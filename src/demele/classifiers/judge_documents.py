@@ -4,7 +4,7 @@ import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from demele.classifiers.rank_sets import MOST_MODELS, rank_text
+from demele.classifiers.results import MOST_MODELS, rank_text
 from demele.core.result import about
 from demele.report.document import Document, Mark, Pill, Section, Strip, Strips, Table, Tone
 from demele.report.listing import listed

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.comparison.methods import HardRows
-from demele.classifiers.rank_sets import implied, rank_ranges
+from demele.classifiers.results import implied, rank_ranges
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.proportions import holm
 from demele.labels import draw_audit

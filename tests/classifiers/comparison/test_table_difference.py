@@ -108,7 +108,7 @@ def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str)
     mean = (chances.T * effects).sum(axis=0)
     loss = mean - effects.min(axis=0)
     rows, shown = coded.rows, view.shown(0, 1)
-    against, favour = shown.sums
+    against, favour = shown[1]
     gain = effects.max(axis=0) - mean
     error = effects[coded.labels, rows] - mean[rows]
     for found, met, reach in ((against, np.maximum(-error, 0), loss), (favour, np.maximum(error, 0), gain)):
@@ -118,11 +118,11 @@ def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str)
         assert_close(found[5:], [150 / 60, max(loss[rows].max(), gain[rows].max())], ROUNDING)
     squares = (chances.T * effects**2).sum(axis=0)
     news = (effects[coded.labels, rows] ** 2 - squares[rows]).sum() * 150 / 60
-    assert_close(shown.sampling[0], squares.sum() - mean.sum() ** 2 / 150 + news, ROUNDING)
+    assert_close(shown[2][0], squares.sum() - mean.sum() ** 2 / 150 + news, ROUNDING)
     for model, predicted in enumerate(said):
         own = table[model][:, predicted]
         rest = np.delete((chances.T * own).sum(axis=0) - own.min(axis=0), rows).sum()
-        assert_close(view.shown(-1, model).sums[0][4], rest, {"rtol": 1e-9, "atol": 1e-12})
+        assert_close(view.shown(-1, model)[1][0][4], rest, {"rtol": 1e-9, "atol": 1e-12})
 
 
 def test_estimated_counts_below_0_stay() -> None:

@@ -15,7 +15,7 @@ from demele.classifiers.measures.documents import (
     rests_on,
     true_labels_title,
 )
-from demele.classifiers.rank_sets import MOST_MODELS, rank_text
+from demele.classifiers.results import MOST_MODELS, Estimate, rank_text
 from demele.core.labelled import ALL_CORRECT
 from demele.core.result import about
 from demele.report.document import (
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.compare import Ranking
     from demele.classifiers.comparison.decision import Decision
     from demele.classifiers.comparison.methods import MethodSpec
-    from demele.classifiers.results import Estimate
 
 #: Methods whose verdict depends on more than the labels, and those that judge by other labels than the given ones.
 AUDITED, OTHER_LABELS = ("audit", "sequential"), ("true-labels", "cleaned", "agreement")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from demele.classifiers.comparison.worst_case import degrees_of, design_effect
+from demele.classifiers.comparison.worst_case import degrees_of, design_effect, even_steps
 from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
 from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.row_groups import Groups
@@ -41,7 +41,7 @@ def linearised(question: Question, *, assumptions: tuple[str, ...], argument: st
     Row i adds f_i to the difference (the derivative of each measure at its own table, by the cell of the row), and the
     f_i sum to 0. The distance is z sqrt(sum f_i^2) + max |f_i| / 2: the last term, half of the largest step, stands for
     that the difference cannot take every value. Few rows that differ make no normal sum, so the distance is at least
-    what as many even steps do by the binomial distribution (see :func:`even_steps`). Of groups, f_i is the sum over a
+    what as many even steps do by the binomial distribution. Of groups, f_i is the sum over a
     group, the variance has the factor G / (G - 1), and z is that of the t distribution.
     """
     data, measure = question.data, question.measure
@@ -96,39 +96,7 @@ def reach_of(effects: Floats, groups: Groups | None, tail: float, more: float | 
         quantile = float(stdtrit(degrees_of(met, tail), 1 - tail))
     size = np.abs(effects)
     normal = quantile * float(np.sqrt(spread * (effects @ effects) + (more or 0.0))) + float(size.max()) / 2
-    return normal if more is not None else max(normal, even_steps(size, tail))
-
-
-def even_steps(size: Floats, tail: float) -> float:
-    """Return what chance makes of even steps of either sign at an error of ``tail``; exact for steps of one size.
-
-    Parameters
-    ----------
-    size : array
-        Sizes >= 0 of the terms of a sum.
-    tail : float in (0, 0.5]
-
-    Returns
-    -------
-    float
-        c (2 b - k) with c = sum size^2 / sum size, k = sum size / c rounded up, and b the largest count of heads that
-        is still not rare among k tosses. A sum must exceed it.
-
-    Examples
-    --------
-    Five steps of one sign are met by chance once in 32 times, so they show nothing at 2.5%; six do:
-
-    >>> even_steps(np.ones(5), 0.025), even_steps(np.ones(6), 0.025)
-    (5.0, 4.0)
-    """
-    from scipy.stats import binom
-
-    total = float(size.sum())
-    if total <= 0:
-        return 0.0
-    clump = float(size @ size) / total
-    steps = int(np.ceil(total / clump - 1e-9))
-    return clump * (2 * float(binom.isf(tail, steps, 0.5)) - steps)
+    return normal if more is not None else max(normal, even_steps(size, tail)[0])
 
 
 def own_ends(question: Question, model: int, level: float | None = None) -> tuple[float, float]:
@@ -155,18 +123,12 @@ def own_ends(question: Question, model: int, level: float | None = None) -> tupl
 
 
 def table_notes(question: Question) -> tuple[Note, ...]:
-    """Say what a measure of all classes needs to be read with: its scale, small classes, models no better than chance.
+    """Say what a measure of all classes needs to be read with: small classes, models no better than chance.
 
     The data are of the compared models alone.
     """
     data, measure = question.data, question.measure
     notes = []
-    if measure == "matthews":
-        message = (
-            "where a Matthews correlation is written in percent, 100% is a correlation of 1 and 0% that of chance; a "
-            "point is 0.01"
-        )
-        notes.append(Note(code="correlation-scale", message=message))
     small = np.flatnonzero(np.bincount(data.labels, minlength=data.k) < SMALL_CLASS)
     if small.size and measure != "matthews":
         names = tuple(str(data.vocabulary.classes[k]) for k in small)
@@ -293,19 +255,6 @@ def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
     return replace(guess, weights=weights)
 
 
-class Shown(NamedTuple):
-    """What an audit shows of one pair: of errors against "the second is better", and for it, and of the sampling.
-
-    ``sums``: of each, sums of errors over the audited rows with weights w, spare w (w - 1) and squared with w; the sum
-    without weights, which is certain; what rows that were not audited can add; weight and amount of one unseen error.
-    ``sampling``: variance, what half a step moves, and the degrees of freedom.
-    """
-
-    value: float
-    sums: list[list[float]]
-    sampling: tuple[float, float, float]
-
-
 class AuditedTables:
     """Estimated tables of models, by a guess of the true classes and the audit's correction, linearised.
 
@@ -346,8 +295,19 @@ class AuditedTables:
         found = self.slopes.of(second).at(truth, self.predictions[second, rows])
         return found if first < 0 else found - self.slopes.of(first).at(truth, self.predictions[first, rows])
 
-    def shown(self, first: int, second: int) -> Shown:
-        """Gather what the audit shows of one pair."""
+    def shown(self, first: int, second: int) -> tuple[float, list[list[float]], tuple[float, float, float]]:
+        """Gather what the audit shows of one pair.
+
+        Returns
+        -------
+        value : float
+        sums : list of two lists
+            Of errors against "the second is better", and for it: their sums over the audited rows with weights w,
+            spare w (w - 1) and squared with w; the sum without weights, which is certain; what rows that were not
+            audited can add; weight and amount of one unseen error.
+        sampling : tuple
+            Variance, what half a step moves, and the degrees of freedom.
+        """
         data, audit, weight, rows = self.question.data, self.audit, self.weight, self.audit.rows
         mean, square, least, most = np.empty((4, data.n))
         for some, chances in self.guess.everywhere():
@@ -367,7 +327,7 @@ class AuditedTables:
             sums.append([*map(float, (seen.total, seen.variance, seen.squares)), float(met.sum()), room, *guard])
         value = float(self.value[second] - (self.value[first] if first >= 0 else 0.0))
         if self.question.inference != "population":
-            return Shown(value, sums, (0.0, 0.0, np.inf))
+            return value, sums, (0.0, 0.0, np.inf)
         # The guessed sum of squares is corrected by the audit, as the estimates are, but not below a quarter of itself.
         guessed = float(square.sum() - mean.sum() ** 2 / data.n)
         variance = max(guessed + float((truly**2 - square[rows]) @ weight), LEAST_SHARE * guessed)
@@ -380,7 +340,7 @@ class AuditedTables:
             variance *= design_effect(mean, size, groups, float(size @ size) if own else variance)
             counted = groups.count if own else int(np.count_nonzero(groups.sums(size)))
             degrees = degrees_of(counted, self.question.tail)
-        return Shown(value, sums, (variance, step, degrees))
+        return value, sums, (variance, step, degrees)
 
     def guard(self, loss: Floats, largest: float, *, uneven: bool) -> tuple[float, float]:
         """Return the weight and the size of one unseen error, from what each audited row can lose.
@@ -431,13 +391,11 @@ def audited_tables(
     tables, m = AuditedTables(question, audit, models), models.size
     first, second = (np.searchsorted(models, role).tolist() for role in (question.baseline, question.candidate))
     pairs = [*((-1, model) for model in range(m)), *zip(first, second, strict=True)]
-    found = [tables.shown(*pair) for pair in pairs]
-    total, spread, squares, certain, room, *guard = np.moveaxis(np.array([one.sums for one in found]), 0, -1).swapaxes(
-        0, 1
-    )
-    variance, step, degrees = np.array([one.sampling for one in found]).T
+    values, sums, sampling = map(np.array, zip(*(tables.shown(*pair) for pair in pairs), strict=True))
+    total, spread, squares, certain, room, *guard = sums.transpose(2, 1, 0)
+    variance, step, degrees = sampling.T
     seen, likely = SampledSum(total, spread, squares), np.clip(total, certain, certain + room)
-    value = np.array([one.value for one in found]) + (likely - total)[1] - (likely - total)[0]
+    value = values + (likely - total)[1] - (likely - total)[0]
     population = question.inference == "population"
 
     def distance(tail: Any, *, below: bool) -> Floats:
@@ -464,9 +422,7 @@ def audited_tables(
         notes = Note(code="few-audited-in-class", message=message, subject=few, severity="warning"), *notes
 
     def of_pairs(tail: Any, *, below: bool) -> Floats:
-        return distance(
-            np.concatenate([np.full(m, question.tail), np.broadcast_to(tail, len(pairs) - m)]), below=below
-        )[m:]
+        return distance(np.r_[np.full(m, question.tail), np.broadcast_to(tail, len(pairs) - m)], below=below)[m:]
 
     difference = AuditedDifference(value[m:], of_pairs, np.zeros(len(pairs) - m), notes)
     return difference, (np.clip(ends[0][:m], lowest, 1), np.clip(ends[1][:m], lowest, 1))

@@ -61,6 +61,38 @@ def squares_gained(counts: PairCounts, drop: float) -> float:
     return float(filled @ rise)
 
 
+def even_steps(size: Floats, tail: float) -> tuple[float, float, int]:
+    """Return what chance makes of even steps of either sign at an error of ``tail``; exact for steps of one size.
+
+    Parameters
+    ----------
+    size : array
+        Sizes >= 0 of the terms of a sum.
+    tail : float in (0, 0.5]
+
+    Returns
+    -------
+    (float, float, int)
+        c (2 b - k) with c = sum size^2 / sum size, k = sum size / c rounded up, and b the largest count of heads that
+        is still not rare among k tosses. A sum must exceed it. Then c and k.
+
+    Examples
+    --------
+    Five steps of one sign are met by chance once in 32 times, so they show nothing at 2.5%; six do:
+
+    >>> even_steps(np.ones(5), 0.025), even_steps(np.ones(6), 0.025)
+    ((5.0, 1.0, 5), (4.0, 1.0, 6))
+    """
+    from scipy.stats import binom
+
+    total = float(size.sum())
+    if total <= 0:
+        return 0.0, 1.0, 0
+    clump = float(size @ size) / total
+    steps = int(np.ceil(total / clump - 1e-9))
+    return clump * (2 * float(binom.isf(tail, steps, 0.5)) - steps), clump, steps
+
+
 def paired_test(counts: PairCounts, drop: float, groups: Groups, tail: float) -> tuple[float, float]:
     """Test "the candidate is better" by groups, at the worst that wrong labels can do.
 
@@ -91,12 +123,10 @@ def paired_test(counts: PairCounts, drop: float, groups: Groups, tail: float) ->
     from scipy.special import stdtr, stdtrit
     from scipy.stats import binom
 
-    lead, size = float(counts.gap.sum()) - drop, float(np.abs(counts.gap).sum())
+    lead = float(counts.gap.sum()) - drop
     variance = groups.spread() * (float(counts.gap @ counts.gap) + squares_gained(counts, drop))
     deviation = float(np.sqrt(variance))
-    clump = float(counts.gap @ counts.gap) / size if size else 1.0
-    steps = int(np.ceil(size / clump - 1e-9))
-    even = clump * (2 * float(binom.isf(tail, steps, 0.5)) - steps) if steps else 0.0
+    even, clump, steps = even_steps(np.abs(counts.gap), tail)
     low = lead - max(float(stdtrit(groups.count - 1, 1 - tail)) * deviation, even)
     p_value = float(stdtr(groups.count - 1, -lead / deviation)) if deviation else 1.0
     # Rounding must not make half a step of none.
