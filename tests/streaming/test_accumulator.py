@@ -151,7 +151,7 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
     "a callable": (lambda codes, factors: 0.0, {}, InputTypeError, "expected registered names"),
     "no metric": ([], {}, InputError, "at least one"),
     "nothing": (None, {}, InputTypeError, "expected a name or several, got None"),
-    "bound of 3": ("sap", {"bound": 3}, InputError, "bound: expected a number of rows of at least 4, got 3"),
+    "bound of 3": ("sap", {"bound": 3}, InputError, "bound: expected a whole number >= 4, got 3"),
     "outside": ("mig", {"outside": "ignore"}, InputError, "outside: expected 'raise' or 'clip', got 'ignore'"),
     "stream of a float": ("sap", {"stream": 0.5}, InputTypeError, "stream: expected a name or a number"),
     "seed": ("sap", {"seed": -1}, InputError, "seed"),

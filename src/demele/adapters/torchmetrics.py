@@ -182,7 +182,7 @@ class TorchMetric(AccumulatorMetric, Metric):
             raise TorchMetricsUserError("the metric is synced; call unsync() before update()")
         accumulator = self._accumulator
         if self._by_rank and accumulator._stream != (rank := _rank()):
-            accumulator = accumulator._in_stream(rank)
+            accumulator = accumulator._with(accumulator._held, rank)
         self._accumulator = accumulator.update(z, a, codes_std)
 
     def compute(self) -> Any:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +15,23 @@ from demele.core.errors import (
     DemeleError,
     FormatError,
     IncompatibleState,
-    InputError,
     InputTypeError,
     NotEnoughData,
     quoted,
     shortened,
 )
 from demele.core.inputs import Missing, read_pair
-from demele.core.kinds import Seed, checked, checked_name
+from demele.core.kinds import Seed, at_least, checked
 from demele.core.reading import check_characters, check_nesting, parsing
-from demele.core.results import Evaluation, LeftOut, Score
+from demele.core.results import LeftOut, Score
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import Request, chosen_metrics, given_options, requests_of
+from demele.metrics.request import chosen_metrics, given_options, requests_of
 from demele.metrics.run import computed, evaluation
 from demele.metrics.source import InMemory, Subject
-from demele.streaming.frame import BinEdges, Rows, Settings, comparable, difference, plain_setting, setting_of
+from demele.streaming.frame import BinEdges, Settings, comparable, difference, plain_setting, setting_of
 from demele.streaming.sample import (
     Names,
     SampledRows,
@@ -56,60 +56,24 @@ CHECKSUM = 16
 _PLAIN_KINDS = "biufUSMm"
 
 
-class Archive:
-    """Arrays that go into one archive, behind one another; the header says where each is."""
-
-    def __init__(self) -> None:
-        self._listed: list[dict[str, Any]] = []
-        self._data: list[bytes] = []
-
-    def put(self, array: NDArray[Any]) -> int:
-        """Add an array and return its number."""
+def written(about: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
+    """Return an archive: a header that says what the arrays are, and the arrays behind one another."""
+    listed: list[dict[str, Any]] = []
+    found: list[bytes] = []
+    for array in arrays:
         if array.dtype.kind == "O":
-            self._listed.append({"objects": plain_setting(array, "accumulator")})
+            listed.append({"objects": plain_setting(array, "accumulator")})
         elif array.dtype.kind in _PLAIN_KINDS:
-            data = np.ascontiguousarray(array).tobytes()
-            self._listed.append({"dtype": array.dtype.str, "shape": list(array.shape), "size": len(data)})
-            self._data.append(data)
+            found.append(np.ascontiguousarray(array).tobytes())
+            listed.append({"dtype": array.dtype.str, "shape": list(array.shape), "size": len(found[-1])})
         else:
             raise InputTypeError("accumulator", f"cannot write a column of {array.dtype} as bytes")
-        return len(self._listed) - 1
-
-    def written(self, about: Mapping[str, Any]) -> bytes:
-        """Return the archive."""
-        header = json.dumps({"arrays": self._listed, **about}).encode()
-        body = b"".join([len(header).to_bytes(8, "little"), header, *self._data])
-        return MAGIC + checksum(body) + body
+    header = json.dumps({"arrays": listed, **about}).encode()
+    body = b"".join([len(header).to_bytes(8, "little"), header, *found])
+    return MAGIC + checksum(body) + body
 
 
-class Arrays:
-    """The arrays of an archive."""
-
-    def __init__(self, listed: list[dict[str, Any]], data: NDArray[np.uint8]) -> None:
-        self._listed = listed
-        sizes = [count(one.get("size", 0)) for one in listed]
-        self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        if int(self._starts[-1]) != data.size:
-            raise FormatError("accumulator", f"expected {int(self._starts[-1])} bytes of arrays, got {data.size}")
-        self._data = data
-
-    def get(self, index: int) -> NDArray[Any]:
-        """Return an array by its number."""
-        about = self._listed[count(index)]
-        if "objects" in about:
-            found = np.empty(len(about["objects"]), dtype=object)
-            found[:] = about["objects"]
-            return found
-        dtype = np.dtype(str(about["dtype"]))
-        if dtype.kind not in _PLAIN_KINDS:
-            raise FormatError("accumulator", f"it holds an array of {dtype}")
-        data = self._data[self._starts[index] : self._starts[index + 1]].tobytes()
-        array = np.frombuffer(data, dtype=dtype).reshape([count(size) for size in about["shape"]]).copy()
-        check_characters("accumulator", array)
-        return array
-
-
-def opened(data: bytes) -> tuple[dict[str, Any], Arrays]:
+def opened(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
     """Return the header of an archive, and its arrays.
 
     Raises
@@ -126,11 +90,26 @@ def opened(data: bytes) -> tuple[dict[str, Any], Arrays]:
     if data[len(MAGIC) : start] != checksum(data[start:]):
         raise FormatError("accumulator", f"its {len(data)} bytes are damaged or cut off: their checksum differs")
     with refusing():
-        end = start + 8 + int.from_bytes(data[start : start + 8], "little")
-        header = data[start + 8 : end]
+        at = start + 8 + int.from_bytes(data[start : start + 8], "little")
+        header = data[start + 8 : at]
         check_nesting("accumulator", header)
         about = json.loads(header.decode())
-        return about, Arrays(about["arrays"], np.frombuffer(data[end:], dtype=np.uint8))
+        arrays = []
+        for one in about["arrays"]:
+            if "objects" in one:
+                array = np.empty(len(one["objects"]), dtype=object)
+                array[:] = one["objects"]
+            else:
+                dtype, size = np.dtype(str(one["dtype"])), count(one["size"])
+                if dtype.kind not in _PLAIN_KINDS:
+                    raise FormatError("accumulator", f"it holds an array of {dtype}")
+                part, at = data[at : at + size], at + size
+                array = np.frombuffer(part, dtype=dtype).reshape([count(size) for size in one["shape"]]).copy()
+                check_characters("accumulator", array)
+            arrays.append(array)
+        if at != len(data):
+            raise FormatError("accumulator", f"expected {at} bytes, got {len(data)}")
+        return about, arrays
 
 
 def checksum(body: bytes) -> bytes:
@@ -184,10 +163,6 @@ class Held:
         d, m = (len(names) for names in self.columns)
         return self.sample.parts[0].columns[d : d + m]
 
-    def counted(self, rows: Rows) -> "Held":
-        """Add a batch in the coding of a frame to counts and sums."""
-        return replace(self, states={key: state.update(rows) for key, state in self.states.items()})
-
     def merge(self, other: "Held") -> "Held":
         """Return the states of the rows of both.
 
@@ -209,37 +184,38 @@ class Held:
             self.columns or other.columns,
         )
 
-    def settled(self) -> "Held":
-        """Return the same states with all rows counted: a next call need not count them again."""
-        return replace(self, states={key: state.settled() for key, state in self.states.items()})
 
+def packed(held: Held) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """Return where an archive has the arrays of states, and these arrays."""
+    arrays: list[NDArray[Any]] = []
 
-def packed(held: Held, pack: Archive) -> dict[str, Any]:
-    """Write states into an archive, and return where it has them."""
-    states = [{name: pack.put(one) for name, one in state.arrays.items()} for state in held.states.values()]
+    def put(array: NDArray[Any]) -> int:
+        arrays.append(array)
+        return len(arrays) - 1
+
+    states = [{name: put(one) for name, one in state.arrays.items()} for state in held.states.values()]
     sample: dict[str, Any] | None = None
     if held.sample is not None:
         sample = {"streams": [[name, seen] for name, seen in held.sample.streams], "rows": None}
+        place = {name: index for index, (name, _) in enumerate(held.sample.streams)}
         for part in held.sample.sifted().parts:
-            place = {name: index for index, (name, _) in enumerate(held.sample.streams)}
             sample["rows"] = {
-                "streams": pack.put(np.array([place[name] for name in part.streams], dtype=np.int32)),
-                "numbers": pack.put(part.numbers),
-                "columns": [pack.put(column) for column in part.columns],
+                "streams": put(np.array([place[name] for name in part.streams], dtype=np.int32)),
+                "numbers": put(part.numbers),
+                "columns": [put(column) for column in part.columns],
             }
-    return {"columns": held.columns, "states": states, "sample": sample}
+    return {"columns": held.columns, "states": states, "sample": sample}, arrays
 
 
-def unpacked(empty: Held, about: Mapping[str, Any], pack: Arrays, *, deviations: bool) -> Held:
+def unpacked(empty: Held, about: Mapping[str, Any], arrays: Sequence[NDArray[Any]], *, deviations: bool) -> Held:
     """Return the states that :func:`packed` wrote.
 
     Parameters
     ----------
     empty : Held
         States of no rows, with the same settings.
-    about : mapping
+    about, arrays
         What :func:`packed` returned.
-    pack : Arrays
     deviations : bool
         Whether a sample may hold standard deviations too.
 
@@ -251,7 +227,7 @@ def unpacked(empty: Held, about: Mapping[str, Any], pack: Arrays, *, deviations:
     if len(about["states"]) != len(empty.states) or (about["sample"] is None) != (empty.sample is None):
         raise FormatError("accumulator", "the parts of this state are not those of its settings")
     states = {
-        key: state.restored({name: pack.get(index) for name, index in own.items()})
+        key: state.restored({name: arrays[count(index)] for name, index in own.items()})
         for (key, state), own in zip(empty.states.items(), about["states"], strict=True)
     }
     rows = {state.n for state in states.values()}
@@ -267,21 +243,20 @@ def unpacked(empty: Held, about: Mapping[str, Any], pack: Arrays, *, deviations:
     if sample is not None:
         streams = tuple((str(name), count(seen)) for name, seen in about["sample"]["streams"])
         sample = replace(sample, streams=streams)
-        if about["sample"]["rows"] is not None:
-            sample = replace(sample, parts=(_unpacked_rows(sample, about["sample"]["rows"], pack, widths),))
+        kept = about["sample"]["rows"]
+        if kept is not None:
+            place, numbers, *own = (arrays[count(at)] for at in (kept["streams"], kept["numbers"], *kept["columns"]))
+            if len(own) not in widths:
+                raise FormatError("accumulator", "the rows of this state do not belong together")
+            sample = replace(sample, parts=(_sampled_rows(sample, place, numbers, tuple(own)),))
     return Held(states, sample, columns)
 
 
-def _unpacked_rows(sample: SampleState, rows: Mapping[str, Any], pack: Arrays, widths: Sequence[int]) -> SampledRows:
-    place, numbers = pack.get(rows["streams"]), pack.get(rows["numbers"])
-    columns = tuple(pack.get(index) for index in rows["columns"])
+def _sampled_rows(
+    sample: SampleState, place: NDArray[Any], numbers: NDArray[Any], columns: tuple[NDArray[Any], ...]
+) -> SampledRows:
     n = numbers.size
-    if (
-        len(columns) not in widths
-        or place.shape != (n,)
-        or any(column.shape != (n,) for column in columns)
-        or not np.issubdtype(numbers.dtype, np.integer)
-    ):
+    if any(column.shape != (n,) for column in (place, *columns)) or not np.issubdtype(numbers.dtype, np.integer):
         raise FormatError("accumulator", "the rows of this state do not belong together")
     keys = np.empty(n, dtype=np.uint64)
     names = np.empty(n, dtype=object)
@@ -347,7 +322,7 @@ class Accumulator:
     True
     """
 
-    __slots__ = ("_asked", "_frame", "_held", "_settings", "_states", "_stream")
+    __slots__ = ("_asked", "_deviations", "_frame", "_held", "_settings", "_states", "_stream")
 
     @checked
     def __init__(
@@ -355,9 +330,9 @@ class Accumulator:
         metrics: str | Sequence[str],
         *,
         frame: BinEdges | None = None,
-        bound: int = BOUND,
+        bound: Annotated[int, at_least(4)] = BOUND,
         stream: str | int = 0,
-        outside: str = "raise",
+        outside: Literal["raise", "clip"] = "raise",
         protocol: str = DEFAULT_PROTOCOL,
         seed: Seed = 0,
         missing: Missing = "raise",
@@ -379,31 +354,29 @@ class Accumulator:
             raise InputTypeError(
                 "frame", f"expected a BinEdges, got {type(frame).__name__}; make one with BinEdges.of(...)"
             )
-        if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 4:
-            raise InputError("bound", f"expected a number of rows of at least 4, got {quoted(bound)}")
-        checked_name(outside, "outside", ("raise", "clip"))
         if not isinstance(stream, str | int | np.integer) or isinstance(stream, bool):
             raise InputTypeError("stream", f"expected a name or a number, got {quoted(stream)}")
         if frame is not None:
             check_with_frame(frame, kinds, reg_dim)
+        known, given = protocol_named(protocol), given_options(options)
+        rule = None if bins is None else as_binning(bins)
         self._settings = Settings(
             names=names,
             single=isinstance(metrics, str),
-            protocol=protocol_named(protocol).name,
-            options=tuple((name, dict(sorted(own.items()))) for name, own in sorted(given_options(options).items())),
+            protocol=known.name,
+            options=tuple((name, dict(sorted(own.items()))) for name, own in sorted(given.items())),
             seed=seed,
-            bound=int(bound),
+            bound=bound,
             outside=outside,
             missing=missing if frame is None else frame.missing,
             kinds=kinds if frame is None else frame.kinds,
             reg_dim=reg_dim,
-            bins=None if bins is None else as_binning(bins),
+            bins=rule,
         )
         self._frame = frame
         self._stream = str(stream)
-        settings = self._settings
-        known, given = protocol_named(settings.protocol), dict(settings.options)
-        self._asked = requests_of(chosen, known, given, bins=settings.bins, reg_dim=settings.reg_dim)
+        self._asked = requests_of(chosen, known, dict(self._settings.options), bins=rule, reg_dim=reg_dim)
+        self._deviations = any(one.metric.needs_codes_std for one in self._asked)
         self._states: dict[str, str] = {}
         if frame is not None:
             source = Counted(frame)
@@ -415,8 +388,8 @@ class Accumulator:
         """Return the states of no rows."""
         states: dict[Key, State] = {}
         if self._frame is not None:
-            counted = [one for one in self._asked if one.name in self._states]
-            keys = dict.fromkeys(key_of(self._states[one.name], one.options) for one in counted)
+            states_of = ((self._states.get(one.name), one.options) for one in self._asked)
+            keys = dict.fromkeys(key_of(state, options) for state, options in states_of if state is not None)
             states = {key: empty_state(key, self._frame) for key in keys}
         sampled = len(self._states) < len(self._asked)
         return Held(states, SampleState(self._settings.bound, self._settings.seed) if sampled else None)
@@ -446,11 +419,24 @@ class Accumulator:
         held, rows = self._held, None
         if self._frame is not None:
             rows = read_batch(self._frame, codes, factors, self._settings.outside)
-            held = held.counted(rows)
+            held = replace(held, states={key: state.update(rows) for key, state in held.states.items()})
         if held.sample is not None:
-            columns, names = self._sampled_columns(rows, codes, factors, codes_std)
-            if columns:
-                held = replace(held, columns=names, sample=held.sample.update(columns, self._stream))
+            if rows is not None and self._frame is not None:
+                names: Names = (self._frame.codes, self._frame.factors)
+                raw = rows.unclipped or rows
+                columns, n = [*raw.codes.T, *raw.factors], raw.n
+            else:
+                names, columns, n = read_rows(
+                    codes,
+                    factors,
+                    names=held.columns,
+                    before=held.factor_columns,
+                    kinds=self._settings.kinds,
+                    missing=self._settings.missing,
+                )
+            if n:
+                columns += read_deviations(codes_std, names[0], n) if self._deviations else []
+                held = replace(held, columns=names, sample=held.sample.update(tuple(columns), self._stream))
         return self._with(held)
 
     def merge(self, other: "Accumulator") -> "Accumulator":
@@ -514,20 +500,40 @@ class Accumulator:
         """
         if self.n == 0:
             raise NotEnoughData(f"{', '.join(self._settings.names)}: no rows yet; call update(codes, factors) first")
+        settings, run = self._settings, Run(seed=self._settings.seed)
         found: dict[str, Score] = {}
         left_out: dict[str, LeftOut] = {}
-        seen = None if self._frame is None or not self._states else self._of_all(self._frame, found, left_out)
+        source, about = None, None
+        if self._frame is not None and self._states:
+            # all rows counted: a next call need not count them again
+            states = {key: state.settled() for key, state in self._held.states.items()}
+            self._held = replace(self._held, states=states)
+            source = Counted(self._frame, states)
+            # sums first: what both say of a column that does not vary is said in their words
+            asked = [one for one in self._asked if one.name in self._states]
+            asked.sort(key=lambda one: self._states[one.name] == "table")
+            whole = computed(asked, source, run)
+            found |= {score.metric: score for score in whole.scores(settings.protocol, warn=False)}
+            left_out |= {item.metric: item for item in whole.left_out}
         rest = [one for one in self._asked if one.name not in self._states]
-        about = self._of_sample(rest, found, left_out) if rest else None
+        sample, names = self._held.sample, self._held.columns
+        if rest and sample is not None and names is not None:
+            codes, factors, std = as_tables(sample.rows(), names, self._frame)
+            subject = Subject.of(*read_pair(codes, factors, kinds=settings.kinds, missing=settings.missing))
+            data, named = InMemory(subject, std), settings.single
+            about = evaluation(rest, data, run, protocol=settings.protocol, name="codes", named=named)
+            left_out |= {one.metric: one for one in about.left_out}
+            how, context = f"bound={settings.bound}", {"sample_of": str(sample.n)}
+            found |= {score.metric: of_sample(score, sample.n_kept, sample.n, how, context) for score in about}
         if not found:
             raise NotEnoughData(next(iter(left_out.values())).reason)
-        if self._settings.single:
-            return found[self._settings.names[0]]
-        missing = tuple(left_out[name] for name in self._settings.names if name in left_out)
-        scores = tuple(found[name] for name in self._settings.names if name in found)
-        if seen is not None:
+        if settings.single:
+            return found[settings.names[0]]
+        missing = tuple(left_out[name] for name in settings.names if name in left_out)
+        scores = tuple(found[name] for name in settings.names if name in found)
+        if source is not None:
             pictures = () if about is None else about.dependency
-            return seen.evaluation(scores, self._settings.protocol, left_out=missing, dependency=pictures)
+            return source.about().evaluation(scores, settings.protocol, left_out=missing, dependency=pictures)
         if about is None:
             raise ValueError("an accumulator counts rows, sums them, or keeps some")
         return replace(about, scores=scores, left_out=missing, n=self.n)
@@ -551,12 +557,12 @@ class Accumulator:
         >>> demele.Accumulator.from_bytes(written).n
         2
         """
-        archive = Archive()
+        held, arrays = packed(self._held)
         settings = {name: plain_setting(getattr(self._settings, name), name) for name in Settings.__slots__}
         frame = None if self._frame is None else self._frame.to_dict()
-        about = {"settings": settings, "stream": self._stream, "frame": frame, **packed(self._held, archive)}
+        about = {"settings": settings, "stream": self._stream, "frame": frame, **held}
         others = {name: dict(CATALOGUE[name].provenance) for name in self.metrics if not CATALOGUE[name].is_ours}
-        return archive.written({**about, "made_by": others} if others else about)
+        return written({**about, "made_by": others} if others else about, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Accumulator":
@@ -592,82 +598,15 @@ class Accumulator:
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _with(self, held: Held) -> "Accumulator":
-        found = object.__new__(Accumulator)
-        for name in self.__slots__:
-            object.__setattr__(found, name, getattr(self, name))
-        found._held = held
+    def _with(self, held: Held, stream: str | None = None) -> "Accumulator":
+        """Return the same accumulator with other rows, and as that of another stream."""
+        found = copy(self)
+        found._held, found._stream = held, found._stream if stream is None else stream
         return found
 
-    def _in_stream(self, stream: str) -> "Accumulator":
-        found = self._with(self._held)
-        found._stream = stream
-        return found
-
-    def _holding(self, about: Mapping[str, Any], arrays: Arrays) -> "Accumulator":
+    def _holding(self, about: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> "Accumulator":
         """Return the same accumulator with the rows of an archive instead of its own."""
-        deviations = any(one.metric.needs_codes_std for one in self._asked)
-        return self._with(unpacked(self._without_rows(), about, arrays, deviations=deviations))
-
-    def _sampled_columns(
-        self, rows: Rows | None, codes: object, factors: object, codes_std: object
-    ) -> tuple[tuple[NDArray[Any], ...], Names | None]:
-        """Return a batch as columns: of codes, of factors, and of standard deviations where they are needed."""
-        if self._frame is not None and rows is not None:
-            names: Names = (self._frame.codes, self._frame.factors)
-            rows = rows.unclipped or rows
-            columns, n = [*rows.codes.T, *rows.factors], rows.n
-        else:
-            settings = self._settings
-            names, columns, n = read_rows(
-                codes,
-                factors,
-                names=self._held.columns,
-                before=self._held.factor_columns,
-                kinds=settings.kinds,
-                missing=settings.missing,
-            )
-        if n == 0:
-            return (), None
-        if any(one.metric.needs_codes_std for one in self._asked):
-            columns += read_deviations(codes_std, names[0], n)
-        return tuple(columns), names
-
-    def _of_all(self, frame: BinEdges, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Subject:
-        """Add the scores that are read off counts and sums, and return what they say of the rows."""
-        settings = self._settings
-        self._held = self._held.settled()
-        source = Counted(frame, self._held.states)
-        # sums first: what both say of a column that does not vary is said in their words
-        asked = [one for one in self._asked if one.name in self._states]
-        asked.sort(key=lambda one: self._states[one.name] == "table")
-        run = Run(seed=settings.seed)
-        whole = computed(asked, source, run)
-        scores = whole.scores(settings.protocol, warn=False)
-        found |= {score.metric: score for score in scores}
-        left_out |= {item.metric: item for item in whole.left_out}
-        return source.about()
-
-    def _of_sample(self, asked: Sequence[Request], found: dict[str, Score], left_out: dict[str, LeftOut]) -> Evaluation:
-        """Evaluate metrics on the rows kept."""
-        sample, names, settings = self._held.sample, self._held.columns, self._settings
-        if sample is None or names is None:
-            raise ValueError("sampled metrics have rows")
-        codes, factors, std = as_tables(sample.rows(), names, self._frame)
-        subject = Subject.of(*read_pair(codes, factors, kinds=settings.kinds, missing=settings.missing))
-        about = evaluation(
-            asked,
-            InMemory(subject, std),
-            Run(seed=settings.seed),
-            protocol=settings.protocol,
-            name="codes",
-            named=settings.single,
-        )
-        left_out |= {one.metric: one for one in about.left_out}
-        kept, n = sample.n_kept, sample.n
-        how, context = f"bound={settings.bound}", {"sample_of": str(n)}
-        found |= {score.metric: of_sample(score, kept, n, how, context) for score in about}
-        return about
+        return self._with(unpacked(self._without_rows(), about, arrays, deviations=self._deviations))
 
 
 def state_to_bytes(accumulator: Accumulator) -> bytes:
@@ -682,10 +621,10 @@ def state_to_bytes(accumulator: Accumulator) -> bytes:
     bytes
         For :func:`with_state`; they say which settings they belong to, but do not hold them.
     """
-    pack = Archive()
+    held, arrays = packed(accumulator._held)
     frame = accumulator._frame
     own = {"plan": list(comparable(accumulator._settings)), "frame": None if frame is None else frame.digest()}
-    return pack.written({**own, **packed(accumulator._held, pack)})
+    return written({**own, **held}, arrays)
 
 
 def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
@@ -708,12 +647,12 @@ def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
     FormatError
         If they are not an accumulator's bytes, or are damaged.
     """
-    about, pack = opened(data)
+    about, arrays = opened(data)
     with refusing():
         theirs, digest = [str(value) for value in about["plan"]], about["frame"]
         mine = list(comparable(accumulator._settings))
         frame = accumulator._frame
         if theirs == mine and digest == (None if frame is None else frame.digest()):
-            return accumulator._holding(about, pack)
+            return accumulator._holding(about, arrays)
     told = difference(tuple(mine), tuple(theirs)) or "their frames: other columns, ranges or levels"
     raise IncompatibleState(f"the state belongs to another accumulator, they differ in {told}; make both the same way")
