@@ -21,7 +21,7 @@ from demele.classifiers.results import MOST_MODELS, NamedEstimates, Verdict, imp
 from demele.classifiers.row_scores import RowScores, human_scores, judged_rows
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.kinds import Count, Level, Rate, checked, checked_confidence, checked_name, checked_rate
+from demele.core.kinds import Confidence, Count, Level, Rate, checked, checked_name
 from demele.core.proportions import normal_quantile
 from demele.core.result import Result, plain
 from demele.core.signature import Signature
@@ -112,30 +112,22 @@ class Judged:
     strata: tuple[Stratum, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class _Pairs:
     """All pairs of systems: baselines and candidates, their differences, and the sign of those that are shown."""
 
-    systems: Mapping[str, RowScores]
-    places: tuple[Rows, Rows]
-    means: MeanScore
-    signs: Rows
-    known: Knowledge
-
-    @classmethod
-    def of(cls, systems: Mapping[str, RowScores], known: Knowledge, level: float) -> "_Pairs":
+    def __init__(self, systems: Mapping[str, RowScores], known: Knowledge, level: float) -> None:
         """Compare all pairs; verdicts on them share one error."""
-        places = np.triu_indices(len(systems), 1)
-        means = known.differences(systems, places, level=level)
+        self.systems, self.known, self.places = systems, known, np.triu_indices(len(systems), 1)
+        self.means = means = known.differences(systems, self.places, level=level)
         if not known.any:
             shown = np.zeros(len(means.value), dtype=np.bool_)
         elif means.tested is not None or means.statistic is not None:
             shown = means.significant(1 - level)
         else:  # proved and worst-case intervals have no p-value: the level is divided instead
             claims = max(len(means.value), 1)
-            narrow = means if claims == 1 else known.differences(systems, places, level=1 - (1 - level) / claims)
+            narrow = means if claims == 1 else known.differences(systems, self.places, level=1 - (1 - level) / claims)
             shown = (narrow.low > TINY) | (narrow.high < -TINY)
-        return cls(systems, places, means, np.where(shown, np.sign(means.value), 0).astype(np.intp), known)
+        self.signs: Rows = np.where(shown, np.sign(means.value), 0).astype(np.intp)
 
     def better(self) -> Flags:
         """Return who is shown to be better than whom, with what follows: [i, j], j is better than i."""
@@ -261,16 +253,17 @@ class Judgement(Result):
         return self.to_dict() if len(self.systems) <= MOST_MODELS else super().to_dict()
 
 
+@checked
 def judge(
     scores: Mapping[str, Any] | RowScores,
     audit: Audit | Mapping[str, Any] | None = None,
     *,
     gate: float | None = None,
-    level: float = 0.95,
+    level: Confidence = 0.95,
     inference: Literal["population", "test_set"] = "population",
-    noise: float | None = None,
+    noise: Rate | None = None,
     exact: bool = False,
-    expert_error: float = 0.0,
+    expert_error: Rate = 0.0,
     slices: object = None,
     ranked: bool = False,
 ) -> Judgement:
@@ -324,8 +317,6 @@ def judge(
     >>> round(judged.judge, 3), round(judged.value, 3), str(judged.corrected), judged.verdict
     (0.9, 0.88, '[0.815, 0.927]', 'above')
     """
-    checked_confidence(level)
-    checked_name(inference, "inference", ("population", "test_set"))
     named = {"system": scores} if isinstance(scores, RowScores) else scores
     if not isinstance(named, Mapping) or not named:
         raise InputTypeError("scores", "expected RowScores, or a mapping of names to these or to arrays")
@@ -336,19 +327,16 @@ def judge(
         audit = human_scores(audit)
     if noise is not None and audit is not None:
         raise InputError(("noise", "audit"), "human scores say how many scores are wrong; leave one of them out")
-    human = {"gate": gate is not None and noise is None, "exact": exact, "expert_error": bool(expert_error)}
-    for option, needs in (human | {"slices": slices is not None}).items():
-        if needs and audit is None:
+    human = {"gate": gate if noise is None else None, "exact": exact or None, "expert_error": expert_error or None}
+    for option, value in (human | {"slices": slices}).items():
+        if value is not None and audit is None:
             raise InputError(option, "needs human scores; give `audit`, or leave it out")
-    rate = None if noise is None else checked_rate(noise, "noise", of="the scores")
-    share = checked_rate(expert_error, "expert_error", of="the human scores")
-    known = Knowledge(audit, rate, inference, exact, share)
+    known = Knowledge(audit, noise, inference, exact, expert_error)
     means = dict(zip(held, known.means(held, level=level, gate=gate), strict=True))
     if ranked:
         held = {name: held[name] for name in sorted(held, key=lambda name: -means[name].value)}
     first = next(iter(held.values()))
-    away = {} if gate is None else {name: int(breakdown(one, gate=gate)) for name, one in held.items()}
-    pairs = _Pairs.of(held, known, level) if len(held) > 1 else None
+    pairs = _Pairs(held, known, level) if len(held) > 1 else None
     ranks: dict[str, list[int]] = {}
     if pairs is not None:  # ranks that remain possible, and tiers in the order of the estimates
         better = pairs.better()
@@ -357,51 +345,49 @@ def judge(
         parts = enumerate(tiers(tuple(order.tolist()), better[np.ix_(order, order)]), start=1)
         tier = {place: number for number, part in parts for place in part}
         ranks = {"best_rank": best.tolist(), "worst_rank": worst.tolist(), "tier": [tier[i] for i in range(len(held))]}
-    systems = []
-    for place, name in enumerate(held):
-        more: dict[str, Any] = {key: column[place] for key, column in ranks.items()}
+    systems, notes, sliced = [], [], {}
+    for place, (name, one) in enumerate(held.items()):
+        mean, more = means[name], dict[str, Any]({key: column[place] for key, column in ranks.items()})
+        notes += [(name, note) for note in mean.notes]
         if audit is not None:
-            more["quality"] = judge_quality(held[name], audit.of(name), level=level)
-        one = means[name]
-        sign = 0 if gate is None else int(one.low > gate + TINY) - int(one.high < gate - TINY)
-        verdict = "" if gate is None else _VERDICTS[sign]
-        systems.append(_judged(name, one, verdict, away.get(name, 0), known=known.any, **more))
-    audited = 0 if audit is None else audit.k
-    notes = [(name, note) for name in held for note in means[name].notes]
-    sliced = {}
-    if audit is not None and slices is not None:
-        sliced = {name: slice_means(one, audit.of(name), slices, level=level) for name, one in held.items()}
-        notes += [(name, note) for name, one in sliced.items() for note in one.notes if note.code == "slice-thin"]
-    labels = min(FIRST_LABELS, first.n)
-    if audit is not None:
-        # With all rows scored, the mean of these rows is known, unless human scores may be wrong.
-        whole = inference == "test_set" and not share
-        asked: list[Any] = (
-            [] if pairs is None else [(pairs.means, pairs.signs == 0, 0.0, pairs.means.audited, first.n, whole)]
-        )
+            more["quality"] = judge_quality(one, audit.of(name), level=level)
+            if slices is not None:
+                sliced[name] = slice_means(one, audit.of(name), slices, level=level)
+                notes += [(name, note) for note in sliced[name].notes if note.code == "slice-thin"]
+        verdict: Against = ""
         if gate is not None:
-            own = {s.name: (s.verdict == "inconclusive", gate, s.quality.audited) for s in systems if s.quality}
-            asked = [(means[name], *one, first.n, whole) for name, one in own.items()]
-        labels = max((_next_labels(*one) for one in asked), default=0)
+            verdict = _VERDICTS[int(mean.low > gate + TINY) - int(mean.high < gate - TINY)]
+        away = 0 if gate is None else int(breakdown(one, gate=gate))
+        systems.append(_judged(name, mean, verdict, away, known=known.any, **more))
+    audited, labels = 0, min(FIRST_LABELS, first.n)
+    assumptions: tuple[str, ...] = ("Nothing is known of the judge's errors.",)
+    if noise is not None:
+        assumptions = (f"At most a share of {noise:g} of the scores is wrong." if noise else "All scores are right.",)
+    if audit is not None:
+        drawn = "uniformly at random" if audit.design == "uniform" else "at random, with the probabilities supplied"
+        wrong = f"At most a share of {expert_error:g} of the human scores is wrong."
+        right = wrong if expert_error else "The human scores are right."
+        assumptions, audited = (f"The rows with human scores were drawn {drawn}.", right), audit.k
+        asked: list[Any] = [] if pairs is None else [(pairs.means, pairs.signs == 0, 0.0, pairs.means.audited)]
+        if gate is not None:
+            own = [(one.name, one.verdict == "inconclusive", one.quality) for one in systems]
+            asked = [(means[name], still_open, gate, quality.audited) for name, still_open, quality in own if quality]
+        # With all rows scored, the mean of these rows is known, unless human scores may be wrong.
+        whole = inference == "test_set" and not expert_error
+        labels = max((_next_labels(*one, n=first.n, whole=whole) for one in asked), default=0)
         if pairs is not None and (fewest := pairs.means.audited.min()) < audited:
             i, j = (list(held)[side[pairs.means.audited.argmin()]] for side in pairs.places)
             what = f"only {fewest} of {audited} rows with human scores are scored for both systems"
             message = f"{what}, and the difference comes from these alone; score the same rows for all systems"
             notes.append((f"{j} - {i}", Note(code="human-scores-apart", message=message, severity="warning")))
-    assumptions: tuple[str, ...] = ("Nothing is known of the judge's errors.",)
-    if rate is not None:
-        assumptions = (f"At most a share of {rate:g} of the scores is wrong." if rate else "All scores are right.",)
-    if audit is not None:
-        drawn = "uniformly at random" if audit.design == "uniform" else "at random, with the probabilities supplied"
-        right = "The human scores are right."
-        if share:
-            right = f"At most a share of {share:g} of the human scores is wrong."
-        assumptions = f"The rows with human scores were drawn {drawn}.", right
+    told = {} if slices is None else {"slices": digest(as_column(slices, "slices"))}
+    arguments = {"gate": gate, "level": level, "inference": inference, "noise": noise, "exact": exact}
+    seen = [*(one.given for one in held.values()), *([] if audit is None else [audit.rows, *audit.scores.values()])]
     return Judgement(
         systems=tuple(systems),
         n=first.n,
         audited=audited,
-        noise=rate,
+        noise=noise,
         scale=(first.low, first.high),
         gate=gate,
         level=level,
@@ -410,14 +396,7 @@ def judge(
         assumptions=assumptions,
         notes=_notes(notes, systems),
         signature=Signature.of(
-            "judge",
-            {"gate": gate, "level": level, "inference": inference, "noise": rate, "exact": exact}
-            | {"expert_error": share},
-            n=first.n,
-            **({} if slices is None else {"slices": digest(as_column(slices, "slices"))}),
-            digest=digest(
-                *(one.given for one in held.values()), *([] if audit is None else [audit.rows, *audit.scores.values()])
-            ),
+            "judge", arguments | {"expert_error": expert_error}, n=first.n, **told, digest=digest(*seen)
         ),
         pairs=pairs,
     )
@@ -474,9 +453,12 @@ def judge_quality(scores: RowScores, audit: Audit, *, level: float = 0.95) -> Ju
     kappa, error = weighted_kappa(given, true)
     same, reach = given == true, normal_quantile((1 + level) / 2) * error
     found: dict[str, Any] = {"agreement": float(same.mean()), "kappa": kappa}
+
+    def span(low: float, high: float, method: str) -> Interval:
+        return Interval(low=low, high=high, level=level, method=method)
+
     if not math.isnan(error):
-        low, high = max(kappa - reach, -1), min(kappa + reach, 1)
-        found["kappa_interval"] = Interval(low=low, high=high, level=level, method="normal")
+        found["kappa_interval"] = span(max(kappa - reach, -1), min(kappa + reach, 1), "normal")
     binary = np.isin(np.concatenate([scores.given[scores.scored], true]), (scores.low, scores.high)).all()
     passed, good = given == scores.high, true == scores.high
     if binary:
@@ -494,15 +476,13 @@ def judge_quality(scores: RowScores, audit: Audit, *, level: float = 0.95) -> Ju
         found["j"] = sensitivity + specificity - 1
     if binary and inclusion is None and good.any() and not good.all():
         counted = [(int(np.count_nonzero(same & part)), int(np.count_nonzero(part))) for part in (good, ~good)]
-        spans = [jeffreys(*each, level) for each in counted]
-        shares = [hits / trials for hits, trials in counted]
+        spans, shares = [jeffreys(*each, level) for each in counted], [hits / trials for hits, trials in counted]
         below, above = (
-            math.hypot(*(span[side] - share for span, share in zip(spans, shares, strict=True))) for side in (0, 1)
+            math.hypot(*(ends[side] - share for ends, share in zip(spans, shares, strict=True))) for side in (0, 1)
         )
-        low, high = sum(shares) - 1 - below, sum(shares) - 1 + above
-        found["j_interval"] = Interval(low=low, high=high, level=level, method="Jeffreys, in quadrature")
-        for what, (low, high) in zip(("sensitivity", "specificity"), spans, strict=True):
-            found[what] = Interval(low=low, high=high, level=level, method="Jeffreys")
+        j = sum(shares) - 1
+        found["j_interval"] = span(j - below, j + above, "Jeffreys, in quadrature")
+        found["sensitivity"], found["specificity"] = (span(*ends, "Jeffreys") for ends in spans)
     return JudgeQuality(wrong=int(np.count_nonzero(~same)), audited=rows.size, **found)
 
 
@@ -598,7 +578,7 @@ def rogan_gladen(
 # What else to say -----------------------------------------------------------------------------------------------------
 
 
-def _next_labels(means: MeanScore, undecided: Any, gate: float, audited: Any, n: int, whole: bool) -> int:
+def _next_labels(means: MeanScore, undecided: Any, gate: float, audited: Any, *, n: int, whole: bool) -> int:
     """Return the rows with human scores that would decide, if estimates stay; all rows tell ``whole`` means."""
     away = np.asarray(means.value - gate)
     reach = np.where(away > 0, means.value - means.low, means.high - means.value)
