@@ -15,17 +15,18 @@ from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import (
     Classes,
+    Confidence,
+    Count,
     Data,
     OneClass,
+    Rate,
+    Seed,
     checked,
-    checked_confidence,
-    checked_count,
     checked_number,
     checked_pair,
     checked_rate,
-    checked_seed,
 )
-from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import ALL_CORRECT, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -92,9 +93,8 @@ def named_estimates(
             low, high = known(weights)
             span = Interval(low=low, high=high, level=level, method="worst case", kind="worst-case")
             p_value = math.nan
-        tested = math.nan if weights.sum() else p_value
-        estimate = NamedEstimate(name=name, value=value, interval=interval, p_value=tested, n=n)
-        rows.append(replace(estimate, corrected_value=corrected, corrected=span))
+        told = NamedEstimate(name=name, value=value, interval=interval, corrected_value=corrected, corrected=span, n=n)
+        rows.append(told if weights.sum() else replace(told, p_value=p_value))
     return tuple(rows)
 
 
@@ -115,6 +115,7 @@ def kept_share(shares: object, argument: str) -> tuple[float, float, float]:
 LEAST_OF_AREAS = 300
 
 
+@checked
 def auc(
     scores: Mapping[str, object] | Data,
     labels: Data,
@@ -123,7 +124,7 @@ def auc(
     noise: float | TransitionMatrix | None = None,
     contamination: tuple[float, float] | None = None,
     audit: Audit | None = None,
-    level: float = 0.95,
+    level: Confidence = 0.95,
 ) -> NamedEstimates:
     """Estimate the area under the ROC curve of each system, and each difference, on labels that may be wrong.
 
@@ -178,8 +179,8 @@ def auc(
     >>> print(found["a"].corrected)
     [0.683, 0.964]
     """
-    level, given = checked_confidence(level), read_labels(labels, "labels")
-    systems, n = systems_of(scores, "scores"), given.size
+    given, systems = read_labels(labels, "labels"), systems_of(scores, "scores")
+    n = given.size
     columns = [number_column(one, "scores", n, "row", "finite numbers", inside=np.isfinite) for one in systems.values()]
     table, words = np.array(columns), vocabulary(given)
     if len(words) != 2:
@@ -193,7 +194,7 @@ def auc(
     observed = delong(table, y)
     known: Values | Bounds | None = None
     notes: tuple[Note, ...] = ()
-    assumptions: tuple[str, ...] = ("All labels are correct.",)
+    assumptions: tuple[str, ...] = (ALL_CORRECT,)
     if isinstance(noise, TransitionMatrix):
         contamination = contaminations(noise, y, order)
     if contamination is not None:
@@ -319,6 +320,7 @@ SUMS = 1e-6
 LEAST_AUDITED = 20
 
 
+@checked
 def probability_loss(
     probabilities: Mapping[str, object] | Data,
     labels: Data,
@@ -327,7 +329,7 @@ def probability_loss(
     noise: float | TransitionMatrix | None = None,
     most: float | None = None,
     classes: Classes = None,
-    level: float = 0.95,
+    level: Confidence = 0.95,
 ) -> NamedEstimates:
     """Estimate the Brier score or the log loss of each system, and each difference, on labels that may be wrong.
 
@@ -377,13 +379,13 @@ def probability_loss(
     >>> round(found.value, 6), round(found.corrected_value, 6)
     (0.1805, 0.148735)
     """
-    level, given = checked_confidence(level), read_labels(labels, "labels")
-    words, systems, n = vocabulary(given, classes=classes), systems_of(probabilities, "probabilities"), given.size
+    given, systems = read_labels(labels, "labels"), systems_of(probabilities, "probabilities")
+    words, n = vocabulary(given, classes=classes), given.size
     places, k = words.encode(given, "labels"), len(words)
     table = np.stack([losses(one, n, k, loss, most) for one in systems.values()])
     observed = table[:, np.arange(n), places]
     known: Values | Bounds | None = None
-    assumptions: tuple[str, ...] = ("All labels are correct.",)
+    assumptions: tuple[str, ...] = (ALL_CORRECT,)
     if isinstance(noise, TransitionMatrix):
         matrix = noise.ordered(words.classes).probabilities
         if matrix.shape != (k, k) or np.linalg.matrix_rank(matrix) < k:
@@ -419,7 +421,6 @@ def probability_loss(
     )
 
 
-@checked
 def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None) -> Floats:
     """Return the loss of each row under each label, shape (n, k)."""
     if k < 2:
@@ -441,17 +442,18 @@ def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None
     return np.asarray((p**2).sum(axis=1, keepdims=True) - 2 * p + 1)
 
 
+@checked
 def calibration_error(
     confidence: Data,
     correct: Data,
     *,
-    bins: int = 10,
-    noise: float | None = None,
+    bins: Count = 10,
+    noise: Rate | None = None,
     flips: tuple[float, float] | None = None,
     audit: Audit | None = None,
-    level: float = 0.95,
-    draws: int = 200,
-    seed: int = 0,
+    level: Confidence = 0.95,
+    draws: Count = 200,
+    seed: Seed = 0,
 ) -> NamedEstimates:
     """Estimate the expected calibration error, in bins of equal width, where right and wrong are known by given labels.
 
@@ -498,8 +500,7 @@ def calibration_error(
     >>> print(round(found["ECE"].value, 3), found["ECE"].corrected)
     0.05 [0.030, 0.070]
     """
-    level, column = checked_confidence(level), real_numbers(confidence, "confidence")
-    n, bins, draws = column.size, checked_count(bins, "bins", 1), checked_count(draws, "draws", 1)
+    n = real_numbers(confidence, "confidence").size
     if not n:
         raise NotEnoughData("confidence", "expected at least one row, got none")
     p = number_column(confidence, "confidence", n, "row", "numbers in [0, 1]", inside=lambda x: (x >= 0) & (x <= 1))
@@ -513,15 +514,14 @@ def calibration_error(
     size = size[held]
     sure /= size
     given = np.stack([hits / size, *score_interval(hits, size, level=level)])
-    known = moved = None
-    assumptions: tuple[str, ...] = ("All labels are correct.",)
+    known = None
+    assumptions: tuple[str, ...] = (ALL_CORRECT,)
     if flips is not None:
         _, gained, left = kept_share(flips, "flips")
         known = np.clip((given - gained) / left, 0, 1)
         assumptions = ("The flips are exact, and independent of the confidence; these labels cannot show it.",)
     elif noise is not None:
-        moved = checked_rate(noise, "noise", "the labels")
-        assumptions = (f"At most {moved:.2%} of the labels are wrong. The bounds are for these rows.",)
+        assumptions = (f"At most {noise:.2%} of the labels are wrong. The bounds are for these rows.",)
     elif audit is not None:
         judged, found = judged_rows(audit, RowScores(right)), []
         for cell in held:
@@ -534,7 +534,7 @@ def calibration_error(
             found.append([np.clip(fit.value, 0, 1), *fit.ends((1 - level) / 2)])
         known = np.array(found).T
         assumptions = ("Audited rows were drawn at random, as `inclusion` says.", "The human labels are true.")
-    rng = rng_for(checked_seed(seed), "calibration_error", n)
+    rng = rng_for(seed, "calibration_error", n)
     drawn = np.array([np.abs(np.bincount(cells, p - (rng.random(n) < p))).sum() / n for _ in range(draws)])
 
     def span(low: float, high: float, method: str, kind: str) -> Interval:
@@ -543,7 +543,7 @@ def calibration_error(
     error, corrected = (
         np.nan if found is None else float(size @ np.abs(sure - found[0])) / n for found in (given, known)
     )
-    bound = None if moved is None else span(max(error - moved, 0), min(error + moved, 1), "worst case", "worst-case")
+    bound = None if noise is None else span(max(error - noise, 0), min(error + noise, 1), "worst case", "worst-case")
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     rows = [
         NamedEstimate(name="ECE", value=error, corrected_value=corrected, corrected=bound, n=n),

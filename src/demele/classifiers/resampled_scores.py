@@ -4,30 +4,20 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.classifiers.results import Verdict
 from demele.core.arrays import Floats, Rows
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, plural, quoted
-from demele.core.kinds import (
-    Level,
-    Seed,
-    Several,
-    checked,
-    checked_count,
-    checked_flag,
-    checked_name,
-    checked_number,
-    checked_whole,
-)
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
+from demele.core.kinds import Count, Jobs, Level, Positive, Seed, Several, between, checked
 from demele.core.labelled import read_labels
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.table_columns import check_same_order, items_of, real_numbers, whole_array
+from demele.core.table_columns import check_same_order, items_of, number_column, real_numbers, whole_array
 from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.report.words import count, ends, written
@@ -157,9 +147,9 @@ def corrected_t_test(
     scores_baseline: "ArrayLike | ResampledScores",
     scores_candidate: "ArrayLike | ResampledScores",
     *,
-    test_fraction: float | None = None,
-    n_train: float | None = None,
-    n_test: float | None = None,
+    test_fraction: Annotated[float, between(0, 1, "()")] | None = None,
+    n_train: Positive | None = None,
+    n_test: Positive | None = None,
     corrected: bool = True,
     better: Better | None = None,
     level: Level = 0.95,
@@ -236,11 +226,23 @@ def corrected_t_test(
     if first.size < 2:
         raise NotEnoughData("scores_baseline", f"expected at least 2 scores, got {first.size}")
     known = {result.better for result in both}
-    better = next(iter(known), "higher") if better is None else better
-    checked_name(better, "better", ("higher", "lower"))
+    better = better or next(iter(known), "higher")
     if known and known != {better}:
         raise InputError("better", f"{better} was given, but of {both[0].measure} {', '.join(sorted(known))} is better")
-    ratio = _ratio(test_fraction, n_train, n_test, both) if corrected else 0.0
+    ratio = 0.0
+    if corrected:  # the instances tested on per instance trained on
+        if both and test_fraction is None and n_train is None and n_test is None:
+            n_train, n_test = both[0].n_train, both[0].n_test
+        if test_fraction is not None and n_train is None and n_test is None:
+            ratio = test_fraction / (1 - test_fraction)
+        elif test_fraction is None and n_train is not None and n_test is not None:
+            ratio = float(n_test / n_train)
+        else:
+            raise InputError(
+                "test_fraction",
+                "expected the share of the instances that is tested on, such as 0.1 for 10 folds, or else n_train and "
+                "n_test; the correction depends on it",
+            )
     differences = second - first
     mean, count = float(differences.mean()), differences.size
     t, p_value, low, high = (math.nan,) * 4
@@ -287,35 +289,7 @@ def varies(values: Floats, scale: float | None = None) -> bool:
 def _read_scores(scores: Any, argument: str) -> Floats:
     values = scores.scores if isinstance(scores, ResampledScores) else scores
     array = real_numbers(values, argument, "numbers of shape (n_scores,)")
-    if array.ndim != 1:
-        raise InputError(argument, f"expected shape (n_scores,), got {array.shape}; put all repeats in one row")
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        raise InputError(
-            argument, f"{plural(bad.size, 'score is', 'scores are')} NaN or infinite, first at position {bad[0]}"
-        )
-    return array
-
-
-def _ratio(test_fraction: Any, n_train: Any, n_test: Any, results: list[ResampledScores]) -> float:
-    """Return the instances tested on per instance trained on."""
-    if test_fraction is None and n_train is None and n_test is None and results:
-        n_train, n_test = results[0].n_train, results[0].n_test
-    if test_fraction is not None:
-        if n_train is not None or n_test is not None:
-            raise InputError("test_fraction", "expected it, or n_train and n_test, got both")
-        expected = "a number between 0 and 1, such as 0.1"
-        share = checked_number(test_fraction, "test_fraction", expected, inside=lambda share: 0 < share < 1)
-        return share / (1 - share)
-    if n_train is None or n_test is None:
-        raise InputError(
-            "test_fraction",
-            "expected the share of the instances that is tested on, such as 0.1 for 10 folds "
-            "(or n_train and n_test), got none; the correction depends on it",
-        )
-    for name, value in (("n_train", n_train), ("n_test", n_test)):
-        checked_number(value, name, "a positive number of instances", inside=lambda count: 0 < count < math.inf)
-    return float(n_test / n_train)
+    return number_column(array, argument, array.size, "split", "finite numbers", inside=np.isfinite)
 
 
 # Test procedures: how well what an estimator learns will do, and whether one learns better than another ---------------
@@ -337,7 +311,7 @@ def bootstrap_632(
     stratified: bool = False,
     seed: Seed = 0,
     level: Level = 0.95,
-    n_jobs: int | None = None,
+    n_jobs: Jobs | None = None,
 ) -> ResampledScores:
     """Estimate the error by the .632 bootstrap: trained on n instances drawn with replacement, tested on the others.
 
@@ -391,7 +365,6 @@ def bootstrap_632(
     from sklearn.utils import resample
 
     classes = _read_data(estimator, X, y)
-    checked_flag(stratified, "stratified")
     several, index = bool((classes != classes[0]).any()), np.arange(classes.size)
     splits, redrawn = list[Split](), 0
     for repeat in range(n_repeats):
@@ -415,10 +388,7 @@ def bootstrap_632(
     test, resubstitution = 1 - right["test_score"], 1 - right["train_score"]
     scores = SEEN * test + (1 - SEEN) * resubstitution
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
-    notes: tuple[Note, ...] = ()
-    if redrawn:
-        message = f"{redrawn} samples were drawn again: they left no instance to test on, or had one class only"
-        notes = (Note(code="redrawn-samples", message=message),)
+    message = f"{redrawn} samples were drawn again: they left no instance to test on, or had one class only"
     return _result(
         "bootstrap_632",
         estimator,
@@ -430,7 +400,7 @@ def bootstrap_632(
         better="lower",
         interval=Interval(low=float(low), high=float(high), level=level, method="percentiles", kind="resampling"),
         parts={"test": test, "resubstitution": resubstitution},
-        notes=notes,
+        notes=(Note(code="redrawn-samples", message=message),) if redrawn else (),
     )
 
 
@@ -440,14 +410,14 @@ def repeated_scores(
     X: Any,  # noqa: N803 - scikit-learn's name
     y: object,
     *,
-    folds: int | None = None,
-    n_repeats: int | None = None,
+    folds: Several | None = None,
+    n_repeats: Count | None = None,
     stratified: bool | None = None,
     scoring: str | Callable[[Any, Any, Any], float] = "accuracy",
     cv: Any = None,
     seed: Seed = 0,
     level: Level = 0.95,
-    n_jobs: int | None = None,
+    n_jobs: Jobs | None = None,
 ) -> ResampledScores:
     """Score an estimator by repeated k-fold cross-validation, or by any of scikit-learn's splitters.
 
@@ -505,11 +475,9 @@ def repeated_scores(
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 
     classes = _read_data(estimator, X, y)
+    given = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
     if cv is None:
-        folds, n_repeats = 10 if folds is None else folds, 10 if n_repeats is None else n_repeats
-        stratified = checked_flag(True if stratified is None else stratified, "stratified")
-        checked_count(folds, "folds", 2)
-        checked_count(n_repeats, "n_repeats", 1)
+        folds, n_repeats, stratified = folds or 10, n_repeats or 10, stratified is not False
         if folds > classes.size:
             raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
         names, counts = np.unique(classes, return_counts=True)
@@ -525,7 +493,6 @@ def repeated_scores(
         cv = splitter(n_splits=folds, n_repeats=n_repeats, random_state=state)
         arguments: dict[str, object] = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
     else:
-        given = {"folds": folds, "n_repeats": n_repeats, "stratified": stratified}
         extra = [name for name, value in given.items() if value is not None]
         if extra:
             raise InputError(f"cv and {extra[0]}: expected one of them, got both; cv says how to split all by itself")
@@ -615,8 +582,6 @@ def _cross_validate(
     unset = [name for name in sorted(parameters) if name.split("__")[-1] == "random_state" and parameters[name] is None]
     seeds = {name: int(rng_for(seed, "estimator", name).integers(2**31)) for name in unset}
     # The scorer is what we can give to processes of scikit-learn: where it arrives, they begin to look after this one.
-    if n_jobs is not None:
-        checked_whole(n_jobs, "n_jobs", "a number of processes, -1 for all, or None", inside=bool)
     scorer = scoring if n_jobs in (None, 1) else Watched(check_scoring(estimator, scoring=scoring))
     known = {"cv": splits, "scoring": scorer, "n_jobs": n_jobs, "error_score": "raise", **options}
     with lost_workers_told("n_jobs"):
