@@ -22,6 +22,7 @@ from demele.classifiers.comparison.decision import (
 from demele.classifiers.comparison.documents import ranking_document, shown_better
 from demele.classifiers.comparison.methods import METHODS, Agreement, Method, MethodSpec, resolved
 from demele.classifiers.measures.assess import CLASS_MEASURES
+from demele.classifiers.of_scores import also_of_scores, named
 from demele.classifiers.question import (
     OF_NEGATIVE,
     Inference,
@@ -34,7 +35,6 @@ from demele.classifiers.question import (
 )
 from demele.classifiers.results import MOST_MODELS, Estimate, Measure, implied, rank_ranges, tiers
 from demele.classifiers.row_groups import read_groups, refuse_whole_groups
-from demele.classifiers.row_scores import also_of_scores, named
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.core.arrays import Rows
 from demele.core.errors import InputError, NotEnoughData, quoted

@@ -15,6 +15,7 @@ from demele.classifiers.comparison.methods import METHODS, random_sample
 from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, bet_outcomes, signs, terms
 from demele.classifiers.judge import judge
 from demele.classifiers.mean_scores import checked_gate, sampling_error
+from demele.classifiers.of_scores import named
 from demele.classifiers.question import (
     Inference,
     Noise,
@@ -26,7 +27,7 @@ from demele.classifiers.question import (
     read_noise,
 )
 from demele.classifiers.row_groups import read_groups
-from demele.classifiers.row_scores import RowScores, named, read_scores, stacked
+from demele.classifiers.row_scores import RowScores, read_scores, stacked
 from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked

@@ -24,6 +24,7 @@ from demele.classifiers.measures.confusion import (
     refuse_many_classes,
 )
 from demele.classifiers.measures.documents import assessment_document
+from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, as_value, classes_of, coded_like, expert_words, read_knowledge, trials_of
 from demele.classifiers.results import Estimate
 from demele.classifiers.row_groups import (
@@ -37,7 +38,6 @@ from demele.classifiers.row_groups import (
     refuse_whole_groups,
     row_counts,
 )
-from demele.classifiers.row_scores import also_of_scores
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Classes, Confidence, Data, Rate, checked, checked_name
