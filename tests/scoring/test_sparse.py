@@ -458,4 +458,4 @@ def test_a_single_code() -> None:
     found = demele.evaluate_sparse(sp.csr_array(v[:, None]), v)
     assert found["mig"].value == pytest.approx(1.0)
     assert [item.metric for item in found.left_out] == ["modularity"]  # a single factor
-    refuses(UnknownNameError, "modularity has no score here: factors: modularity needs", lambda: found["modularity"])
+    refuses(UnknownNameError, "modularity has no score here: `factors`: modularity needs", lambda: found["modularity"])

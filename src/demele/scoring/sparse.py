@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
 from demele.core.columns import SparseCodes, read_sparse_codes
 from demele.core.errors import (
     InputError,
@@ -25,7 +24,6 @@ from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
-from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning, checked_run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, given_options, merged_options
@@ -91,9 +89,32 @@ class SparseEvaluation(Result, ScoresByName):
     version: str = ""
     protocol: str = "sparse: zero is a bin"
 
-    def document(self) -> "Document":
-        """Return the scores and the top codes of each factor."""
-        return sparse_document(self)
+    def document(self) -> Document:
+        """Return which codes inform most on each factor, and what all codes score."""
+        best = _top_table([one for one in self.top if one.rank == 1])
+        alive = f"{count(self.d - len(self.dead), 'code')} of {self.d:,} are active"
+        first, most = max(self.top, key=lambda one: one.relative, default=None), ""
+        if first is not None:
+            share = f"{written(first.relative, 'percent.0')} of {name(first.factor)}"
+            most = f"; {name(first.code)} carries most of a factor: {share}"
+        return Document(
+            kind="Scores of sparse codes",
+            title=f"Scores of {name(self.name)}",
+            headline=f"{alive}{most}.",
+            figure=drawn(
+                best, "Share", caption="Best code of each factor", axis="Share of its entropy", ends=(0.0, 1.0)
+            ),
+            table=scores_table(self.scores),
+            below=[best],
+            scope=scope_of(self),
+            sections=[
+                Section("Scores", [score_strips(self.scores), scores_table(self.scores)]),
+                Section("Code-factor matrix", [_top_table(self.top)]),
+                Section("Data", [factors_table(self)]),
+                glossary(self.scores),
+            ],
+            **about_scores([self]),
+        )
 
     @property
     def d(self) -> int:
@@ -127,28 +148,25 @@ class SparseEvaluation(Result, ScoresByName):
             factor = names[int(factor)]
         if factor not in names:
             raise UnknownNameError("factor", f"unknown factor {factor!r}; there are {', '.join(names[:12])}")
-        kept = tuple(item for item in self.top if item.factor == factor)
-        return kept[: self._checked(k)]
+        return tuple(item for item in self._best(k) if item.factor == factor)
 
     def top_frame(self, k: int | None = None) -> "pd.DataFrame":
         """Return the best codes of every factor as a table: one row per code and factor."""
         import pandas as pd
 
-        most = self._checked(k)
-        rows = [asdict(item) for item in self.top if most is None or item.rank <= most]
-        return pd.DataFrame(rows, columns=list(TopCode.__dataclass_fields__))
+        return pd.DataFrame([asdict(item) for item in self._best(k)], columns=list(TopCode.__dataclass_fields__))
 
-    def _checked(self, k: int | None) -> int | None:
+    def _best(self, k: int | None) -> tuple[TopCode, ...]:
         if k is None:
-            return None
-        if isinstance(k, bool) or not isinstance(k, int | np.integer):
-            raise InputTypeError("k", f"expected a whole number, got {quoted(k)}")
+            return self.top
         kept = max((item.rank for item in self.top), default=0)
+        if not is_whole(k):
+            raise InputTypeError("k", f"expected a whole number, got {quoted(k)}")
         if k < 1 or (k > kept and kept < self.d):
             raise InputError(
                 "k", f"expected 1 to {kept}, as many codes as were kept, got {k}; evaluate with a larger top"
             )
-        return int(k)
+        return tuple(item for item in self.top if item.rank <= k)
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per score, in a fixed column order."""
@@ -163,51 +181,21 @@ class SparseEvaluation(Result, ScoresByName):
         be hundreds of megabytes of text. They are in ``information``, ``activity`` and each score.
         """
         top = {item.code for item in self.top}
+        short = []
+        for score in self.scores:
+            kept = [index for index, code in enumerate(score.code_names) if code in top]
+            large = {key for key, value in score.details.items() if isinstance(value, np.ndarray) and value.size > 1000}
+            short.append(
+                replace(
+                    score,
+                    matrix_values=None,
+                    details={key: value for key, value in score.details.items() if key not in large},
+                    code_names=tuple(score.code_names[index] for index in kept),
+                    per_code=None if score.per_code is None else score.per_code[kept],
+                )
+            )
         found = super(SparseEvaluation, self).to_dict()
-        return {**found, "n_codes": self.d, "scores": [plain(_short(score, top)) for score in self.scores]}
-
-
-def _short(score: Score, top: set[str]) -> Score:
-    """Return a score without its matrix, and with the values of the top codes only."""
-    details = {
-        key: value for key, value in score.details.items() if not (isinstance(value, np.ndarray) and value.size > 1000)
-    }
-    kept = [index for index, name in enumerate(score.code_names) if name in top]
-    return replace(
-        score,
-        matrix_values=None,
-        details=details,
-        code_names=tuple(score.code_names[index] for index in kept),
-        per_code=None if score.per_code is None else score.per_code[kept],
-    )
-
-
-# What scores of sparse codes say: their document ----------------------------------------------------------------------
-
-
-def sparse_document(result: "SparseEvaluation") -> Document:
-    """Say which codes inform most on each factor, and what all codes score."""
-    best = _top_table([one for one in result.top if one.rank == 1])
-    alive = f"{count(result.d - len(result.dead), 'code')} of {result.d:,} are active"
-    first = max(result.top, key=lambda one: one.relative, default=None)
-    share = "" if first is None else f"{written(first.relative, 'percent.0')} of {name(first.factor)}"
-    most = "" if first is None else f"; {name(first.code)} carries most of a factor: {share}"
-    return Document(
-        kind="Scores of sparse codes",
-        title=f"Scores of {name(result.name)}",
-        headline=f"{alive}{most}.",
-        figure=drawn(best, "Share", caption="Best code of each factor", axis="Share of its entropy", ends=(0.0, 1.0)),
-        table=scores_table(result.scores),
-        below=[best],
-        scope=scope_of(result),
-        sections=[
-            Section("Scores", [score_strips(result.scores), scores_table(result.scores)]),
-            Section("Code-factor matrix", [_top_table(result.top)]),
-            Section("Data", [factors_table(result)]),
-            glossary(result.scores),
-        ],
-        **about_scores([result]),
-    )
+        return {**found, "n_codes": self.d, "scores": [plain(score) for score in short]}
 
 
 def _top_table(codes: "Sequence[TopCode]") -> Table:
@@ -338,7 +326,7 @@ def evaluate_sparse(
     rule = bins if isinstance(bins, Active) else as_binning(bins)
     run = checked_run(seed=seed, n_jobs=n_jobs)
     fitted_on = {"screen": screen, "n_rows": n_rows}
-    asked = _asked(_chosen(metrics), options, bins=rule, correction=correction)
+    asked = _asked(metrics, options, bins=rule, correction=correction)
     read = read_sparse_codes(codes, code_names)
     columns = read_factors(factors, kinds=kinds, missing=missing)
     refuse_cyclic(columns.columns, "evaluate_sparse")
@@ -347,18 +335,7 @@ def evaluate_sparse(
     import pandas as pd
 
     subject, named = _subject(read, columns), metrics is not None
-    active, m = list(subject.active), len(subject.active)
-    left_out = {
-        one.name: LeftOut(
-            metric=one.name,
-            reason=f"factors: {one.name} needs at least {one.metric.needs_factors} factors that vary, got {m}",
-        )
-        for one in asked
-        if m < one.metric.needs_factors
-    }
-    if named and left_out:
-        raise NotEnoughData(next(iter(left_out.values())).reason)
-    wanted = [one for one in asked if one.name not in left_out]
+    counted, fitted = ([one for one in asked if one.metric.screened == own] for own in (False, True))
     screened: tuple[str, ...] = ()
     with reporting(even=False) as report:
         source = SparseRows(
@@ -368,39 +345,34 @@ def evaluate_sparse(
             factor_bins=of_factors,
             correction=correction,
             n_jobs=run.n_jobs,
-            correlations=any(one.metric.of_each_code for one in wanted),
+            correlations=any(one.metric.of_each_code for one in asked),
             report=report,
         )
-        counts = computed([one for one in wanted if not one.metric.screened], source, run, guards=False)
-        if named and counts.left_out:
-            raise NotEnoughData(counts.left_out[0].reason)
-        left_out |= {item.metric: item for item in counts.left_out}
-        found = counts.scores(DEFAULT_PROTOCOL, warn=False)
-        scores = {score.metric: _counted(score, source) for score in found}
-        fitted = [one for one in wanted if one.metric.screened]
+        counts = computed(counted, source, run, guards=False, named=named)
+        found = [_counted(score, source) for score in counts.scores(DEFAULT_PROTOCOL, warn=False)]
+        left_out = {item.metric: item for item in counts.left_out}
         if fitted:
-            rows = source.screened(fitted_on["screen"], fitted_on["n_rows"], run.seed)
+            rows = source.screened(screen, n_rows, run.seed)
             screened = rows.subject("rows").codes.names
             of_rows = computed(fitted, rows, run, report=report, named=named)
-            if named and of_rows.failed:
-                raise NotEnoughData(next(iter(of_rows.failed.values())))
             left_out |= {item.metric: item for item in of_rows.left_out}
+            noted = tuple(note for note in subject.notes if note.code != "missing-annotations")
             for score in of_rows.scores(DEFAULT_PROTOCOL, warn=False):
-                if CATALOGUE[score.metric].of_each_code:
-                    score = source.sap_of_all(score, rows.chosen)
-                told = tuple(note for note in subject.notes if note.code != "missing-annotations")
-                scores[score.metric] = replace(score, notes=told + score.notes)
-        scores = {name: _signed(score, source, fitted_on, run) for name, score in scores.items()}
-        scores = _guarded(scores, source, wanted, run)
+                own = source.sap_of_all(score, rows.chosen) if CATALOGUE[score.metric].of_each_code else score
+                found.append(replace(own, notes=noted + own.notes))
+        if named and left_out:
+            raise NotEnoughData(next(iter(left_out.values())).reason)
+        scores = {score.metric: _signed(score, source, fitted_on, run) for score in found}
+        scores = _guarded(scores, source, counted, run)
     table = source.counted.information
     entropies = np.zeros(columns.m)
-    entropies[active] = table.factor_entropy
+    entropies[list(subject.active)] = table.factor_entropy
     if table.joint_entropy is None:
         raise ValueError("counts give joint entropies")
-
-    def frame(values: Floats) -> Any:
-        return pd.DataFrame(subject.spread_factors(values), index=list(read.names), columns=list(columns.names))
-
+    information, joint_entropy = (
+        pd.DataFrame(subject.spread_factors(values), index=list(read.names), columns=list(columns.names))
+        for values in (table.information, table.joint_entropy)
+    )
     return SparseEvaluation(
         scores=tuple(scores[one.name] for one in asked if one.name in scores),
         left_out=tuple(left_out[one.name] for one in asked if one.name in left_out),
@@ -408,8 +380,8 @@ def evaluate_sparse(
         n=read.n,
         code_names=tuple(map(str, read.names)),
         factors=subject.summaries(),
-        information=frame(table.information),
-        joint_entropy=frame(table.joint_entropy),
+        information=information,
+        joint_entropy=joint_entropy,
         factor_entropy=pd.Series(entropies, index=list(columns.names)),
         code_entropy=pd.Series(source.counted.code_entropy, index=list(read.names)),
         activity=pd.Series(read.activity, index=list(read.names)),
@@ -425,37 +397,32 @@ def evaluate_sparse(
 
 def sparse_metrics() -> tuple[str, ...]:
     """Return the metrics of sparse codes: those read off counts, and those fitted on the codes that inform most."""
-    return tuple(name for name, metric in CATALOGUE.items() if _is_counted(metric) or metric.screened)
+    return tuple(
+        name
+        for name, metric in CATALOGUE.items()
+        if metric.screened or (SparseRows.reads(metric) and not metric.needs_order)
+    )
 
 
-def _is_counted(metric: Metric) -> bool:
-    """Whether a metric is read off informations of codes on factors alone."""
-    return not metric.needs_order and SparseRows.reads(metric)
-
-
-def _chosen(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
+def _asked(metrics: Sequence[Choice] | Choice | None, options: object, **shared: object) -> list[Request]:
+    """Check metrics, and options of those that are fitted; those read off counts have bins and correction."""
+    chosen = {name: CATALOGUE[name] for name in sparse_metrics()}
+    fitted = [metric for metric in chosen.values() if metric.screened]
     if metrics is None:
-        return {
-            name: metric
-            for name, metric in CATALOGUE.items()
-            if metric.in_all and (_is_counted(metric) or (metric.screened and metric.slow < 2))
-        }
-    chosen: dict[str, Metric] = {}
-    for metric_name, metric in chosen_metrics(metrics).items():
-        if CATALOGUE.find(metric_name) is not metric:
-            raise InputTypeError("metrics", f"expected names, got {quoted(metric.call)}; a callable needs dense codes")
-        if not (_is_counted(metric) or metric.screened):
-            raise InputError(
-                "metrics", f"{metric_name} is not computed of sparse codes; there are {', '.join(sparse_metrics())}"
-            )
-        chosen[metric_name] = metric
-    return chosen
-
-
-def _asked(chosen: Mapping[str, Metric], options: object, **shared: object) -> list[Request]:
-    """Check the options of the metrics that are fitted; those read off counts have bins and correction as arguments."""
+        chosen = {name: one for name, one in chosen.items() if one.in_all and not (one.screened and one.slow >= 2)}
+    else:
+        named = chosen_metrics(metrics)
+        for metric_name, metric in named.items():
+            if CATALOGUE.find(metric_name) is not metric:
+                raise InputTypeError(
+                    "metrics", f"expected names, got {quoted(metric.call)}; a callable needs dense codes"
+                )
+            if metric_name not in chosen:
+                raise InputError(
+                    "metrics", f"{metric_name} is not computed of sparse codes; there are {', '.join(sparse_metrics())}"
+                )
+        chosen = named
     given = given_options(options)
-    fitted = [metric for name in sparse_metrics() if (metric := CATALOGUE[name]).screened]
     groups = {metric.group for metric in fitted}
     for key in given:
         if key not in groups and key not in {metric.name for metric in fitted}:
@@ -483,14 +450,14 @@ def _guarded(scores: dict[str, Score], source: SparseRows, asked: list[Request],
         return scores
     codes, finding = source.codes, source.finding()
     shuffled: dict[str, float] = {}
-    of_counts = [one for one in asked if one.name in high and not one.metric.screened]
+    of_counts = [one for one in asked if one.name in high]
     if finding.detected and of_counts and many_codes(codes.n, codes.d):
         requests = computed(of_counts, source, run, guards=False).requests
         settings = next(one.settings for one in requests if one.settings is not None)
         (table,) = source.tables(settings, "permutations", 1, run.seed)
         shuffled = {one.name: float(one.read(table).value) for one in requests}
-    found = dict(scores)
     of = f" of {SHUFFLED_CODES:,} of the codes" if codes.d > SHUFFLED_CODES else ""
+    found = dict(scores)
     for metric_name, score in high.items():
         notes = noise_notes(score.value, finding)
         if metric_name in shuffled:
