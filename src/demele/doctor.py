@@ -5,7 +5,7 @@ import math
 import shlex
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,22 +145,7 @@ def doctor(files: Sequence[str | Path] | str | Path) -> FileReport:
     paths = [path_of(one, "files") for one in given]
     if not paths:
         raise InputError("files", "expected at least one file, got none")
-    found = list(map(_examined, paths))
-    people = [one.file for one in found if any("judge RESULTS" in command for _, command in one.commands)]
-    results = [one.file for one in found if any("--human HUMAN" in command for _, command in one.commands)]
-    if len(people) == len(results) == 1:
-        pair = f"demele judge {shlex.quote(results[0])}", f"--human {shlex.quote(people[0])}"
-        found = [
-            replace(
-                one,
-                commands=tuple(
-                    (what, said.replace("demele judge RESULTS", pair[0]).replace("--human HUMAN", pair[1]))
-                    for what, said in one.commands
-                ),
-            )
-            for one in found
-        ]
-    return FileReport(tuple(found))
+    return FileReport(tuple(map(_examined, paths)))
 
 
 def _examined(path: Path) -> FileFacts:

@@ -324,16 +324,6 @@ def _functions(module: ModuleType) -> list[str]:
 # ``demele score``: codes and factors in files; scores out -------------------------------------------------------------
 
 
-def _metrics(items: Sequence[str], files: Sequence[str]) -> list[Any]:
-    """Return metrics by name, and functions of Python files as metrics."""
-    from demele.metrics.catalogue import CATALOGUE
-
-    stray = [file for file in files if not Path(file).exists() and file in CATALOGUE]
-    if stray:
-        raise InputError(f"--metrics takes one list: --metrics {','.join([*items, *stray])}")
-    return scored_metrics(items, PythonFiles())
-
-
 class Score(Command):
     """Score codes against known factors.
 
@@ -405,7 +395,7 @@ class Score(Command):
         runs, files = files_of(given.take("runs", {})), given.files
         codes = [*files[:-1], *(file for one in runs.values() for file in one)]
         called = names_of(codes, names)
-        asked = given.read(metrics=lambda items: _metrics(items, given.files))
+        asked = given.read(metrics=lambda items: scored_metrics(items, PythonFiles()))
         read, values = read_codes_and_factors(given, codes, files[-1])
         several, sparse = len(read) > 1 or bool(runs), [file for file in codes if holds_sparse(file)]
         if whiten and not aligned:

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 
@@ -61,7 +62,8 @@ class Entry:
     @property
     def authors(self) -> tuple[str, ...]:
         """Authors as people write their names."""
-        return tuple(_in_order(plain_text(name)) for name in self.fields["author"].split(" and "))
+        names = map(plain_text, self.fields["author"].split(" and "))
+        return tuple(re.sub(r"^([^,]+), (.+)$", r"\2 \1", name) for name in names)
 
     @property
     def label(self) -> str:
@@ -95,11 +97,6 @@ class Entry:
         title = get["title"] + ("" if get["title"].endswith("?") else ".")
         link = f" {self.link}" if (self.link and "eprint" not in get) or "doi" in get else ""
         return f"{who}. {title} {', '.join(part for part in parts if part)}.{link}"
-
-
-def _in_order(name: str) -> str:
-    family, comma, given = name.partition(", ")
-    return f"{given} {family}" if comma else name
 
 
 _ACCENTS = {"'": "\u0301", "`": "\u0300", '"': "\u0308", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
@@ -159,7 +156,8 @@ def _entry(lines: list[str]) -> Entry:
     key, kind, fields = head["key"], head["kind"], {}
     for line in lines[1:-1]:
         field = _FIELD.fullmatch(line)
-        if field is None or not _balanced(field["value"]) or field["name"] in fields:
+        depths = [*accumulate((sign == "{") - (sign == "}") for sign in field["value"])] if field else [-1]
+        if field is None or min(depths) < 0 or depths[-1] or field["name"] in fields:
             raise FormatError(f"bibliography: {key}: {quoted(line)} is not a field like 'title = {{A title}},'")
         form = _FORMS.get(field["name"])
         if form is not None and form.fullmatch(field["value"]) is None:
@@ -170,15 +168,6 @@ def _entry(lines: list[str]) -> Entry:
     if missing:
         raise FormatError(f"bibliography: {key} has no {' and no '.join(missing)}")
     return Entry(key, kind, MappingProxyType(fields))
-
-
-def _balanced(value: str) -> bool:
-    depth = 0
-    for sign in value:
-        depth += (sign == "{") - (sign == "}")
-        if depth < 0:
-            return False
-    return depth == 0
 
 
 @cache

@@ -8,8 +8,19 @@ import numpy as np
 
 from demele.core.columns import Missing
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.kinds import CodeNames, Data, FactorNoise, Groups, Kinds, checked_flag, checked_name, suggestion
+from demele.core.kinds import (
+    CodeNames,
+    Data,
+    FactorNoise,
+    Groups,
+    Kinds,
+    checked_count,
+    checked_flag,
+    checked_name,
+    suggestion,
+)
 from demele.core.lazy import SAMPLE
+from demele.core.table_columns import items_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +92,7 @@ class Codes(_Given):
             raise InputError("reduce", f"expected None or 'pca1', got {quoted(self.reduce)}")
         if self.align is not None:
             checked_name(self.align, "align", ("rotation", "whitening"))
-        if isinstance(self.sample, bool) or not isinstance(self.sample, int | np.integer) or self.sample < 4:
-            raise InputError("sample", f"expected a number of rows of at least 4, got {quoted(self.sample)}")
+        checked_count(self.sample, "sample", 4)
         if not isinstance(self.name, str):
             raise InputTypeError("name", f"expected a string, got {quoted(self.name)}")
 
@@ -188,12 +198,6 @@ class CodeGroups:
         """The columns of the groups of one column, in their order."""
         return [self.columns[place][0] for place in self.alone]
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The name of the group of each column."""
-        group_of = {column: name for name, own in zip(self.names, self.columns, strict=True) for column in own}
-        return tuple(group_of[column] for column in range(len(group_of)))
-
 
 def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
     """Validate groups of columns.
@@ -266,14 +270,8 @@ def slots_as_groups(codes: Any, code_groups: object) -> tuple[Any, object]:
 def _of_mapping(groups: Mapping[Any, Any], names: Sequence[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for name, columns in groups.items():
-        own = [columns] if isinstance(columns, str | int | np.integer) else columns
-        if isinstance(own, range | np.ndarray):
-            own = list(own)
-        if not isinstance(own, list | tuple):
-            raise InputTypeError(
-                "groups",
-                f"expected the columns of group {quoted(name)} as numbers or names, got {type(columns).__name__}",
-            )
+        expected = f"the columns of group {quoted(name)} as numbers or names"
+        own = [columns] if isinstance(columns, str | int | np.integer) else items_of(columns, "groups", expected)
         if not own:
             raise InputError("groups", f"group {quoted(name)} has no column; leave it out")
         if str(name) in found:

@@ -334,28 +334,28 @@ def _columns(text: str) -> list[int | str]:
     return list(map(number_or_name, items_in(text)))
 
 
+def _named(text: str, example: str, *, last: bool = False) -> tuple[str, str]:
+    """Read NAME=TEXT; ``last``: up to the last sign, which names may hold."""
+    name, mark, rest = text.rpartition("=") if last else text.partition("=")
+    if not mark or not name.strip() or not rest.strip():
+        raise InputError(f"expected NAME=..., such as {example}, got {quoted(text)}")
+    return unquoted(name), rest.strip()
+
+
 def pairs_in(text: str, example: str = "size=continuous") -> dict[str, str]:
     """Read NAME=VALUE,NAME=VALUE."""
-    pairs = [item.rpartition("=") for item in items_in(text)]
-    if not all(mark and name for name, mark, _ in pairs):
-        raise InputError(f"expected NAME=VALUE, such as {example}, got {quoted(text)}")
-    names = [unquoted(name) for name, _, _ in pairs]
-    found: dict[str, str] = joined({}, *({name: pair[2].strip()} for name, pair in zip(names, pairs, strict=True)))
+    found: dict[str, str] = joined({}, *(dict([_named(item, example, last=True)]) for item in items_in(text)))
     return found
 
 
 def _group(text: str) -> dict[str, list[int | str]]:
-    name, mark, columns = text.partition("=")
-    if not mark or not name.strip():
-        raise InputError(f"expected NAME=COLUMNS, such as circle=z1,z2, got {quoted(text)}")
-    return {unquoted(name): _columns(columns)}
+    name, columns = _named(text, "circle=z1,z2")
+    return {name: _columns(columns)}
 
 
 def _run(text: str) -> dict[str, list[str]]:
-    name, mark, pattern = text.partition("=")
-    if not mark or not name.strip() or not pattern:
-        raise InputError(f"expected NAME=FILES, such as 'beta4=runs/beta4-*.npy', got {quoted(text)}")
-    return {unquoted(name): [pattern]}
+    name, pattern = _named(text, "'beta4=runs/beta4-*.npy'")
+    return {name: [pattern]}
 
 
 def joined(first: Any, *others: Any) -> Any:

@@ -1,5 +1,6 @@
 """The door for labels and predictions: whatever came in goes out as class indices in one vocabulary, or is refused."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,8 @@ Indices = NDArray[np.int32]
 ALL_CORRECT = "All given labels are correct."
 #: The largest class that is a number.
 LARGEST = 2**63 - 1
+#: A value of NumPy within a list or a mapping.
+_OF_NUMPY = re.compile(r"np\.(?:\w+\(([^()]*)\)|(True|False)_)")
 DECODE = "numpy.char.decode(values, 'utf-8')"
 
 
@@ -275,16 +278,8 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
 
         return Vocabulary(tuple(np.sort(pd.unique(labels)).tolist()))
     if isinstance(classes, str | bytes | set | frozenset | Mapping) or not isinstance(classes, Iterable):
-        letters = ", ".join(repr(letter) for letter in classes[:3]) if isinstance(classes, str) else ""
-        more = ", ..." if isinstance(classes, str) and len(classes) > 3 else ""
-        raise InputTypeError(
-            "classes",
-            f"expected a sequence of classes in the order wanted, such as ['cat', 'dog'], got "
-            f"{type(classes).__name__}"
-            + (
-                f" {classes!r}; if each letter is a class, pass list({classes!r}): [{letters}{more}]" if letters else ""
-            ),
-        )
+        got = f"{type(classes).__name__} {quoted(classes)}"
+        raise InputTypeError("classes", f"expected a sequence of classes, such as ['cat', 'dog'], got {got}")
     read = read_labels(items_of(classes, "classes", "a sequence of classes"), "classes")
     items = tuple(_item(read, i) for i in range(read.size))
     if len(set(items)) < len(items):
@@ -307,17 +302,8 @@ def shown(items: Sequence[object], at_most: int = 6) -> str:
 
 def plain_text(value: object) -> str:
     """Return what a message shows of a value: that of a NumPy number or string is what it would be in plain Python."""
-    if isinstance(value, np.generic):
-        return repr(value.item())
-    if isinstance(value, list | tuple | dict) and "..." in quoted(value):  # it holds itself, or much
-        return quoted(value)
-    if type(value) is list:
-        return "[" + ", ".join(map(plain_text, value)) + "]"
-    if type(value) is tuple:
-        return "(" + ", ".join(map(plain_text, value)) + ("," if len(value) == 1 else "") + ")"
-    if type(value) is dict:
-        return "{" + ", ".join(f"{plain_text(key)}: {plain_text(one)}" for key, one in value.items()) + "}"
-    return quoted(value)
+    said = quoted(value)
+    return said if isinstance(value, str) else _OF_NUMPY.sub(r"\1\2", said)
 
 
 def refuse_unjudged(

@@ -384,11 +384,6 @@ class RepresentationComparison(Result):
         """Names of the representations."""
         return tuple(each.name for each in self.evaluations)
 
-    @property
-    def unit(self) -> Literal["rows", "runs"]:
-        """What intervals are over: rows of the same source, or training runs (with ``n_bootstrap``, rows too)."""
-        return "runs" if self.models else "rows"
-
     def __getitem__(self, name: str) -> Evaluation:
         for evaluation in self.evaluations:
             if evaluation.name == name:

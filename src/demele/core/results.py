@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError, NotEnoughData, UnknownNameError, quoted, short_words
-from demele.core.kinds import checked_count, is_number, suggestion
+from demele.core.kinds import checked_count, suggestion
 from demele.core.lazy import Later
 from demele.core.result import Result, TableResult, page_of, plain
 from demele.core.score_documents import evaluation_document, score_document
@@ -102,9 +102,6 @@ class Alignment(TableResult):
 
     def __post_init__(self) -> None:
         """Compute the gap."""
-        for part in ("raw", "aligned"):
-            if not is_number(getattr(self, part)):
-                raise InputTypeError(part, f"expected a number, got {type(getattr(self, part)).__name__}")
         object.__setattr__(self, "gap", self.aligned - self.raw)
 
     def headline(self) -> str:
@@ -673,15 +670,15 @@ class ScoreCurve(TableResult):
     unit: str
 
     def __init__(self, evaluations: Iterable[tuple[int, Evaluation]], *, unit: str = "epoch") -> None:
-        points = tuple(evaluations)
-        for point in points:
-            pair = tuple(point) if isinstance(point, tuple | list) else ()
-            moment = isinstance(pair[0], int | np.integer) if len(pair) == 2 else False
-            if not moment or isinstance(pair[0], bool) or not isinstance(pair[1], Evaluation):
-                raise InputTypeError(
-                    "evaluations", f"expected pairs of a number and an Evaluation, got {quoted(point)}"
-                )
-        object.__setattr__(self, "points", tuple((int(moment), evaluation) for moment, evaluation in points))
+        points = []
+        for point in evaluations:
+            match point:
+                case (int() | np.integer() as moment, Evaluation() as evaluation) if not isinstance(moment, bool):
+                    points.append((int(moment), evaluation))
+                case _:
+                    expected = "expected pairs of a number and an Evaluation"
+                    raise InputTypeError("evaluations", f"{expected}, got {quoted(point)}")
+        object.__setattr__(self, "points", tuple(points))
         object.__setattr__(self, "unit", str(unit))
 
     def __len__(self) -> int:

@@ -122,23 +122,14 @@ class Chance:
 
     def __post_init__(self) -> None:
         """Compute the chance level, its standard deviation over permutations, and the p-value."""
-        known = self._known
+        values, sign = np.array(self.values, dtype=np.float64), 1.0 if self.higher_is_better else -1.0
+        few = self.undefined_share > MOST_UNDEFINED  # to speak for all
+        known = values[:0] if few else values[~np.isnan(values)]
+        as_good = 1 + self.failed + int(np.sum(~(sign * values < sign * self.observed)))
+        p_value = math.nan if few or math.isnan(self.observed) else as_good / (1 + self.failed + len(values))
         object.__setattr__(self, "mean", float(np.mean(known)) if len(known) else math.nan)
         object.__setattr__(self, "std", float(np.std(known, ddof=1)) if len(known) > 1 else math.nan)
-        object.__setattr__(self, "p_value", self._p_value())
-
-    @property
-    def _known(self) -> Floats:
-        """The scores that there are; none where too many are missing to speak for all."""
-        values = np.array(self.values, dtype=np.float64)
-        return values[~np.isnan(values)] if self.undefined_share <= MOST_UNDEFINED else values[:0]
-
-    def _p_value(self) -> float:
-        if math.isnan(self.observed) or self.undefined_share > MOST_UNDEFINED:
-            return math.nan
-        sign = 1.0 if self.higher_is_better else -1.0
-        as_good = self.failed + sum(not sign * value < sign * self.observed for value in self.values)
-        return (1 + as_good) / (1 + self.failed + len(self.values))
+        object.__setattr__(self, "p_value", p_value)
 
     @property
     def beats_score(self) -> bool:

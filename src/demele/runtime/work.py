@@ -15,7 +15,7 @@ from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from demele.core.errors import InputTypeError, WorkerError
+from demele.core.errors import WorkerError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -193,8 +193,6 @@ def completed(
     [1, 2]
     """
     if executor is not None:
-        if not callable(getattr(executor, "submit", None)):
-            raise InputTypeError("executor", f"expected one with a method submit, got {type(executor).__name__}")
         with lost_workers_told("executor"):
             yield from _executed(function, iter(items), executor)
     elif n_jobs == 1:

@@ -16,7 +16,6 @@ from demele.report.document import (
     Cell,
     Choice,
     Document,
-    Figure,
     Graph,
     Heat,
     Images,
@@ -29,7 +28,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.renderers.tables import depths_of, shown_tables, table_of, with_subject
+from demele.report.renderers.tables import depths_of, ends_of, shown_tables, table_of, with_subject
 from demele.report.words import (
     is_minor,
     is_missing,
@@ -117,17 +116,16 @@ _LONG = 60
 
 
 def _strips(one: Strips) -> Html:
-    marks = [mark for strip in one.rows for mark in strip.marks]
-    bars = [0.0] if any(mark.kind == "bar" for mark in marks) else []
-    zero = [] if one.zero is None else [one.zero]
-    low, high = one.ends or range_of([*bars, *zero, *(end for mark in marks for end in (mark.at, mark.to))])
+    low, high = ends_of(one)
     axis = ticks(low, high, one.form)
     places = [share_of(at, low, high) for at, _ in axis]
     step = f"--o:{places[0]}%;--s:{round(places[1] - places[0], 3)}%" if len(places) > 1 else ""
     style = ";".join(filter(None, [step, "" if one.zero is None else f"--z:{share_of(one.zero, low, high)}%"]))
     has_text, has_pill = any(row.text for row in one.rows), any(row.pill for row in one.rows)
     rows = (_strip(strip, low, high, has_text, has_pill) for strip in one.rows)
-    sides = h("div", h("span", _sides(one, low, high), class_="sides")) if one.sides else None
+    left, right, at = *(one.sides or ("", "")), share_of(one.zero or 0.0, low, high)
+    ways = h("span", "← ", left, style=f"right:{100 - at}%"), h("span", right, " →", style=f"left:{at}%")
+    sides = h("div", h("span", ways, class_="sides")) if one.sides else None
     scale = h("span", (h("span", text, style=f"left:{place}%") for place, (_, text) in zip(places, axis, strict=True)))
     foot = h("div", h("span", scale, h("em", one.axis) if one.axis else None, class_="axis"))
     kind = "plot" + " zero" * (one.zero is not None) + " long" * (len(one.rows) > _LONG)
@@ -158,12 +156,6 @@ def _mark(mark: Mark, low: float, high: float) -> Html | None:
     return h("i", class_=f"{mark.kind} c{mark.series}", style=place)
 
 
-def _sides(one: Strips, low: float, high: float) -> list[Html]:
-    left, right = one.sides or ("", "")
-    place = share_of(one.zero or 0.0, low, high)
-    return [h("span", "← ", left, style=f"right:{100 - place}%"), h("span", right, " →", style=f"left:{place}%")]
-
-
 def _legend(series: Mapping[int, str], kind: str = "dot") -> Html | None:
     items = (h("span", h("i", class_=f"{kind} c{number}"), text) for number, text in series.items())
     return h("p", items, class_="legend", aria_hidden="true") if series else None
@@ -171,7 +163,7 @@ def _legend(series: Mapping[int, str], kind: str = "dot") -> Html | None:
 
 def _lines(one: Lines) -> Html:
     every = [end for line in one.lines for part in (line.y, line.low or (), line.high or ()) for end in part]
-    low, high = range_of([*every, *([] if one.zero is None else [one.zero])])
+    low, high = range_of([*every, one.zero])
     left, right = range_of([*(x for line in one.lines for x in line.x), *(x for x, _ in one.at)], room=0.02)
 
     def path(x: Sequence[float], y: Sequence[float | None], *, dots: bool = False) -> str:
@@ -247,15 +239,6 @@ def _graph(one: Graph) -> Html:
     )
     drawing = h("svg", links, viewBox="0 0 100 100", preserveAspectRatio="none")
     return h("div", h("div", drawing, nodes, class_="net"), class_="scroll", aria_hidden="true")
-
-
-def drawing(one: Strips | Lines | Graph) -> Html:
-    """Return a figure without its caption."""
-    if isinstance(one, Strips):
-        return _strips(one)
-    if isinstance(one, Lines):
-        return _lines(one)
-    return _graph(one)
 
 
 _ASSETS = Path(__file__).parents[1] / "assets"
@@ -337,27 +320,30 @@ def _note(note: Notice) -> Html:
 
 def block(one: Block) -> Html:
     """Return a block of a document as HTML."""
-    if isinstance(one, str):
-        return h("p", one)
-    if isinstance(one, Table):
-        return _captioned(one.caption, table(one), kind="table")
-    if isinstance(one, Choice) and len(one.of) == 1:
-        return h("", (map(block, blocks) for blocks in one.of.values()))
-    if isinstance(one, Choice):
-        panels = (h("div", h("h4", title), map(block, blocks), class_="panel") for title, blocks in one.of.items())
-        return h("div", panels, class_="choice", data_label=one.label)
-    return _figure(one)
-
-
-def _figure(one: Figure) -> Html:
-    if isinstance(one, Heat):
-        return _heat(one)
-    if isinstance(one, Matrix):
-        return _matrix(one)
-    if isinstance(one, Images):
-        return _images(one)
+    match one:
+        case str():
+            return h("p", one)
+        case Table():
+            return _captioned(one.caption, table(one), kind="table")
+        case Choice() if len(one.of) == 1:
+            return h("", (map(block, blocks) for blocks in one.of.values()))
+        case Choice():
+            panels = (h("div", h("h4", title), map(block, blocks), class_="panel") for title, blocks in one.of.items())
+            return h("div", panels, class_="choice", data_label=one.label)
+        case Heat():
+            return _heat(one)
+        case Matrix():
+            return _matrix(one)
+        case Images():
+            return _images(one)
+        case Strips():
+            drawing = _strips(one)
+        case Lines():
+            drawing = _lines(one)
+        case Graph():
+            drawing = _graph(one)
     values = h("details", h("summary", "As a table"), table(table_of(one)), class_="values")
-    return _captioned(one.caption, drawing(one), values, kind=type(one).__name__.lower())
+    return _captioned(one.caption, drawing, values, kind=type(one).__name__.lower())
 
 
 def _captioned(caption: str, *inside: Html | None, kind: str) -> Html:

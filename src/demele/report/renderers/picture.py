@@ -12,8 +12,8 @@ from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Strips
 from demele.report.renderers.html import slug
-from demele.report.renderers.tables import depths_of, figures_of
-from demele.report.words import cut, is_missing, plain, range_of, ticks, written
+from demele.report.renderers.tables import depths_of, ends_of, figures_of
+from demele.report.words import cut, is_missing, plain, ticks, written
 
 _PURPOSE = "a picture for a paper"
 _COLOURS = ("#0072b2", "#c2500a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480", "black")
@@ -119,10 +119,7 @@ def _axis(axis: Any, low: float, high: float, form: str, label: str) -> None:
 
 def _strips(ax: Any, one: Strips) -> None:
     rows = one.rows[:_MOST_ROWS]
-    marks = [mark for strip in rows for mark in strip.marks]
-    zeros = [0.0] if any(mark.kind == "bar" for mark in marks) else []
-    zeros += [] if one.zero is None else [one.zero]
-    low, high = one.ends or range_of([*zeros, *(end for mark in marks for end in (mark.at, mark.to))])
+    low, high = ends_of(one)
     for row, strip in enumerate(rows):
         for mark in strip.marks:
             _mark(ax, row, mark, low, high)

@@ -20,7 +20,7 @@ from demele.report.document import (
     Strips,
     Table,
 )
-from demele.report.words import is_missing, joined, plain, sentence_of, written
+from demele.report.words import is_missing, joined, plain, range_of, sentence_of, written
 
 #: What the marks of a strip are called in its table.
 _KINDS = {"bar": "Value", "span": "Interval", "dot": "Value", "tick": "Mark"}
@@ -62,6 +62,13 @@ def with_subject(note: Notice) -> str:
 def unnamed(note: Notice) -> list[str]:
     """Return the names that a note is about and that its text does not have."""
     return [name for name in note.about if plain(name) not in plain(note.text)]
+
+
+def ends_of(one: Strips) -> tuple[float, float]:
+    """Return the ends of the axis of strips: those that are given, or room for all marks and the zero."""
+    marks = [mark for strip in one.rows for mark in strip.marks]
+    zeros = [0.0] * any(mark.kind == "bar" for mark in marks)
+    return one.ends or range_of([*zeros, one.zero, *(end for mark in marks for end in (mark.at, mark.to))])
 
 
 def depths_of(one: Heat) -> NDArray[np.float64]:
