@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Annotated, Any
 
@@ -332,23 +333,29 @@ def agreement(
         return [table.means(read_beside(one, table, argument)) for one in several]
 
     means = table.means()
-    nulls = [] if null is None else read(null, "null")
     weights = resamples(rng_for(seed, "agreement", len(means)), len(means), draws)
-    matrices = {"all": _matrix("all", table, [means], weights, level)}
+    asked: dict[str, tuple[Any, ...]] = {"all": ([means], weights)}
     if table.collapsed is not None and (~table.collapsed).sum() > 1:
         kept = means[~table.collapsed]
-        fewer = resamples(rng_for(seed, "agreement", len(kept), "kept"), len(kept), draws)
-        matrices["without collapsed"] = _matrix("without collapsed", table, [kept], fewer, level)
-    if nulls:
-        matrices["permuted"] = _matrix("permuted", table, nulls, weights, level)
+        asked["without collapsed"] = [kept], resamples(rng_for(seed, "agreement", len(kept), "kept"), len(kept), draws)
+    if null is not None and (nulls := read(null, "null")):
+        asked["permuted"] = nulls, weights
     if table.groups is not None:
-        matrices["within groups"] = _matrix("within groups", table, [means], weights, level, table.groups)
+        asked["within groups"] = [means], weights, table.groups
+    matrices = {name: _matrix(name, table, level, *given) for name, given in asked.items()}
     if halves is not None and (not isinstance(halves, list | tuple) or len(halves) != 2):
         raise InputError("halves", "expected two tables, of the scores on either half of the rows")
     if not isinstance(again, Mapping | None):
         raise InputTypeError("again", f"expected tables by name, got {type(again).__name__}")
     parts = None if halves is None else read(halves, "halves")
-    repeated = _repeated(table, means, parts, {str(name): read(one, "again") for name, one in (again or {}).items()})
+    # what was done several times: scores by configuration, metric and time
+    runs = table.runs()
+    repeated = {"seeds": runs} if runs.shape[2] > 1 else {}
+    if parts is not None:
+        repeated["halves of the rows"] = np.stack(parts, axis=-1)
+    for name, one in (again or {}).items():
+        tables = read(one, "again")
+        repeated[str(name)] = np.stack([means, *tables] if len(tables) == 1 else tables, axis=-1)
     return Agreement(
         metrics=table.metrics,
         matrices=matrices,
@@ -370,27 +377,23 @@ def agreement(
 def _matrix(
     name: str,
     table: ScoreTable,
+    level: float,
     several: Sequence[Scores],
     weights: NDArray[np.float64],
-    level: float,
     groups: NDArray[np.intp] | None = None,
 ) -> RankMatrix:
     """Return the matrix of taus of a table, or of the mean taus of several, over the same resamples."""
-
-    def mean_taus(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        if groups is None:
-            return np.asarray(np.mean([weighted_taus(means, counts) for means in several], axis=0))
-        return np.asarray(np.mean([weighted_taus_within(means, groups, counts) for means in several], axis=0))
-
+    taus_of: Any = weighted_taus if groups is None else partial(weighted_taus_within, groups=groups)
     configurations = weights.shape[1]
-    tau, draws = mean_taus(np.ones((1, configurations)))[0], mean_taus(weights)
-    n = np.min([counted(means) for means in several], axis=0)
-    untied = np.min([untied_rows(means) for means in several], axis=0)
+    (tau, *_), draws = (
+        np.mean([taus_of(means, weights=counts) for means in several], axis=0)
+        for counts in (np.ones((1, configurations)), weights)
+    )
+    n, untied = (np.min([of(means) for means in several], axis=0) for of in (counted, untied_rows))
     low, high = tau_intervals(tau, draws, n, level=level, untied=untied)
     chances = np.full(tau.shape, np.nan)
     if len(several) == 1:
-        within = None if groups is None else int(groups.max()) + 1
-        chances = p_values(several[0]) if within is None else p_values_within(tau, n, within)
+        chances = p_values(several[0]) if groups is None else p_values_within(tau, n, int(groups.max()) + 1)
     return RankMatrix(
         name=name,
         metrics=table.metrics,
@@ -406,19 +409,6 @@ def _matrix(
 
 
 # Stability -----------------------------------------------------------------------------------------------------------
-
-
-def _repeated(
-    table: ScoreTable, means: Scores, halves: Sequence[Scores] | None, again: Mapping[str, Sequence[Scores]]
-) -> dict[str, NDArray[np.float64]]:
-    """Return what was done several times, by its name: scores by configuration, metric and time."""
-    runs = table.runs()
-    found = {"seeds": runs} if runs.shape[2] > 1 else {}
-    if halves is not None:
-        found["halves of the rows"] = np.stack(halves, axis=-1)
-    for name, tables in again.items():
-        found[name] = np.stack([means, *tables] if len(tables) == 1 else list(tables), axis=-1)
-    return found
 
 
 def _matrix_stability(values: NDArray[np.float64]) -> float:

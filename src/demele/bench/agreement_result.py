@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -193,10 +194,6 @@ def _printed(result: "Agreement") -> list[PublishedAgreement]:
     return [published_agreement(key) for key in result.comparable()]
 
 
-#: What is said of a pair, from the strongest.
-CLEAR, ALONE, UNTOLD, UNDEFINED = "significant", "significant alone", "not significant", "undefined"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairAgreement:
     """Kendall's tau-b between the scores of two metrics.
@@ -265,11 +262,7 @@ class RankMatrix:
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The names of each pair."""
-        return tuple((self.metrics[one], self.metrics[other]) for one, other in zip(*self._places, strict=True))
-
-    @property
-    def _places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        return column_pairs(len(self.metrics))
+        return tuple(combinations(self.metrics, 2))
 
     @property
     def _alphas(self) -> tuple[float, float]:
@@ -283,8 +276,8 @@ class RankMatrix:
         before, corrected = self._alphas
         alone = (self.p_value <= before) & ~((self.low <= 0) & (self.high >= 0))
         clear = alone & (self.p_value <= corrected)
-        found = np.select([np.isnan(self.tau), clear, alone], [UNDEFINED, CLEAR, ALONE], default=UNTOLD)
-        return tuple(map(str, found))
+        names = ["undefined", "significant", "significant alone"]
+        return tuple(map(str, np.select([np.isnan(self.tau), clear, alone], names, default="not significant")))
 
     @property
     def lines(self) -> tuple[float, float]:
@@ -312,7 +305,7 @@ class RankMatrix:
         import pandas as pd
 
         square = np.zeros((len(self.metrics),) * 2)
-        square[self._places] = getattr(self, what)
+        square[column_pairs(len(self.metrics))] = getattr(self, what)
         square += square.T
         np.fill_diagonal(square, {"p_value": 0.0, "n": math.nan}.get(what, 1.0))
         return pd.DataFrame(square, index=self.metrics, columns=self.metrics)

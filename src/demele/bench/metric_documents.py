@@ -1,5 +1,6 @@
 """What a characterisation of metrics says: its document."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +21,8 @@ from demele.bench.stored import (
     unpacked,
 )
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Findings, Verdict
-from demele.core.errors import InputError, UnknownNameError, quoted
-from demele.core.kinds import suggestion
+from demele.core.errors import InputError
+from demele.core.kinds import checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result, about
@@ -197,13 +198,9 @@ def _headline(shown: _Shown, own: "Sequence[Row]") -> str:
 
 
 def _published_sentence(shown: _Shown) -> str:
-    counts = agreement(shown.result.verdicts) if _is_of_the_review(shown) else {"cells": 0}
-    told = f"{counts.get('agree')} of {count(counts['cells'], 'verdict')} agree with the published table of the review."
-    return told if counts["cells"] else ""
-
-
-def _is_of_the_review(shown: _Shown) -> bool:
-    return shown.result.protocol == "review2022"  # the printed tables were made with these settings
+    counts = agreement(shown.result.verdicts)
+    told = f"{counts['agree']} of {count(counts['cells'], 'verdict')} agree with the published table of the review."
+    return told if counts["cells"] and shown.result.protocol == "review2022" else ""
 
 
 def _seeds(seeds: Mapping[str, int]) -> str:
@@ -220,7 +217,13 @@ def _notes(shown: _Shown) -> Iterator[Notice]:
         yield from [Notice(unknown, "warning", [name(item.name)])] * (item.claims is None)
         yield from [Notice(binned, "info", [name(item.name)])] * (item.discretises is None)
         yield from [Notice(f"draws without a seed: it {drifts}", "warning", [name(item.name)])] * bool(drifts)
-    yield from _without_value(shown.result)
+    for item in shown.result.candidates:
+        curves = [curve for (metric, _), curve in shown.result.curves.items() if metric == item.name]
+        reasons = Counter(" ".join(reason.split()) for curve in curves for own in curve.reasons for reason in own)
+        if reasons:
+            calls = count(sum(sum(curve.n) + sum(curve.failed) for curve in curves), "call")
+            told = joined((f"{reason} ({times:,})" for reason, times in reasons.most_common()), most=_MOST_REASONS)
+            yield Notice(f"no value in {reasons.total():,} of {calls}: {told}", "warning", [name(item.name)])
     for row, found in shown.rows:
         fewer = found.fewer(row.members[0].name)
         if fewer is not None:
@@ -231,25 +234,16 @@ def _notes(shown: _Shown) -> Iterator[Notice]:
             yield Notice("states no expectation (wanted=...), so there is no verdict", about=[name(scenario.title)])
 
 
-def _without_value(result: "Characterisation") -> Iterator[Notice]:
-    """Yield how many calls of each metric gave no value, and why."""
-    for item in result.candidates:
-        curves = [curve for (metric, _), curve in result.curves.items() if metric == item.name and not curve.declined]
-        reasons = Counter(" ".join(reason.split()) for curve in curves for own in curve.reasons for reason in own)
-        if reasons:
-            calls = sum(sum(curve.n) + sum(curve.failed) for curve in curves)
-            told = joined((f"{reason} ({times:,})" for reason, times in reasons.most_common()), most=_MOST_REASONS)
-            yield Notice(
-                f"no value in {reasons.total():,} of {count(calls, 'call')}: {told}", "warning", [name(item.name)]
-            )
-
-
 # Tables and matrices --------------------------------------------------------------------------------------------------
 
 
 def _table(shown: _Shown, own: "Sequence[Row]") -> Table:
     """Return the metrics, those of the user first, with how many criteria each meets."""
     groups = {title: shown.of_group(group) for group, title in (("review", "Review"), ("added", "Added"))}
+
+    def claims(one: "tuple[Row, Characterisation]") -> str:
+        return ", ".join(dict.fromkeys(of for item in one[0].members for of in item.claims or ("not stated",)))
+
     columns: list[Column[tuple[Row, Characterisation]]] = [
         ("Metric", "text", lambda one: name(one[0].title) + " (stored)" * (one[1] is not shown.result)),
         *((title, "text", lambda one, of=of: _share(shown, one[0], of)) for title, of in groups.items() if of),
@@ -257,7 +251,7 @@ def _table(shown: _Shown, own: "Sequence[Row]") -> Table:
         ("Inconclusive", "count", lambda one: shown.tally(one[0])["inconclusive"]),
         ("Chance level", "number?", lambda one: (shown.card(one[0])["chance"] or {}).get("mean")),
         ("Seconds of a call", "number?", lambda one: shown.card(one[0])["seconds"]),
-        ("Claims", "text?", lambda one: ", ".join(dict.fromkeys(_claims(one[0])))),
+        ("Claims", "text?", claims),
     ]
     ordered = sorted(shown.rows, key=lambda one: (not one[0].own, -_share(shown, one[0], shown.criteria).order))
     said = []
@@ -266,11 +260,6 @@ def _table(shown: _Shown, own: "Sequence[Row]") -> Table:
             found = [name(one.title) for one in shown.criteria if shown.statuses(row).get(one.name) == status]
             said += [f"{name(row.title)} {verb} {joined(found, most=12)}."] if found else []
     return listed("Metrics", ordered, columns, " ".join(said))
-
-
-def _claims(row: "Row") -> Iterator[str]:
-    for item in row.members:
-        yield from item.claims or ("not stated",)
 
 
 def _share(shown: _Shown, row: "Row", criteria: Sequence[Criterion]) -> Pill:
@@ -346,12 +335,11 @@ def _line(found: "Characterisation", metric: str, scenario: "Scenario", title: s
     if curve is None or curve.declined is not None or not any(curve.n) or not set(scenario.severities) <= set(measured):
         return None
     points = [curve.point(measured.index(severity), found.level) for severity in scenario.severities]
-    mean, low, high = ([_known(point[what]) for point in points] for what in ("mean", "low", "high"))
+    mean, low, high = (
+        [None if point[what] != point[what] else float(f"{point[what]:.4g}") for point in points]
+        for what in ("mean", "low", "high")
+    )
     return Line(title, scenario.severities, mean, low, high)
-
-
-def _known(value: float) -> float | None:
-    return None if value != value else float(f"{value:.4g}")
 
 
 def _curves(shown: _Shown) -> Choice:
@@ -376,7 +364,7 @@ def _curves(shown: _Shown) -> Choice:
 
 def _published(shown: _Shown) -> Section:
     """Return our verdicts and scores next to those of the review."""
-    if not _is_of_the_review(shown):
+    if shown.result.protocol != "review2022":  # the printed tables were made with these settings
         return NOTHING
     import pandas as pd
 
@@ -474,13 +462,8 @@ class Characterisation(Findings, Result):
         UnknownNameError
             With the nearest names.
         """
-        rows, criteria = [item.name for item in self.rows], [item.name for item in self.criteria]
-        if row not in rows:
-            raise UnknownNameError("row", f"unknown metric {row!r}{suggestion(str(row), rows)}")
-        if criterion not in criteria:
-            raise UnknownNameError(
-                "criterion", f"unknown criterion {criterion!r}{suggestion(str(criterion), criteria)}"
-            )
+        checked_name(row, "row", [item.name for item in self.rows])
+        checked_name(criterion, "criterion", [item.name for item in self.criteria])
         return next(item for item in self.verdicts if (item.row, item.criterion) == (row, criterion))
 
     def table(self, group: str | None = None) -> "pd.DataFrame":
@@ -493,9 +476,9 @@ class Characterisation(Findings, Result):
         """
         import pandas as pd
 
+        if group is not None:
+            checked_name(group, "group", ("review", "added"))
         names = [item.name for item in self.criteria if group in (None, item.group)]
-        if group not in (None, "review", "added"):
-            raise InputError("group", f"expected 'review' or 'added', got {quoted(group)}")
         found = {(item.row, item.criterion): item.status for item in self.verdicts}
         return pd.DataFrame(
             [[found[row.name, name] for name in names] for row in self.rows],
@@ -541,16 +524,13 @@ class Characterisation(Findings, Result):
         import pandas as pd
 
         lines = []
-        for scenario in self.scenarios:
-            for item in self.candidates:
-                curve = self.curves[item.name, scenario.name]
-                if curve.declined is not None:
-                    continue
-                for place, severity in enumerate(scenario.severities):
-                    mean, low, high, count = curve.point(place, self.level).values()
-                    spread = float(curve.values[place].std(ddof=1)) if count > 1 else float("nan")
-                    label = scenario.label(place)
-                    lines.append((scenario.name, severity, label, item.name, mean, low, high, spread, count))
+        for scenario, item in itertools.product(self.scenarios, self.candidates):
+            curve = self.curves[item.name, scenario.name]
+            for place, severity in enumerate(scenario.severities if curve.declined is None else ()):
+                mean, low, high, count = curve.point(place, self.level).values()
+                spread = float(curve.values[place].std(ddof=1)) if count > 1 else float("nan")
+                label = scenario.label(place)
+                lines.append((scenario.name, severity, label, item.name, mean, low, high, spread, count))
         columns = ["scenario", "severity", "label", "metric", "mean", "low", "high", "std", "seeds"]
         return pd.DataFrame(lines, columns=columns)
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -361,12 +362,8 @@ class PublishedAgreement:
         taus of its column, but some have those of its row. So the upper triangle is read, and results are given without
         these pairs, too.
         """
-        first, second = column_pairs(len(self.metrics))
-        return tuple(
-            (self.metrics[one], self.metrics[other])
-            for one, other in zip(first, second, strict=True)
-            if self.printed[one, other] != self.printed[other, one]
-        )
+        unlike = self.table() != self.table("column")
+        return tuple(pair for pair in combinations(self.metrics, 2) if unlike.loc[pair])
 
     def tau(self, first: str, second: str) -> float:
         """Return the tau of two metrics in the upper triangle."""
@@ -398,9 +395,6 @@ class Measured(NamedTuple):
     value: float
     low: float
     high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:z.3f} [{self.low:z.3f}, {self.high:z.3f}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, get_args
 
 import numpy as np
@@ -315,22 +314,18 @@ class Plan:
     def rounds(self) -> list[tuple[Version, Asked, Contender]]:
         """Return the rounds of the run: one method, asked about all pairs, on one noisy version, for one measure."""
         every = itertools.product(self.versions, self.asked, self.contenders)
-        return [
-            (version, asked, contender) for version, asked, contender in every if asked.measure in contender.measures
-        ]
+        return [one for one in every if one[1].measure in one[2].measures]
 
     def tasks(self) -> list[Task[tuple[Setting, Contender]]]:
         """Return the rounds as tasks; those on one version, for one measure, share a setting."""
-        every = itertools.product(self.versions, self.asked)
-        settings = {(version.wanted, asked): self.setting(version, asked) for version, asked in every}
-        return [
-            Task(
-                key=decision_key(version, asked, contender),
-                about=(settings[version.wanted, asked], contender),
-                label=f"{contender.name} at {version.wanted:.3g} noise",
-            )
-            for version, asked, contender in self.rounds()
-        ]
+        settings: dict[tuple[float, Asked], Setting] = {}
+        tasks = []
+        for version, asked, contender in self.rounds():
+            key, label = decision_key(version, asked, contender), f"{contender.name} at {version.wanted:.3g} noise"
+            if (version.wanted, asked) not in settings:
+                settings[version.wanted, asked] = self.setting(version, asked)
+            tasks.append(Task(key=key, about=(settings[version.wanted, asked], contender), label=label))
+        return tasks
 
     @property
     def identity(self) -> dict[str, str | int]:
@@ -389,8 +384,18 @@ def planned(
             "classifiers err."
         )
         notes.append(Note(code="classifiers-annotate", message=message, severity="warning"))
-    make = _maker(kind, true_labels, annotations, legitimacy, data.vocabulary, seed)
-    made = {rate: make(rate=rate) for rate in rates}
+    if not callable(kind) and kind not in ("feature", "uniform"):
+        raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
+    if kind == "uniform" and annotations is not None:
+        raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
+    made: dict[float, Any] = {}
+    for rate in rates:
+        if callable(kind):
+            made[rate] = kind(true_labels.copy(), rate, seed)
+        elif kind == "feature":
+            made[rate] = add_feature_noise(true_labels, annotations, rate, legitimacy=legitimacy)
+        else:
+            made[rate] = add_uniform_noise(true_labels, rate, classes=data.vocabulary.classes, seed=seed)
     return Plan(
         clean=data,
         versions=tuple(_version(rate, one, data) for rate, one in made.items()),
@@ -403,21 +408,6 @@ def planned(
         noise=f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind,
         notes=tuple(notes),
     )
-
-
-def _maker(
-    kind: object, truth: NDArray[Any], annotations: object, legitimacy: object, words: Vocabulary, seed: int
-) -> Callable[..., Any]:
-    """Return what makes labels of a rate."""
-    if callable(kind):
-        return lambda rate: kind(truth.copy(), rate, seed)
-    if not isinstance(kind, str) or kind not in ("feature", "uniform"):
-        raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
-    if kind == "feature":
-        return partial(add_feature_noise, truth, annotations, legitimacy=legitimacy)
-    if annotations is not None:
-        raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
-    return partial(add_uniform_noise, truth, classes=words.classes, seed=seed)
 
 
 def _version(wanted: float, made: Any, data: Labelled) -> Version:

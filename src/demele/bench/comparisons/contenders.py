@@ -244,27 +244,22 @@ def _of_every_pair(function: Callable[..., Any], name: str, wants_known: bool, s
         expert=expert,
     )
     verdicts = []
+    more = {"known": known} if wants_known else {}
     for place, (first, second) in enumerate(setting.pairs):  # noqa: B007 the expert counts by it
         try:
-            said = function(
-                predictions[first], predictions[second], labels, **({"known": known} if wants_known else {})
-            )
+            said = function(predictions[first], predictions[second], labels, **more)
         except Exception as error:
             pair = f"baseline {data.names[first]!r}, candidate {data.names[second]!r}, noise rate {setting.rate:g}"
             raise InputError("methods", f"{name!r} raised {type(error).__name__}: {error} ({pair})") from error
-        verdicts.append(_verdict(said, name))
+        said = getattr(said, "verdict", said)
+        if isinstance(said, bool | np.bool_):  # whether the candidate is taken
+            said = "candidate" if said else "inconclusive"
+        if said not in _VERDICTS:
+            expected = f"one of {', '.join(_VERDICTS)}, True, or a Decision"
+            raise InputError("methods", f"{name!r} must return {expected}; got {quoted(said)}")
+        verdicts.append(said)
     found = np.array(verdicts)
     return Decided(found == "candidate", found == "baseline", len(seen) / max(1, len(verdicts)))
-
-
-def _verdict(said: Any, name: str) -> str:
-    said = getattr(said, "verdict", said)
-    if isinstance(said, bool | np.bool_):  # whether the candidate is taken
-        return "candidate" if said else "inconclusive"
-    if said not in _VERDICTS:
-        expected = f"one of {', '.join(_VERDICTS)}, True, or a Decision"
-        raise InputError("methods", f"{name!r} must return {expected}; got {quoted(said)}")
-    return str(said)
 
 
 # demele's methods -----------------------------------------------------------------------------------------------------
@@ -279,10 +274,6 @@ Error = Annotated[float, between(0, 0.5, "()")]
 def _noise(setting: Setting, noise: Noise) -> Any:
     """Return the noise that a method gets: a precision or a recall needs more than the rate."""
     return setting.transition if noise == "transition" or setting.asked.measure != "accuracy" else setting.rate
-
-
-def _overlap(setting: Setting) -> Decided:
-    return setting.decided("overlap")
 
 
 def _worst_case_overlap(setting: Setting, noise: Noise = "rate") -> Decided:
@@ -384,7 +375,7 @@ def _sequential(
 #: The methods that can take part, and the inputs of each; their options, what these can be and their usual values are
 #: those of a function.
 _FAMILIES: dict[str, tuple[Callable[..., Decided], str]] = {
-    "overlap": (_overlap, "nothing"),
+    "overlap": (lambda setting: setting.decided("overlap"), "nothing"),
     "worst-case-overlap": (_worst_case_overlap, "the noise"),
     "hard-rows": (_hard_rows, "a ranking of the instances"),
     "cleaned": (_cleaned, "a simulated cleaning"),
@@ -440,7 +431,12 @@ def contender(name: str) -> Contender:
     family, _, inside = name.strip().partition("(")
     decide, inputs = _FAMILIES[checked_name(family := family.strip(), "methods", _FAMILIES)]
     _, *known = inspect.signature(decide).parameters.values()
-    given = _options(name, inside or ")")
+    try:
+        call = ast.parse(f"dict({inside or ')'}", mode="eval").body
+        words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
+        given = {str(word.arg): ast.literal_eval(word.value) for word in words}
+    except (SyntaxError, ValueError) as error:
+        raise InputError("methods", f"expected options such as audit(labels=250), got {quoted(name)}") from error
     for option, value in given.items():
         found = next((one for one in known if one.name == option), None)
         if found is None:
@@ -465,15 +461,6 @@ def contender(name: str) -> Contender:
     )
 
 
-def _options(name: str, text: str) -> dict[str, Any]:
-    try:
-        call = ast.parse(f"dict({text}", mode="eval").body
-        words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
-        return {str(word.arg): ast.literal_eval(word.value) for word in words}
-    except (SyntaxError, ValueError) as error:
-        raise InputError("methods", f"expected options such as audit(labels=250), got {quoted(name)}") from error
-
-
 def chosen_contenders(methods: object) -> tuple[Contender, ...]:
     """Return the contenders for names and functions, each once; None is every method of the library.
 
@@ -486,20 +473,19 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
     if isinstance(methods, str | Contender) or callable(methods):
         methods = [methods]
     named = (
-        methods if isinstance(methods, Mapping) else dict(enumerate(items_of(methods, "methods", "names or functions")))
+        list(methods.items())
+        if isinstance(methods, Mapping)
+        else [(None, one) for one in items_of(methods, "methods", "names or functions")]
     )
     chosen: dict[str, Contender] = {}
-    for name, method in named.items():
-        if isinstance(method, Contender):
-            found = method
-        elif isinstance(method, str):
-            found = contender(method)
-        elif callable(method):
-            own = str(name) if isinstance(methods, Mapping) else None
-            found = own_contender(method, name=own, taken=[*_FAMILIES, *chosen])
-        else:
+    for name, method in named:
+        if not isinstance(method, Contender | str) and not callable(method):
             problem = f"expected a name or a function (baseline, candidate, labels), got {quoted(method)}"
             raise InputTypeError("methods", problem)
+        found = contender(method) if isinstance(method, str) else method
+        if not isinstance(found, Contender):
+            own = None if name is None else str(name)
+            found = own_contender(found, name=own, taken=[*_FAMILIES, *chosen])
         chosen.setdefault(found.name, found)
     if not chosen:
         raise InputError("methods", "expected at least one name or function, got none")

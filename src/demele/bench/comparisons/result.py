@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.contenders import CLEANINGS, CORRECTIONS, REFERENCES, Decided, ordered_pairs
+from demele.bench.comparisons.contenders import REFERENCES, Decided, ordered_pairs
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import UnknownNameError
 from demele.core.kinds import checked_name
@@ -24,44 +24,6 @@ if TYPE_CHECKING:
 
 
 # What a comparison of comparison methods says: its document -----------------------------------------------------------
-
-PUBLISHED_SOURCE = (
-    "Benjelloun, tables 6.2 to 6.5: 100 convolutional neural fabrics on 12 000 images of CIFAR-10, 5% of the labels "
-    "made wrong by artificial annotators"
-)
-PUBLISHED_NOISE = 0.05
-#: Type I, type II, agreement in percent; "class" is the source's class 0.
-_PUBLISHED = {
-    ("accuracy", "overlap"): (1.62, 1.58, 98.39),
-    ("accuracy", "worst-case-overlap"): (0.0, 66.82, 71.45),
-    ("accuracy", "hard-rows"): (0.0, 52.61, 77.53),
-    ("precision", "overlap"): (1.24, 1.50, 98.64),
-    ("precision", "worst-case-overlap"): (0.0, 11.94, 94.36),
-    ("recall", "overlap"): (1.30, 1.35, 98.68),
-    ("recall", "worst-case-overlap"): (0.0, 30.51, 85.57),
-}
-#: The same of accuracies after each of the :data:`CLEANINGS`, by correction.
-_CLEANED = (
-    ((1.59, 1.32, 98.53), (0.34, 5.79, 97.33), (0.56, 3.90, 98.01), (0.51, 2.34, 98.71)),
-    ((1.53, 1.02, 98.69), (0.71, 2.60, 98.48), (0.76, 2.06, 98.69), (0.86, 1.32, 98.94)),
-    ((2.20, 1.68, 98.02), (0.51, 9.22, 95.77), (0.32, 5.65, 97.40), (0.25, 2.77, 98.68)),
-    ((2.35, 2.32, 97.67), (0.34, 9.39, 95.80), (0.60, 6.08, 97.06), (0.37, 3.05, 98.48)),
-    ((3.02, 3.00, 96.99), (0.18, 16.58, 92.82), (0.39, 8.87, 95.99), (0.42, 4.28, 97.93)),
-    ((1.50, 1.30, 98.59), (0.83, 2.65, 98.39), (0.88, 2.18, 98.57), (1.09, 1.51, 98.73)),
-)
-
-
-def published() -> list[dict[str, Any]]:
-    """Return the printed rows: measure, method, noise rate, type I, type II and agreement in percent."""
-    cleaned = {
-        ("accuracy", f"cleaned({rates}{correction})"): figures
-        for rates, printed in zip(CLEANINGS, _CLEANED, strict=True)
-        for correction, figures in zip(CORRECTIONS, printed, strict=True)
-    }
-    names = ("measure", "method", "noise", "type_1", "type_2", "agreement")
-    rows = ((*key, PUBLISHED_NOISE, *figures) for key, figures in {**_PUBLISHED, **cleaned}.items())
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
 
 #: The noise rate that is shown first, if it was measured.
 _USUAL_RATE = 0.05
@@ -113,7 +75,6 @@ def methods_document(result: "MethodComparison") -> Document:
             Section("Pairwise results", [_COLOURS_MEAN, _images(result, first, shown)]),
             Section("Curves", [Choice("Measure", {one: [figures[one]] for one in others})]),
             Section("Indicators of the classifiers", _indicators(result)),
-            Section("Published results", [_published(result)]),
         ],
         methods=[
             f"Error rates of {count(methods, 'comparison method')} were measured with demele [@demele]",
@@ -278,25 +239,6 @@ def _table(result: "MethodComparison", measure: str, shown: float) -> Table:
     return listed(caption, _at(result, measure, shown).values(), columns, first=40)
 
 
-def _published(result: "MethodComparison") -> Table:
-    """Return the figures of the source next to ours; it has no other reference than overlap."""
-    printed = published() if result.reference == "overlap" else ()
-    known = {(row["measure"], row["noise"], row["method"]): row for row in printed}
-    pairs = [(one, known.get((one.measure.partition(" ")[0], one.noise, one.method))) for one in result.tallies]
-    rows = [
-        (
-            *(_title(result, one.method), name(one.measure), row["type_1"] / 100, _share(one.type_1)),
-            *(1 - row["type_2"] / 100, _power(one)),
-        )
-        for one, row in pairs
-        if row is not None
-    ]
-    columns = {"Method": "text", "Measure": "text", "Type I, published": "percent", "Type I": "percent"}
-    columns |= {"Power, published": "percent", "Power": "percent"}
-    note = f"Source: {PUBLISHED_SOURCE}. Data, classifiers and noise differ: compare the order of the methods."
-    return Table("Published error rates", columns, rows, note)
-
-
 #: What a cell of a matrix holds, by its number; the source's colours are blue, black, red and white.
 OUTCOMES = ("same model", "both keep the baseline", "both take the candidate", "type I", "type II")
 
@@ -421,13 +363,11 @@ class MethodComparison(Result):
         known = [one.name for one in fields(Tally)][4:]
         for argument, value, among in (("figure", figure, known), ("measure", measure, self.measures)):
             checked_name(value, argument, among)
-        rows = {
-            name: {
-                one.noise: getattr(one, figure) for one in self.tallies if (one.method, one.measure) == (name, measure)
-            }
-            for name in self.contenders
-        }
-        kept = {name: row for name, row in rows.items() if row}
+        rows: dict[str, dict[float, float]] = {}
+        for one in self.tallies:
+            if one.measure == measure:
+                rows.setdefault(one.method, {})[one.noise] = getattr(one, figure)
+        kept = {name: rows[name] for name in self.contenders if name in rows}
         return pd.DataFrame.from_dict(kept, orient="index").rename_axis(index="method", columns="noise")
 
     def tally(self, method: str, noise: float, measure: str | None = None) -> Tally:
@@ -491,21 +431,16 @@ def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str
         with np.errstate(divide="ignore", invalid="ignore"):
             return value, _jackknife(100 * left[hits].sum(axis=0) / left[among].sum(axis=0))
 
-    type_1, type_1_se = share([3], [1, 3])
-    type_2, type_2_se = share([4], [2, 4])
-    agreement, agreement_se = share([1, 2], [1, 2, 3, 4])
+    figures: dict[str, Any] = {}
+    for one, hits, among in (("type_1", [3], [1, 3]), ("type_2", [4], [2, 4]), ("agreement", [1, 2], [1, 2, 3, 4])):
+        figures[one], figures[f"{one}_se"] = share(hits, among)
     reversed_pairs = (found.candidate & truth.baseline) | (found.baseline & truth.candidate)
     return Tally(
         method=method,
         measure=measure,
         noise=column.wanted,
         rate=column.rate,
-        type_1=type_1,
-        type_2=type_2,
-        agreement=agreement,
-        type_1_se=type_1_se,
-        type_2_se=type_2_se,
-        agreement_se=agreement_se,
+        **figures,
         n_type_1=counts[3],
         n_type_2=counts[4],
         n_kept=counts[1] + counts[3],

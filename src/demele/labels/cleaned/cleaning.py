@@ -94,11 +94,9 @@ class Cleaning(Result):
     ) -> None:
         flags = np.array(as_column(suspect, "suspect"))
         if flags.ndim != 1 or flags.dtype != bool:
-            raise InputTypeError(
-                "suspect",
-                f"expected one flag (True or False) per label, got shape {flags.shape} of type "
-                f"{flags.dtype}; from row numbers: suspect = numpy.zeros(n, dtype=bool); suspect[rows] = True",
-            )
+            problem = f"expected one flag (True or False) per label, got shape {flags.shape} of type {flags.dtype}"
+            remedy = "from row numbers: suspect = numpy.zeros(n, dtype=bool); suspect[rows] = True"
+            raise InputTypeError("suspect", problem, remedy)
         instead = None if suggested is None else read_labels(suggested, "suggested")
         if instead is not None and instead.size != flags.size:
             raise InputError("suggested", f"expected {flags.size} labels, one per flag of suspect, got {instead.size}")
@@ -167,11 +165,8 @@ class Cleaning(Result):
             suggested, score = (None if one is None else one[chosen] for one in (self.suggested, self.score))
             return replace(self, suspect=self.suspect[chosen], suggested=suggested, score=score, made_from=None)
         except IndexError as error:
-            raise InputError(
-                "rows",
-                f"expected {self.suspect.size} flags, or row numbers up to {self.suspect.size - 1}, got shape "
-                f"{chosen.shape} of {chosen.dtype}",
-            ) from error
+            n, got = self.suspect.size, f"shape {chosen.shape} of {chosen.dtype}"
+            raise InputError("rows", f"expected {n} flags, or row numbers up to {n - 1}, got {got}") from error
 
     def kept(self, y: object) -> CleanedLabels:
         """Drop the suspects, even where there is a suggestion.
@@ -297,11 +292,8 @@ def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> 
         What messages call the labels.
     """
     if cleaning.made_from is not None and cleaning.made_from != label_digest(labels):
-        raise InputError(
-            "cleaning",
-            f"it was made from other labels than {argument}, or from these in another order; pass the labels "
-            "that were cleaned, row by row, or clean these",
-        )
+        problem = f"it was made from other labels than {argument}, or from these in another order"
+        raise InputError("cleaning", problem, "pass the labels that were cleaned, row by row, or clean these")
 
 
 def read_cleaned(y: object, cleaning: Cleaning) -> NDArray[Any]:
@@ -310,11 +302,9 @@ def read_cleaned(y: object, cleaning: Cleaning) -> NDArray[Any]:
     if given.size != cleaning.suspect.size:
         raise InputError("y", f"expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")
     if cleaning.suggested is not None and given.dtype != cleaning.suggested.dtype:
-        raise InputError(
-            "y",
-            f"expected classes like the suggested ones, such as {shown(cleaning.suggested[:1].tolist())}, got "
-            f"{shown(given[:1].tolist())}; pass the labels that were cleaned",
-        )
+        like, got = (shown(one[:1].tolist()) for one in (cleaning.suggested, given))
+        problem = f"expected classes like the suggested ones, such as {like}, got {got}"
+        raise InputError("y", problem, "pass the labels that were cleaned")
     check_made_from(cleaning, given, "y")
     return given
 

@@ -76,19 +76,15 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
         )
         return None, (Note(code="read-as-features", message=message, severity="warning"),)
     if off.size:
+        problem = f"{off.size} of {len(values)} rows are not probabilities (in [0, 1], sum 1 within {WRITTEN:g})"
+        problem += f", first row {off[0]}, which adds up to {sums[off[0]]:g}"
         raise InputError(
-            _ARGUMENT,
-            f"{off.size} of {len(values)} rows are not probabilities (in [0, 1], sum 1 within {WRITTEN:g}),"
-            f" first row {off[0]}, which adds up to {sums[off[0]]:g}; for scores of the classes pass their softmax, "
-            "for features `kind='features'`",
+            _ARGUMENT, problem, "for scores of the classes pass their softmax, for features `kind='features'`"
         )
     if values.shape[1] != k:
-        raise InputError(
-            _ARGUMENT,
-            f"expected a column of probabilities for each of the {k} classes {shown(words.classes)}, got "
-            f"{values.shape[1]} columns; give all classes, in their order, with `classes=[...]`"
-            + ("" if kind else ", or pass `kind='features'`"),
-        )
+        expected = f"expected a column of probabilities for each of the {k} classes {shown(words.classes)}"
+        remedy = "give all classes, in their order, with `classes=[...]`" + ", or pass `kind='features'`" * (not kind)
+        raise InputError(_ARGUMENT, f"{expected}, got {values.shape[1]} columns", remedy)
     columns = list(range(k))
     if isinstance(words.classes[0], str) and set(table.names) == set(words.classes):
         columns = [table.names.index(str(name)) for name in words.classes]
@@ -120,21 +116,15 @@ def _refuse_other_scales(values: NDArray[np.floating], sums: Floats, kind: Kind 
     if (values >= 0).all() and total > 0:
         percent = abs(total - 100) <= 100 * WRITTEN
         if (np.abs(sums - total) <= total * (WRITTEN if percent else ARITHMETIC)).all():
-            shown_total = 100 if percent else total
-            raise InputError(
-                _ARGUMENT,
-                f"every row adds up to {shown_total:g}, not to 1; if these are probabilities"
-                f"{' in percent' if percent else ', or counts of votes'}, divide them by {shown_total:g}" + other,
-            )
+            total, what = (100.0, " in percent") if percent else (total, ", or counts of votes")
+            problem = f"every row adds up to {total:g}, not to 1"
+            raise InputError(_ARGUMENT, problem, f"if these are probabilities{what}, divide them by {total:g}{other}")
     if (values <= 0).all():
         with np.errstate(under="ignore"):
             exponentials = np.exp(np.asarray(values, dtype=np.float64)).sum(axis=1)
         if (np.abs(exponentials - 1) <= WRITTEN).all():
-            raise InputError(
-                _ARGUMENT,
-                "these look like logarithms of probabilities: no number is above 0, and the exponentials "
-                "of every row add up to 1; pass numpy.exp of them" + other,
-            )
+            problem = "these look like logarithms of probabilities: the exponentials of every row add up to 1"
+            raise InputError(_ARGUMENT, problem, f"pass numpy.exp of them{other}")
 
 
 # How labels are judged ------------------------------------------------------------------------------------------------
@@ -245,11 +235,8 @@ def _answered(
     from sklearn.exceptions import ConvergenceWarning
 
     if probabilities and not hasattr(model, "predict_proba"):
-        raise InputError(
-            "model",
-            f"{type(model).__name__} gives no probabilities, which this method needs; wrap it in scikit-learn's "
-            "CalibratedClassifierCV, or take another",
-        )
+        problem = f"{type(model).__name__} gives no probabilities, which this method needs"
+        raise InputError("model", problem, "wrap it in scikit-learn's CalibratedClassifierCV, or take another")
     present = np.unique(labels)
     values = np.zeros((len(asked), k))
     if present.size == 1:  # many classifiers refuse a single class, and there is nothing to learn
@@ -536,11 +523,8 @@ def clean(
     if probabilities is not None:
         for name in ("model", "folds"):
             if options.pop(name) != _OPTIONS[method][name]:
-                raise InputError(
-                    name,
-                    f"nothing is trained, since `{_ARGUMENT}` was read as probabilities; drop `{name}`, or pass "
-                    "`kind='features'`",
-                )
+                problem = f"nothing is trained, since `{_ARGUMENT}` was read as probabilities"
+                raise InputError(name, problem, f"drop `{name}`, or pass `kind='features'`")
     elif method != "knn":
         models = _models(method, options["model"])
         called = [re.sub(r"\s+", " ", repr(one)).replace("( ", "(").replace("[ ", "[") for one in models]

@@ -256,20 +256,14 @@ def _aligned(given: Any, found: Consensus, argument: str, notes: list[Note]) -> 
     if not isinstance(given, Mapping):
         labels = read_labels(given, argument)
         if labels.size != len(found.items):
-            raise InputError(
-                argument,
-                f"expected {len(found.items)} labels, one per item in their order, got {labels.size}; labels of some "
-                "items need the names of these items",
-            )
+            problem = f"expected {len(found.items)} labels, one per item in their order, got {labels.size}"
+            raise InputError(argument, problem, "labels of some items need the names of these items")
         return found, labels
     place = {str(name): index for index, name in enumerate(found.items)}
     known = [name for name in given if str(name) in place]
     if not known:
-        raise InputError(
-            argument,
-            f"none of its {len(given)} items has an answer, first {str(next(iter(given)))!r}; items are called such as "
-            f"{str(found.items[0])!r}",
-        )
+        problem = f"none of its {len(given)} items has an answer, first {str(next(iter(given)))!r}"
+        raise InputError(argument, problem, f"items are called such as {str(found.items[0])!r}")
     if len(known) < len(given):
         left = f"{len(given) - len(known):,} of {len(given):,} items have no answer and are left out"
         notes.append(Note(code="items-left-out", message=f"`{argument}`: {left}.", severity="warning"))
@@ -281,10 +275,8 @@ def _aligned(given: Any, found: Consensus, argument: str, notes: list[Note]) -> 
 
 def _checked(part: Consensus, gold: NDArray[Any], level: float) -> GoldCheck:
     if not set(gold.tolist()) & set(part.classes):
-        raise InputError(
-            "gold",
-            f"none of its classes, such as {gold.tolist()[0]!r}, is among the answers, such as {part.classes[0]!r}",
-        )
+        classes = f"none of its classes, such as {gold.tolist()[0]!r}"
+        raise InputError("gold", f"{classes}, is among the answers, such as {part.classes[0]!r}")
     correct = {}
     for name, said in (("consensus", part.labels), ("majority", part.majority)):
         right = int(np.count_nonzero(said == gold))

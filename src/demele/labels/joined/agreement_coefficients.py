@@ -466,11 +466,8 @@ def annotator_agreement(
     codes = table.item.astype(np.int64) * table.n_annotators + table.annotator
     first = table.rows(np.unique(codes, return_index=True)[1])  # the first answers, in the order that came
     if first.votes().sum(axis=1).max() < 2:
-        raise NotEnoughData(
-            "annotations",
-            f"expected an item with answers of 2 annotators, got {table.n_answers} answers about "
-            f"{np.unique(table.item).size} items, of one annotator each",
-        )
+        got = f"{table.n_answers} answers about {np.unique(table.item).size} items, of one annotator each"
+        raise NotEnoughData("annotations", f"expected an item with answers of 2 annotators, got {got}")
     votes, times = vote_rows(table)
     terms, coefficients = sums_of(votes, scale, values)
     total = weighted_sums(terms, times[None, :].astype(np.float64))
@@ -582,11 +579,8 @@ def _values(classes: tuple[int | str, ...], scale: Scale) -> Floats:
     except ValueError:
         values = np.full(1, np.nan)
     if not np.isfinite(values).all():
-        raise InputError(
-            "classes",
-            f"expected numbers on a scale of kind {scale!r}, got {shown(classes)}; write numbers for the "
-            "classes, or use `scale='ordinal'` with `classes=[...]` in their order",
-        )
+        remedy = "write numbers for the classes, or use `scale='ordinal'` with `classes=[...]` in their order"
+        raise InputError("classes", f"expected numbers on a scale of kind {scale!r}, got {shown(classes)}", remedy)
     if scale == "ratio" and values.min() < 0:
         raise InputError("classes", f"expected no negative number on a ratio scale, got {shown(classes)}")
     return values

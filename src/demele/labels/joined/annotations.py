@@ -167,9 +167,8 @@ class Annotations:
                 raise InputError("annotators", f"expected {len(rows)} names, one per row, got {len(names)}")
         sizes = sorted({row.size for row in rows})
         if len(sizes) > 1:
-            raise InputError(
-                "annotations", f"expected as many items of each annotator, got from {sizes[0]} to {sizes[-1]}"
-            )
+            got = f"got from {sizes[0]} to {sizes[-1]}"
+            raise InputError("annotations", f"expected as many items of each annotator, {got}")
         places = [_answered(row, no_answer) for row in rows]
         who = np.repeat(np.arange(len(rows)), [place.size for place in places])
         answers = np.concatenate([row[here].astype(object) for row, here in zip(rows, places, strict=True)])
@@ -342,11 +341,8 @@ def read_annotations(
     """
     if isinstance(annotations, Annotations):
         if no_answer is not None:
-            raise InputError(
-                "no_answer",
-                "these annotations are read already; give it where they are made, as in "
-                "Annotations.from_matrix(answers, no_answer=...)",
-            )
+            remedy = "give it where they are made, as in Annotations.from_matrix(answers, no_answer=...)"
+            raise InputError("no_answer", "these annotations are read already", remedy)
         if classes is None or tuple(classes) == annotations.classes:
             return annotations
         raise InputError("classes", "the annotations have their own; give them where the annotations are made")
@@ -367,19 +363,14 @@ def read_annotations(
                 raise NotEnoughData("annotations", f"expected at least 1 answer, got {plain_text(no_answer)} only")
             every = vocabulary(read_labels(read["items"], "items")).classes
             return Annotations(*(column[here] for column in read.values()), classes=classes, all_items=every)
+        by_hand = "or pass Annotations(items, annotators, answers)"
         for role, rivals in roles.items():
             if len(rivals) > 1:
-                raise InputError(
-                    "annotations",
-                    f"columns {' and '.join(map(plain_text, rivals))} may all be the {role}; leave out "
-                    "all but one, or pass Annotations(items, annotators, answers)",
-                )
+                problem = f"columns {' and '.join(map(plain_text, rivals))} may all be the {role}"
+                raise InputError("annotations", problem, f"leave out all but one, {by_hand}")
         if any(roles.values()):
-            raise InputError(
-                "annotations",
-                "expected columns item, annotator and answer (or task, worker, label), got "
-                f"{shown(list(names))}; name all three, or pass Annotations(items, annotators, answers)",
-            )
+            expected = "expected columns item, annotator and answer (or task, worker, label)"
+            raise InputError("annotations", f"{expected}, got {shown(list(names))}", f"name all three, {by_hand}")
     return Annotations.from_matrix(annotations, classes=classes, no_answer=no_answer)
 
 
@@ -402,10 +393,8 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
         raise NotEnoughData("annotations", "expected at least 1 annotator, got none")
     for name, row in rows.items():
         if row.ndim != 1:
-            raise InputError(
-                f"annotations, annotator {plain_text(name)}",
-                f"expected one answer per item, got shape {row.shape}; an array is of shape (n_annotators, n_items)",
-            )
+            problem, remedy = f"expected one answer per item, got shape {row.shape}", "(n_annotators, n_items)"
+            raise InputError(f"annotations, annotator {plain_text(name)}", problem, f"an array is of shape {remedy}")
     return list(rows), list(rows.values())
 
 
@@ -425,15 +414,10 @@ def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
     import pandas as pd
 
     if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
-        raise InputError(
-            "items",
-            f"expected some of all_items, {shown(listed.classes)}, got {plain_text(items[0])} at row 0: one "
-            "lists numbers, the other names",
-        )
+        problem = f"expected some of all_items, {shown(listed.classes)}, got {plain_text(items[0])} at row 0"
+        raise InputError("items", f"{problem}: one lists numbers, the other names")
     wrong = np.flatnonzero(pd.Index(listed.classes).get_indexer(pd.Index(items)) < 0)
     if wrong.size:
-        raise InputError(
-            "items",
-            f"{wrong.size} of {items.size} answers are about items that all_items does not list, first "
-            f"{items[wrong[:1]].tolist()[0]!r} at row {wrong[0]}",
-        )
+        first = f"{items[wrong[:1]].tolist()[0]!r} at row {wrong[0]}"
+        problem = f"{wrong.size} of {items.size} answers are about items that all_items does not list, first {first}"
+        raise InputError("items", problem)

@@ -111,11 +111,8 @@ def effective_samples(draws: NDArray[np.floating]) -> Floats:
 def _halves(draws: NDArray[np.floating]) -> Floats:
     given = np.asarray(draws, dtype=np.float64)
     if given.ndim < 2 or given.shape[1] < FEWEST_DRAWS:
-        raise InputError(
-            "draws",
-            f"expected an array of shape (n_chains, n_draws, ...) with at least {FEWEST_DRAWS} draws, got "
-            f"shape {given.shape}",
-        )
+        expected = f"expected an array of shape (n_chains, n_draws, ...) with at least {FEWEST_DRAWS} draws"
+        raise InputError("draws", f"{expected}, got shape {given.shape}")
     half = given.shape[1] // 2
     return np.concatenate([given[:, -2 * half : -half], given[:, -half:]])
 
@@ -448,11 +445,8 @@ def read_item_features(features: Any, annotations: Annotations, model: str, prio
     if hasattr(features, "columns") and hasattr(features, "loc"):
         index, items = list(features.index), list(annotations.items)
         if index != items and len(index) == len(items) and set(index) == set(items):
-            raise InputError(
-                "features",
-                "the index holds the items in another order, and rows are paired by position; pass "
-                "features.loc[list(annotations.items)]",
-            )
+            problem = "the index holds the items in another order, and rows are paired by position"
+            raise InputError("features", problem, "pass features.loc[list(annotations.items)]")
     return (_counts if model == "counts" else _normal)(features, annotations, prior)
 
 
@@ -468,12 +462,9 @@ def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
     wrong = np.flatnonzero(~((table.data >= 0) & (table.data == np.floor(table.data)) & np.isfinite(table.data)))
     if wrong.size:
         row = int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1
-        raise InputError(
-            "features",
-            f"expected counts, whole numbers of 0 or more, got {plural(wrong.size, 'other', 'others')}, first "
-            f"{table.data[wrong[0]]:g} at row {row}, column {table.indices[wrong[0]]}; for measurements pass "
-            "`feature_model='normal'`",
-        )
+        first = f"{table.data[wrong[0]]:g} at row {row}, column {table.indices[wrong[0]]}"
+        problem = f"expected counts, whole numbers of 0 or more, got {plural(wrong.size, 'other', 'others')}"
+        raise InputError("features", f"{problem}, first {first}", "for measurements pass `feature_model='normal'`")
     if not table.data.any():
         raise NotEnoughData("features", "expected at least 1 count above 0, got none")
     model = CountFeatures(table, prior, annotations.k)
@@ -501,8 +492,5 @@ def _normal(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
 
 def _check_size(n_rows: int, annotations: Annotations) -> None:
     if n_rows != annotations.n_items:
-        raise InputError(
-            "features",
-            f"expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}; items "
-            "without an answer are listed by Annotations(..., all_items=...)",
-        )
+        problem = f"expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}"
+        raise InputError("features", problem, "items without an answer are listed by Annotations(..., all_items=...)")

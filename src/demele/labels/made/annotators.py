@@ -383,10 +383,8 @@ def artificial_annotators(
                 break
     wanted = f"an error under {aims.highest:g} and within {aims.tolerance:g} of a multiple of {aims.step:g}"
     if not kept:
-        raise NotEnoughData(
-            "features" if own is None else "models",
-            f"none of {len(tried)} models has {wanted}; their errors go from {min(tried):.4g} to {max(tried):.4g}",
-        )
+        argument, reached = "features" if own is None else "models", f"{min(tried):.4g} to {max(tried):.4g}"
+        raise NotEnoughData(argument, f"none of {len(tried)} models has {wanted}", f"their errors go from {reached}")
     # one near each multiple in turn, until there are enough; the best annotator first
     group = list(kept.values())
     turns = (in_turn(near) if own is None else range(len(group)))[:n_annotators]
@@ -474,11 +472,8 @@ def candidate_annotator(features: Floats, y: Indices, seed: int, aims: ErrorAims
 def _fitted(table: Floats, truth: Indices, name: str, estimator: Any) -> tuple[str, Indices]:
     predictions = fitted_predictions(estimator, table, truth, table)
     if predictions.shape != truth.shape:
-        raise InputError(
-            "models",
-            f"expected one class per instance from {name}, got predictions of shape {predictions.shape} for "
-            f"{truth.size} instances",
-        )
+        got = f"predictions of shape {predictions.shape} for {truth.size} instances"
+        raise InputError("models", f"expected one class per instance from {name}, got {got}")
     if not np.isin(predictions, truth).all():
         raise InputError("models", f"{name} predicts values outside its classes; pass classifiers")
     return name, predictions.astype(np.int32)

@@ -201,12 +201,9 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     difficulty, mistaken = _most_plausible_mistake(coded, votes, trust, len(words))
     wanted, reachable = round(share * true.size), int(np.count_nonzero(difficulty > 0))
     if wanted > reachable:
-        raise InputError(
-            "rate",
-            f"{share:g} of {true.size} instances would be {wanted} wrong labels, but only {reachable} instances "
-            "are wrong for at least one annotator with legitimacy; the highest reachable rate is "
-            f"{reachable / true.size:g}",
-        )
+        problem = f"{share:g} of {true.size} instances would be {wanted} wrong labels, but only {reachable} instances"
+        problem += " are wrong for at least one annotator with legitimacy"
+        raise InputError("rate", problem, f"the highest reachable rate is {reachable / true.size:g}")
     mislabelled = np.zeros(true.size, dtype=bool)
     mislabelled[np.argsort(-difficulty, kind="stable")[:wanted]] = True
     noisy = np.where(mislabelled, mistaken, coded).astype(np.int32)
@@ -329,11 +326,8 @@ def _read_votes(
     for which, row in given.items():
         if rows[which].size != true.size:
             turned = f"; pass {argument}.T" if len(rows) == true.size and not named else ""
-            raise InputError(
-                argument,
-                f"expected {true.size} labels of each {one}, as many as `y` has, got {rows[which].size} of {one} "
-                f"{plain_text(which)}{turned}",
-            )
+            got = f"got {rows[which].size} of {one} {plain_text(which)}{turned}"
+            raise InputError(argument, f"expected {true.size} labels of each {one}, as many as `y` has, {got}")
         check_same_order(row, y, (called[which], "y"))
     words = common_vocabulary([true, *rows.values()])
     coded = words.encode(true, "y")
@@ -405,10 +399,8 @@ def add_uniform_noise(
     words = vocabulary(true, classes=classes)
     coded = words.encode(true, "y")
     if len(words) < 2:
-        raise NotEnoughData(
-            "y",
-            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with `classes=[...]`",
-        )
+        problem = f"expected at least 2 classes, got only {words.classes[0]!r}"
+        raise NotEnoughData("y", problem, "give all classes with `classes=[...]`")
     draws = rng_for(seed, "add_uniform_noise", "wrong").random(true.size)
     shifts = rng_for(seed, "add_uniform_noise", "which").integers(1, len(words), true.size, dtype=np.int32)
     if exact:
@@ -559,26 +551,18 @@ def asymmetric_transition(classes: Sequence[object] | int, confusions: Mapping[A
     for true, given, value in _confusions(confusions):
         row, column = words.index(true, "confusions"), words.index(given, "confusions")
         if row == column:
-            raise InputError(
-                "confusions",
-                f"expected two different classes, got {plain_text(true)} twice; the probability of the "
-                "right label is what the confusions leave",
-            )
+            problem = f"expected two different classes, got {plain_text(true)} twice"
+            raise InputError("confusions", problem, "the confusions leave the probability of the right label")
         if table[row, column]:
-            raise InputError(
-                "confusions",
-                f"expected each confusion once, got {plain_text(true)} as {plain_text(given)} more than once",
-            )
+            got = f"{plain_text(true)} as {plain_text(given)} more than once"
+            raise InputError("confusions", f"expected each confusion once, got {got}")
         name = f"confusions, {plain_text(true)} as {plain_text(given)}"
         table[row, column] = checked_rate(value, name, f"the instances of {plain_text(true)}")
     sums = table.sum(axis=1)
     over = np.flatnonzero(sums > 1 + SUM_TOLERANCE)
     if over.size:
-        raise InputError(
-            "confusions",
-            f"expected probabilities that sum to at most 1 for each true class, got {sums[over[0]]:g} for "
-            f"{words.classes[over[0]]!r}",
-        )
+        got = f"{sums[over[0]]:g} for {words.classes[over[0]]!r}"
+        raise InputError("confusions", f"expected probabilities that sum to at most 1 for each true class, got {got}")
     np.fill_diagonal(table, np.maximum(1 - sums, 0.0))
     return TransitionMatrix(table, words.classes)
 
@@ -636,10 +620,9 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
         matrix = transition
     elif isinstance(transition, TransitionCounts):
         if (transition.counts.sum(axis=1) == 0).any():
+            remedy = "to suppose that they are right, write 1 on their diagonal (counts.to_matrix(empty='right'))"
             raise NotEnoughData(
-                "transition",
-                "some true classes were never counted, so how they are labelled is unknown; "
-                "to suppose that they are right, write 1 on their diagonal (counts.to_matrix(empty='right'))",
+                "transition", "how true classes that were never counted are labelled is unknown", remedy
             )
         matrix = transition.to_matrix()
     else:
@@ -649,27 +632,18 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
             raise type(error)("transition", str(error)) from error
     if matrix.classes is None:
         if matrix.k != len(own):
-            raise InputError(
-                "transition",
-                f"its {matrix.k} classes have no names, and `y` has {len(own)} classes: "
-                f"{shown(own.classes)}; {_NAME_THEM}",
-            )
+            problem = f"its {matrix.k} classes have no names, and `y` has {len(own)} classes: {shown(own.classes)}"
+            raise InputError("transition", problem, _NAME_THEM)
         if isinstance(own.classes[0], str):
-            raise InputError(
-                "transition",
-                "its classes have no names, and those of `y` have, so that its rows may be in any order; "
-                f"{_NAME_THEM}; in sorted order they are "
-                f"{shown(own.classes, _MOST_NAMED)}",
-            )
+            problem = "its classes have no names, and those of `y` have, so that its rows may be in any order"
+            order = f"in sorted order they are {shown(own.classes, _MOST_NAMED)}"
+            raise InputError("transition", problem, f"{_NAME_THEM}; {order}")
         return matrix, own
     known = set(matrix.classes)
     missing = [name for name in own.classes if name not in known]
     if missing:
-        raise InputError(
-            "transition",
-            f"its classes {shown(matrix.classes)} lack {shown(missing)}, which `y` has; "
-            "name the classes of the matrix as `y` does",
-        )
+        problem = f"its classes {shown(matrix.classes)} lack {shown(missing)}, which `y` has"
+        raise InputError("transition", problem, "name the classes of the matrix as `y` does")
     return matrix, Vocabulary(matrix.classes)
 
 
