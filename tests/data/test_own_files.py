@@ -70,9 +70,6 @@ def test_a_table_of_factors_is_read_with_and_without_names(tmp_path: Path) -> No
     assert images.factors().dtypes.astype(str).tolist() == ["float64", "category"]
     np.savez(tmp_path / "named.npz", images=PIXELS, factors=table, factor_names=["width", "side"])
     assert list(open_images(tmp_path / "named.npz").factors()) == ["width", "side"]
-    fields = np.array(list(zip(SHAPES, WIDTHS, strict=True)), dtype=[("shape", "U3"), ("width", "f8")])
-    np.savez(tmp_path / "fields.npz", images=PIXELS, factors=fields)
-    assert open_images(tmp_path / "fields.npz").factors()["shape"].tolist() == SHAPES
 
 
 def test_a_space_that_a_file_names_says_what_its_values_do_not(tmp_path: Path) -> None:

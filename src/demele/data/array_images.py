@@ -9,6 +9,7 @@ import struct
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +31,7 @@ from demele.core.errors import (
 )
 from demele.core.inputs import is_text, read_factors
 from demele.core.lazy import require
-from demele.core.reading import check_characters, parsing, regular_file
+from demele.core.reading import parsing, regular_file
 from demele.core.table_columns import split_columns
 from demele.data.images import ImageSet, digest_of
 from demele.data.space import FactorSpace
@@ -38,8 +39,6 @@ from demele.data.space import FactorSpace
 if TYPE_CHECKING:
     import pandas as pd
 
-
-# What users bring as images: which shapes and numbers are images, and how they become uint8 ---------------------------
 
 # Arrays that lie in files and are read where they are looked at; other processes are sent the place, not the array ----
 
@@ -119,50 +118,40 @@ BLOCK = 8 << 20
 _CHANNELS = (1, 2, 3, 4)
 
 
-def checked_shape(shape: tuple[int, ...], argument: str = "images") -> tuple[int, int, int, int]:
+def checked_shape(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, int, int, int]:
     """Return (n, height, width, channels) of an array of images.
 
     Raises
     ------
+    InputTypeError
+        For texts, dates, complex numbers, and whole numbers that may have any range.
     InputError
         If it has other axes, channels come first, or there are more than 4 of them.
     """
+    if dtype != np.uint8 and dtype.kind not in "bf":
+        remedy = None
+        if dtype.kind in "iu":
+            white = f" by the value of white, such as {np.iinfo(dtype).max}" if dtype.itemsize <= 2 else ""
+            remedy = f"save them as uint8 if they are from 0 to 255, or divide them{white}"
+        told = f"expected uint8, from 0 to 255, floats from 0 to 1, or True and False; got {dtype}"
+        raise InputTypeError("images", told, remedy)
     expected = "expected shape (n, height, width) or (n, height, width, channels)"
     if len(shape) == 2:
-        raise InputError(argument, f"{expected}, got {shape}", "reshape each row to its height and width")
+        raise InputError("images", f"{expected}, got {shape}", "reshape each row to its height and width")
     if len(shape) not in (3, 4) or 0 in shape:
-        raise InputError(argument, f"{expected}, at least one image, got {shape}")
-    if len(shape) == 3:
-        return shape[0], shape[1], shape[2], 1
-    if shape[1] in _CHANNELS and shape[3] not in _CHANNELS:
-        raise InputError(argument, f"{expected}, got {shape}: channels come last", "use images.transpose(0, 2, 3, 1)")
-    if shape[3] not in _CHANNELS:
-        remedy = "use images.transpose(0, 1, 3, 2)" if shape[2] in _CHANNELS else "leave out channels, or average them"
-        raise InputError(argument, f"{expected}, 1 to 4 channels, got {shape}: {shape[3]} channels", remedy)
-    return shape[0], shape[1], shape[2], shape[3]
+        raise InputError("images", f"{expected}, at least one image, got {shape}")
+    n, height, width, channels = (*shape, 1)[:4]
+    if channels not in _CHANNELS:
+        remedy = "use images.transpose(0, 1, 3, 2)" if width in _CHANNELS else "leave out channels, or average them"
+        if height in _CHANNELS:
+            raise InputError(
+                "images", f"{expected}, got {shape}: channels come last", "use images.transpose(0, 2, 3, 1)"
+            )
+        raise InputError("images", f"{expected}, 1 to 4 channels, got {shape}: {channels} channels", remedy)
+    return n, height, width, channels
 
 
-def check_type(dtype: np.dtype[Any], argument: str = "images") -> None:
-    """Refuse what are no pixels: texts, dates, complex numbers, and whole numbers that may have any range.
-
-    Raises
-    ------
-    InputTypeError
-    """
-    if dtype == np.uint8 or dtype.kind in "bf":
-        return
-    expected = "expected uint8, from 0 to 255, floats from 0 to 1, or True and False"
-    if dtype.kind not in "iu":
-        raise InputTypeError(argument, f"{expected}; got {dtype}")
-    most = np.iinfo(dtype).max
-    remedy = "save them as uint8 if they are from 0 to 255"
-    remedy += f", or divide them by the value of white, such as {most}" if dtype.itemsize <= 2 else ", or divide them"
-    raise InputTypeError(argument, f"{expected}; got {dtype}", remedy)
-
-
-def check_values(
-    images: NDArray[Any] | StoredArray, about: Callable[[int], str] = lambda row: "", argument: str = "images"
-) -> None:
+def check_values(images: NDArray[Any] | StoredArray, about: Callable[[int], str]) -> None:
     """Refuse floats outside 0 to 1, and uint8 of 0 and 1 only, which would all be black.
 
     All floats are looked at, a few MB at a time; of uint8 only as many as it takes to see a 2.
@@ -170,10 +159,9 @@ def check_values(
     Parameters
     ----------
     images : array of shape (n, ...)
-        Of a type that :func:`check_type` lets through; may be mapped to a file.
+        Of a type that :func:`checked_shape` lets through; may be mapped to a file.
     about : callable
         Description of an image for the message: its factors.
-    argument : str
 
     Raises
     ------
@@ -188,7 +176,7 @@ def check_values(
                 return
         if largest == 1:
             raise InputError(
-                argument,
+                "images",
                 "expected uint8 from 0 to 255, got 0 and 1 only: all would be black",
                 "multiply them by 255, or save them as True and False",
             )
@@ -213,7 +201,7 @@ def check_values(
         many = f"{plural(n_values, 'value', 'values')} in {plural(len(wrong), 'image', 'images')}"
         at = f"first in image {wrong[0]}" + (f" ({known})" if known else "")
         raise InputError(
-            argument,
+            "images",
             f"expected floats from 0 to 1; {many} {'is' if n_values == 1 else 'are'} not, {at}",
             remedy,
         )
@@ -436,17 +424,13 @@ def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFra
 
 
 def columns_of(path: Path, table: NDArray[Any], names: NDArray[Any] | None = None) -> dict[str, NDArray[Any]]:
-    """Return the columns of the factors of a file, by name: of a structured array, or a table and another array.
+    """Return the columns of the factors of a file, by name: of a table and another array.
 
     Raises
     ------
     FormatError
         If it is no table, or names are not one different text for each column.
     """
-    if table.dtype.names is not None:
-        for name in table.dtype.names:
-            check_characters(f"{path}::factors", table[name])
-        return {name: table[name] for name in table.dtype.names}
     columns = table[:, None] if table.ndim == 1 else table
     if columns.ndim != 2:
         raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {table.shape}")
@@ -502,15 +486,10 @@ def _column(factor: Factor, given: Any) -> Any:
 
 
 def _numbers(levels: Sequence[str]) -> list[Any]:
-    try:
-        return [int(level) for level in levels]  # as a float, one beyond 2^53 would be its neighbour
-    except ValueError:  # some have a point
-        pass
-    try:
-        values = [float(level) for level in levels]
-    except ValueError:  # truth values
-        return list(levels)
-    return [int(value) for value in values] if all(value.is_integer() for value in values) else values
+    for number in (int, float):  # as a float, a whole number beyond 2^53 would be its neighbour
+        with suppress(ValueError):
+            return [number(level) for level in levels]
+    return list(levels)  # truth values
 
 
 class ArrayImages(ImageSet):
@@ -571,8 +550,7 @@ class ArrayImages(ImageSet):
     ) -> None:
         if not isinstance(images, np.ndarray | StoredArray):
             raise InputTypeError("images", f"expected an array, got {type(images).__name__}; use numpy.asarray")
-        check_type(images.dtype)
-        n, height, width, channels = checked_shape(images.shape)
+        n, height, width, channels = checked_shape(images.shape, images.dtype)
         self.stored_white = 255 if images.dtype == np.uint8 else 1
         self._array, self._shape_drawn = images, (height, width, channels)
         table = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -36,8 +36,6 @@ from demele.data.array_images import (
     ArrayImages,
     MappedArray,
     PictureArray,
-    StoredArray,
-    check_type,
     checked_shape,
     columns_of,
     mapped_member,
@@ -61,17 +59,25 @@ if TYPE_CHECKING:
     from demele.data.loaders.published import Factor
 
 
-# The sets of images that demele knows ---------------------------------------------------------------------------------
-
 # What sets of images say: their documents -----------------------------------------------------------------------------
-
-Group: TypeAlias = "tuple[str, VariantFacts]"
 
 
 def image_set_document(result: ImageSetFacts) -> Document:
     """Say what is known of a set of images: its factors, where it comes from, and its licence."""
-    groups = _alike(result.variants)
-    table = _factors(groups)
+    alike: dict[VariantFacts, list[str]] = {}
+    for variant in result.variants:  # those that differ in their names only stand together
+        alike.setdefault(replace(variant, name=""), []).append(variant.name)
+    counts, scope = {}, []
+    for variant, names in alike.items():
+        title = ", ".join(names)
+        counts[title or "Values"] = {one.name: one.size or "any" for one in variant.factors}
+        images = "images" if variant.n is None else count(variant.n, "image")
+        size = f" of {' x '.join(map(str, variant.shape))}" if variant.shape else ""
+        scope.append(f"{images}{size}{title and f' ({title})'}")
+    rows = [
+        (one.name, *(own.get(one.name) for own in counts.values()), _values(one)) for one in result.variants[0].factors
+    ]
+    table = Table("Factors", {"Factor": "text", **dict.fromkeys(counts, "count"), "Range": "text"}, rows)
     facts = [("Open", result.opened_by), ("Files", result.download or "")]
     facts += [("Source", result.provenance), ("Licence", result.licence)]
     return Document(
@@ -80,37 +86,10 @@ def image_set_document(result: ImageSetFacts) -> Document:
         headline=f"{result.name}: {result.title}.",
         sentences=[sentence_of(f"{term}: {text}") for term, text in facts if text],
         table=table,
-        scope=[_images(variant) + (f" ({title})" if title else "") for title, variant in groups],
-        sections=[Section("Data", [table, *(_variant(*group) for group in groups if len(groups) > 1)])],
+        scope=scope,
+        sections=[Section("Data", [table])],
         notes=[Notice(text) for text in result.notes],
     )
-
-
-def _alike(variants: Sequence[VariantFacts]) -> list[Group]:
-    """Return variants by name; those that differ in their names only stand together."""
-    found: dict[VariantFacts, list[str]] = {}
-    for variant in variants:
-        found.setdefault(replace(variant, name=""), []).append(variant.name)
-    return [(", ".join(names), variant) for variant, names in found.items()]
-
-
-def _images(variant: VariantFacts) -> str:
-    images = "images" if variant.n is None else count(variant.n, "image")
-    return f"{images} of {' x '.join(map(str, variant.shape))}" if variant.shape else images
-
-
-def _factors(groups: Sequence[Group]) -> Table:
-    """Return a row for each factor: how many values it has in each variant, and the values of the first."""
-    counts = {title or "Values": {one.name: one.size or "any" for one in variant.factors} for title, variant in groups}
-    ranges = {one.name: _values(one) for _, variant in reversed(groups) for one in variant.factors}
-    names = dict.fromkeys(one.name for _, variant in groups for one in variant.factors)
-    rows = [(factor, *(own.get(factor) for own in counts.values()), ranges[factor]) for factor in names]
-    return Table("Factors", {"Factor": "text", **dict.fromkeys(counts, "count"), "Range": "text"}, rows)
-
-
-def _variant(title: str, variant: VariantFacts) -> Table:
-    rows = [(one.name, one.size or "any", _values(one)) for one in variant.factors]
-    return Table(f"Factors of {title}", {"Factor": "text", "Values": "count", "Range": "text"}, rows)
 
 
 def _values(factor: Factor) -> str:
@@ -373,12 +352,9 @@ def open_images(
         with path.open("rb") as file:
             start = file.read(len(_HDF5))
         if start.startswith(MAGIC_PREFIX):
-            converted = open_converted(path)[0] if is_converted(path) else None
-            if converted is not None and factors is None:
-                return converted
-            if converted is not None:
-                held: Any = converted.stored.rows
-                return _made(path, held, factors, kinds, {})
+            if is_converted(path):
+                converted = open_converted(path)[0]
+                return converted if factors is None else _made(path, converted.stored.rows, factors, kinds, {})
             mapped_array(path)  # it is whole, and holds no objects
             with path.open("rb") as file:
                 header = _image_header(path, read_header(path, file))
@@ -391,9 +367,7 @@ def open_images(
     raise FormatError(path, "expected images in an .npz or .npy of NumPy, or a folder of .png", remedy)
 
 
-def _made(
-    path: Path, images: NDArray[Any] | StoredArray, factors: object, kinds: object, texts: Mapping[str, str]
-) -> ImageSet:
+def _made(path: Path, images: Any, factors: object, kinds: object, texts: Mapping[str, str]) -> ImageSet:
     """Return the set; errors name the file."""
     try:
         space = FactorSpace.from_json(texts["space"]) if "space" in texts else None
@@ -415,8 +389,7 @@ def _made(
 def _image_header(what: object, header: ArrayHeader) -> ArrayHeader:
     """Say of a file what would be said of an argument."""
     try:
-        check_type(header.dtype)
-        checked_shape(header.shape)
+        checked_shape(header.shape, header.dtype)
     except InputError as error:
         raise FormatError(what, str(error.problem), error.remedy) from error
     return header
