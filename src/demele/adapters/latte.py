@@ -10,9 +10,8 @@
 """
 
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,54 +50,21 @@ RegDim = Sequence[int] | None
 
 #: Latte's threshold for the variance of a code (SAP) and for an information (Modularity).
 THRESHOLD = DEAD_CODE
-PROTOCOL = "latte"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceName:
-    """One class of Latte.
-
-    Attributes
-    ----------
-    name, alias : str
-        Of the class, and its short form (empty for Modularity, which has none).
-    metric : str
-        Registered name here.
-    arguments : mapping of str to default
-        Of the class, in its order. Those of both frameworks follow as keywords.
-    native : {"per factor", "per code"}
-        What the metric has natively here. The class returns one value per attribute in either case: a metric per code
-        gives the value of the code that regularises each attribute.
-    """
-
-    name: str
-    alias: str
-    metric: str
-    arguments: Mapping[str, Any]
-    native: str
-
-
-def _source_name(name: str, alias: str, metric: str, **more: Any) -> SourceName:
-    arguments = MappingProxyType({"reg_dim": None, "discrete": False, **more})
-    return SourceName(name=name, alias=alias, metric=metric, arguments=arguments, native=CATALOGUE[metric].native)
-
-
-SOURCE_NAMES: Mapping[str, SourceName] = MappingProxyType(
-    {
-        one.name: one
-        for one in (
-            _source_name("MutualInformationGap", "MIG", "mig", fill_reg_dim=False),
-            _source_name("DependencyAwareMutualInformationGap", "DMIG", "dmig"),
-            _source_name("DependencyAwareLatentInformationGap", "DLIG", "dlig"),
-            _source_name("DependencyBlindMutualInformationGap", "XMIG", "xmig"),
-            _source_name("SeparateAttributePredictability", "SAP", "sap", l2_reg=1.0, thresh=THRESHOLD),
-            _source_name("Modularity", "", "modularity", thresh=THRESHOLD),
-        )
-    }
-)
+_BOTH: Mapping[str, Any] = {"reg_dim": None, "discrete": False}
 #: The bundle: four metrics from one information table, each attribute with its own code in all of them.
 BUNDLE = "DependencyAwareMutualInformationBundle"
-BUNDLE_KEYS: Mapping[str, str] = MappingProxyType({"MIG": "mig", "DMIG": "dmig", "XMIG": "xmig", "DLIG": "dlig"})
+BUNDLE_KEYS: Mapping[str, str] = {"MIG": "mig", "DMIG": "dmig", "XMIG": "xmig", "DLIG": "dlig"}
+#: Classes of Latte: the registered name here, or those of the bundle, and the arguments of the class, in its order.
+#: A class returns one value per attribute: a metric per code gives that of the code that regularises each attribute.
+SOURCE_NAMES: Mapping[str, tuple[str | tuple[str, ...], Mapping[str, Any]]] = {
+    "MutualInformationGap": ("mig", {**_BOTH, "fill_reg_dim": False}),
+    "DependencyAwareMutualInformationGap": ("dmig", _BOTH),
+    "DependencyAwareLatentInformationGap": ("dlig", _BOTH),
+    "DependencyBlindMutualInformationGap": ("xmig", _BOTH),
+    "SeparateAttributePredictability": ("sap", {**_BOTH, "l2_reg": 1.0, "thresh": THRESHOLD}),
+    "Modularity": ("modularity", {**_BOTH, "thresh": THRESHOLD}),
+    BUNDLE: (tuple(BUNDLE_KEYS.values()), _BOTH),
+}
 
 
 def accumulator_keywords(
@@ -147,7 +113,7 @@ def accumulator_keywords(
     if metric == "sap":
         options["sap"] = {"penalty": l2_reg}
     kinds = "categorical" if discrete else "continuous"
-    return {"protocol": PROTOCOL, "kinds": kinds, "reg_dim": given, "options": options}
+    return {"protocol": "latte", "kinds": kinds, "reg_dim": given, "options": options}
 
 
 def per_attribute(
@@ -188,9 +154,7 @@ def per_attribute(
         return modularity_per_code(score, thresh)[codes]
     if score.metric == "sap":
         return _sap(score, reg_dim, 0.0 if discrete else thresh, variances)
-    if score.per_factor is None:
-        raise InputError("score", f"expected a metric with a value per factor, got {score.metric}")
-    return score.per_factor.copy()
+    return np.array(score.per_factor)
 
 
 def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Floats]:
@@ -216,11 +180,6 @@ def code_variances(accumulator: Accumulator) -> Floats | None:
     return np.array([np.var(np.asarray(column, dtype=np.float64)) for column in columns])
 
 
-def checked_threshold(thresh: object) -> float:
-    """Validate ``thresh``: a finite number of at least 0."""
-    return checked_size(thresh, "thresh", zero=True)
-
-
 def _indices(reg_dim: object) -> tuple[int, ...]:
     """Return the codes as whole numbers; whether they exist is known with the first batch."""
     found: list[int] = []
@@ -232,12 +191,10 @@ def _indices(reg_dim: object) -> tuple[int, ...]:
 
 
 def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Floats | None) -> Floats:
-    if score.matrix_values is None or score.per_factor is None:
-        raise InputError("score", f"expected the result of SAP, with a matrix, got {quoted(score)}")
     flat = np.zeros(len(score.code_names), dtype=bool) if variances is None else variances < thresh
     if reg_dim is None and not flat.any():
-        return score.per_factor.copy()
-    own = score.matrix_values.copy()
+        return np.array(score.per_factor)
+    own = np.array(score.matrix_values)
     own[flat] = np.where(np.isnan(own[flat]), np.nan, 0.0)
     d, m = own.shape
     if reg_dim is None:
@@ -256,11 +213,9 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Floats | None)
 
 def modularity_per_code(score: Score, thresh: float) -> Floats:
     """Return the values of all codes, informations below ``thresh`` being 0."""
-    if score.matrix_values is None or score.per_code is None:
-        raise InputError("score", f"expected the result of Modularity, with a matrix, got {quoted(score)}")
     if thresh <= DEAD_CODE:
-        return score.per_code.copy()
-    information = score.matrix_values
+        return np.array(score.per_code)
+    information = np.array(score.matrix_values)
     information = information[:, ~np.isnan(information).all(axis=0)]  # factors that vary
     information = np.where(information < thresh, 0.0, information)
     largest = information.max(axis=1)
@@ -304,7 +259,7 @@ class LatteMetric:
         bound = inspect.signature(cls).bind(*given, **keywords)
         more: dict[str, Any] = bound.arguments.pop("keywords", {})
         own = {**cls.defaults, **bound.arguments}
-        checked_threshold(own.get("thresh", THRESHOLD))
+        checked_size(own.get("thresh", THRESHOLD), "thresh", zero=True)
         meant = {name: value for name, value in own.items() if name != "thresh"}
         return own, accumulator_keywords(cls.metric, **meant), more
 
@@ -324,18 +279,11 @@ class LatteMetric:
 
 def latte_classes(base: type, module: str, framework: str, others: str) -> dict[str, Any]:
     """Return the classes of Latte by name, made of a metric of a framework; ``others`` are some of its arguments."""
-    bundle = "MIG, DMIG, XMIG and DLIG of each attribute from one state: a dict of them by these names."
-    asked: dict[str, tuple[Any, Mapping[str, Any], str]] = {
-        name: (
-            one.metric,
-            one.arguments,
-            f"{CATALOGUE[one.metric].title} of each attribute: {CATALOGUE[one.metric].definition}.",
-        )
-        for name, one in SOURCE_NAMES.items()
-    }
-    asked[BUNDLE] = tuple(BUNDLE_KEYS.values()), {"reg_dim": None, "discrete": False}, bundle
     made = {}
-    for name, (metric, defaults, says) in asked.items():
+    for name, (metric, defaults) in SOURCE_NAMES.items():
+        says = "MIG, DMIG, XMIG and DLIG of each attribute from one state: a dict of them by these names."
+        if isinstance(metric, str):
+            says = f"{CATALOGUE[metric].title} of each attribute: {CATALOGUE[metric].definition}."
         plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
         named = [inspect.Parameter(key, plain, default=value) for key, value in defaults.items()]
         arguments = "".join(f"{key} : {_ARGUMENTS[key]}\n" for key in defaults)
@@ -357,16 +305,14 @@ def _scored(
     metric: str | Sequence[str], z: object, a: object, reg_dim: RegDim, discrete: bool, **more: Any
 ) -> tuple[Any, Accumulator]:
     """Return the result on all rows under Latte's protocol, and what it was computed from."""
-    rows = (
-        len(z)
-        if isinstance(z, Sequence)
-        else (*np.shape(z), 0)[0]
-        if isinstance(z, np.ndarray)
-        else getattr(z, "__len__", int)()
-    )
     keywords = accumulator_keywords(metric, reg_dim=reg_dim, discrete=discrete, **more)
-    held = Accumulator(metric, bound=max(rows, 4), **keywords).update(z, a)
+    held = Accumulator(metric, bound=sys.maxsize, **keywords).update(z, a)
     return held.compute(), held
+
+
+def _of_attributes(metric: str, z: object, a: object, reg_dim: RegDim, discrete: bool, **more: Any) -> Floats:
+    score, _ = _scored(metric, z, a, reg_dim, discrete, **more)
+    return per_attribute(score, reg_dim=reg_dim, discrete=discrete)
 
 
 def mig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False, fill_reg_dim: bool = False) -> Floats:
@@ -391,28 +337,22 @@ def mig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False, fi
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    score, _ = _scored("mig", z, a, reg_dim, discrete, fill_reg_dim=fill_reg_dim)
-    return per_attribute(score, reg_dim=reg_dim, discrete=discrete)
-
-
-def _dependency_aware(metric: str, z: object, a: object, reg_dim: RegDim, discrete: bool) -> Floats:
-    score, _ = _scored(metric, z, a, reg_dim, discrete)
-    return per_attribute(score, reg_dim=reg_dim, discrete=discrete)
+    return _of_attributes("mig", z, a, reg_dim, discrete, fill_reg_dim=fill_reg_dim)
 
 
 def dmig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Floats:
     """Return DMIG of each attribute, code i being that of attribute i by default; arguments as of :func:`mig`."""
-    return _dependency_aware("dmig", z, a, reg_dim, discrete)
+    return _of_attributes("dmig", z, a, reg_dim, discrete)
 
 
 def dlig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Floats:
     """Return DLIG of each attribute's code, by default code i for attribute i; arguments as of :func:`mig`."""
-    return _dependency_aware("dlig", z, a, reg_dim, discrete)
+    return _of_attributes("dlig", z, a, reg_dim, discrete)
 
 
 def xmig(z: object, a: object, reg_dim: RegDim = None, discrete: bool = False) -> Floats:
     """Return XMIG of each attribute, code i being that of attribute i by default; arguments as of :func:`mig`."""
-    return _dependency_aware("xmig", z, a, reg_dim, discrete)
+    return _of_attributes("xmig", z, a, reg_dim, discrete)
 
 
 def sap(
@@ -434,7 +374,7 @@ def sap(
     thresh : float
         Codes with a smaller variance score 0; not looked at for discrete attributes.
     """
-    thresh = checked_threshold(thresh)
+    thresh = checked_size(thresh, "thresh", zero=True)
     score, held = _scored("sap", z, a, reg_dim, discrete, l2_reg=l2_reg)
     variances = None if discrete else code_variances(held)
     return per_attribute(score, reg_dim=reg_dim, discrete=discrete, thresh=thresh, variances=variances)
@@ -455,7 +395,7 @@ def modularity(
         Informations below it (nats) count as 0.
     """
     score, _ = _scored("modularity", z, a, None, discrete)
-    return modularity_per_code(score, checked_threshold(thresh))
+    return modularity_per_code(score, checked_size(thresh, "thresh", zero=True))
 
 
 def dependency_aware_mutual_info_bundle(
@@ -548,7 +488,7 @@ def monotonicity(
     """
     checked_name(liad_mode, "liad_mode", ("forward",))
     checked_name(reduce_mode, "reduce_mode", _REDUCTIONS)
-    values = monotonicity_on(z, a, reg_dim, threshold=checked_threshold(liad_thresh))
+    values = monotonicity_on(z, a, reg_dim, threshold=checked_size(liad_thresh, "liad_thresh", zero=True))
     return _reduced(np.where(np.isnan(values), degenerate_val, values), reduce_mode, of_defined=nanmean)
 
 
