@@ -287,21 +287,34 @@ def read_sheet(
     if found.n != given.size or found.labels != labels_digest(given):
         raise InputError(f"{path}: its rows were drawn from other labels than LABELS holds; give those again")
     (_, head), *lines = read_sheet_rows(path)
-    at = {name: [place for place, cell in enumerate(head) if _name(cell) == name] for name in (KEY, ANSWER)}
-    for name, places in at.items():
-        if len(places) != 1:
-            raise FormatError(f"{path}: expected one column {name}, got {len(places)}")
-    by_key = _rows_by_key(path, lines, at[KEY][0], found)
+    named = [_name(cell) for cell in head]
+    for name in (KEY, ANSWER):
+        if named.count(name) != 1:
+            raise FormatError(f"{path}: expected one column {name}, got {named.count(name)}")
+    remedy = f"the column {KEY} leads back to the test set: put it back as it was written; rows may come in any order"
+    known, by_key = {line.key for line in found.lines}, dict[str, tuple[int, Cells]]()
+    for number, cells in lines:
+        cells += [None] * (len(head) - len(cells))
+        name = _name(cells[named.index(KEY)])
+        if name not in known:
+            raise FormatError(f"{path}: row {number} has no key that was written; {remedy}")
+        first, _ = by_key.setdefault(name, (number, cells))
+        if first != number:
+            raise FormatError(f"{path}: the same key stands in rows {first} and {number}; {remedy}")
+    missing = [(number, line.key) for number, line in enumerate(found.lines, 2) if line.key not in by_key]
+    if missing:
+        number, name = missing[0]
+        told = f"{len(missing)} of {len(known)} rows are missing, first {name}, row {number} as written"
+        raise FormatError(f"{path}: {told}; {remedy}")
     drawn = sorted(found.lines, key=lambda line: line.draw)
-    said = [_at(by_key[line.key][1], at[ANSWER][0]) for line in drawn]
-    unclear = np.array([is_unclear(value, given) for value in said], dtype=bool)
-    labels: list[int | str | None]
+    answers = [by_key[line.key][1][named.index(ANSWER)] for line in drawn]
+    unclear = np.array([is_unclear(value, given) for value in answers], dtype=bool)
+    said = [None if odd or is_empty(value) else class_text(value) for value, odd in zip(answers, unclear, strict=True)]
     if as_known is None:
-        labels = _classes(path, said, unclear, [by_key[line.key][0] for line in drawn], given, classes)
+        labels = _classes(path, said, [by_key[line.key][0] for line in drawn], given, classes)
     else:
-        open_ = [not odd and not is_empty(value) for value, odd in zip(said, unclear, strict=True)]
         with in_file(f"{path}: column {ANSWER}"):
-            labels = [as_known(class_text(value)) if some else None for value, some in zip(said, open_, strict=True)]
+            labels = [None if value is None else as_known(value) for value in said]
     return Answers(
         str(path),
         ANSWER,
@@ -322,80 +335,33 @@ def _name(cell: object) -> str:
     return cell.strip().casefold() if isinstance(cell, str) else ""
 
 
-def _at(cells: Cells, place: int) -> Any:
-    return cells[place] if place < len(cells) else None
-
-
-def _rows_by_key(
-    path: Path, lines: Sequence[tuple[int, Cells]], place: int, key: SheetKey
-) -> Mapping[str, tuple[int, Cells]]:
-    """Return the rows of a sheet by their keys, each with its number in the sheet."""
-    found: dict[str, tuple[int, Cells]] = {}
-    known, strange, twice = {line.key for line in key.lines}, [], []
-    for number, cells in lines:
-        name = _name(_at(cells, place))
-        if name not in known:
-            strange.append(number)
-        elif name in found:
-            twice.append((found[name][0], number))
-        else:
-            found[name] = number, cells
-    faults = []
-    if strange:
-        faults.append(f"{_rows(strange)} no key that was written")
-    if twice:
-        shown = ", ".join(f"{first} and {second}" for first, second in twice[:_SHOWN])
-        faults.append(f"the same key stands in rows {shown}")
-    missing = [(number, line.key) for number, line in enumerate(key.lines, 2) if line.key not in found]
-    if missing:
-        number, name = missing[0]
-        faults.append(f"{len(missing)} of {len(known)} rows are missing, first {name}, row {number} as written")
-    if faults:
-        raise FormatError(
-            f"{path}: {'; '.join(faults)}; the column {KEY} leads back to the test set: put it back as it was written; "
-            "rows may come in any order"
-        )
-    return found
-
-
-def _rows(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_SHOWN])) + (f" and {len(numbers) - _SHOWN} more" * (len(numbers) > _SHOWN))
-    return f"row {shown} has" if len(numbers) == 1 else f"rows {shown} have"
-
-
 def _classes(
     path: Path,
-    said: Sequence[Any],
-    unclear: NDArray[np.bool_],
+    said: Sequence[str | None],
     numbers: Sequence[int],
     given: NDArray[Any],
     classes: Sequence[object] | None,
 ) -> list[int | str | None]:
     """Return the answers as classes; refuse other words, with their rows."""
-    known: dict[str, int | str] = {
+    known: dict[str | None, Any] = {
         class_text(value): value for value in [*dict.fromkeys(given.tolist()), *(classes or ())]
     }
-    alike: dict[str, list[int | str]] = {}
-    for text, value in known.items():
-        alike.setdefault(text.casefold(), []).append(value)
+    alike: dict[str, list[Any]] = {}
+    for name, value in known.items():
+        alike.setdefault(str(name).casefold(), []).append(value)
     if not isinstance(given[0], str) and set(known) <= {"0", "1"}:
         alike |= {"true": [1], "false": [0]}
-    found: list[int | str | None] = []
-    odd = []
-    for value, without, number in zip(said, unclear, numbers, strict=True):
-        text = "" if without or is_empty(value) else class_text(value)
-        near = alike.get(text.casefold(), [])
-        found.append(known.get(text, near[0] if len(near) == 1 else None))
-        if text and found[-1] is None:
-            odd.append((number, text))
+    near = {text: alike.get(text.casefold(), []) for text in said if text is not None}
+    known = {None: None, **{text: ones[0] for text, ones in near.items() if len(ones) == 1}, **known}
+    odd = sorted((number, text) for number, text in zip(numbers, said, strict=True) if text not in known)
     if odd:
-        shown = ", ".join(f"row {number} {quoted(text)}" for number, text in sorted(odd)[:_SHOWN])
+        shown = ", ".join(f"row {number} {quoted(text)}" for number, text in odd[:_SHOWN])
         raise InputError(
             f"{path}: column {ANSWER}: {plural(len(odd), 'answer is', 'answers are')} no class of LABELS: "
             f"{shown}; write a class, unclear, or "
             "nothing; a class that LABELS has nowhere is named in --classes"
         )
-    return found
+    return [known[text] for text in said]
 
 
 # What the expert sees -------------------------------------------------------------------------------------------------
@@ -525,7 +491,7 @@ class RowsToLabel(TableResult):
     """
 
     _kind = "rows to label"
-    _files: ClassVar[Mapping[str, str]] = {".csv": "save", ".tsv": "save", ".xlsx": "save", ".json": "save"}
+    _files: ClassVar[Mapping[str, str]] = {".csv": "save", ".tsv": "save", ".xlsx": "save"}
 
     plan: AuditPlan = field(metadata={"json": False})
     labels: NDArray[Any] = field(metadata={"json": False})
@@ -548,7 +514,7 @@ class RowsToLabel(TableResult):
         return {"kind": self._kind, "design": self.plan.design, "n": self.plan.n, "rows": self._lines()}
 
     def save(self, path: str | Path) -> None:
-        """Write the rows: .csv, .tsv or .json; a sheet with its key next to it: .csv, .tsv or .xlsx.
+        """Write the rows: .csv or .tsv; a sheet with its key next to it: .csv, .tsv or .xlsx.
 
         Raises
         ------
@@ -556,16 +522,13 @@ class RowsToLabel(TableResult):
             For another kind of file.
         """
         path = Path(path)
-        suffix = path.suffix.lower()
-        if (suffix == ".json") if self.key is not None else (suffix == ".xlsx"):
-            kinds = ".csv, .tsv or .xlsx" if self.key is not None else ".csv, .tsv or .json; a sheet (blind) is .xlsx"
-            raise InputError(f"{path}: expected a file called {kinds}")
         if self.key is not None and self.kept is not None:
             write_sheet(path, self.key, self.kept, classes=self.offered)
-        elif suffix == ".json":
-            write_whole(path, json.dumps(self._lines(), indent=1) + "\n")
+        elif path.suffix.lower() in (".csv", ".tsv"):
+            delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+            write_whole(path, answers_text(self._lines(), delimiter=delimiter))
         else:
-            write_whole(path, answers_text(self._lines(), delimiter="\t" if suffix == ".tsv" else ","))
+            raise InputError(f"{path}: expected a file called .csv or .tsv; a sheet (blind) may be .xlsx")
 
     def headline(self) -> str:
         """Return how many rows were drawn."""
