@@ -106,7 +106,7 @@ def test_categories_keep_their_order() -> None:
     ("factors", "more", "told"),
     [
         ({"x": np.arange(12.0), "y": np.arange(5.0)}, {}, "expected one value of each factor per image"),
-        ({"x": WIDTHS[:5]}, {"space": FactorSpace({"x": [0.5, 1.5]})}, "got 12 images and 5 rows"),
+        ({"x": WIDTHS[:5]}, {"space": FactorSpace({"x": [0.5, 1.5]})}, "got 12 and 5"),
     ],
 )
 def test_factors_that_do_not_fit_are_refused(factors: Any, more: Any, told: str) -> None:

@@ -81,7 +81,7 @@ def test_a_cache_never_replaces_a_file_of_others(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs.npy"
     for content in (b"", b"text", files.npz_bytes({"x": np.arange(3)}, packed=False)):
         theirs.write_bytes(content)
-        refuses(InputError, r"theirs.npy was not made by demele, or is", load, made.published, made.path, cache=theirs)
+        refuses(InputError, r"theirs.npy was not made by demele", load, made.published, made.path, cache=theirs)
         assert theirs.read_bytes() == content
     refuses(InputError, r"expected a file that ends in", load, made.published, made.path, cache=tmp_path / "kept.npz")
 

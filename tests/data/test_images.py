@@ -147,8 +147,8 @@ def test_what_is_not_there_is_refused() -> None:
         ),
         (lambda: IMAGES.subset([3, 4]).pairs(5), InputError, "holds 2 rows out of a grid of 24"),
         (lambda: IMAGES.pairs(5, changed=4), InputError, "changed: expected a number of factors from 1 to 3, got 4"),
-        (lambda: ArrayImages(PIXELS).pairs(5), InputError, "pairs: the factors of images are not a grid"),
-        (lambda: ArrayImages(PIXELS).positions([0]), InputError, "positions: the factors of images are not a grid"),
+        (lambda: ArrayImages(PIXELS).pairs(5), InputError, "pairs: factors of images are not a grid"),
+        (lambda: ArrayImages(PIXELS).positions([0]), InputError, "positions: factors of images are not a grid"),
         (lambda: IMAGES.subset([]), InputError, "rows: expected at least 1 row, got none"),
         (lambda: IMAGES.subset([24]), InputError, "rows: expected 0 to 23"),
         (lambda: IMAGES.resized(0), InputError, "size: expected a number of pixels, or (height, width), got 0"),
@@ -159,7 +159,7 @@ def test_what_is_not_there_is_refused() -> None:
         (lambda: ArrayImages(PIXELS[0, 0]), InputError, "images: expected shape (n, height, width) or"),
         (lambda: ArrayImages(PIXELS[:0]), InputError, "images: expected shape (n, height, width) or"),
         (lambda: ArrayImages(PIXELS[:5], space=SPACE), InputError, "expected 24, one per row of the space, got 5"),
-        (lambda: ArrayImages(PIXELS, factors=TABLE), InputError, "per image, got 24 images and 5 rows"),
+        (lambda: ArrayImages(PIXELS, factors=TABLE), InputError, "per image, got 24 and 5"),
     ]
     for call, error, told in call_cases:
         refuses(error, re.escape(told), call)

@@ -266,7 +266,7 @@ def test_cars_that_are_missing_or_of_another_kind(tmp_path: Path) -> None:
         file["im"] = np.zeros(3)
     head = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     path.write_bytes(head + path.read_bytes()[128:])
-    refused(made, "car_004_mesh.mat: a file of MATLAB 7.3, which is HDF5; .* save it with -v6 or -v7")
+    refused(made, "car_004_mesh.mat: a file of MATLAB 7.3; .* save it with -v7")
     path.write_bytes(content)
     (made.path / "list.txt").write_text("car_003_mesh\ncar_001_mesh\ncar_001_mesh\n../../x\n")
     refused(made, "expected 4 different names, found 4, 3 of them different")
@@ -292,7 +292,7 @@ def _norb(folder: Path, part: str, content: bytes) -> Written:
         (
             "info",
             files.matrix_bytes(np.zeros((48, 4), np.int32)),
-            r"info.mat: expected the toys \(4, 6\) of the half 'training', found 0; look at",
+            r"info.mat: expected toys \(4, 6\) of 'training', found 0; is it another",
         ),
         (
             "info",
@@ -366,9 +366,9 @@ def test_files_of_morpho_mnist_that_are_others(tmp_path: Path, name: str, conten
             "mpi3d",
             {"variant": "toys"},
             UnknownNameError,
-            "no variant 'toys'; its variants are 'toy', 'realistic', 'real'",
+            "no variant 'toys'; it has 'toy', 'realistic', 'real'",
         ),
-        ("dsprites", {"variant": "toy"}, UnknownNameError, "dsprites has no variant 'toy'; its variants are none"),
+        ("dsprites", {"variant": "toy"}, UnknownNameError, "dsprites has no variant 'toy'; it has none"),
         (
             "dsprites",
             {"camera": 1},

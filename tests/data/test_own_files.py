@@ -121,7 +121,7 @@ def test_a_set_that_was_converted_keeps_its_factors(tmp_path: Path) -> None:
         ({"images": PIXELS.reshape(12, -1)}, "bad.npz::images: expected shape (n, height, width)"),
         ({"images": PIXELS[:0]}, "at least one image, got (0, 6, 4, 3)"),
         ({"images": PIXELS, "x": WIDTHS[:7]}, "bad.npz::x: expected 12 values, one per image, found 7"),
-        ({"images": PIXELS, "factors": WIDTHS[:7]}, "one row of factors per image, got 12 images and 7 rows"),
+        ({"images": PIXELS, "factors": WIDTHS[:7]}, "one row of factors per image, got 12 and 7"),
         ({"images": PIXELS, "factors": PIXELS}, "bad.npz::factors: expected shape (n, n_factors)"),
         (
             {"images": PIXELS, "factors": WIDTHS, "factor_names": ["x", "y"]},

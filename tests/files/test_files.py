@@ -71,7 +71,7 @@ def test_numbers_in_the_first_line_are_data(folder: Path, warned: list[str]) -> 
 
 def test_a_column_that_starts_with_zero_is_not_guessed(folder: Path, warned: list[str]) -> None:
     Path("labels.csv").write_text("0\n1\n2\n", encoding="utf-8")
-    refuses(FormatError, "may be the name of the column or a value", read_table, "labels.csv", warn=warned.append)
+    refuses(FormatError, "may be a name or a value", read_table, "labels.csv", warn=warned.append)
 
 
 def test_other_delimiters_and_marks(folder: Path, warned: list[str]) -> None:
@@ -117,7 +117,7 @@ def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake(folder: Pat
         ("ragged.json", b"[[1, 2], [3]]", "rows of different lengths"),
         ("columns.json", b'{"a": [1], "b": [1, 2]}', "columns of different lengths"),
         ("wrong.parquet", b"nothing", "not a Parquet file"),
-        ("codes.xyz", b"", "expected a file called .npy"),
+        ("codes.xyz", b"", "expected .npy"),
         ("codes", b"", "got no suffix"),
     ],
 )
@@ -140,6 +140,6 @@ def test_unknown_names_list_what_there_is(folder: Path, warned: list[str]) -> No
     refuses(UnknownNameError, r"run\.npz: holds no array called", read_table, "run.npz::cods", warn=warned.append)
     refuses(UnknownNameError, r"no column called 'q'; it holds z1", read_table, "data.csv::z1,q", warn=warned.append)
     refuses(UnknownNameError, "one array without a name", read_table, "codes.npy::codes", warn=warned.append)
-    refuses(InputError, r"run\.npz: holds 3 arrays \(codes, shape, size\)", read_table, "run.npz", warn=warned.append)
+    refuses(InputError, r"run\.npz: holds arrays codes, shape, size", read_table, "run.npz", warn=warned.append)
     refuses(InputError, r"columns of equal length, got codes", read_table, "run.npz::codes,size", warn=warned.append)
     refuses(InputError, "expected a name after '::'", read_table, "data.csv::", warn=warned.append)

@@ -119,7 +119,7 @@ def test_a_target_may_be_text_and_questions_may_come_in_any_order(tmp_path: Path
         (lambda held: [held[0], {"doc_id": 1}], "line 2: no sample of lm-evaluation-harness"),
         (
             lambda held: [*held, {**held[0], "filter": "strict"}],
-            "holds 2 filters (none, strict); pick one of all logs, such as `filter='none'`",
+            "holds 2 filters (none, strict); pick one by `filter='none'`",
         ),
     ],
 )
@@ -202,8 +202,8 @@ def test_scores_are_kept_and_the_largest_is_predicted(tables: Path) -> None:
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ([1, 2, 2], "1 identifiers stand more than once, first '2' in rows 1 and 2"),
-        ([1, 2, None], "1 row has no identifier, first row 2"),
+        ([1, 2, 2], "'2' identifies rows 1 and 2; each row needs its own"),
+        ([1, 2, None], "no identifier in 1 row, first row 2"),
         ([1, 2, 4], "of 4 in all, gold.csv lacks 1, first '4', a.csv lacks 1, first '3'"),
     ],
 )

@@ -524,7 +524,7 @@ def test_langfuse_categories_are_words_and_scores_by_api_must_be_named(tmp_path:
     refuses(FormatError, "'so-so' is no score", read_scores, path)
     assert read_scores(path, map={"so-so": 0.5}).scores["c"].tolist() == [1, 0.5]
     path = written(tmp_path / "api.json", json.dumps([traced("t1", 1, "API"), traced("t2", 0, "API")]))
-    refuses(InputError, "source API may be a judge's or people's; name the judge's, such as", read_scores, path)
+    refuses(InputError, "source API may be people's; name the judge's, such as", read_scores, path)
     judged = read_scores(path, score="correct")
     assert judged.scores["api"].tolist() == [1, 0]
     people = written(tmp_path / "people.json", json.dumps([traced("t2", 1, "ANNOTATION", name="mine")]))

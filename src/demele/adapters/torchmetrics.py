@@ -359,10 +359,7 @@ def _needs_cuda(group: Any) -> bool:
 
 def _bytes(state: Tensor) -> bytes:
     if state.dtype != torch.uint8 or state.ndim != 1:
-        raise InputError(
-            f"{STATE}: expected a tensor of bytes (uint8, one dimension), got {state.dtype} of shape "
-            f"{tuple(state.shape)}"
-        )
+        raise InputError(f"{STATE}: expected a tensor of bytes, got {state.dtype} of shape {tuple(state.shape)}")
     return state.detach().cpu().numpy().tobytes()
 
 

@@ -410,9 +410,7 @@ def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFra
     parts = dict(zip(names, columns.T if isinstance(columns, np.ndarray) else columns, strict=True))
     read = read_factors(factors, kinds=kinds, missing="omit")
     if read.n != n:
-        raise InputError(
-            ("images", "factors"), f"expected one row of factors per image, got {n} images and {read.n} rows"
-        )
+        raise InputError(("images", "factors"), f"expected one row of factors per image, got {n} and {read.n}")
     for doubt in read.ambiguous:
         warn_user(doubt, AmbiguousKindWarning)
     constant = [column.name for column in read.columns if column.constant]
@@ -597,7 +595,5 @@ def _places(space: FactorSpace, factors: object, n: int) -> NDArray[np.int64] | 
         return None
     places = space.rows(factors)  # type: ignore[arg-type]
     if len(places) != n:
-        raise InputError(
-            ("images", "factors"), f"expected one row of factors per image, got {n} images and {len(places)} rows"
-        )
+        raise InputError(("images", "factors"), f"expected one row of factors per image, got {n} and {len(places)}")
     return places

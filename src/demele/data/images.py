@@ -498,10 +498,7 @@ class ImageSet(ABC):
 
     def _grid(self, asked: str) -> FactorSpace:
         if self.space is None:
-            raise InputError(
-                f"{asked}: the factors of {self.name} are not a grid; only sets with a value of each factor in every "
-                "combination have positions"
-            )
+            raise InputError(f"{asked}: factors of {self.name} are not a grid, and so have no positions")
         return self.space
 
 

@@ -624,9 +624,7 @@ def named_images(images: ImageSet | str | Path, image_size: int | None = None) -
         return DRAWN[images][0](**({} if image_size is None else {"size": image_size}))
     if not isinstance(images, ImageSet):
         if not Path(images).exists():
-            raise InputError(
-                f"{images}: there is no such file, and no set of that name{suggestion(str(images), DRAWN)}"
-            )
+            raise InputError(f"{images}: there is no such file, and no such set{suggestion(str(images), DRAWN)}")
         with warnings.catch_warnings(action="ignore", category=AmbiguousKindWarning):
             images = open_images(images)
     return images if image_size is None else images.resized(image_size)

@@ -122,16 +122,14 @@ class FactorSpace(TableResult):
         sizes = tuple(len(one) for one in read)
         if math.prod(sizes) > MOST_ROWS:
             raise InputError(
-                "values", f"expected at most 2^63 - 1 combinations, got {quoted(math.prod(sizes))}; leave out factors"
+                "values", f"expected at most 2^63 - 1 rows, got {quoted(math.prod(sizes))}; leave out factors"
             )
         given = given_kinds(kinds, names)
         detected = ["continuous" if isinstance(one[0], float) else "categorical" for one in read]
         found = tuple(given.get(name) or kind for name, kind in zip(names, detected, strict=True))
         for name, one, kind in zip(names, read, found, strict=True):
             if kind == "continuous" and not _numbers(one):
-                raise InputTypeError(
-                    "kinds", f"factor {quoted(name)} was declared continuous but holds {quoted(one[0])}"
-                )
+                raise InputTypeError("kinds", f"continuous factor {quoted(name)} holds {quoted(one[0])}")
         for what, held in {"names": names, "sizes": sizes, "values": read, "kinds": found}.items():
             object.__setattr__(self, what, held)
         cyclic = period or {}
@@ -143,9 +141,7 @@ class FactorSpace(TableResult):
             self, "period", tuple(float(cyclic[name]) if name in cyclic else None for name in self.names)
         )
         if isinstance(symmetric, str) or not isinstance(symmetric, Sequence):
-            raise InputTypeError(
-                "symmetric", f"expected a sequence of (factor, other, value, period), got {quoted(symmetric)}"
-            )
+            raise InputTypeError("symmetric", f"expected (factor, other, value, period) each, got {quoted(symmetric)}")
         object.__setattr__(self, "symmetric", tuple(self._read_symmetry(one) for one in symmetric))
 
     def __len__(self) -> int:
@@ -345,9 +341,7 @@ class FactorSpace(TableResult):
 
     def _values_of(self, name: object, argument: str) -> tuple[float | int | str, ...]:
         if name not in self.names:
-            raise InputError(
-                argument, f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, self.names))}"
-            )
+            raise InputError(argument, f"unknown factor {quoted(name)}; known are {', '.join(map(quoted, self.names))}")
         return self.values[self.names.index(name)]
 
 
@@ -356,14 +350,10 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         given = range(min(int(given), MOST_VALUES + 1))
     if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
-        raise InputTypeError(
-            "values", f"expected the values of factor {quoted(name)}, or their number, got {quoted(given)}"
-        )
+        raise InputTypeError("values", f"expected values of factor {quoted(name)} or their number, got {quoted(given)}")
     values = tuple(value.item() if isinstance(value, np.generic) else value for value in given)
     if len(values) < 2:
-        raise InputError(
-            "values", f"expected at least 2 values of factor {quoted(name)}, got {len(values)}; leave it out"
-        )
+        raise InputError("values", f"expected at least 2 values of {quoted(name)}, got {len(values)}; leave it out")
     if len(values) > MOST_VALUES:
         raise InputError("values", f"expected at most {MOST_VALUES} values of factor {quoted(name)}, got more")
     texts = [isinstance(value, str) for value in values]
@@ -374,9 +364,7 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise InputTypeError("values", f"expected texts or numbers for factor {quoted(name)}, got {quoted(value)}")
         if isinstance(value, float | int) and not abs(value) <= MOST_ROWS:
-            raise InputError(
-                "values", f"expected finite numbers below 2^63 for factor {quoted(name)}, got {quoted(value)}"
-            )
+            raise InputError("values", f"expected finite numbers below 2^63 for {quoted(name)}, got {quoted(value)}")
     if any(texts) and not all(texts):
         raise InputTypeError("values", f"factor {quoted(name)} mixes texts and numbers; write all of them as texts")
     if len(set(values)) < len(values):
@@ -458,16 +446,12 @@ class Sample(Result):
             )
         if self.images is not None:
             if not isinstance(self.images, np.ndarray):
-                raise InputTypeError(
-                    "images", f"expected an array, got {type(self.images).__name__}; use numpy.asarray"
-                )
+                raise InputTypeError("images", f"expected an array (numpy.asarray), got {type(self.images).__name__}")
             if self.images.dtype != np.uint8 and self.images.dtype.kind != "f":
                 raise InputTypeError("images", f"expected uint8 or floats, got {self.images.dtype}")
             if self.images.ndim != 4 or 0 in self.images.shape[1:]:
                 hint = "; grey ones have one channel: images[..., None]" if self.images.ndim == 3 else ""
-                raise InputError(
-                    "images", f"expected shape (n_samples, height, width, channels), got {self.images.shape}{hint}"
-                )
+                raise InputError("images", f"expected (n, height, width, channels), got {self.images.shape}{hint}")
             if len(self.images) != len(self.codes):
                 wanted = f"expected {len(self.codes)}, one per row of the codes, got {len(self.images)}"
                 raise InputError("images", wanted)

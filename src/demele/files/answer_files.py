@@ -123,10 +123,7 @@ def read_answers(
         wanted = list(map(class_text, found.items))
         lacking = [name for name in wanted if name not in place]
         if lacking:
-            raise InputError(
-                f"{files['features']}: has no features of {len(lacking)} of {len(found.items)} items, first "
-                f"{lacking[0]!r}"
-            )
+            raise InputError(f"{files['features']}: has no features of {len(lacking)} items, first {lacking[0]!r}")
         features = features.iloc[[place[name] for name in wanted]].to_numpy()
     return AnswerSet(found, of.get("given"), of.get("gold"), features)
 
@@ -136,8 +133,7 @@ def _long(text: str, warn: Warn, asked: Mapping[str, Any]) -> "dict[str, pd.Seri
     table: Any = read_table(text, warn=warn)
     if isinstance(table, np.ndarray):
         raise FormatError(
-            f"{text}: expected a table with columns item, annotator and answer, got one without names; if it has a "
-            "column per annotator, give `wide`"
+            f"{text}: expected columns item, annotator and answer; give `wide` if it has one per annotator"
         )
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     chosen: dict[str, str] = {}

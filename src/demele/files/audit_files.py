@@ -201,9 +201,7 @@ def audit_of(answers: Answers, design: str | None, warn: Warn) -> "Audit":
     if gaps.size:
         warn(f"{text}: the last {gaps.size} rows have no answer; the first {last + 1} are used")
     if design == "weighted" and answers.probabilities is None:
-        raise FormatError(
-            f"{text}: a weighted audit needs the column {PROBABILITY}: how likely each row was to be drawn"
-        )
+        raise FormatError(f"{text}: a weighted audit needs the column {PROBABILITY}: how likely each row was drawn")
     used, n_unclear = np.flatnonzero(known), int(answers.unclear.sum())
     chances, least = None, None
     if design == "weighted" and answers.probabilities is not None:
@@ -442,10 +440,7 @@ def _of_file(name: str, file: str, columns: Factors, design: str | None, warn: W
     if name in table and TRUE not in table:
         return read_factor_audits(file, [name], design, warn)[name]
     if not column.categorical:
-        raise InputError(
-            f"--factor-noise: factor {quoted(name)} is continuous; give its true values in a file with columns row and "
-            f"{name}"
-        )
+        raise InputError(f"--factor-noise: {quoted(name)} is continuous; give a file with columns row and {name}")
     return audit_of(read_answers(file, _classes(column), warn), design, warn)
 
 

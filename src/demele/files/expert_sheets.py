@@ -420,9 +420,7 @@ def kept_columns(
         file, columns = split_name(other) if other is not None else (None, ())
         shown = [name for name in names if name in columns]
         if file is not None and shown and real_path(file) == real_path(path):
-            raise InputError(
-                "keep", f"{shown[0]} holds labels or predictions, which an expert must not see before the answer"
-            )
+            raise InputError("keep", f"{shown[0]} holds labels or predictions, which an expert must not see")
     table = read_table(text, warn=warn)
     if isinstance(table, np.ndarray):
         raise FormatError("keep", f"{path} has no names of columns; give them as FILE::{quoted_name(names[0])}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,18 +40,15 @@ def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
     if table.ndim > 2:
         raise InputError(f"{text}: expected one class per row, got an array of shape {table.shape}")
     if table.shape[1] > 1:
-        values = table if isinstance(table, np.ndarray) else table.to_numpy()
-        names = [] if isinstance(table, np.ndarray) else list(map(str, table))
+        values, path = np.asarray(table), split_name(text)[0]
+        names = ["1"] if isinstance(table, np.ndarray) else list(map(str, table))
+        held = f"shape {table.shape}" if isinstance(table, np.ndarray) else f"{len(names)} ({listed(names, 6)})"
+        remedy = f"pick one, such as {picking(path, names[0])}"
         if values.dtype.kind == "f" and _fractions(values):
-            held = f"expected one column of classes, got {table.shape[1]} columns of numbers; {_PROBABILITIES}"
-        elif not names:
-            pick = f"pick one, such as {text}::1" if Path(text).suffix.lower() in (".csv", ".tsv", ".txt") else ""
-            pick = pick or "write one column to a file of its own"
-            held = f"expected one class per row, got shape {table.shape}; {pick}"
-        else:
-            pick = picking(split_name(text)[0], names[0])
-            held = f"holds {len(names)} columns ({listed(names, 6)}); pick one, such as {pick}"
-        raise InputError(f"{text}: {held}")
+            remedy = _PROBABILITIES
+        elif path.suffix.lower() in (".npy", ".npz"):
+            remedy = "write one column to a file of its own"
+        raise InputError(f"{text}: expected one column of classes, got {held}; {remedy}")
     if isinstance(table, np.ndarray):
         return table[:, 0]
     if not numbers:
@@ -309,9 +305,7 @@ def read_cleaning(text: str, given: NDArray[Any], warn: Warn) -> "Cleaning":
 
     table = read_table(text, warn=warn)
     if table.ndim > 2 or table.shape[1] > 2:
-        raise InputError(
-            f"{text}: expected a column of flags and perhaps one of right classes, got {table.shape[1]} columns"
-        )
+        raise InputError(f"{text}: expected flags and perhaps a column of right classes, got {table.shape[1]} columns")
     if isinstance(table, np.ndarray):
         columns = [pd.Series(table[:, j]) for j in range(table.shape[1])]
     else:
@@ -319,9 +313,7 @@ def read_cleaning(text: str, given: NDArray[Any], warn: Warn) -> "Cleaning":
     flags = columns[0]
     if not flags.isin([0, 1]).all():
         odd = int(np.flatnonzero(~flags.isin([0, 1]))[0])
-        raise InputError(
-            f"{text}: expected flags 0 and 1 (or True and False) in the first column, got {flags[odd]} at row {odd}"
-        )
+        raise InputError(f"{text}: expected flags 0 and 1 in the first column, got {flags[odd]} at row {odd}")
     suspect = flags.astype(bool).to_numpy()
     with in_file(text, suspect="first column", suggested="second column"):
         if len(columns) == 1:

@@ -290,9 +290,7 @@ def picked_one(
     """
     chosen = [name for name in picked if name in held] or [name for name in usual if name in held][:1] or held
     if len(chosen) != 1:
-        raise FormatError(
-            f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one of all logs, such as `{by}={held[0]!r}`"
-        )
+        raise FormatError(f"{path}: holds {len(held)} {what} ({listed(list(held))}); pick one by `{by}={held[0]!r}`")
     return chosen[0]
 
 

@@ -90,9 +90,7 @@ def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) 
             "as the first file, CODES; make other tables dense with .toarray()"
         )
     if not names and len(held) > 1:
-        raise InputError(
-            f"{path}: holds {len(held)} arrays ({listed(held)}); pick one, such as {picking(path, held[0])}"
-        )
+        raise InputError(f"{path}: holds arrays {listed(held)}; pick one, such as {picking(path, held[0])}")
     chosen = names or (held[0],)
     check_known(chosen, held, path, "array")
     arrays = _loaded(archive, path, chosen)
@@ -243,9 +241,7 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
         if not path.exists():
             raise FormatError(f"{path}: there is no such file or folder")
         what = f"{suffix!r}" if suffix else "no suffix"
-        raise FormatError(
-            f"{path}: expected a file called .npy, .npz, .csv, .tsv, .parquet, .json or .jsonl, got {what}"
-        )
+        raise FormatError(f"{path}: expected .npy, .npz, .csv, .tsv, .parquet, .json or .jsonl, got {what}")
     if path.is_dir():
         raise FormatError(f"{path}: expected a file, got a folder")
     table = readers[suffix](path, names)

@@ -189,15 +189,11 @@ def _columns(
     if classes is not None:
         held = np.asarray(table)
         if held.ndim != 2 or held.dtype.kind not in "biuf" or held.shape[1] < 2:
-            raise InputError(
-                f"{text}: expected a column of numbers for each class, got {held.dtype} of shape {held.shape}"
-            )
+            raise InputError(f"{text}: expected numbers for each class, got {held.dtype} of shape {held.shape}")
         scores = held.astype(np.float64)
         odd = np.flatnonzero(np.isnan(scores).any(axis=1))
         if odd.size:
-            raise InputError(
-                f"{text}: {plural(odd.size, 'row has', 'rows have')} scores that are no number, first row {odd[0]}"
-            )
+            raise InputError(f"{text}: no number in {plural(odd.size, 'row', 'rows')} of scores, first row {odd[0]}")
         names = list(map(str, range(held.shape[1]) if table is held else table))
         found = np.array(_classes_of(text, names, np.asarray(classes)), dtype=object)
         tied = int(((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
@@ -240,23 +236,18 @@ def _identified(
         return None, table
     if id_column not in table:
         raise UnknownNameError(
-            f"{path}: holds no column called {quoted(id_column)}; it holds {listed(list(table.columns))}"
+            f"{path}: holds no column called {quoted(id_column)}; it has {listed([*map(str, table)])}"
         )
     values, what = table.pop(id_column), f"{text}: column {id_column}"
     missing = np.flatnonzero(values.isna())
     if missing.size:
-        raise InputError(
-            f"{what}: {plural(missing.size, 'row has', 'rows have')} no identifier, first row {missing[0]}"
-        )
+        raise InputError(f"{what}: no identifier in {plural(missing.size, 'row', 'rows')}, first row {missing[0]}")
     with in_file(what):
         ids = [class_text(value) for value in values.tolist()]
     first: dict[str, int] = {}
     for row, name in enumerate(ids):
         if first.setdefault(name, row) != row:
-            raise InputError(
-                f"{what}: {len(ids) - len(set(ids))} identifiers stand more than once, first {quoted(name)} in rows "
-                f"{first[name]} and {row}"
-            )
+            raise InputError(f"{what}: {quoted(name)} identifies rows {first[name]} and {row}; each row needs its own")
     return tuple(ids), table
 
 
@@ -455,10 +446,7 @@ def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
     for name in kept:
         measures = list(dict.fromkeys(held[name].measure for held in read))
         if len(measures) > 1:
-            raise InputError(
-                f"files: the logs are judged by {', '.join(measures)}; pick one measure for all, such as "
-                f"`filter={measures[0]!r}`"
-            )
+            raise InputError("filter", f"logs are judged by {', '.join(measures)}; pick one for all")
     fields = tuple(flat_fields(read[0][name].fields) for name in kept)
     notes = [f"{log.path}: {failure}" for log in logs for failure in log.failures]
     tasks = {one["task"] for one in fields}
@@ -497,9 +485,7 @@ def _of_tables(
     warn: Warn = notes.append
     gold = _Columns(None, {"labels": label_column(labels, warn)}) if column is None else _columns(labels, column, warn)
     if len(gold.columns) != 1:
-        raise InputError(
-            f"{labels}: holds {len(gold.columns)} columns next to {column}; pick the labels, such as {labels}::label"
-        )
+        raise InputError(f"{labels}: holds {len(gold.columns)} columns next to {column}; pick one as {labels}::label")
     if column is None and not scores:
         refuse_other_order([*texts, labels])
     (target,) = gold.columns.values()

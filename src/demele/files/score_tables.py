@@ -137,9 +137,7 @@ def read_score_table(text: str, wanted: Wanted, notes: list[str]) -> list[Scored
         called = [name_of(text)] if len(held) == 1 and (named or usual) else held
         columns = [(name, one, of_people.get(name, bare)) for name, one in zip(called, held, strict=True)]
     if system is not None and len(columns) > 1:
-        raise InputError(
-            f"{path}: column {system} names systems, so expected one column of scores; name it with `score`"
-        )
+        raise InputError(f"{path}: column {system} names systems; expected one column of scores, named with `score`")
     found = []
     for place, cells in records:
         name = cell_text(cells.get(own))
@@ -334,9 +332,7 @@ def _langfuse(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read:
         for kinds in (("ANNOTATION",), ("EVAL",), ("API", "None"))
     )
     if not judges and asked and not set(picked) & {*asked, *people}:
-        raise InputError(
-            f"{path}: scores of source API may be a judge's or people's; name the judge's, such as `score` {asked[0]}"
-        )
+        raise InputError(f"{path}: scores of source API may be people's; name the judge's, such as `score` {asked[0]}")
     given = [*judges, *asked]
     given = people if not given or (set(picked) & set(people) and not set(picked) & set(given)) else given
     name = picked_one(path, given, picked, "scores", judges if len(judges) == 1 else (), by="score")

@@ -234,10 +234,7 @@ def _has_header(first: Sequence[str], path: Path, warn: Warn, decimal: str) -> b
         if len(first) > 1:
             warn(f"{path}: the first line, {listed(first)}, was read as the names of the columns")
             return True
-        raise FormatError(
-            f"{path}: its first line, {first[0].strip()}, may be the name of the column or a value; "
-            "write a line with a name above the values"
-        )
+        raise FormatError(f"{path}: {first[0].strip()} may be a name or a value; write a line with a name above")
     warn(f"{path}: has no line of names; columns are called by their position, from 1")
     return False
 
@@ -293,26 +290,30 @@ def json_of(path: Path) -> tuple[Any, int]:
     """
     content = read_whole(path)
     check_nesting(path, content)
-    with parsing(f"{path}: not JSON"):
-        data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=lambda pairs: _object(pairs, path))
+    return _parsed(content, str(path), path), len(content)
+
+
+def _parsed(content: bytes, what: str, path: Path) -> Any:
+    def checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            _check_repeated([name for name, _ in pairs], path)
+        return found
+
+    with parsing(f"{what}: not JSON"):
+        data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=checked)
         if _HALF.search(content):
             json.dumps(data, ensure_ascii=False).encode()
-    return data, len(content)
+    return data
 
 
 def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
     """Read a table of JSON; see :func:`demele.files.named.read_table`."""
-    import pandas as pd
-
     data, size = json_of(path)
-    records = isinstance(data, list) and bool(data) and all(isinstance(row, dict) for row in data)
-    columns = isinstance(data, dict) and bool(data) and all(isinstance(column, list) for column in data.values())
-    if records or columns:
-        width = len({name for row in data for name in row}) if records else len(data)
-        height = len(data) if records else max(map(len, data.values()))
-        check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=size)
-        with parsing(f"{path}: columns of different lengths"):
-            return _picked(pd.DataFrame(data), names, path)
+    if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
+        return _records(path, data, size, names)
+    if isinstance(data, dict) and data and all(isinstance(column, list) for column in data.values()):
+        return _frame(path, data, len(data), max(map(len, data.values())), size, names)
     if not isinstance(data, list) or not data:
         raise FormatError(f"{path}: expected a list of rows, or columns by name, got {type(data).__name__}")
     if names:
@@ -329,35 +330,29 @@ def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFram
 
 def read_json_lines(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
     """Read a table of JSON Lines: an object per line; see :func:`demele.files.named.read_table`."""
-    import pandas as pd
-
     content = read_whole(path)
     check_nesting(path, content)
     rows = []
     for number, line in enumerate(content.splitlines(), 1):
-        if not line.strip():
-            continue
-        with parsing(f"{path}: line {number}: not JSON"):
-            row = json.loads(line.decode("utf-8-sig"), object_pairs_hook=lambda pairs: _object(pairs, path))
-            if _HALF.search(line):
-                json.dumps(row, ensure_ascii=False).encode()
-        if not isinstance(row, dict):
-            raise FormatError(f"{path}: line {number}: expected an object, got {type(row).__name__}")
-        rows.append(row)
+        if line.strip():
+            rows.append(_parsed(line, f"{path}: line {number}", path))
+            if not isinstance(rows[-1], dict):
+                raise FormatError(f"{path}: line {number}: expected an object, got {type(rows[-1]).__name__}")
     if not rows:
         raise FormatError(f"{path}: has no rows")
-    check_unpacked(
-        path, len({name for row in rows for name in row}) * (BYTES_PER_COLUMN + 8 * len(rows)), stored=len(content)
-    )
-    with parsing(f"{path}: not a table"):
-        return _picked(pd.DataFrame(rows), names, path)
+    return _records(path, rows, len(content), names)
 
 
-def _object(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        _check_repeated([name for name, _ in pairs], path)
-    return found
+def _records(path: Path, rows: list[dict[str, Any]], size: int, names: tuple[str, ...]) -> "pd.DataFrame":
+    return _frame(path, rows, len({name for row in rows for name in row}), len(rows), size, names)
+
+
+def _frame(path: Path, data: Any, width: int, height: int, size: int, names: tuple[str, ...]) -> "pd.DataFrame":
+    import pandas as pd
+
+    check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=size)
+    with parsing(f"{path}: columns of different lengths"):
+        return _picked(pd.DataFrame(data), names, path)
 
 
 # Names -----------------------------------------------------------------------------------------------------------

@@ -276,10 +276,7 @@ def _read_svhn(request: Request) -> Read:
         digits = matlab_variable(request, path, "y", "numbers", (n, 1)).whole().ravel()
         wrong = np.flatnonzero(~np.isin(digits, np.arange(1, _ZERO + 1)))
         if wrong.size:
-            raise FormatError(
-                f"{path}::y",
-                f"expected labels from 1 to {_ZERO}, which is the digit 0; found {digits[wrong[0]]} at row {wrong[0]}",
-            )
+            raise FormatError(f"{path}::y", f"expected labels 1 to {_ZERO}, found {digits[wrong[0]]} at row {wrong[0]}")
         labels.append(digits.astype(np.int64) % _ZERO)
     positions = np.concatenate(labels)[:, None]
     return Read(images=joined(images), files=tuple(files), positions=positions, repeats=True)

@@ -313,9 +313,7 @@ def _read_smallnorb(request: Request) -> Read:
         others = labels[-1][~np.isin(labels[-1][:, 1], toys[one]), 1]
         if others.size:
             raise FormatError(
-                info.path,
-                f"expected the toys {toys[one]} of the half {one!r}, found {others[0]}",
-                "look at the names of the files",
+                info.path, f"expected toys {toys[one]} of {one!r}, found {others[0]}; is it another file?"
             )
         files += paths
     positions = np.concatenate(labels)

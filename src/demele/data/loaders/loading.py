@@ -322,9 +322,7 @@ def requested(
     checked_name(check, "check", ("shape", "digest"))
     if variant is not None and variant not in published.variants:
         known = ", ".join(map(quoted, published.variants)) or "none"
-        raise UnknownNameError(
-            "variant", f"{published.name} has no variant {quoted(variant)}; its variants are {known}"
-        )
+        raise UnknownNameError("variant", f"{published.name} has no variant {quoted(variant)}; it has {known}")
     for name in options:
         if name not in published.options:
             others = [one.name for one in PUBLISHED.values() if name in one.options]

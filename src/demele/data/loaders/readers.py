@@ -428,9 +428,7 @@ def _complete(held: Numbers) -> Numbers:
             (found,) = struct.unpack("<I", file.read(4))
         where = "once unpacked, its end says"
     if found != (expected % 2**32 if held.packed else expected):
-        raise FormatError(
-            f"{held.path}: damaged or cut off: expected {expected:,} bytes {where} {found:,}; copy it again"
-        )
+        raise FormatError(f"{held.path}: damaged: expected {expected:,} bytes {where} {found:,}; copy it again")
     return held
 
 
@@ -483,10 +481,7 @@ def matlab_variables(path: Path, title: str) -> dict[str, Numbers]:
     with path.open("rb") as file, parsing(f"{path}: damaged or cut off; copy it again"):
         header = file.read(_HEADER)
         if header.startswith(b"\x89HDF") or header[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
-            raise FormatError(
-                f"{path}: a file of MATLAB 7.3, which is HDF5; {title} was published in MATLAB 5: save it with -v6 or "
-                "-v7"
-            )
+            raise FormatError(f"{path}: a file of MATLAB 7.3; {title} was published in MATLAB 5: save it with -v7")
         order = {b"IM": "<", b"MI": ">"}.get(header[126:128])
         if order is None:
             raise FormatError(f"{path}: not a file of MATLAB 5: it does not begin as one")
@@ -496,9 +491,7 @@ def matlab_variables(path: Path, title: str) -> dict[str, Numbers]:
             kind, length = struct.unpack(f"{order}II", file.read(8))
             place += 8
             if place + length > size:
-                raise FormatError(
-                    f"{path}: cut off: expected at least {place + length:,} bytes, found {size:,}; copy it again"
-                )
+                raise FormatError(f"{path}: cut off: expected {place + length:,} bytes, found {size:,}; copy it again")
             if kind in (_MATRIX, _PACKED):
                 read = _inflating(file, length) if kind == _PACKED else file.read
                 beginning = read(min(length, _BEGINNING) if kind == _MATRIX else _BEGINNING)

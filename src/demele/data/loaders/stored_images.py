@@ -364,12 +364,8 @@ def cached(path: Path, digest: str) -> StoredImages | None:
     try:
         found = open_converted(path)[0]
     except FormatError as error:
-        raise InputError(
-            "cache", f"{path} was not made by demele, or is damaged", "name another, or delete it"
-        ) from error
+        raise InputError("cache", f"{path} was not made by demele", "name another, or delete it") from error
     if found.digest != digest:
         size = " x ".join(map(str, found.shape))
-        raise InputError(
-            "cache", f"{path} holds {found.name} of {size} from other files or options", "name another, or delete it"
-        )
+        raise InputError("cache", f"{path} holds {found.name} of {size} from other files", "name another, or delete it")
     return found
