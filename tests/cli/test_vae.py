@@ -50,10 +50,10 @@ def load_images() -> Any:
 def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     advance = Training.advance
 
-    def interrupted(self: Training, feed: Any) -> Any:
-        if self.step == 5:
+    def interrupted(self: Training) -> Any:
+        if self.done == 5:
             signal.raise_signal(signal.SIGINT)
-        return advance(self, feed)
+        return advance(self)
 
     with monkeypatch.context() as patched:
         patched.setattr(Training, "advance", interrupted)

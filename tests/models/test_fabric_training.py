@@ -181,7 +181,7 @@ def test_what_is_no_file_of_a_training_is_refused(tmp_path: Path, monkeypatch: p
     path.write_bytes(b"no fabric")
     refuses(FormatError, "not a fabric of demele", Fabric.load, path)
     small().save(path)
-    refuses(FormatError, "holds a fabric and no training of one", trained, 1, fit={"checkpoint": path})
+    refuses(FormatError, "holds a network and no training of one", trained, 1, fit={"checkpoint": path})
     path.unlink()
     trained(1, fit={"checkpoint": path})
     with locked(path, "checkpoint"), pytest.raises(InputError, match="another run is writing"):

@@ -15,7 +15,7 @@ import demele
 from demele.lab import VAE, Run, load_vae
 from demele.models.training import read_checkpoint
 from demele.models.vae.objectives import ESTIMATORS, total_correlation
-from demele.models.vae.train import LAYOUT, Feed, Training, history_row
+from demele.models.vae.train import LAYOUT, Training
 from tests.models.squares import fitted, squares, weights
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -33,6 +33,12 @@ def assert_same(one: tuple[VAE, Run], other: tuple[VAE, Run]) -> None:
     assert_exact(one[0].encode(squares()).codes, other[0].encode(squares()).codes)
 
 
+def begun(vae: VAE) -> Training:
+    """A training of the squares at its beginning."""
+    spec = vae._spec(squares(), batch=8, lr=1e-3, seed=0)
+    return Training(spec, network="mlp", images=squares(), checkpoint=None, device="cpu", threads=None)
+
+
 # Bits ---------------------------------------------------------------------------------------------------------------
 
 
@@ -44,21 +50,19 @@ def test_the_seed_decides_every_bit() -> None:
 
 
 def test_each_step_changes_its_own_network_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    vae = VAE("factor_vae", latents=3, network="mlp", width=8)
-    training = Training.begin(vae._spec(squares(), batch=8, lr=1e-3, seed=0), "mlp", "cpu")
-    feed = Feed(squares(), batch=8, seed=0, changed=None, device="cpu")
+    training = begun(VAE("factor_vae", latents=3, network="mlp", width=8))
     teach, taught = Training._teach, list[Any]()
-    monkeypatch.setattr(Training, "_teach", lambda self, codes, feed: taught.append(codes))
+    monkeypatch.setattr(Training, "_teach", lambda *given: taught.append(given))
 
     def bits() -> list[bytes]:
-        parts = (training.pair.encoder, training.pair.decoder, training.discriminator)
-        return [b"".join(one.detach().numpy().tobytes() for one in part.parameters()) for part in parts if part]
+        parts = (training.pair.encoder, training.pair.decoder, *(training.discriminator or ())[:1])
+        return [b"".join(one.detach().numpy().tobytes() for one in part.parameters()) for part in parts]
 
     before = bits()
-    training.advance(feed)
+    training.advance()
     after = bits()
     assert [one == other for one, other in zip(before, after, strict=True)] == [False, False, True]
-    teach(training, taught[0], feed)
+    teach(*taught[0])
     assert [one == other for one, other in zip(after, bits(), strict=True)] == [True, True, False]
 
 
@@ -228,11 +232,10 @@ def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
 
 
 def test_the_total_correlation_in_the_history_is_the_stratified_estimate() -> None:
-    vae = VAE("beta_tcvae", latents=3, network="mlp", estimator="mws")
-    training = Training.begin(vae._spec(squares(), batch=8, lr=1e-3, seed=0), "mlp", "cpu")
-    terms, _ = training.advance(Feed(squares(), batch=8, seed=0, changed=None, device="cpu"))
-    row = history_row(training, terms, step=0, images_per_second=1.0)
-    codes, (mean, logvar) = terms.codes.detach(), (part.detach() for part in terms.posterior)
+    training = begun(VAE("beta_tcvae", latents=3, network="mlp", estimator="mws"))
+    terms, _ = training.advance()
+    row, batch = training.row(terms, 1.0), terms.batch
+    codes, mean, logvar = (part.detach() for part in (batch.codes, batch.mean, batch.logvar))
     expected = {name: total_correlation(codes, mean, logvar, n=144, estimator=name).item() for name in ESTIMATORS}
     assert row["total_correlation"] == expected["stratified"]
     assert len(set(expected.values())) == 3

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,32 +289,37 @@ class KeptTraining(ABC):
     ----------
     spec : Plain
         Everything that changes the bits of the training, but its length.
-    layout : Layout
-        Of the file.
+    begins : mapping, optional
+        Where it begins: the content that a file would have.
     checkpoint : Path or None
     device : str
     threads : int or None
+
+    Attributes
+    ----------
+    done : int
+        Steps or epochs that were made.
     """
 
+    #: Of the file, and under which key it holds the settings of the training.
+    layout: ClassVar[Layout]
+    key: ClassVar[str]
     #: Advice to add to the warning about a training that diverged.
-    remedy = ""
+    remedy: ClassVar[str] = ""
 
     def __init__(
-        self, spec: Plain, layout: Layout, *, checkpoint: Path | None, device: str, threads: int | None
+        self,
+        spec: Plain,
+        *,
+        begins: Mapping[str, Any] | None = None,
+        checkpoint: Path | None,
+        device: str,
+        threads: int | None,
     ) -> None:
-        self._settings, self._layout, self._path = spec.to_dict(), layout, checkpoint
+        self._kind, self._settings, self._begins, self._path = type(spec), spec.to_dict(), begins, checkpoint
         self._device, self._threads = checked_device(device), threads
         self._history: dict[str, list[float]] = {}
-        self._seconds, self._begun = 0.0, time.monotonic()
-
-    @property
-    @abstractmethod
-    def done(self) -> int:
-        """Steps or epochs that were made."""
-
-    @abstractmethod
-    def _settings_in(self, content: Mapping[str, Any], what: str) -> dict[str, Any]:
-        """Return the settings of the training in a file."""
+        self._seconds, self._begun, self.done = 0.0, time.monotonic(), 0
 
     @abstractmethod
     def _open(self, content: Mapping[str, Any] | None, until: int) -> None:
@@ -330,12 +335,12 @@ class KeptTraining(ABC):
         """
 
     @abstractmethod
+    def _state(self) -> dict[str, Any]:
+        """Return what the file holds of networks and optimisers; later steps do not change it."""
+
     def _is_due(self, until: int) -> bool:
         """Whether the file is to be written after this step."""
-
-    @abstractmethod
-    def _state(self) -> dict[str, Any]:
-        """Return what the file holds besides status, history, seconds and problem; later steps do not change it."""
+        return self.done < until
 
     def _end(self, problem: str) -> dict[str, Any]:
         """Write the file for the last time."""
@@ -353,7 +358,12 @@ class KeptTraining(ABC):
         computed = computing(threads=self._threads, device=self._device, gradients=True)
         with alone, computed, reporting() as report:
             content = self._stored()
-            self._open(content, until)
+            held = self._begins if content is None else content
+            with parsing(f"{self._path}: not {self.layout.what}"):
+                self._open(held, until)
+                if held is not None:
+                    self._history = {name: list(values) for name, values in held["history"].items()}
+                    self._seconds = float(held["seconds"])
             status = "" if content is None else content["status"]
             if status != "diverged" and self.done < until:
                 content = self._end(self._work_off(until, report, on_row))
@@ -367,16 +377,19 @@ class KeptTraining(ABC):
         """Return what the file holds, if there is one, and it is of this training."""
         if self._path is None or not self._path.exists():
             return None
-        content = read_checkpoint(self._path, self._layout)
-        what = f"{self._path}: not {self._layout.what}"
+        content = read_checkpoint(self._path, self.layout)
+        what, given = f"{self._path}: not {self.layout.what}", content[self.key]
+        if not isinstance(given, Mapping):
+            problem = f"{self._path}: holds a network and no training of one"
+            raise FormatError(problem, f"got {quoted(given)}; give another file as checkpoint")
         with parsing(what):
-            refuse_other(self._settings_in(content, what), self._settings, self._path)
+            refuse_other(self._kind.from_dict(given, what).to_dict(), self._settings, self._path)
         if content["demele"] != __version__:
             made_by = shortened(str(content["demele"]), 40)
             raise InputError(
                 "checkpoint",
                 f"{self._path} was trained by demele {made_by}, this is {__version__}; finish it with that version, "
-                f"{self._layout.reader}, or give another file",
+                f"{self.layout.reader}, or give another file",
             )
         return content
 
@@ -405,6 +418,7 @@ class KeptTraining(ABC):
     def _save(self, status: str, problem: str = "", **more: Any) -> dict[str, Any]:
         content = {
             **self._state(),
+            self.key: self._settings,
             "status": status,
             "history": self._history,
             "seconds": self._seconds + time.monotonic() - self._begun,
@@ -412,5 +426,5 @@ class KeptTraining(ABC):
             **more,
         }
         if self._path is not None:
-            write_checkpoint(self._path, content, self._layout)
+            write_checkpoint(self._path, content, self.layout)
         return content

@@ -422,9 +422,9 @@ class Fabric:
         if same and now["begins"] == self._digest:  # nobody has changed the weights since: it goes on
             now = {name: before[name] for name in now}
         content = FabricFitting(
-            {**self._state(), "status": "running", "problem": ""},
             TrainingSpec(fabric=self.spec.to_dict(), **now, **asked),
             feed,
+            begins={**self._state(), "status": "running", "problem": ""},
             checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
             device=where,
             threads=threads,

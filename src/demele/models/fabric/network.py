@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.errors import FormatError, InputError, InputTypeError, quoted
-from demele.core.kinds import is_number
+from demele.core.errors import FormatError, InputError, InputTypeError
 from demele.core.labelled import plain_text, read_labels
 from demele.core.lazy import require
-from demele.core.reading import parsing
+from demele.core.reading import check_shape, parsing
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
 from demele.models.encode import check_images
@@ -494,6 +493,17 @@ def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(values.shape) for name, values in weights.items()}
 
 
+_PAST = {
+    **dict.fromkeys(("status", "problem"), str),
+    "epoch": int,
+    "seconds": (float, int),
+    "prunings": [dict],
+    "optimiser": (dict, type(None)),
+    "history": dict,
+    "training": (dict, type(None)),
+}
+
+
 def check_past(content: Mapping[str, Any], what: str) -> None:
     """Refuse a file that does not hold what a training leaves.
 
@@ -501,25 +511,17 @@ def check_past(content: Mapping[str, Any], what: str) -> None:
     ------
     FormatError
     """
-    history, training = content["history"], content["training"]
-    whole = (
-        content["status"] in STATUSES
-        and isinstance(content["epoch"], int)
-        and 0 <= content["epoch"] < 1 << 53
-        and is_number(content["seconds"])
-        and isinstance(content["problem"], str)
-        and isinstance(content["prunings"], list)
-        and all(isinstance(one, dict) for one in content["prunings"])
-        and isinstance(content["optimiser"], dict | None)
-        and isinstance(history, dict)
-        and (not history or set(history) == set(ROW))
-        and len({len(column) for column in history.values()}) <= 1
-        and all(isinstance(one, float | int) for column in history.values() for one in column)
-    )
-    if not whole:
-        raise FormatError(what, "its history is not that of a training")
-    if training is not None:
-        TrainingSpec.from_dict(training, what)
+    with parsing(f"{what}: its history is not that of a training"):
+        check_shape(content, _PAST)
+        columns = content["history"]
+        check_shape([*columns.values()], [[(float, int)]])
+        lengths = {len(column) for column in columns.values()}
+        if content["status"] not in STATUSES or not 0 <= content["epoch"] < 1 << 53 or len(lengths) > 1:
+            raise ValueError(content["status"])
+        if columns and set(columns) != set(ROW):
+            raise ValueError(list(columns))
+    if content["training"] is not None:
+        TrainingSpec.from_dict(content["training"], what)
 
 
 def digest_of_network(network: FabricNetwork) -> str:
@@ -656,48 +658,28 @@ class FabricFitting(KeptTraining):
 
     Parameters
     ----------
-    content : mapping
-        Where it begins: the content that a file would have.
     spec : TrainingSpec
     feed : Feed
     **where
         Of :class:`KeptTraining`.
     """
 
-    _network: FabricNetwork
-    _optimiser: torch.optim.Optimizer
+    layout, key = LAYOUT, "training"
 
-    def __init__(self, content: Mapping[str, Any], spec: TrainingSpec, feed: Feed, **where: Any) -> None:
-        super().__init__(spec, LAYOUT, **where)
-        self._content, self._spec, self._feed = dict(content), spec, feed
-
-    @property
-    def done(self) -> int:
-        """Epochs that were made."""
-        return int(self._content["epoch"])
-
-    def _settings_in(self, content: Mapping[str, Any], what: str) -> dict[str, Any]:
-        given = content["training"]
-        if not isinstance(given, Mapping):
-            raise FormatError(
-                f"{self._path}: holds a fabric and no training of one",
-                f"got {quoted(given)}; give another file as checkpoint",
-            )
-        return TrainingSpec.from_dict(given, what).to_dict()
+    def __init__(self, spec: TrainingSpec, feed: Feed, **where: Any) -> None:
+        super().__init__(spec, **where)
+        self._spec, self._feed = spec, feed
 
     def _open(self, content: Mapping[str, Any] | None, until: int) -> None:
-        self._content = dict(content or self._content)
-        spec, what = self._spec, f"{self._path}: not {LAYOUT.what}"
-        with parsing(what):
-            check_past(self._content, what)
-            self._network = network_from(self._content, what).to(self._device)
-            self._optimiser = torch.optim.SGD(
-                self._network.parameters(), lr=spec.rate, momentum=spec.momentum, weight_decay=spec.weight_decay
-            )
-            if self._content["optimiser"] is not None:
-                restore(self._optimiser, self._content["optimiser"])
-        self._history = {name: list(values) for name, values in self._content["history"].items()}
-        self._seconds = float(self._content["seconds"])
+        spec, what, self._content = self._spec, f"{self._path}: not {LAYOUT.what}", dict(content or {})
+        check_past(self._content, what)
+        self._network = network_from(self._content, what).to(self._device)
+        self._optimiser = torch.optim.SGD(
+            self._network.parameters(), lr=spec.rate, momentum=spec.momentum, weight_decay=spec.weight_decay
+        )
+        if self._content["optimiser"] is not None:
+            restore(self._optimiser, self._content["optimiser"])
+        self.done = self._content["epoch"]
 
     def _advance(self, until: int, interrupted: Callable[[], bool]) -> tuple[int, Row, str] | None:
         row = self._epoch(self.done, interrupted)
@@ -709,26 +691,22 @@ class FabricFitting(KeptTraining):
                 f"the loss or a weight was not finite in epoch {self.done + 1}, at rate {row['rate']:g}; the weights "
                 f"are those after {self.done} epochs; lower the rate"
             )
+        self.done += 1
         optimiser = copy.deepcopy(self._optimiser.state_dict())
-        kept = {**network_state(self._network), "optimiser": optimiser, "epoch": self.done + 1}
-        self._content = {**self._content, **kept}
+        self._content |= {**network_state(self._network), "optimiser": optimiser, "epoch": self.done}
         return self.done, row, f"epoch {self.done}, loss {row['loss']:.4g}, error {row['error']:.1%}"
 
-    def _is_due(self, until: int) -> bool:
-        return self.done < until
-
     def _state(self) -> dict[str, Any]:
-        return {**self._content, "training": self._settings}
+        return self._content
 
     def _epoch(self, epoch: int, interrupted: Callable[[], bool]) -> dict[str, float] | None:
         """Make one epoch; return what it came to, or nothing if it was interrupted."""
-        rate = self._spec.rate / 10.0 ** sum(epoch >= one for one in self._spec.milestones)
-        begun = time.monotonic()
+        spec, begun = self._spec, time.monotonic()
+        rate = spec.rate / 10.0 ** sum(epoch >= one for one in spec.milestones)
         for group in self._optimiser.param_groups:
             group["lr"] = rate
         self._network.train()
         losses, wrong, size = 0.0, 0, 0
-        spec = self._spec
         for images, labels in self._feed.epoch(epoch, batch=spec.batch, seed=spec.seed, crop=spec.crop, flip=spec.flip):
             if interrupted():
                 return None

@@ -213,10 +213,10 @@ class VAE:
         NotConvergedWarning
             If the training diverged.
         """
-        from demele.models.vae.train import Fitting
+        from demele.models.vae.train import Training
 
         check_images(images)
-        fitting = Fitting(
+        training = Training(
             self._spec(images, batch=batch, lr=lr, seed=seed),
             network=self._network,
             images=images,
@@ -224,8 +224,8 @@ class VAE:
             device=device,
             threads=threads,
         )
-        content = fitting.run(steps, on_row=on_event)
-        self._take(fitting.pair, content)
+        content = training.run(steps, on_row=on_event)
+        self._take(training.pair, content)
         return cast(Run, self.run)
 
     def _take(self, pair: Pair, content: Mapping[str, Any]) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,59 +61,55 @@ else:
 _BLOCK = 1024
 
 
+@dataclass(slots=True, kw_only=True)
 class Feed:
     """Rows, noise and pixels of each step.
 
-    Parameters
+    Attributes
     ----------
     images : ImageSet
     batch : int
         Rows of a step; of pairs, pairs.
     seed : int
-    changed : int, optional
+    changed : int or None
         Draw pairs that differ in so many factors; without it, single images.
     device : str
         Where pixels and noise are wanted.
+    held : tensor or None
+        All images, if they are few: they are drawn or read once, not at every step.
     """
 
-    def __init__(self, images: ImageSet, *, batch: int, seed: int, changed: int | None, device: str) -> None:
-        self._images, self._batch, self._seed, self._changed, self._device = images, batch, seed, changed, device
-        self._blocks: dict[str, tuple[int, NDArray[np.int64]]] = {}
-        self._held: Tensor | None = None
-
-    def hold(self) -> None:
-        """Keep all images in memory if they are few: they are drawn or read once, not at every step."""
-        if self._held is None and is_held(self._images):
-            self._held = stored(self._images, np.arange(len(self._images)), self._device)
+    images: ImageSet
+    batch: int
+    seed: int
+    changed: int | None
+    device: str
+    held: Tensor | None = None
+    _blocks: dict[str, tuple[int, NDArray[np.int64]]] = field(default_factory=dict)
 
     def rows(self, step: int, use: str = "order") -> NDArray[np.int64]:
         """Return the rows of a step, drawn with replacement; of pairs all first rows, then all second ones."""
         number, place = divmod(step, _BLOCK)
         if self._blocks.get(use, (-1,))[0] != number:
-            self._blocks[use] = number, self._drawn_block(use, number)
+            rng = rng_for(self.seed, use, number)
+            if self.changed is None:
+                block = rng.integers(0, len(self.images), (_BLOCK, self.batch))
+            else:
+                pairs = self.images.pairs(_BLOCK * self.batch, self.changed, int(rng.integers(2**63)))
+                block = np.concatenate([rows.reshape(_BLOCK, self.batch) for rows in pairs], axis=1)
+            self._blocks[use] = number, block
         return np.asarray(self._blocks[use][1][place])
-
-    def _drawn_block(self, use: str, number: int) -> NDArray[np.int64]:
-        rng = rng_for(self._seed, use, number)
-        if self._changed is None:
-            return rng.integers(0, len(self._images), (_BLOCK, self._batch))
-        pairs = self._images.pairs(_BLOCK * self._batch, self._changed, int(rng.integers(2**63)))
-        return np.concatenate([rows.reshape(_BLOCK, self._batch) for rows in pairs], axis=1)
-
-    def rng(self, step: int, use: str) -> np.random.Generator:
-        """Return the generator of one use in one step."""
-        return rng_for(self._seed, use, step)
 
     def noise(self, step: int, shape: tuple[int, ...], use: str = "noise") -> Tensor:
         """Return standard normal noise of a step."""
-        drawn = self.rng(step, use).standard_normal(shape, dtype=np.float32)
-        return torch.from_numpy(drawn).to(self._device)
+        drawn = rng_for(self.seed, use, step).standard_normal(shape, dtype=np.float32)
+        return torch.from_numpy(drawn).to(self.device)
 
     def pixels(self, rows: NDArray[np.int64]) -> Tensor:
         """Return images as the networks see them: (k, C, H, W), in [0, 1]."""
-        if self._held is None:
-            return pixels(self._images, rows, self._device)
-        return self._held[torch.from_numpy(rows).to(self._device)].float().div_(255)
+        if self.held is None:
+            return pixels(self.images, rows, self.device)
+        return self.held[torch.from_numpy(rows).to(self.device)].float().div_(255)
 
 
 # Figures of a model ---------------------------------------------------------------------------------------------------
@@ -195,190 +191,6 @@ def _parts(codes: Tensor, found: Posterior, n: int) -> tuple[float, float]:
 
 #: Of Adam, for the networks and for the discriminator; both have the same rate, as published (Kim & Mnih 2018).
 _BETAS, _DISCRIMINATOR_BETAS = (0.9, 0.999), (0.5, 0.9)
-
-
-class Terms(NamedTuple):
-    """What a batch costs.
-
-    Attributes
-    ----------
-    loss, reconstruction, penalty : scalar tensors
-        loss = reconstruction + scale x penalty; nats per image.
-    kl : tensor of shape (d,)
-        K per code; NaN of an autoencoder.
-    posterior : Posterior
-    codes : tensor of shape (B, d)
-    """
-
-    loss: Tensor
-    reconstruction: Tensor
-    penalty: Tensor
-    kl: Tensor
-    posterior: Posterior
-    codes: Tensor
-
-
-@dataclass(slots=True)
-class Training:
-    """Networks in training: made from a spec, moved on by :meth:`advance`.
-
-    Attributes
-    ----------
-    pair : Pair
-    optimiser : torch.optim.Adam
-    discriminator : torch.nn.Module, optional
-        Where the objective has one, with an optimiser of its own.
-    discriminator_optimiser : torch.optim.Adam, optional
-    step : int
-        Steps that were made.
-    """
-
-    pair: Pair
-    optimiser: torch.optim.Optimizer
-    discriminator: nn.Module | None = None
-    discriminator_optimiser: torch.optim.Optimizer | None = None
-    step: int = 0
-
-    @property
-    def spec(self) -> TrainingSpec:
-        """What the training is."""
-        return self.pair.spec
-
-    @classmethod
-    def begin(cls, spec: TrainingSpec, network: Any, device: str) -> Training:
-        """Return a training at step 0; ``network``: a name, or a pair of modules, which are copied."""
-        pair = Pair.made(spec, network, device)
-        made = cls(pair, _adam([*pair.encoder.parameters(), *pair.decoder.parameters()], spec.lr, _BETAS))
-        if pair.objective.has_discriminator:
-            with torch.device("meta"):
-                empty = discriminator(spec.latents, spec.options["width"])
-            made.discriminator = initialised(empty, rng_for(spec.seed, "discriminator"), spec.init).to(device)
-            own = list(made.discriminator.parameters())
-            made.discriminator_optimiser = _adam(own, spec.lr, _DISCRIMINATOR_BETAS)
-        return made
-
-    def terms(self, images: Tensor, feed: Feed) -> Terms:
-        """Return what a batch costs at the step that comes, with the noise of that step."""
-        objective = self.pair.objective
-        posterior = objective.posteriors(self.pair.posterior(images))
-        codes, kl = posterior.mean, torch.full_like(posterior.mean[0], math.nan)
-        if objective.draws:
-            noise = feed.noise(self.step, tuple(posterior.mean.shape))
-            codes = posterior.mean + torch.exp(posterior.logvar / 2) * noise
-            kl = kl_per_code(*posterior)
-        decoded = self.pair.decoder(codes)
-        check_decoded(decoded, images)
-        reconstruction = self.pair.likelihood.errors(decoded, images).mean()
-        logits = None if self.discriminator is None else self.discriminator(codes)
-        batch = Batch(
-            mean=posterior.mean,
-            logvar=posterior.logvar,
-            codes=codes,
-            kl=kl,
-            n=self.spec.n,
-            step=self.step,
-            logits=logits,
-        )
-        penalty = objective.penalty(batch, **self.spec.options)
-        return Terms(reconstruction + self.spec.scale * penalty, reconstruction, penalty, kl, posterior, codes)
-
-    def advance(self, feed: Feed) -> tuple[Terms, bool]:
-        """Make one step, unless the loss or its gradient is not finite: then nothing changes.
-
-        Returns
-        -------
-        terms : Terms
-            Before the step.
-        finite : bool
-        """
-        terms = self.terms(feed.pixels(feed.rows(self.step)), feed)
-        self.optimiser.zero_grad(set_to_none=True)
-        terms.loss.backward()  # type: ignore[no-untyped-call]
-        if not _finite(terms.loss, self.optimiser):
-            return terms, False
-        self.optimiser.step()
-        if self.discriminator is not None:
-            self._teach(terms.codes, feed)
-        self.step += 1
-        return terms, True
-
-    def _teach(self, joint: Tensor, feed: Feed) -> None:
-        """Make one step of the discriminator: codes of this batch against permuted ones of a second."""
-        if self.discriminator is None or self.discriminator_optimiser is None:
-            return
-        others = joint
-        if not self.spec.options["same_batch"]:
-            with torch.no_grad():
-                mean, logvar = self.pair.posterior(feed.pixels(feed.rows(self.step, "second order")))
-                others = mean + torch.exp(logvar / 2) * feed.noise(self.step, tuple(mean.shape), "second noise")
-        self.discriminator_optimiser.zero_grad(set_to_none=True)  # the step before has left gradients in it
-        error = discriminator_error(self.discriminator, joint, others, feed.rng(self.step, "permutation"))
-        error.backward()  # type: ignore[no-untyped-call]
-        self.discriminator_optimiser.step()
-
-    # What a file holds ------------------------------------------------------------------------------------------------
-
-    def state(self) -> dict[str, Any]:
-        """Return networks and optimisers as tensors and plain values."""
-        own = self.discriminator, self.discriminator_optimiser
-        return {
-            "step": self.step,
-            "model": self.pair.state(),
-            "optimiser": self.optimiser.state_dict(),
-            "discriminator": None
-            if own[0] is None or own[1] is None
-            else {"model": dict(own[0].state_dict()), "optimiser": own[1].state_dict()},
-        }
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Take networks and optimisers from what :meth:`state` returned."""
-        self.pair.load(state["model"])
-        restore(self.optimiser, state["optimiser"])
-        if self.discriminator is not None and self.discriminator_optimiser is not None:
-            self.discriminator.load_state_dict(state["discriminator"]["model"])
-            restore(self.discriminator_optimiser, state["discriminator"]["optimiser"])
-        self.step = int(state["step"])
-
-
-def _adam(parameters: Sequence[Tensor], lr: float, betas: tuple[float, float]) -> torch.optim.Optimizer:
-    return torch.optim.Adam(parameters, lr=lr, betas=betas, eps=1e-8, fused=True)
-
-
-def _finite(loss: Tensor, optimiser: torch.optim.Optimizer) -> bool:
-    gradients = [one.grad for group in optimiser.param_groups for one in group["params"] if one.grad is not None]
-    sums = torch.stack([loss.detach(), *(one.sum() for one in gradients)])
-    return bool(torch.isfinite(sums).all())
-
-
-# The history ----------------------------------------------------------------------------------------------------------
-
-
-def history_row(training: Training, terms: Terms, *, step: int, images_per_second: float) -> dict[str, float]:
-    """Return what is kept of a step, as plain numbers by name.
-
-    The total correlation is the stratified estimate whatever the loss is made of; other estimates mean nothing alone.
-    """
-    codes, (mean, logvar) = terms.codes.detach(), terms.posterior
-    correlation = math.nan
-    if training.pair.objective.draws and 2 <= len(codes) <= training.spec.n:
-        with torch.no_grad():
-            correlation = total_correlation(codes, mean, logvar, n=training.spec.n).item()
-    each = {f"kl_z{number}": value for number, value in enumerate(terms.kl.tolist(), start=1)}
-    return {
-        "step": step,
-        "loss": terms.loss.item(),
-        "reconstruction": terms.reconstruction.item(),
-        "kl": sum(each.values()),
-        **each,
-        "total_correlation": correlation,
-        "penalty": terms.penalty.item(),
-        "images_per_second": images_per_second,
-    }
-
-
-# The whole training ---------------------------------------------------------------------------------------------------
-
-
 #: What a file of the training of a VAE holds.
 LAYOUT = Layout(
     name="demele-training",
@@ -394,88 +206,189 @@ LAYOUT = Layout(
 _ROWS, _MOST_UNSAVED = 200, 1000
 
 
-class Fitting(KeptTraining):
-    """The training of a VAE with its file.
+class Terms(NamedTuple):
+    """What a batch costs.
+
+    Attributes
+    ----------
+    loss, reconstruction, penalty : scalar tensors
+        loss = reconstruction + scale x penalty; nats per image.
+    batch : Batch
+        What the penalty looked at; the divergences of an autoencoder are NaN.
+    """
+
+    loss: Tensor
+    reconstruction: Tensor
+    penalty: Tensor
+    batch: Batch
+
+
+class Training(KeptTraining):
+    """The training of a VAE with its file: networks that are made from a spec, and moved on by :meth:`advance`.
 
     Parameters
     ----------
     spec : TrainingSpec
     network : str or (encoder, decoder)
+        A name, or a pair of modules, which are copied.
     images : ImageSet
     **where
         Of :class:`KeptTraining`.
+
+    Attributes
+    ----------
+    pair : Pair
+    discriminator : (torch.nn.Module, torch.optim.Adam) or None
+        Where the objective has one.
+    feed : Feed
     """
 
-    _training: Training
-    _feed: Feed
-    _looked: tuple[int, float]  # at which step the speed was measured last, and when
+    layout, key = LAYOUT, "spec"
+    remedy = "; lower `lr`, or bound the log-variances, such as with `logvar_bounds=(-10, 10)`"
 
     def __init__(self, spec: TrainingSpec, *, network: Any, images: ImageSet, **where: Any) -> None:
-        super().__init__(spec, LAYOUT, **where)
-        self._spec, self._network, self._images = spec, network, images
-        self._kept: dict[str, Any] | None = None
-        self._last = math.nan
-        self.remedy = "; lower `lr`, or bound the log-variances, such as with `logvar_bounds=(-10, 10)`"
+        super().__init__(spec, **where)
+        self.spec, self.pair, self._last = spec, Pair.made(spec, network, self._device), math.nan
+        weights = [*self.pair.encoder.parameters(), *self.pair.decoder.parameters()]
+        self._optimiser: torch.optim.Optimizer = torch.optim.Adam(weights, lr=spec.lr, betas=_BETAS, fused=True)
+        self.discriminator: tuple[nn.Module, torch.optim.Optimizer] | None = None
+        if self.pair.objective.has_discriminator:
+            with torch.device("meta"):
+                empty = discriminator(spec.latents, spec.options["width"])
+            made = initialised(empty, rng_for(spec.seed, "discriminator"), spec.init).to(self._device)
+            own = torch.optim.Adam(made.parameters(), lr=spec.lr, betas=_DISCRIMINATOR_BETAS, fused=True)
+            self.discriminator = made, own
+        changed = spec.options.get("changed")
+        self.feed = Feed(images=images, batch=spec.batch, seed=spec.seed, changed=changed, device=self._device)
 
-    @property
-    def pair(self) -> Pair:
-        """The networks."""
-        return self._training.pair
+    def terms(self, images: Tensor) -> Terms:
+        """Return what a batch costs at the step that comes, with the noise of that step."""
+        objective, spec = self.pair.objective, self.spec
+        mean, logvar = objective.posteriors(self.pair.posterior(images))
+        codes, kl = mean, torch.full_like(mean[0], math.nan)
+        if objective.draws:
+            codes = mean + torch.exp(logvar / 2) * self.feed.noise(self.done, tuple(mean.shape))
+            kl = kl_per_code(mean, logvar)
+        decoded = self.pair.decoder(codes)
+        check_decoded(decoded, images)
+        reconstruction = self.pair.likelihood.errors(decoded, images).mean()
+        logits = None if self.discriminator is None else self.discriminator[0](codes)
+        batch = Batch(mean=mean, logvar=logvar, codes=codes, kl=kl, n=spec.n, step=self.done, logits=logits)
+        penalty = objective.penalty(batch, **spec.options)
+        return Terms(reconstruction + spec.scale * penalty, reconstruction, penalty, batch)
 
-    @property
-    def done(self) -> int:
-        """Steps that were made."""
-        return self._training.step
+    def advance(self) -> tuple[Terms, bool]:
+        """Make one step, unless the loss or its gradient is not finite: then nothing changes.
 
-    def _settings_in(self, content: Mapping[str, Any], what: str) -> dict[str, Any]:
-        return TrainingSpec.from_dict(content["spec"], what).to_dict()
+        Returns
+        -------
+        terms : Terms
+            Before the step.
+        finite : bool
+        """
+        terms = self.terms(self.feed.pixels(self.feed.rows(self.done)))
+        self._optimiser.zero_grad(set_to_none=True)
+        terms.loss.backward()  # type: ignore[no-untyped-call]
+        gradients = [one.grad for group in self._optimiser.param_groups for one in group["params"]]
+        sums = torch.stack([terms.loss.detach(), *(one.sum() for one in gradients if one is not None)])
+        if not bool(torch.isfinite(sums).all()):
+            return terms, False
+        self._optimiser.step()
+        if self.discriminator is not None:
+            self._teach(*self.discriminator, terms.batch.codes)
+        self.done += 1
+        return terms, True
+
+    def _teach(self, network: nn.Module, optimiser: torch.optim.Optimizer, joint: Tensor) -> None:
+        """Make one step of the discriminator: codes of this batch against permuted ones of a second."""
+        others, feed = joint, self.feed
+        if not self.spec.options["same_batch"]:
+            with torch.no_grad():
+                mean, logvar = self.pair.posterior(feed.pixels(feed.rows(self.done, "second order")))
+                others = mean + torch.exp(logvar / 2) * feed.noise(self.done, tuple(mean.shape), "second noise")
+        optimiser.zero_grad(set_to_none=True)  # the step before has left gradients in it
+        error = discriminator_error(network, joint, others, rng_for(feed.seed, "permutation", self.done))
+        error.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+
+    def row(self, terms: Terms, images_per_second: float) -> dict[str, float]:
+        """Return what is kept of the step before this one, as plain numbers by name.
+
+        The total correlation is the stratified estimate whatever the loss is made of; other estimates mean nothing
+        alone.
+        """
+        codes, correlation = terms.batch.codes.detach(), math.nan
+        if self.pair.objective.draws and 2 <= len(codes) <= self.spec.n:
+            with torch.no_grad():
+                found = total_correlation(codes, terms.batch.mean, terms.batch.logvar, n=self.spec.n)
+            correlation = found.item()
+        each = {f"kl_z{number}": value for number, value in enumerate(terms.batch.kl.tolist(), start=1)}
+        return {
+            "step": self.done - 1,
+            "loss": terms.loss.item(),
+            "reconstruction": terms.reconstruction.item(),
+            "kl": sum(each.values()),
+            **each,
+            "total_correlation": correlation,
+            "penalty": terms.penalty.item(),
+            "images_per_second": images_per_second,
+        }
+
+    # The whole training -----------------------------------------------------------------------------------------------
 
     def _open(self, content: Mapping[str, Any] | None, until: int) -> None:
-        spec = self._spec
-        self._training = Training.begin(spec, self._network, self._device)
         if content is not None:
             with parsing(f"{self._path}: its networks are not those of its spec"):
-                self._training.load(content)
-                self._history = {name: list(values) for name, values in content["history"].items()}
-                self._seconds = float(content["seconds"])
-        changed = spec.options.get("changed")
-        self._feed = Feed(self._images, batch=spec.batch, seed=spec.seed, changed=changed, device=self._device)
-        if (until - self.done) * spec.batch >= len(self._images):
-            self._feed.hold()
-        self._looked = self.done - 1, time.monotonic()
+                self._load(content)
+        self._kept, images = self._state(), self.feed.images
+        if (until - self.done) * self.spec.batch >= len(images) and is_held(images):
+            self.feed.held = stored(images, np.arange(len(images)), self._device)
+        self._looked = self.done - 1, time.monotonic()  # at which step the speed was measured last, and when
 
     def _advance(self, until: int, interrupted: Callable[[], bool]) -> tuple[int, Row, str] | None:
         step = self.done
-        terms, finite = self._training.advance(self._feed)
+        terms, finite = self.advance()
         if not finite:
-            largest = terms.posterior.logvar.max().item() if terms.posterior.logvar.numel() else math.nan
+            logvar = terms.batch.logvar
             raise DivergedError(
                 f"the loss or its gradient was not finite at step {step:,}; the last loss before was {self._last:.6g}, "
-                f"the largest log-variance {largest:.6g}"
+                f"the largest log-variance {logvar.max().item() if logvar.numel() else math.nan:.6g}"
             )
         self._last = terms.loss.item()
         if step % max(1, until // _ROWS) and self.done < until:
             return None
         (before, then), self._looked = self._looked, (step, time.monotonic())
         rate = (step - before) / max(self._looked[1] - then, 1e-9)
-        row = history_row(self._training, terms, step=step, images_per_second=rate * self._spec.batch)
-        return step, row, f"step {step:,}, loss {self._last:.4g}"
+        return step, self.row(terms, rate * self.spec.batch), f"step {step:,}, loss {self._last:.4g}"
 
     def _is_due(self, until: int) -> bool:
         return self.done % min(_MOST_UNSAVED, math.ceil(until / 5)) == 0 and self.done < until
 
     def _state(self) -> dict[str, Any]:
-        self._kept = copy.deepcopy(self._training.state())
-        return {"spec": self._settings, **self._kept, "figures": None}
+        state = {"step": self.done, "model": self.pair.state(), "optimiser": self._optimiser.state_dict()}
+        other = None
+        if self.discriminator is not None:
+            network, optimiser = self.discriminator
+            other = {"model": dict(network.state_dict()), "optimiser": optimiser.state_dict()}
+        self._kept = copy.deepcopy({**state, "discriminator": other, "figures": None})
+        return self._kept
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        self.pair.load(state["model"])
+        restore(self._optimiser, state["optimiser"])
+        if self.discriminator is not None:
+            self.discriminator[0].load_state_dict(state["discriminator"]["model"])
+            restore(self.discriminator[1], state["discriminator"]["optimiser"])
+        self.done = int(state["step"])
 
     def _end(self, problem: str) -> dict[str, Any]:
         """Measure the model, and write the file for the last time."""
         weights = (one for part in self.pair.state().values() for one in part.values())
         if problem and not all(bool(torch.isfinite(one).all()) for one in weights):
-            self._training.load(self._kept or Training.begin(self._spec, self._network, self._device).state())
+            self._load(self._kept)
         self._save("running", problem)  # measuring takes a while, and may be killed
         with torch.no_grad():
-            figures = measured(self.pair, self._images)
+            figures = measured(self.pair, self.feed.images)
         return self._save("diverged" if problem else "done", problem, figures=figures)
 
 
