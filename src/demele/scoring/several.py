@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from demele.core.representation_comparison import (
     ScoreDifference,
     without_intervals,
 )
-from demele.core.results import Evaluation, Interval, Score
+from demele.core.results import Evaluation, Interval
 from demele.core.version import __version__
 from demele.estimation.differences import Difference, over_runs, run_difference
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -30,28 +30,27 @@ from demele.scoring.evaluate import Call, checked_call
 
 # Differences between representations, or models of several training runs, with intervals over rows, runs or both ------
 
-__all__ = ["Compared"]
-
 #: Why scores of resamples say too little of a metric of extreme values; measured by benchmarks/paired_differences.py.
 _EXTREMES = "it depends on extreme values; resampling repeats these, so an interval would be too narrow"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Runs:
-    """One metric of the runs of a model; ``draws`` (n_runs, n_resamples) are of the same rows for every run."""
+    """One metric of the runs of a model.
+
+    ``rows`` is the mean over runs on each resample of the rows, (n_resamples,), ``bounds`` (n_runs, 2) are certified
+    ones; ``reason`` says why the metric cannot be compared.
+    """
 
     values: Floats
-    draws: Floats | None
+    rows: Floats | None
     bounds: Floats | None
-
-    @property
-    def rows(self) -> Floats | None:
-        """The mean over runs on each resample of the rows."""
-        return None if self.draws is None else self.draws.mean(axis=0)
+    fragile: bool
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Compared:
+class _Compared:
     """What is compared, and how.
 
     Attributes
@@ -78,7 +77,7 @@ class Compared:
 
     def differences(self, pairs: Iterable[tuple[str, str]]) -> tuple[ScoreDifference, ...]:
         """Return the difference of each pair by each metric; those that are significant together name the better."""
-        found = [self._difference(metric, pair) for pair in pairs for metric in self._metrics()]
+        found = [self._difference(metric, *pair) for pair in pairs for metric in self._metrics()]
         family = [each for each in found if each.interval is not None and not each.exploratory]
         flags = holm(np.array([each.p_value for each in family], dtype=np.float64), 1 - self.call.run.level)
         rejected = {id(each) for each, flag in zip(family, flags, strict=True) if flag}
@@ -87,51 +86,72 @@ class Compared:
     def model_scores(self) -> Iterator[ModelScore]:
         """Yield the mean of each model by each metric, with its interval."""
         ranges = {one.name: one.metric.range for one in self.call.asked}
-        for model in self.models:
-            for metric in self._metrics():
-                own = self._runs(self._scores(model, metric).values())
-                if not own.values.size:
-                    continue
-                found = Difference(float(own.values.mean()), reason="one run")
-                if own.values.size > 1:
-                    found = over_runs(found.value, [own.values], self.call.run.level, own.rows, ranges[metric])
-                yield ModelScore(
-                    model=model,
-                    metric=metric,
-                    values=tuple(float(value) for value in own.values),
-                    mean=found.value,
-                    std=float(own.values.std(ddof=1)) if own.values.size > 1 else np.nan,
-                    interval=self._interval(
-                        found, f"Student's t over {own.values.size} runs{self._of_rows(own.rows, ' and ')}"
-                    ),
-                )
+        for model, metric in product(self.models, self._metrics()):
+            own = self._runs(model, metric)
+            n = own.values.size
+            if not n:
+                continue
+            found = Difference(float(own.values.mean()), reason="one run")
+            if n > 1:
+                found = over_runs(found.value, [own.values], self.call.run.level, own.rows, ranges[metric])
+            yield ModelScore(
+                model=model,
+                metric=metric,
+                values=tuple(float(value) for value in own.values),
+                mean=found.value,
+                std=float(own.values.std(ddof=1)) if n > 1 else np.nan,
+                interval=self._interval(found, f"Student's t over {n} runs{self._of_rows(own.rows, ' and ')}"),
+            )
 
     def _metrics(self) -> list[str]:
         return list(dict.fromkeys(score.metric for each in self.evaluations.values() for score in each.scores))
 
-    def _scores(self, model: str, metric: str) -> dict[str, Score | None]:
-        return {
-            run: next((score for score in self.evaluations[run].scores if score.metric == metric), None)
-            for run in self.models[model]
-        }
+    def _runs(self, model: str, metric: str) -> _Runs:
+        values, draws, bounds, fragile = [], [], [], False
+        reasons: list[str] = []
+        for run in self.models[model]:
+            score = next((one for one in self.evaluations[run].scores if one.metric == metric), None)
+            if score is None or not np.isfinite(score.value):
+                reasons.append(f"{run} has no score by it" if score is None else f"it is undefined for {run}")
+                continue
+            fragile |= score.fragile
+            if any(note.code == "assumed-reg-dim" and note.severity == "warning" for note in score.notes):
+                reasons.append("which code is meant for which factor was assumed by their order")
+            found = score.corrected if self.noisy else None
+            if self.noisy and found is None:
+                reasons.append(f"it is not corrected for {run}")
+            if found is not None and found.draws is None and found.interval is not None:
+                bounds.append((found.interval.low, found.interval.high))
+                found = None
+            values.append(score.value if found is None else found.value)
+            draws.append(score.halves if found is None else found.draws)
+        drawn = [one for one in draws if one is not None]
+        alike = drawn and len(drawn) == len(draws) and len({one.size for one in drawn}) == 1
+        return _Runs(
+            np.array(values, dtype=np.float64),
+            np.stack(drawn).mean(axis=0) if alike else None,
+            np.array(bounds) if bounds else None,
+            fragile,
+            next(iter(reasons), ""),
+        )
 
-    def _difference(self, metric: str, pair: tuple[str, str]) -> ScoreDifference:
-        scores = [self._scores(model, metric) for model in pair]
-        reason = next((why for own in scores for run, one in own.items() if (why := self._no_value(run, one))), "")
-        found, method = Difference(np.nan, reason=reason), ""
-        if not reason:
-            found, method = self._measured(metric, *(self._runs(own.values()) for own in scores))
+    def _difference(self, metric: str, first: str, second: str) -> ScoreDifference:
+        both = [self._runs(model, metric) for model in (first, second)]
+        found, method = Difference(np.nan, reason=both[0].reason or both[1].reason), ""
+        known = not found.reason
+        if known:
+            found, method = self._measured(metric, *both)
         best = next((one.metric.best for one in self.call.asked if one.name == metric), 1.0)
         sign = found.low + found.high if np.isnan(found.value) else found.value  # of bounds there is no value
         return ScoreDifference(
             metric=metric,
-            first=pair[0],
-            second=pair[1],
+            first=first,
+            second=second,
             value=found.value,
             interval=self._interval(found, method),
             p_value=found.p_value,
-            ahead=("" if np.isnan(sign) else pair[(sign > 0) == (best > 0)]),
-            fragile=not reason and any(score is not None and score.fragile for own in scores for score in own.values()),
+            ahead="" if np.isnan(sign) else (first, second)[(sign > 0) == (best > 0)],
+            fragile=known and any(one.fragile for one in both),
             exploratory=bool(self.primary) and metric not in self.primary,
             reason=found.reason,
         )
@@ -145,36 +165,6 @@ class Compared:
     def _of_rows(self, rows: Floats | None, before: str) -> str:
         what = "resamples" if self.noisy else "half-samples"
         return "" if rows is None else f"{before}{rows.size} paired {what} of the rows"
-
-    def _no_value(self, run: str, score: Score | None) -> str:
-        """Return why a score cannot be compared; empty if it can."""
-        if score is None:
-            return f"{run} has no score by it"
-        if not np.isfinite(score.value):
-            return f"it is undefined for {run}"
-        if any(note.code == "assumed-reg-dim" and note.severity == "warning" for note in score.notes):
-            return "which code is meant for which factor was assumed by their order"
-        return f"it is not corrected for {run}" if self.noisy and score.corrected is None else ""
-
-    def _runs(self, scores: Iterable[Score | None]) -> _Runs:
-        known = [self._number(score) for score in scores if score is not None and np.isfinite(score.value)]
-        values, draws, bounds = zip(*known, strict=True) if known else ((), (), ())
-        drawn = [one for one in draws if one is not None]
-        ends = [one for one in bounds if one is not None]
-        return _Runs(
-            np.array(values, dtype=np.float64),
-            np.stack(drawn) if len(drawn) == len(draws) and len({one.size for one in drawn}) == 1 else None,
-            np.array(ends) if ends else None,
-        )
-
-    def _number(self, score: Score) -> tuple[float, Floats | None, tuple[float, float] | None]:
-        """Return the value that is compared, its values on resamples of the rows, and its bounds."""
-        found = score.corrected
-        if not self.noisy or found is None:
-            return score.value, score.halves, None
-        if found.draws is None and found.interval is not None:
-            return score.value, score.halves, (found.interval.low, found.interval.high)
-        return found.value, found.draws, None
 
     def _measured(self, metric: str, first: _Runs, second: _Runs) -> tuple[Difference, str]:
         """Return the difference with its interval, and how that was made."""
@@ -334,19 +324,24 @@ def compare_representations(
     for name in chosen:
         if name not in asked:
             raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), asked)}")
-    said = _Warnings(len(held))
+    said: dict[tuple[str, type[Warning]], dict[str, None]] = {}
     read: dict[str, Callable[[], Evaluation]] = {}
     for name, own in held.items():
-        with said.of(name), _naming(name):
+        with _naming(name, said):
             read[name] = call.read(own, known)
     evaluations: dict[str, Evaluation] = {}
     with reporting(even=False) as report:
         for index, name in enumerate(held):
             part = part_of(report, index, len(held), f"{name}: ")
-            with said.of(name), _naming(name), reported_to(part):
+            with _naming(name, said), reported_to(part):
                 evaluations[name] = read.pop(name)()
-    said.repeat()
-    compared = Compared(
+    for (text, category), names in said.items():  # each once, with the names unless it is about all
+        words = text if len(names) == len(held) else f"{', '.join(names)}: {text}"
+        if issubclass(category, DemeleWarning):
+            warn_user(words, category)
+        else:
+            warnings.warn(words, category, stacklevel=2)
+    compared = _Compared(
         call=call,
         evaluations=evaluations,
         models=models,
@@ -418,35 +413,13 @@ def checked_models(
 
 
 @contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Let errors say which representation they are about."""
-    try:
-        yield
-    except InputError as error:
-        raise error.within(name, codes="codes", factors="factors") from error
-
-
-class _Warnings:
-    """Warnings about several representations: each once, with the name that it is about unless it is about all."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.found: dict[tuple[str, type[Warning]], dict[str, None]] = {}
-
-    @contextmanager
-    def of(self, name: str) -> Iterator[None]:
-        """Collect what is warned of one of them."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DemeleWarning)
+def _naming(name: str, said: dict[tuple[str, type[Warning]], dict[str, None]]) -> Iterator[None]:
+    """Let errors say which representation they are about, and keep what is warned of it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DemeleWarning)
+        try:
             yield
-        for each in caught:
-            self.found.setdefault((str(each.message), each.category), {})[name] = None
-
-    def repeat(self) -> None:
-        """Warn of what was collected."""
-        for (text, category), names in self.found.items():
-            words = text if len(names) == self.count else f"{', '.join(names)}: {text}"
-            if issubclass(category, DemeleWarning):
-                warn_user(words, category)
-            else:
-                warnings.warn(words, category, stacklevel=2)
+        except InputError as error:
+            raise error.within(name, codes="codes", factors="factors") from error
+    for each in caught:
+        said.setdefault((str(each.message), each.category), {})[name] = None
