@@ -331,10 +331,9 @@ def read_knowledge(noise: Any, audit: Any) -> tuple[Any, Audit | None]:
     return read_noise(noise), audit
 
 
-def classes_of(noise: Any, audit: Any, classes: Sequence[object] | None) -> Sequence[object] | None:
+def classes_of(noise: Any, classes: Sequence[object] | None) -> Sequence[object] | None:
     """Return the classes given, else those that the transition names."""
-    own = getattr(noise, "classes", None)
-    return classes if classes is not None or own is None else own
+    return getattr(noise, "classes", None) if classes is None else classes
 
 
 def coded_like(values: object, data: Labelled, argument: str) -> Indices:

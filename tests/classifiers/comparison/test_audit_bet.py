@@ -120,7 +120,7 @@ def test_it_needs_the_least_probability() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": EXACT, "measure": "recall", "of": 1}, "exact: is for the accuracy, got recall"),
+        ({"method": EXACT, "measure": "recall", "of": 1}, "exact: only for accuracy and error, got 'recall'"),
         ({"method": EXACT, "measure": "error", "audit": None}, "method 'audit' needs `audit="),
     ],
 )

@@ -192,7 +192,12 @@ TROUBLE: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
     ("the sample without an audit", {"inference": "test_set"}, InputError, "answers for population"),
     ("a class without a label", {"classes": [0, 1, 2, 3]}, InputError, "labels: no row is labelled 3, so macro-f1"),
     ("few audited rows", {"audit": 99}, NotEnoughData, "audit: macro-f1 is compared with 100 audited rows or more"),
-    ("a proof", {"method": Audited(exact=True), "audit": 200}, InputError, "exact: is for the accuracy, got macro-f1"),
+    (
+        "a proof",
+        {"method": Audited(exact=True), "audit": 200},
+        InputError,
+        "exact: only for accuracy and error, got 'macro-f1'",
+    ),
     ("a wrong expert", {"method": Audited(expert_error=0.01), "audit": 200}, InputError, "only for accuracy and error"),
     ("its old name", {"measure": "macro_f1"}, InputError, "measure: expected one of accuracy"),
 )

@@ -13,7 +13,7 @@ from demele.classifiers.comparison.compare import LEAST_AUDITED, asked_as, class
 from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.measures.audit_interval import AuditInference
 from demele.classifiers.measures.documents import measure_of
-from demele.classifiers.question import Question, classes_of
+from demele.classifiers.question import Question
 from demele.classifiers.results import Measure
 from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Floats, Rows
@@ -547,7 +547,7 @@ def plan_audit(
     if audit is not None and not isinstance(audit, Audit):
         raise InputTypeError("audit", f"expected an Audit, got {type(audit).__name__}")
     inner = asked_as(measure)
-    data = read_labelled(models, labels, classes=classes_of(None, audit, classes))
+    data = read_labelled(models, labels, classes=classes)
     if data.k < 2:
         raise InputError("labels", "expected at least 2 classes, got 1: no label could be wrong")
     coded = None if audit is None else audit.coded(data.vocabulary, data.n)

@@ -91,7 +91,7 @@ def ask(
     argument = "labels"
     if labels is None and isinstance(options, Agreement):  # it stands in their place
         labels, argument = options.reference, "reference"
-    data = read_labelled(models, labels, classes=classes_of(noise, audit, classes), argument=argument)
+    data = read_labelled(models, labels, classes=classes_of(noise, classes), argument=argument)
     words = data.vocabulary
     if isinstance(noise, TransitionCounts | TransitionMatrix):
         noise = noise.ordered(words.classes)
@@ -117,18 +117,14 @@ def ask(
         groups=read_groups(groups, data.n, population=aim == "population"),
         **({} if options is None else options.read(data)),
     )
-    if question.exact and inner != "accuracy":
-        raise InputError("exact", f"is for the accuracy, got {question.measure}")
+    for option in ("exact", "expert_error"):
+        if getattr(question, option) and inner != "accuracy":
+            raise InputError(option, f"only for accuracy and error, got {quoted(question.measure)}")
     if question.expert_error and audit is not None and audit.design == "selective":
         raise InputError(
             "expert_error",
             "only for audits drawn at random; of rows chosen for a reason (design 'selective') the expert's labels are "
             "taken for certain",
-        )
-    if question.expert_error and inner != "accuracy":
-        raise InputError(
-            "expert_error",
-            f"only for accuracy and error, got {quoted(question.measure)}: all errors may be of one class",
         )
     if question.expert_error and question.exact:
         raise InputError(

@@ -72,6 +72,9 @@ def decision_document(result: "Decision") -> Document:
     rows = zip(_called(result), (result.baseline, result.candidate), strict=True)
     held, shows = result.breakdown, result.method not in (*AUDITED, "agreement")
     called = sentence_of(joined(_called(result))).rstrip(".")
+    # An audit may settle a comparison where the given labels matter and may be wrong.
+    matter = result.method not in (*AUDITED, *OTHER_LABELS)
+    step = "Plan an audit: expert labels of some rows may settle it.", "demele audit plan BASELINE CANDIDATE LABELS"
     why = "Two overlapping intervals do not mean that the classifiers are equal: only their disagreements count."
     each = Section("Each classifier", [estimate_strips(rows, title_of(_measure_compared(result))), table, why])
     return Document(
@@ -88,7 +91,7 @@ def decision_document(result: "Decision") -> Document:
             f"holds up to {at_most(held.rate)} wrong labels" if held is not None and held.labels > 0 and shows else "",
             f"method {result.method} ({spec.title})",
         ],
-        next=_next(result),
+        next=[step] if result.verdict == "inconclusive" and matter and disagreements and sum(disagreements) else [],
         sections=[each, _by_class(result), _label_errors(result)],
         methods=[
             f"{called} were compared by {_measure_compared(result)} on {count(result.n, 'row')} with demele [@demele].",
@@ -168,15 +171,6 @@ def _decision_sentences(result: "Decision") -> list[str]:
             f"{old} on {lost:,}, with neither on {neither:,}."
         )
     return said
-
-
-def _next(result: "Decision") -> list[tuple[str, str]]:
-    """Name the audit that could settle an inconclusive comparison, where the given labels matter and may be wrong."""
-    found, asked = _disagreements(result), result.asked.question.measure
-    needless = result.method in (*AUDITED, *OTHER_LABELS) or (found is not None and not sum(found))
-    if result.verdict != "inconclusive" or needless or asked != "accuracy":
-        return []
-    return [("Plan an audit: expert labels of some rows may settle it.", "demele audit plan BASELINE CANDIDATE LABELS")]
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------
@@ -265,11 +259,14 @@ def _label_errors(result: "Decision") -> Section:
     until = min(n, round(max(1.25 * abs(won - lost), *(2 * mark for mark in marks.values()), 0.02 * n, 10)))
     bends = {0, until, *marks.values(), won, lost, won + neither, lost + neither}
     places = sorted(place for place in bends if place <= until)
-    low = [_least(won, lost, neither, place) / n for place in places]
-    high = [-_least(lost, won, neither, place) / n for place in places]
-    line = Line(
-        "Possible true difference", [place / n for place in places], [(won - lost) / n] * len(places), low, high
+    # Study of noisy comparisons, formula 2: b - a - 2 t - u with t = min(m, b), u = min(m - t, o).
+    m = np.array(places)
+    low, high = (
+        sign * (ahead - behind - 2 * turned - np.minimum(m - turned, neither)) / n
+        for sign, ahead, behind in ((1, won, lost), (-1, lost, won))
+        for turned in (np.minimum(m, ahead),)
     )
+    line = Line("Possible true difference", (m / n).tolist(), [(won - lost) / n] * m.size, low.tolist(), high.tolist())
     at = [(place / n, text) for text, place in marks.items() if place <= until]
     axes = ("Wrong labels", "percent"), (f"Difference (pp), {new} − {old}", "points")
     says = (
@@ -277,15 +274,6 @@ def _label_errors(result: "Decision") -> Section:
         "difference on the true labels of these rows; it ignores sampling error, which the interval above includes."
     )
     return Section("Label errors", [says, Lines("Worst case of label errors", [line], *axes, at=at, zero=0.0)])
-
-
-def _least(won: int, lost: int, neither: int, wrong: int) -> int:
-    """Return the least difference of right answers with so many labels wrong.
-
-    Study of noisy comparisons, formula 2: b - a - 2t - u with t = min(m, b), u = min(m - t, o).
-    """
-    turned = min(wrong, won)
-    return won - lost - 2 * turned - min(wrong - turned, neither)
 
 
 # Methods --------------------------------------------------------------------------------------------------------------

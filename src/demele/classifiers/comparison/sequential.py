@@ -148,7 +148,7 @@ class SequentialComparison(Result):
         if gate is not None:
             raise InputError("gate", "is for the scores of rows of one system; leave it out")
         known = read_noise(noise)
-        data = read_labelled(named(baseline, candidate), labels, classes=classes_of(known, None, classes))
+        data = read_labelled(named(baseline, candidate), labels, classes=classes_of(known, classes))
         self.seed = seed
         self._question = Question(
             data=data,

@@ -371,7 +371,7 @@ def perturbation_test(
             "outputs for a class do not depend on labels, so their noise does not matter; leave out `noise`, "
             "or give `labels` and `measure='accuracy'`",
         )
-    names = classes_of(supplied, None, classes)
+    names = classes_of(supplied, classes)
     read, n = None if labels is None else read_labels(labels, "labels"), len(shown)
     if read is not None and len(read) != n:
         raise InputError("labels", f"expected {n} labels, one per image, got {len(read)}")

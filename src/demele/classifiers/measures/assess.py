@@ -592,7 +592,7 @@ def assess(
         raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {quoted(average)}")
     averages = tuple(dict.fromkeys(checked_name(name, "average", get_args(Average)) for name in names))
     rate, expert = separated(noise, audit, true_labels)
-    data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
+    data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, classes))
     refuse_many_classes(data)
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
