@@ -334,8 +334,7 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
     ------
     FormatError, InputError
     """
-    from demele.noise.audit import Audit
-    from demele.noise.factor_noise import refuse_other_designs
+    from demele.noise.audit import Audit, refuse_other_designs
 
     table = read_table(text, warn=warn)
     held = [] if isinstance(table, np.ndarray) else [str(name) for name in table if name in factors]

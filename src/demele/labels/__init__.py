@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from demele.noise.audit import join_audits as join_audits
     from demele.noise.budget import NoiseBudget as NoiseBudget
     from demele.noise.budget import noise_budget as noise_budget
-    from demele.noise.factor_noise import matrix_of_annotators as matrix_of_annotators
-    from demele.noise.factor_noise import transition_from_agreement as transition_from_agreement
     from demele.noise.transition import TransitionCounts as TransitionCounts
     from demele.noise.transition import TransitionMatrix as TransitionMatrix
     from demele.noise.transition import estimate_transition as estimate_transition
+    from demele.noise.transition import matrix_of_annotators as matrix_of_annotators
+    from demele.noise.transition import transition_from_agreement as transition_from_agreement
 
 __getattr__, __dir__, __all__ = lazily(__name__)

@@ -358,6 +358,25 @@ class Audit:
         return pd.DataFrame(columns)
 
 
+#: Problem and fix of an audit of another design.
+_OTHER_DESIGNS = {
+    "selective": (
+        "rows that were chosen because they looked wrong do not represent the others",
+        "draw rows at random, with demele.labels.draw_audit(n, size), and have these annotated",
+    ),
+    "weighted": (
+        "scores are corrected from uniform audits, got a weighted one",
+        "draw rows at random without disagreement=, with demele.labels.draw_audit(n, size)",
+    ),
+}
+
+
+def refuse_other_designs(design: str) -> None:
+    """Refuse audits of factors whose rows were not drawn uniformly, with what would help."""
+    if design != "uniform":
+        raise InputError("design", *_OTHER_DESIGNS.get(design, (f"expected 'uniform', got {quoted(design)}",)))
+
+
 #: Files of expert labels on the command line: one, and perhaps a second one.
 AuditData = Annotated[Audit | None, Kind("FILE", lambda word: [word], repeats=True, is_file=True)]
 

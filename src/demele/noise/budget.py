@@ -118,40 +118,45 @@ def noise_budget(
     found = whole_array(labels, "labels", dimensions=1)
     if found.size and not 0 <= found.min() <= found.max() < k:
         raise InputError("labels", f"expected indices of classes from 0 to {k - 1}, got {found.min()} to {found.max()}")
-    given = np.bincount(found, minlength=k)
+    given, n = np.bincount(found, minlength=k), found.size
+    told: dict[str, Any]
     if isinstance(noise, TransitionMatrix | TransitionCounts):
         if noise.k != k:
             raise InputError("noise", f"expected {k} classes, as the labels have, got {noise.k}")
-        return _of_matrix(noise, given, tail) if isinstance(noise, TransitionMatrix) else _of_counts(noise, given, tail)
-    if not is_number(noise):
+        limits = (
+            _of_matrix(noise, given, tail) if isinstance(noise, TransitionMatrix) else _of_counts(noise, given, tail)
+        )
+        wrong, by_given, by_true, joint, told = limits
+    elif is_number(noise):
+        if not 0 <= noise < 1:
+            raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(noise)}")
+        wrong = int(np.floor(noise * n + 1e-9))
+        by_given = by_true = joint = np.full(k, wrong)
+        said = f"at most {wrong} of the {n} labels are wrong (a rate of {noise:g}), in the worst case"
+        told = {"level": None, "assumptions": (said if wrong else ALL_CORRECT,)}
+    else:
         raise InputTypeError(
             "noise", f"expected a rate, a TransitionMatrix or TransitionCounts, got {type(noise).__name__}"
         )
-    return _of_rate(float(noise), given)
-
-
-def _of_rate(rate: float, given: Counts) -> NoiseBudget:
-    if not 0 <= rate < 1:
-        raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(rate)}")
-    n, k = int(given.sum()), given.size
-    wrong = int(np.floor(rate * n + 1e-9))
-    everywhere = np.full(k, wrong)
-    return _tightened(
-        given,
-        wrong,
-        everywhere,
-        everywhere,
-        np.full((k, k), wrong),
-        level=None,
-        assumptions=(
-            f"at most {wrong} of the {n} labels are wrong (a rate of {rate:g}), in the worst case"
-            if wrong
-            else ALL_CORRECT,
-        ),
+    # Limits that all hold are made as small as they make each other.
+    by_given = np.minimum(np.minimum(by_given, given), wrong)
+    by_true = np.minimum(np.minimum(by_true, n - given), wrong)
+    joint = np.minimum(np.minimum(joint, by_given), by_true[:, None]) * (1 - np.eye(k, dtype=np.int64))
+    by_given, by_true = np.minimum(by_given, joint.sum(axis=0)), np.minimum(by_true, joint.sum(axis=1))
+    return NoiseBudget(
+        wrong=int(min(wrong, by_given.sum(), by_true.sum())),
+        wrong_given=by_given.astype(np.int64),
+        wrong_true=by_true.astype(np.int64),
+        joint=joint.astype(np.int64),
+        **told,
     )
 
 
-def _of_matrix(noise: TransitionMatrix, given: Counts, tail: float) -> NoiseBudget:
+#: Limits of all wrong labels, by given label, by true class, and by both, and what else is said of them.
+_Limits = tuple[int, Counts, Counts, Counts, dict[str, Any]]
+
+
+def _of_matrix(noise: TransitionMatrix, given: Counts, tail: float) -> _Limits:
     table, n, k = noise.probabilities, int(given.sum()), given.size
     mistakes = table * (1 - np.eye(k))
     lows, highs = exact_low(given, n, tail / 8 / k), exact_high(given, n, tail / 8 / k)
@@ -169,23 +174,21 @@ def _of_matrix(noise: TransitionMatrix, given: Counts, tail: float) -> NoiseBudg
             "transposed: rows are true classes, P(given | true)",
             OutOfDomainWarning,
         )
-    return _tightened(
-        given,
+    assumptions = (
+        "each label is drawn by the probabilities of the transition matrix, independently between instances; "
+        f"realised numbers of mistakes vary around the expected ones (limits at {1 - tail:g})",
+        *(() if found else ("no class proportions explain the labels with this matrix: it may be transposed",)),
+    )
+    return (
         int(_binomial_limit(n, np.array(rate), tail / 4)),
         _binomial_limit(n, by_given, tail / 6 / k),
         _binomial_limit(n, by_true, tail / 6 / k),
         _binomial_limit(n, joint, tail / 6 / pairs),
-        level=1 - tail,
-        assumptions=(
-            "each label is drawn by the probabilities of the transition matrix, independently between instances; "
-            f"realised numbers of mistakes vary around the expected ones (limits at {1 - tail:g})",
-            *(() if found else ("no class proportions explain the labels with this matrix: it may be transposed",)),
-        ),
-        out_of_domain=found is None,
+        {"level": 1 - tail, "assumptions": assumptions, "out_of_domain": found is None},
     )
 
 
-def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> NoiseBudget:
+def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> _Limits:
     n, k, within = int(given.sum()), given.size, noise.sample_of == "labels"
     table, columns = noise.counts, noise.counts.sum(axis=0)
     beyond = np.flatnonzero(columns > given)
@@ -223,45 +226,9 @@ def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> NoiseBudg
     of = "these instances" if within else "the source of these instances"
     uniform = f"the {noise.n} instances counted are a uniform random sample of {of}, with right true labels"
     grouped = f"within each given label, the instances counted are a random sample of {of}, with right true labels"
-    return _tightened(
-        given,
-        wrong,
-        by_given,
-        by_true,
-        joint,
-        level=None if whole else 1 - tail,
-        assumptions=("the true labels of all instances were counted" if whole else uniform if agree else grouped,),
-        out_of_domain=not agree,
-    )
-
-
-def _tightened(
-    given: Counts,
-    wrong: int,
-    by_given: Counts,
-    by_true: Counts,
-    joint: Counts,
-    *,
-    level: float | None,
-    assumptions: tuple[str, ...],
-    out_of_domain: bool = False,
-) -> NoiseBudget:
-    """Make limits that all hold as small as they make each other."""
-    n = int(given.sum())
-    by_given = np.minimum(np.minimum(by_given, given), wrong)
-    by_true = np.minimum(np.minimum(by_true, n - given), wrong)
-    joint = np.minimum(np.minimum(joint, by_given), by_true[:, None]) * (1 - np.eye(given.size, dtype=np.int64))
-    by_given, by_true = np.minimum(by_given, joint.sum(axis=0)), np.minimum(by_true, joint.sum(axis=1))
-    wrong = int(min(wrong, by_given.sum(), by_true.sum()))
-    return NoiseBudget(
-        wrong=wrong,
-        wrong_given=by_given.astype(np.int64),
-        wrong_true=by_true.astype(np.int64),
-        joint=joint.astype(np.int64),
-        level=level,
-        assumptions=assumptions,
-        out_of_domain=out_of_domain,
-    )
+    told = "the true labels of all instances were counted" if whole else uniform if agree else grouped
+    about = {"level": None if whole else 1 - tail, "assumptions": (told,), "out_of_domain": not agree}
+    return wrong, by_given, by_true, joint, about
 
 
 def _class_proportions(table: Floats, lows: Floats, highs: Floats) -> tuple[Floats, Floats] | None:

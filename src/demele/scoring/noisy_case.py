@@ -24,9 +24,8 @@ from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request
 from demele.metrics.source import BLOCK_ENTRIES, InMemory
-from demele.noise.audit import Audit
-from demele.noise.factor_noise import matrix_of_annotators, refuse_other_designs
-from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.noise.audit import Audit, refuse_other_designs
+from demele.noise.transition import TransitionCounts, TransitionMatrix, matrix_of_annotators
 
 # What is known of the errors of one factor ----------------------------------------------------------------------------
 
