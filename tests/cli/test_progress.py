@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-import demele
 from demele.core.errors import InputTypeError
 from demele.runtime import progress as module
 from demele.runtime.progress import progress, reporting
@@ -36,11 +35,7 @@ def test_only_the_outermost_computation_reports() -> None:
     assert told == ["first", "second"]
 
 
-def test_the_old_argument_says_the_new_form() -> None:
-    with pytest.raises(InputTypeError, match=r"progress: .* use `with demele.progress\(\):`"):
-        demele.evaluate([[0.0], [1.0]], [0, 1], progress=True)  # type: ignore[call-arg]
-    with pytest.raises(InputTypeError, match=r"progress: .* use `with demele.progress\(\):`"):
-        demele.evaluate_sparse([[0.0], [1.0]], [0, 1], progress=True)  # type: ignore[call-arg]
+def test_what_is_no_report_is_refused() -> None:
     with pytest.raises(InputTypeError, match="report: expected a callable"), progress(True):  # type: ignore[arg-type]
         pass
 

@@ -41,7 +41,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -503,7 +503,8 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
             store = given.options.get(kept)
             if store is not None and options[kept].kind.metavar != "FOLDER":
                 check_writable(store, force=True, inputs=[*inputs, *output.output])
-            with resuming(store, given.quiet, records=kept == "store"), shown(given.quiet):
+            kept_apart = redirect_stdout(sys.stderr)  # what functions of users print: only results go to stdout
+            with resuming(store, given.quiet, records=kept == "store"), shown(given.quiet), kept_apart:
                 result = bound()
             return output.deliver(result, given.warn, say, show, typed)
     except DemeleError as error:

@@ -1,9 +1,6 @@
 """``demele score`` and ``probe``; and codes, factors and functions of files as commands read them."""
 
-import contextlib
-import functools
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -253,8 +250,7 @@ class _FromFile:
         self.__name__ = name
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
-            return self.function(*arguments, **more)
+        return self.function(*arguments, **more)
 
     def __repr__(self) -> str:
         return f"{self.__name__} of code {self.source}"
@@ -264,31 +260,13 @@ class _FromFile:
         return inspect.signature(self.function)
 
 
-class _OfMetric:
-    """A function of a file's metric, which is called, and fingerprinted, as itself."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
-        self.__annotations__ = getattr(function, "__annotations__", {})
-
-    def __call__(self, *arguments: Any, **more: Any) -> Any:
-        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
-            return vars(self)["__wrapped__"](*arguments, **more)
-
-
 def _metric(found: Any, name: str, path: Path, source: str) -> "Metric":
     """Return a metric of a file; the code of the file distinguishes its functions from others of their name."""
     from demele.metrics.metric import as_metric
 
     metric = as_metric(found, name)
     metric.check_call()
-    wrapped: dict[int, _OfMetric] = {}
-
-    def quiet(function: Callable[..., Any] | None) -> Any:
-        return None if function is None else wrapped.setdefault(id(function), _OfMetric(function))
-
-    own = {name: quiet(getattr(metric, name)) for name in ("call", "formula", "fit")}
-    return replace(metric, **own, package=f"{path.name}-{source}")
+    return replace(metric, package=f"{path.name}-{source}")
 
 
 def _measuring(found: Any, path: Path, name: str) -> Any:

@@ -64,16 +64,12 @@ def resuming(store: Path | None, quiet: bool, *, records: bool) -> Iterator[None
 def _in_lines() -> Report:
     """Write a line now and then: for logs of runs that nobody watches."""
     last = time.monotonic()
-    first, of = True, ""
 
     def report(done: float, total: float, label: str) -> None:
-        nonlocal last, first, of
-        sized, first = first and label.endswith(" to measure"), False
-        if sized:  # the first report may tell the size of the work
-            of = f" of {label.removesuffix(' to measure')}"
-        elif time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            log(f"demele: {done / total:.0%}{of}, {label}")
+            log(f"demele: {done / total:.0%}, {label}")
 
     return report
 

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Rows
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted, warn_user
-from demele.core.table_columns import as_column, checked_structure, circle_period, items_of, whole_numbers
+from demele.core.table_columns import (
+    as_column,
+    check_distinct,
+    checked_structure,
+    circle_period,
+    items_of,
+    whole_numbers,
+)
 
 #: "continuous", "categorical", or "cyclic:PERIOD" with a number, such as "cyclic:360".
 Kind = str
@@ -488,10 +495,7 @@ def _names(given: Sequence[str] | None, d: int) -> tuple[str, ...]:
         raise InputTypeError("code_names", f"expected one string for each of the {d} codes, got {quoted(given)}")
     if len(given) != d:
         raise InputError("code_names", f"expected one name for each of the {d} codes, got {len(given)}")
-    if len(set(given)) < d:
-        seen: set[str] = set()
-        twice = next(name for name in given if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError("code_names", f"expected different names, got {quoted(twice)} more than once")
+    check_distinct(given, "code_names", "different names")
     return tuple(given)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.table_columns import (
     as_column,
+    check_distinct,
     check_rows,
     check_same_rows,
     check_texts,
@@ -282,9 +283,7 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
         raise InputTypeError("classes", f"expected a sequence of classes, such as ['cat', 'dog'], got {got}")
     read = read_labels(items_of(classes, "classes", "a sequence of classes"), "classes")
     items = tuple(_item(read, i) for i in range(read.size))
-    if len(set(items)) < len(items):
-        twice = next(item for item in items if items.count(item) > 1)
-        raise InputError("classes", f"expected each class once, got {quoted(twice)} more than once")
+    check_distinct(items, "classes", "each class once")
     return Vocabulary(items)
 
 

@@ -3,6 +3,7 @@
 import importlib
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -351,6 +352,18 @@ def check_texts(argument: str, texts: Iterable[str]) -> None:
         raise InputError(argument, f"a text holds half a character, {half!a}, which no file can store") from error
 
 
+def check_distinct(items: Iterable[object], argument: str, expected: str, remedy: str | None = None) -> None:
+    """Refuse items of which one stands twice.
+
+    Raises
+    ------
+    InputError
+    """
+    twice = next((item for item, times in Counter(items).items() if times > 1), None)
+    if twice is not None:
+        raise InputError(argument, f"expected {expected}, got {quoted(twice)} more than once", remedy)
+
+
 def check_lengths(first: object, second: object) -> None:
     """Refuse arrays of codes and factors of different lengths before they are copied: one may be a view of billions.
 
@@ -392,9 +405,7 @@ def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]
     if isinstance(native, narwhals.Series):
         return [_series(native)], (str(native.name) if native.name is not None else "column",)
     names = tuple(str(name) for name in (cast(Any, data) if native is None else native).columns)
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InputError(argument, f"expected distinct column names, got {quoted(repeated[0])} more than once; rename")
+    check_distinct(names, argument, "distinct column names", "rename")
     columns = [_series(series) for series in native.iter_columns()]
     nested = [name for name, column in zip(names, columns, strict=True) if column.ndim != 1]
     if nested:

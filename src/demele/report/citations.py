@@ -84,13 +84,9 @@ def entries_of(names: Iterable[str]) -> tuple[Entry, ...]:
 def _named(name: str) -> tuple[Entry, ...]:
     if name == SELF:
         return (software(),)
-    if name in PROTOCOLS:
-        return referenced(PROTOCOLS[name].references)
-    if name in METHODS:
-        return referenced(METHODS[name].references)
-    metric = CATALOGUE.find(name)
-    if metric is not None:
-        return referenced(metric.references)
+    known = PROTOCOLS.get(name) or METHODS.get(name) or CATALOGUE.find(name)
+    if known is not None:
+        return referenced(known.references)
     if name in WORKS:
         return referenced(WORKS[name])
     if name in bibliography():

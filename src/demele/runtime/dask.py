@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.lazy import require
+from demele.core.table_columns import check_distinct, other_lengths
 from demele.runtime.work import Watched, lost_workers_told
 
 Result = TypeVar("Result")
@@ -30,7 +31,7 @@ def is_collection(data: object) -> bool:
 
 
 def paired_partitions(
-    first: object, second: object, arguments: tuple[str, str] = ("codes", "factors")
+    codes: object, factors: object
 ) -> tuple[list[tuple[Any, Any]], tuple[tuple[str, ...] | int, tuple[str, ...] | int]]:
     """Split two collections into partitions of rows that belong together.
 
@@ -39,9 +40,7 @@ def paired_partitions(
 
     Parameters
     ----------
-    first, second : Dask array or data frame
-    arguments : pair of str
-        What messages call them.
+    codes, factors : Dask array or data frame
 
     Returns
     -------
@@ -55,37 +54,23 @@ def paired_partitions(
     InputError, InputTypeError
         If one is not a collection, has no columns that are known, or another number of partitions.
     """
-    both: list[Any] = [first, second]
-    for data, argument in zip(both, arguments, strict=True):
-        if not is_collection(data):
-            other = arguments[1 - arguments.index(argument)]
-            raise InputTypeError(
-                argument,
-                f"expected a Dask collection, as {other} is, got {type(data).__name__}; make one with "
-                "dask.array.from_array or dask.dataframe.from_pandas",
-            )
-    columns: list[Any] = []
-    for index, (data, argument) in enumerate(zip(both, arguments, strict=True)):
-        both[index], own = _table(data, argument)
-        columns.append(own)
-    if all(hasattr(data, "chunks") and _known(data.chunks[0]) for data in both):
-        rows = [sum(data.chunks[0]) for data in both]
-        if rows[0] != rows[1]:
-            raise InputError(
-                f"{arguments[0]} and {arguments[1]}: expected the same number of rows, got {rows[0]} rows of "
-                f"{arguments[0]} and {rows[1]} rows of {arguments[1]}; row r of both must describe the same sample"
-            )
-        if both[0].chunks[0] != both[1].chunks[0]:
-            both[1] = both[1].rechunk({0: both[0].chunks[0]})
+    first, columns = _table(codes, "codes")
+    second, others = _table(factors, "factors")
+    if all(hasattr(data, "chunks") and _known(data.chunks[0]) for data in (first, second)):
+        if len(first) != len(second):
+            raise other_lengths(first.shape, second.shape)
+        second = second.rechunk({0: first.chunks[0]})
     parts = [
-        [part[0] for part in data.to_delayed()] if hasattr(data, "chunks") else list(data.to_delayed()) for data in both
+        [part[0] for part in data.to_delayed()] if hasattr(data, "chunks") else list(data.to_delayed())
+        for data in (first, second)
     ]
     if len(parts[0]) != len(parts[1]):
         raise InputError(
-            f"{arguments[0]} and {arguments[1]}: expected partitions that belong together, got {len(parts[0])} of "
-            f"{arguments[0]} and {len(parts[1])} of {arguments[1]}; repartition one as the other"
+            ("codes", "factors"),
+            f"expected partitions that belong together, got {len(parts[0])} of codes and {len(parts[1])} of factors; "
+            "repartition one as the other",
         )
-    return list(zip(*parts, strict=True)), (columns[0], columns[1])
+    return list(zip(*parts, strict=True)), (columns, others)
 
 
 def mapped(function: Callable[..., Result], groups: Sequence[tuple[Any, ...]], *shared: Any) -> list[Any]:
@@ -135,11 +120,11 @@ def reduced(results: Sequence[Any], merge: Callable[[list[Any]], Result]) -> Res
 
 def _table(data: Any, argument: str) -> tuple[Any, Any]:
     """Return a collection of two dimensions whose partitions hold whole rows, and its columns."""
-    kind = type(data).__name__  # a Delayed says that it has whatever it is asked for
-    if type(data).__module__ == "dask.delayed" or not (
-        hasattr(data, "chunks") or hasattr(data, "columns") or kind == "Series"
-    ):
-        raise InputTypeError(argument, f"expected a Dask array or data frame, got a {kind}")
+    table = hasattr(data, "chunks") or hasattr(data, "columns") or type(data).__name__ == "Series"
+    # a Delayed says that it has whatever it is asked for
+    if not is_collection(data) or type(data).__module__ == "dask.delayed" or not table:
+        what = f"expected a Dask array or data frame, as codes and factors must both be, got {type(data).__name__}"
+        raise InputTypeError(argument, what, "make one with dask.array.from_array or dask.dataframe.from_pandas")
     if hasattr(data, "chunks"):
         if data.ndim == 1 and argument == "factors":
             data = data[:, None]
@@ -154,8 +139,7 @@ def _table(data: Any, argument: str) -> tuple[Any, Any]:
         return data.rechunk({1: -1}) if len(data.chunks[1]) > 1 else data, int(data.shape[1])
     data = data.to_frame() if getattr(data, "ndim", 2) == 1 else data
     names = tuple(str(name) for name in data.columns)
-    if len(set(names)) < len(names):
-        raise InputError(argument, f"expected distinct column names, got {', '.join(map(repr, names[:12]))}; rename")
+    check_distinct(names, argument, "distinct column names", "rename")
     return data, names
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import cache, lru_cache
 from itertools import islice
 from types import FrameType
@@ -57,8 +57,9 @@ class Watched:
         end_with(self.parent)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Call the function."""
-        return self.function(*arguments, **options)
+        """Call the function; what it prints is no result, and goes to stderr."""
+        with redirect_stdout(sys.stderr) if os.getpid() != self.parent else nullcontext():
+            return self.function(*arguments, **options)
 
 
 def end_with(parent: int) -> None:
