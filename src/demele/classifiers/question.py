@@ -305,10 +305,8 @@ def read_noise(noise: Any) -> Any:
             if hasattr(noise, "shape") or isinstance(noise, list)
             else ""
         )
-        raise InputTypeError(
-            "noise",
-            f"expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got {type(noise).__name__}{hint}",
-        )
+        message = f"expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got {type(noise).__name__}{hint}"
+        raise InputTypeError("noise", message)
     rate = float(noise)
     if not 0 <= rate < 1:
         percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
@@ -323,11 +321,8 @@ def read_knowledge(noise: Any, audit: Any) -> tuple[Any, Audit | None]:
             raise InputError(("noise", "audit"), "both are audits; give one of them, as `audit=`")
         noise, audit = None, noise
     if audit is not None and not isinstance(audit, Audit):
-        raise InputTypeError(
-            "audit",
-            f"expected an Audit, got {type(audit).__name__}; make one with demele.labels.Audit(rows, labels, "
-            "design=...), where design says how the rows were chosen",
-        )
+        message = f"expected an Audit, got {type(audit).__name__}; use demele.labels.Audit(rows, labels, design=...)"
+        raise InputTypeError("audit", message)
     return read_noise(noise), audit
 
 

@@ -86,12 +86,8 @@ def read_groups(values: object, n: int, *, population: bool = True) -> Groups | 
         return None
     codes, count = numbered_rows(values, "groups", n, "labels")
     if population and count < LEAST_GROUPS:
-        raise NotEnoughData(
-            "groups",
-            f"expected at least {LEAST_GROUPS} groups, got {count}: so few do not represent "
-            "new groups; collect more groups, or restrict the result to these rows, "
-            "`inference='test_set'` without groups",
-        )
+        message = f"expected at least {LEAST_GROUPS} groups, got {count}; collect more, or use `inference='test_set'`"
+        raise NotEnoughData("groups", message)
     return Groups(codes)
 
 
@@ -109,13 +105,11 @@ def refuse_whole_groups(groups: Groups, audit: CodedAudit) -> None:
     several = (groups.sizes > 1) & (met > 0)
     if np.count_nonzero(several) < WHOLE_GROUPS or (met[several] < groups.sizes[several]).any():
         return
-    raise InputError(
-        ("audit", "groups"),
-        f"all {np.count_nonzero(several)} audited groups of several rows were audited whole, so groups were drawn, and "
-        f"the audit says that rows were (`design={audit.design!r}`). Errors that come together are then "
-        "under-estimated; draw rows, whatever their groups "
-        "(`draw_audit()`)",
+    message = (
+        f"all {np.count_nonzero(several)} audited groups of several rows were audited whole, but "
+        f"design={audit.design!r} says that rows were drawn; draw rows, whatever their groups (`draw_audit()`)"
     )
+    raise InputError(("audit", "groups"), message)
 
 
 def group_notes(groups: Groups | None, *, used: bool, apart: Any = None, largest: float = 0.0) -> tuple[Note, ...]:

@@ -206,11 +206,8 @@ def stacked(systems: Sequence[RowScores]) -> RowScores:
     first = systems[0]
     for one in systems[1:]:
         if (one.n, one.low, one.high) != (first.n, first.low, first.high):
-            raise InputError(
-                "scores",
-                f"two systems have {one.n} rows in [{one.low:g}, {one.high:g}] and {first.n} rows in "
-                f"[{first.low:g}, {first.high:g}]; give the same rows on the same scale",
-            )
+            spans = (f"{each.n} rows in [{each.low:g}, {each.high:g}]" for each in (one, first))
+            raise InputError("scores", f"two systems have {' and '.join(spans)}; give the same rows on the same scale")
         for name in ("task", "group", "weight"):
             own, other = getattr(one, name), getattr(first, name)
             if (own is None) != (other is None) or (own is not None and not np.array_equal(own, other)):
@@ -272,11 +269,10 @@ def judged_rows(
         If rows do not exist, true scores are on another scale, or fewer than 2 rows are left.
     """
     if audit.design == "selective":
-        raise InputError(
-            "audit",
-            "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; draw rows "
-            "at random, or bound the wrong scores with `noise`",
+        message = (
+            "its rows were chosen for a reason (design 'selective'); draw rows at random, or give `noise` as a bound"
         )
+        raise InputError("audit", message)
     if names is None and len(audit.scores) != 1:
         raise InputError("audit", f"has true scores of {len(audit.scores)} systems; take one with audit.of(name)")
     if audit.rows.max() >= scores.n:
@@ -287,12 +283,9 @@ def judged_rows(
     beyond = np.argwhere(known & ((true < scores.low) | (true > scores.high)))
     if beyond.size:
         place = tuple(beyond[0])
-        raise InputError(
-            "audit",
-            f"true scores reach {true[place]:g} (row {audit.rows[place[-1]]}), given ones are in [{scores.low:g}, "
-            f"{scores.high:g}]",
-            "give both on the same scale",
-        )
+        where = f"true scores reach {true[place]:g} (row {audit.rows[place[-1]]})"
+        scale = f"given ones are in [{scores.low:g}, {scores.high:g}]"
+        raise InputError("audit", f"{where}, {scale}", "give both on the same scale")
     if known.sum() < 2:
         raise NotEnoughData("audit", f"expected at least 2 rows with a given and a true score, got {known.sum()}")
     inclusion = None if audit.design == "uniform" else audit.inclusion(scores.n)[0][known]

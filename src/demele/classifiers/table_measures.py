@@ -164,8 +164,7 @@ def refuse_empty_classes(data: Labelled, measure: str, argument: str = "labels")
     empty = np.flatnonzero(np.bincount(data.labels, minlength=data.k) == 0)
     if empty.size:
         names = shown(tuple(data.vocabulary.classes[k] for k in empty))
-        raise InputError(
-            argument,
-            f"no row is labelled {names}, so {measure}, a measure of all classes, is not defined; leave out the rows "
-            "that are predicted so and the class, or compare the accuracy",
+        message = (
+            f"no row is labelled {names}, so {measure} is not defined; leave out the class, or compare the accuracy"
         )
+        raise InputError(argument, message)

@@ -113,7 +113,7 @@ def test_it_needs_the_least_probability() -> None:
     bare = Audit(plan.rows, truth[plan.rows], design="weighted", probabilities=plan.probabilities)
     with pytest.raises(InputError, match="needs its least_probability"):
         compare(models["a"], models["b"], truth, audit=bare, method=EXACT)
-    refuses(InputError, r"row \d+ was to be drawn with probability", rank, models, truth, audit=known, method=EXACT)
+    refuses(InputError, r"row \d+, a disagreement, was drawn", rank, models, truth, audit=known, method=EXACT)
     assert_at_most(plan.least_probability, 1.0, ROUNDING)
 
 

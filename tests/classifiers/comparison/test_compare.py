@@ -287,7 +287,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("no cleaning", {"method": "cleaned"}, InputError, r"give Cleaned\(...\)$"),
     ("no reference", {"method": "agreement"}, InputError, r"give Agreement\(...\)$"),
     ("no options", {"method": "hard-rows"}, InputError, r"give HardRows\(...\)$"),
-    ("no difficulty", {"method": HardRows()}, InputError, r"difficulty: method 'hard-rows' needs it"),
+    ("no difficulty", {"method": HardRows()}, InputError, r"difficulty: needed to find the hardest"),
     ("the class of a method", {"method": HardRows}, InputError, r"method: expected one of overlap"),
     (
         "a measure it cannot",

@@ -178,8 +178,8 @@ def test_asking_one_at_a_time_needs_a_larger_gap() -> None:
     ("known", "words"),
     [
         ({"noise": 0.01, "method": "worst-case-overlap"}, "takes all rows as apart; methods with groups are overlap"),
-        ({"noise": 0.01, "inference": "overlap"}, "the width of those of groups"),
-        ({"audit": True, "method": Audited(exact=True)}, "no theorem covers the sampling of groups"),
+        ({"noise": 0.01, "inference": "overlap"}, "not known for groups"),
+        ({"audit": True, "method": Audited(exact=True)}, "no theorem covers groups"),
     ],
 )
 def test_what_cannot_be_kept_for_groups_is_refused(known: dict[str, Any], words: str) -> None:

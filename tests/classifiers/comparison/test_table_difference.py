@@ -191,7 +191,7 @@ TROUBLE: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
     ("overlap", {"inference": "overlap", "audit": 200}, InputError, "inference: 'overlap' is of the score intervals"),
     ("the sample without an audit", {"inference": "test_set"}, InputError, "answers for population"),
     ("a class without a label", {"classes": [0, 1, 2, 3]}, InputError, "labels: no row is labelled 3, so macro-f1"),
-    ("few audited rows", {"audit": 99}, NotEnoughData, "audit: macro-f1 is compared with 100 audited rows or more"),
+    ("few audited rows", {"audit": 99}, NotEnoughData, "audit: macro-f1 needs 100 audited rows or more"),
     (
         "a proof",
         {"method": Audited(exact=True), "audit": 200},

@@ -76,11 +76,10 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
     bet, threshold = asked.bet, np.floor(asked.gap)
     least = audit.k / audit.n if audit.design == "uniform" else audit.least
     if least is None:
-        raise InputError(
-            "exact",
-            "a weighted audit needs its least_probability, the least with which a row was to be drawn on which "
-            "the compared classifiers disagree; draw_audit keeps it, and Audit(..., least_probability=) takes it",
+        message = (
+            "a weighted audit needs its least_probability; draw_audit keeps it, Audit(..., least_probability=) takes it"
         )
+        raise InputError("exact", message)
     theta = -FRACTIONS * np.log1p(-min(least, _SURELY)) / 2
     losses, growth, change, met = _met(question, audit, theta, least)
     # The first of each array is for "the candidate is better", the second for the contrary.
@@ -144,12 +143,11 @@ def _met(question: Question, audit: CodedAudit, theta: Floats, least: float) -> 
         odd = apart & (audit.inclusion < least * (1 - 1e-9))
         if odd.any():
             place = int(np.flatnonzero(odd.any(axis=0))[0])
-            raise InputError(
-                "exact",
-                f"row {int(audit.rows[place])} was to be drawn with probability {audit.inclusion[place]:.4g}, "
-                f"and two of the classifiers disagree there; least_probability says that no such row had less than "
-                f"{least:.4g}. It fits the classifiers whose disagreement was used; give the least of these",
+            chance = f"{audit.inclusion[place]:.4g}, below the least_probability of {least:.4g}"
+            message = (
+                f"row {int(audit.rows[place])}, a disagreement, was drawn with probability {chance}; give the least"
             )
+            raise InputError("exact", message)
         before = (other == given).astype(np.int64) - (one == given)
         change = (other == audit.labels).astype(np.int64) - (one == audit.labels) - before
         losses = np.stack([np.maximum(side * change, 0).sum(axis=1) for side in (-1, 1)])
@@ -359,26 +357,17 @@ def _selective(question: Question, audit: CodedAudit) -> Outcomes:
     """Correct the audited labels, and bound the errors that are left."""
     data = question.data
     if question.noise is None or question.measure != "accuracy":
-        raise InputError(
-            "audit",
-            "its rows were chosen for a reason (design 'selective'), so they do not represent the other rows; "
-            "draw rows at random (`draw_audit()`)"
-            + (
-                ", or bound the labels left with `noise=`, a rate of wrong labels"
-                if question.measure == "accuracy"
-                else ""
-            ),
-        )
+        bound = ", or give `noise=`, a rate of wrong labels" * (question.measure == "accuracy")
+        message = f"its rows were chosen for a reason (design 'selective'); draw rows at random (`draw_audit()`){bound}"
+        raise InputError("audit", message)
     # Limits that hold with a certain confidence only take half of the error, and the p-value counts it.
     spent = 0.0 if isinstance(question.noise, float | int) else question.tail / 2
     tail = question.tail - spent
     budget = noise_budget(question.noise, data.labels, data.k, tail=question.tail / 2)
     found = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
     if found > budget.wrong:
-        raise InputError(
-            ("noise", "audit"),
-            f"the noise supplied allows {budget.wrong} wrong labels of {data.n}, but the audit found {found}",
-        )
+        message = f"the noise supplied allows {budget.wrong} wrong labels of {data.n}, but the audit found {found}"
+        raise InputError(("noise", "audit"), message)
     labels = data.labels.copy()
     labels[audit.rows] = audit.labels
     left = budget.wrong - found

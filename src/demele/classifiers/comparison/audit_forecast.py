@@ -552,11 +552,8 @@ def plan_audit(
         raise InputError("labels", "expected at least 2 classes, got 1: no label could be wrong")
     coded = None if audit is None else audit.coded(data.vocabulary, data.n)
     if coded is not None and coded.design not in ("uniform", "weighted"):
-        raise InputError(
-            "audit",
-            f"design {coded.design!r} is not simulated, only 'uniform' and 'weighted'; of joined ones, give the first "
-            "of the two",
-        )
+        message = f"design {coded.design!r} is not simulated; give a uniform or weighted one, of joined ones the first"
+        raise InputError("audit", message)
     if coded is None:
         shares = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
         expected = "shares of wrong labels in [0, 1), such as 0.05"

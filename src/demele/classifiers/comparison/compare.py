@@ -97,11 +97,10 @@ def ask(
         noise = noise.ordered(words.classes)
     index = class_asked(data, measure, of, argument)
     if inner in TABLE_MEASURES and spec.name == "audit" and audit is not None and audit.k < LEAST_AUDITED:
-        raise NotEnoughData(
-            "audit",
-            f"{inner} is compared with {LEAST_AUDITED} audited rows or more, got {audit.k}: fewer say too "
-            "little of each class; audit more rows, or compare the accuracy",
+        message = (
+            f"{inner} needs {LEAST_AUDITED} audited rows or more, got {audit.k}; audit more, or compare the accuracy"
         )
+        raise NotEnoughData("audit", message)
     aim = inference or spec.inferences[0]
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
@@ -122,9 +121,7 @@ def ask(
             raise InputError(option, f"only for accuracy and error, got {quoted(question.measure)}")
     if question.expert_error and audit is not None and audit.design == "selective":
         raise InputError(
-            "expert_error",
-            "only for audits drawn at random; of rows chosen for a reason (design 'selective') the expert's labels are "
-            "taken for certain",
+            "expert_error", "only for audits drawn at random, not for rows chosen for a reason; leave it out"
         )
     if question.expert_error and question.exact:
         raise InputError(
@@ -186,17 +183,11 @@ def refuse_groups(spec: MethodSpec, question: Question) -> None:
         able = ", ".join(name for name, other in METHODS.items() if other.groups)
         raise InputError("groups", f"method {spec.name!r} takes all rows as apart; methods with groups are {able}")
     if inference == "overlap":
-        raise InputError(
-            ("groups", "inference"),
-            "'overlap' compares intervals of independent rows on true labels; the width of those of groups "
-            "depends on unknown labels; use `inference='population'`",
-        )
+        message = "the intervals that 'overlap' compares are not known for groups; use `inference='population'`"
+        raise InputError(("groups", "inference"), message)
     if question.exact and inference == "population":
-        raise InputError(
-            ("groups", "exact"),
-            "no theorem covers the sampling of groups of unequal size; leave one of them out, or ask about these rows "
-            "alone, `inference='test_set'`",
-        )
+        message = "no theorem covers groups of unequal size; leave one of them out, or use `inference='test_set'`"
+        raise InputError(("groups", "exact"), message)
 
 
 # Whether a candidate classifier is better than the baseline -----------------------------------------------------------

@@ -236,9 +236,8 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
         counts, allowed = question.counts(), allowed_rows(question, question.counts().disagreements)
         least = 2 * (1 - question.tail ** (1 / audit.k))
         message = (
-            f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, "
-            f"the difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many "
-            "rows leaves less open: draw rows more often where classifiers disagree (`draw_audit(disagreement=)`)"
+            f"a uniform audit of {audit.k} rows leaves {100 * least:.1f} points open even if it meets no wrong label; "
+            "draw more rows where classifiers disagree (`draw_audit(disagreement=)`)"
         )
         # Not where no audit shows what the expert may have wrong.
         if not question.expert_error or abs(int(counts.won[0] - counts.lost[0])) > allowed[0]:

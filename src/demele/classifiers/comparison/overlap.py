@@ -187,12 +187,8 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[Rows, t
     if size in (0, n):
         return np.arange(size), ()
     if difficulty is None:
-        raise InputError(
-            "difficulty",
-            f"method 'hard-rows' needs it to find the hardest {prudence:.1%} of the instances; give one "
-            "number per instance, larger is harder, such as the number of classifiers that contradict the label; "
-            "or `prudence=1`, for all instances, or `prudence=0`, which is 'overlap'",
-        )
+        message = f"needed to find the hardest {prudence:.1%} of the rows; give a number per row, larger is harder"
+        raise InputError("difficulty", message)
     order = np.argsort(-difficulty, kind="stable")
     at_the_limit = difficulty[order[size - 1]]
     if difficulty[order[size]] < at_the_limit:

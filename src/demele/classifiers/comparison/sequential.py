@@ -248,11 +248,8 @@ class SequentialComparison(Result):
         positions = place[numbers]
         idle = np.flatnonzero(positions < 0)
         if idle.size:
-            raise InputError(
-                "rows",
-                f"{idle.size} of {numbers.size} are never asked, first {numbers[idle[0]]}: the two classifiers agree "
-                "there, or its label cannot hurt the claim; label the rows that ask() returns",
-            )
+            never = f"{idle.size} of {numbers.size} are never asked, first {numbers[idle[0]]}"
+            raise InputError("rows", f"{never}; label the rows that ask() returns")
         return numbers, positions
 
     def _take(self, rows: object, codes: Any) -> None:
@@ -327,9 +324,7 @@ class SequentialComparison(Result):
         """
         if not isinstance(state, Mapping) or state.get("digest") != self._digest():
             raise InputError(
-                "state",
-                "comes from other predictions, labels or settings (level, inference, noise, disagreement, seed); "
-                "make the comparison from the same ones",
+                "state", "comes from other predictions, labels or settings; make the comparison from the same ones"
             )
         if state["rows"]:
             self.tell(np.asarray(state["rows"]), state["labels"])
@@ -375,10 +370,7 @@ class SequentialComparison(Result):
         notes: tuple[Note, ...] = ()
         if len(claims) < 2:
             trailing = question.data.names[0 if "candidate" in claims else 1]
-            message = (
-                f"labels that agree with {trailing!r} are not asked and counted as right: their errors could only "
-                "widen the difference"
-            )
+            message = f"labels that agree with {trailing!r} are not asked: their errors could only widen the difference"
             notes = (Note(code="one-sided", message=message),)
         unclear, answered = int((self._answers == UNCLEAR).sum()), int(np.count_nonzero(~self._open))
         if unclear:

@@ -264,18 +264,14 @@ def sequential(question: Question) -> Outcomes:
     audit = question.audit
     if audit is None or audit.design != "uniform":
         got = "none" if audit is None else f"a {audit.design} one"
-        raise InputError(
-            "audit",
-            f"method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
-            "method 'audit', or ask rows one at a time with `SequentialComparison()`",
+        message = (
+            f"'sequential' needs a uniform random sample of all rows, got {got}; use method 'audit' for a weighted one"
         )
+        raise InputError("audit", message)
     notes: tuple[Note, ...] = ()
     if audit.k >= 10 and (np.diff(audit.rows) > 0).all():  # the order in which they were drawn is lost
         order = rng_for(question.seed, "sequential", "order", audit.k).permutation(audit.k)
-        message = (
-            "the audited rows come sorted, so not in the order in which they were drawn; they are read in a random "
-            "order, and the size of the audit must not depend on what it showed"
-        )
+        message = "the audited rows come sorted, not in the order drawn; they are read in a random order"
         notes = (Note(code="order-lost", message=message, severity="warning"),)
         chances = audit.inclusion[order]
         audit = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=chances)

@@ -132,18 +132,14 @@ def table_notes(question: Question) -> tuple[Note, ...]:
     small = np.flatnonzero(np.bincount(data.labels, minlength=data.k) < SMALL_CLASS)
     if small.size and measure != "matthews":
         names = tuple(str(data.vocabulary.classes[k]) for k in small)
-        message = (
-            f"{small.size} of {data.k} classes have fewer than {SMALL_CLASS} labelled rows, {shown(names)}: each "
-            f"counts as much in the {measure} as any other class"
-        )
+        message = f"{small.size} of {data.k} classes have fewer than {SMALL_CLASS} labelled rows: {shown(names)}"
         notes.append(Note(code="small-classes", message=message, subject=names))
     balanced = replace(question, measure="balanced-accuracy")
     weak = tuple(name for model, name in enumerate(data.names) if own_ends(balanced, model)[0] <= 1 / data.k)
     if weak:
         message = (
-            f"a classifier that always predicts one class has a balanced accuracy of {1 / data.k:.2%}: {shown(weak)} "
-            f"{'is' if len(weak) == 1 else 'are'} not shown to do better; if that surprises, check that predictions "
-            "and labels have the same rows in the same order, and classes of the same meaning"
+            f"not shown to beat a classifier that always predicts one class ({1 / data.k:.2%} balanced accuracy): "
+            f"{shown(weak)}; check that predictions and labels have the same rows and classes"
         )
         notes.append(Note(code="one-class", message=message, subject=weak, severity="warning"))
     return tuple(notes)
@@ -155,10 +151,7 @@ def undefined_notes(question: Question, values: Floats) -> tuple[Note, ...]:
     names = tuple(question.data.names[model] for model in compared if not np.isfinite(values[model]))
     if not names:
         return ()
-    message = (
-        f"the Matthews correlation of {', '.join(map(repr, names))} is not defined: one class is all that is "
-        "predicted. Nothing can be shown of it"
-    )
+    message = f"the Matthews correlation of {', '.join(map(repr, names))} is not defined: only one class is predicted"
     return (Note(code="undefined", message=message, subject=names, severity="warning"),)
 
 
@@ -416,8 +409,7 @@ def audited_tables(
     if few:
         message = (
             f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(few)} of {data.k} classes, {shown(few)}: "
-            f"their uncertainty widens the interval of {question.measure} wide; audit more rows, or compare "
-            "the accuracy"
+            "the interval is wide; audit more rows, or compare the accuracy"
         )
         notes = Note(code="few-audited-in-class", message=message, subject=few, severity="warning"), *notes
 

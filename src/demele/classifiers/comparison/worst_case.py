@@ -500,8 +500,7 @@ def misfit_notes(budget: NoiseBudget) -> tuple[Note, ...]:
     if not budget.out_of_domain:
         return ()
     message = (
-        "the given noise contradicts the labels (it may be of other data, or transposed: rows are true "
-        "classes); the limits were taken as wide as safety needs"
+        "the noise contradicts the labels: of other data, or transposed (rows are true classes)? Limits are widened"
     )
     return (Note(code="noise-misfit", message=message, subject=("noise",), severity="warning"),)
 
