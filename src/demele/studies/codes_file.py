@@ -31,8 +31,6 @@ from demele.studies.examination import Sweep
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.data.images import ImageSet
-
 
 # Files ----------------------------------------------------------------------------------------------------------------
 
@@ -269,14 +267,9 @@ def _contradictions(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.intp]:
         return np.asarray(both[one.astype(str) != other.astype(str)])
     first, second = one.astype(np.float64), other.astype(np.float64)
     odd = np.abs(first - second) > _SAME * np.abs(first).max(initial=0.0)
-    if odd.any() and np.array_equal(_ranks(first), _ranks(second)):
-        return both[:0]
-    return np.asarray(both[odd])
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the position of each number among the different ones."""
-    return np.unique(values, return_inverse=True)[1].ravel()
+    # positions among the different numbers
+    ranks, others = (np.unique(values, return_inverse=True)[1] for values in (first, second))
+    return both[:0] if np.array_equal(ranks, others) else np.asarray(both[odd])
 
 
 # Facts about codes ----------------------------------------------------------------------------------------------------
@@ -341,12 +334,9 @@ def code_facts(codes: pd.DataFrame, std: pd.DataFrame | None, shares: pd.DataFra
     spread = codes.to_numpy().std(axis=0)
     best, told = [""] * codes.shape[1], np.full(codes.shape[1], np.nan)
     if shares is not None and shares.size:
-        known = np.nan_to_num(shares.to_numpy())
-        told = known.max(axis=1)
-        best = [
-            str(shares.columns[place]) if most > 0 else ""
-            for place, most in zip(known.argmax(axis=1), told, strict=True)
-        ]
+        known = shares.fillna(0.0)
+        told = known.max(axis=1).to_numpy()
+        best = known.idxmax(axis=1).astype(str).where(told > 0, "").tolist()
     columns = {"kl": kl, "std": spread, "active": is_active(kl, spread), "best_factor": best, "information": told}
     return pd.DataFrame(columns, index=pd.Index(codes.columns, name="code"))
 
@@ -483,6 +473,5 @@ def responses(
     ([[0.5], [5.0]], [[0.05], [5.0]], [[0.95], [5.0]])
     """
     groups = [codes[positions == value] for value in range(n_values)]
-    ends = [np.quantile(group, ENDS, axis=0) for group in groups]
-    low, high = (np.array([pair[end] for pair in ends]) for end in (0, 1))
+    low, high = np.stack([np.quantile(group, ENDS, axis=0) for group in groups], axis=1)
     return np.array([group.mean(axis=0) for group in groups]), low, high

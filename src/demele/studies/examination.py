@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from demele.core.results import Evaluation, Note
 from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
 from demele.core.seeds import rng_for
 from demele.core.verdict import RepresentationVerdict, verdict_methods, verdict_sentences, verdict_strips, verdict_table
-from demele.models.encode import as_array, called, telling_of_shapes
+from demele.models.encode import Call, as_array, telling_of_shapes
 from demele.models.specs import history_lines, settings_table
 from demele.models.vae.run import LINES
 from demele.report.document import (
@@ -35,11 +34,7 @@ from demele.report.listing import Pixels, strip, table_of_frame, within
 from demele.report.words import count, joined, name, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
-
-    from demele.data.images import ImageSet
 
 
 # What an examination of a trained model says: its document ------------------------------------------------------------
@@ -218,18 +213,14 @@ def _reconstructions(result: Examination, drawn: Mapping[str, bytes]) -> Section
         f"The mean squared error of {count(made.tried, 'image')} is {written(made.mean_error, 'number.4')}, of the "
         f"mean image {written(made.mean_image_error, 'number.4')} (black to white is 1). Black differences are none."
     ]
-    for title, part in _parts(made.n_random):
-        errors = joined((written(float(error), "number.4") for error in made.errors[part]), ",", most=24)
+    for title, part in zip(_PARTS, np.split(made.errors, [made.n_random]), strict=True):
+        errors = joined((written(float(error), "number.4") for error in part), ",", most=24)
         rows = [(row, [(f"{row}; errors {errors}", drawn[f"{row} {title}"])]) for row in _ROWS]
         blocks.append(Images(title, rows, scale))
     return Section("Reconstructions", blocks)
 
 
-_ROWS = ("Image", "Decoded", "Difference")
-
-
-def _parts(n_random: int) -> Iterable[tuple[str, slice]]:
-    return (("Images at random", slice(0, n_random)), ("Worst reconstructions", slice(n_random, None)))
+_ROWS, _PARTS = ("Image", "Decoded", "Difference"), ("Images at random", "Worst reconstructions")
 
 
 def _strips(result: Examination) -> Iterator[tuple[str, Pixels]]:
@@ -240,9 +231,9 @@ def _strips(result: Examination) -> Iterator[tuple[str, Pixels]]:
             yield f"code {place}", strip(moved.images[anchors, place])
     if made is not None:
         difference = np.abs(made.originals.astype(np.int16) - made.made).astype(np.uint8)
-        for title, part in _parts(made.n_random):
-            for row, images in zip(_ROWS, (made.originals, made.made, difference), strict=True):
-                yield f"{row} {title}", strip([images[part]])
+        for row, images in zip(_ROWS, (made.originals, made.made, difference), strict=True):
+            for title, part in zip(_PARTS, np.split(images, [made.n_random]), strict=True):
+                yield f"{row} {title}", strip([part])
     for place, sweep in enumerate(result.sweeps):
         yield f"sweep {place}", strip([sweep.images])
     if result.samples is not None:
@@ -421,8 +412,6 @@ ENDS = 0.025, 0.975
 ANCHORS = 3
 #: Images that are reconstructed to find the worst, and how many are shown at random and of the worst.
 TRIED, SHOWN = 1000, 8
-#: Codes that are drawn from the prior.
-SAMPLES = 16
 #: Keys under which dictionaries hold decoded images: those of pythae, and common examples.
 KEYS = ("reconstruction", "recon_x", "recon", "x_hat", "images")
 #: Codes that are decoded at once.
@@ -431,40 +420,37 @@ _BATCH = 256
 OUTSIDE = 0.01
 
 
-@contextmanager
-def decoding(
-    decode: Any,
+def decoded_images(
+    call: Call,
     shape: tuple[int, int, int] | None,
-    *,
     decoded: str,
     value_range: tuple[float, float],
+    codes: NDArray[np.float64],
+    *,
     outside: float = OUTSIDE,
-) -> Iterator[Decoder]:
-    """Yield what turns codes into bytes with a user's decoder, which is restored afterwards.
+) -> NDArray[np.uint8]:
+    """Return what a user's decoder makes of codes, as bytes.
 
     Parameters
     ----------
-    decode : torch.nn.Module, keras.Model, or callable
+    call : callable
+        The decoder, as :func:`demele.models.encode.called` yields it.
     shape : (height, width, channels), or None
         Shape of the images; None if they are not known.
     decoded : {"pixels", "logits"}
     value_range : (float, float)
         What black and white are among pixels.
+    codes : array of shape (k, n_codes)
     outside : float
         How far they may lie outside, as a share of the range; pixels further out are refused, others cut off.
     """
-    with called(decode) as call:
-
-        def decoder(codes: NDArray[np.float64]) -> NDArray[np.uint8]:
-            parts = [codes[start : start + _BATCH] for start in range(0, len(codes), _BATCH)]
-            with telling_of_shapes("decode", parts[0].shape, "it may be of a model with another number of codes"):
-                found = [as_array(_images_of(call(part.astype(np.float32)))) for part in parts]
-            for part, given in zip(parts, found, strict=True):
-                if given.ndim == 0 or len(given) != len(part):
-                    raise InputError("decode", f"expected {len(part)} images, one per row of codes, got {given.shape}")
-            return _bytes(_channels_last(np.concatenate(found), shape), decoded, value_range, outside)
-
-        yield decoder
+    parts = [codes[start : start + _BATCH] for start in range(0, len(codes), _BATCH)]
+    with telling_of_shapes("decode", parts[0].shape, "it may be of a model with another number of codes"):
+        found = [as_array(_images_of(call(part.astype(np.float32)))) for part in parts]
+    for part, given in zip(parts, found, strict=True):
+        if given.ndim == 0 or len(given) != len(part):
+            raise InputError("decode", f"expected {len(part)} images, one per row of codes, got {given.shape}")
+    return _bytes(_channels_last(np.concatenate(found), shape), decoded, value_range, outside)
 
 
 def _images_of(given: Any) -> Any:
@@ -545,12 +531,6 @@ def traversals(decoder: Decoder, codes: NDArray[np.float64], *, seed: int) -> Tr
     return Traversals(images=images, values=values, anchors=anchors, change=change(images))
 
 
-def prior_samples(decoder: Decoder, n_codes: int, *, seed: int) -> NDArray[np.uint8]:
-    """Return what the decoder makes of codes that are drawn from the prior: independent, standard normal."""
-    rng = rng_for(seed, "samples from the prior", n_codes)
-    return decoder(rng.standard_normal((SAMPLES, n_codes)))
-
-
 def change(images: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Return by code how much neighbouring pictures of traversals differ; black to white is 1.
 
@@ -567,17 +547,6 @@ def change(images: NDArray[np.uint8]) -> NDArray[np.float64]:
     return np.asarray(np.abs(steps).mean(axis=(0, 2, 3, 4, 5)).astype(np.float64) / 255)
 
 
-def reconstructed(decoder: Decoder, codes: NDArray[np.float64], images: ImageSet, *, seed: int) -> Reconstructions:
-    """Decode the codes of some images, and compare."""
-    rows = tried_rows(len(codes), seed)
-    return compared(rows, images.images(rows), decoder(codes[rows]))
-
-
-def tried_rows(n: int, seed: int) -> NDArray[np.int64]:
-    """Return the rows that are reconstructed, in an order drawn at random."""
-    return rng_for(seed, "reconstructed images", n).permutation(n)[:TRIED].astype(np.int64)
-
-
 def compared(rows: NDArray[np.int64], originals: NDArray[np.uint8], made: NDArray[np.uint8]) -> Reconstructions:
     """Return errors of reconstructions, the first ones and the worst.
 
@@ -587,9 +556,8 @@ def compared(rows: NDArray[np.int64], originals: NDArray[np.uint8], made: NDArra
         In random order.
     originals, made : array of uint8 of shape (n, height, width, channels)
     """
-    axes = (1, 2, 3)
     given, got = originals.astype(np.float32) / 255, made.astype(np.float32) / 255
-    errors = ((given - got) ** 2).mean(axis=axes).astype(np.float64)
+    errors = ((given - got) ** 2).mean(axis=(1, 2, 3)).astype(np.float64)
     from_mean = ((given - given.mean(axis=0)) ** 2).mean()
     n_random = min(SHOWN, len(rows))
     worst = np.argsort(-errors, kind="stable")[:SHOWN]

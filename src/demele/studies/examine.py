@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,7 @@ from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images
 from demele.data.space import Sample
-from demele.models.encode import check_images, checked_range
+from demele.models.encode import called, check_images, checked_range
 from demele.scoring.evaluate import evaluate
 from demele.studies.codes_file import (
     CodesFile,
@@ -41,16 +41,14 @@ from demele.studies.codes_file import (
     verdict_on,
 )
 from demele.studies.examination import (
+    TRIED,
     Examination,
     Reconstructions,
     Traversals,
     change,
     compared,
-    decoding,
-    prior_samples,
-    reconstructed,
+    decoded_images,
     traversals,
-    tried_rows,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +60,8 @@ if TYPE_CHECKING:
 METRICS = ("mig", "dcimig", "modularity", "sap")
 #: Images of a larger set whose codes are computed by :meth:`demele.lab.VAE.to_html`.
 MOST_ENCODED = 25_000
+#: Codes that are drawn from the prior.
+SAMPLES = 16
 #: Of the forest whose importances are shown: its scores, trees, and the rows that it is grown on.
 _FOREST = ("dci_forest_modularity", "dci_forest_compactness", "dci_forest_explicitness")
 _TREES, _FOREST_ROWS = 10, 1000
@@ -252,8 +252,12 @@ def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
     chosen = images
     if len(images) > MOST_ENCODED:
         chosen = images.subset(_drawn(len(images), MOST_ENCODED, checked_seed(options.get("seed", 0))))
-    with _saying_that_it_diverged(model):
+    try:
         return examine(model.encode(chosen), chosen, model=model, **options)
+    except InputError as error:
+        if model.run is None or model.run.status != "diverged":
+            raise
+        raise InputError("model", f"its training diverged: {model.run.problem}; {error}") from error
 
 
 def examine_file(
@@ -308,17 +312,6 @@ def examine_file(
     return examine_model(vae, images_for(vae, images, image_size), missing=missing, seed=seed)
 
 
-@contextmanager
-def _saying_that_it_diverged(model: VAE) -> Iterator[None]:
-    """Say of a model whose training diverged why its codes or pictures cannot be used."""
-    try:
-        yield
-    except InputError as error:
-        if model.run is None or model.run.status != "diverged":
-            raise
-        raise InputError("model", f"its training diverged: {model.run.problem}; {error}") from error
-
-
 # What is found --------------------------------------------------------------------------------------------------------
 
 
@@ -337,18 +330,18 @@ def _decoded(
         _check_size(images, held.traversals.shape[2:], "traversals")
         pictures = held.traversals[None]
         moved = Traversals(images=pictures, values=None, anchors=None, change=change(pictures))
+    rows = rng_for(seed, "reconstructed images", len(codes)).permutation(len(codes))[:TRIED].astype(np.int64)
     if held.reconstructions is not None and images is not None:
-        rows = tried_rows(len(codes), seed)
         _check_size(images, held.reconstructions.shape[1:], "reconstructions")
         made = compared(rows, images.images(rows), held.reconstructions[rows])
     if decode is not None:
-        shape = None if images is None else images.shape
-        with decoding(decode, shape, decoded=decoded, value_range=value_range) as decoder:
+        with called(decode) as call:
+            decoder = partial(decoded_images, call, None if images is None else images.shape, decoded, value_range)
             moved = traversals(decoder, codes, seed=seed)
-            made = made if images is None else reconstructed(decoder, codes, images, seed=seed)
-        # The prior may be far from all codes of images: what a linear decoder makes of it may leave the range.
-        with decoding(decode, shape, decoded=decoded, value_range=value_range, outside=np.inf) as decoder:
-            samples = prior_samples(decoder, codes.shape[1], seed=seed)
+            made = made if images is None else compared(rows, images.images(rows), decoder(codes[rows]))
+            # The prior may be far from all codes of images: what a linear decoder makes of it may leave the range.
+            drawn = rng_for(seed, "samples from the prior", codes.shape[1]).standard_normal((SAMPLES, codes.shape[1]))
+            samples = decoder(drawn, outside=np.inf)
     return moved, made, samples
 
 

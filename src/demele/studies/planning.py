@@ -40,21 +40,12 @@ from demele.metrics.protocols import protocol as protocol_named
 from demele.models.vae.model import VAE
 from demele.models.vae.trained import Preset
 from demele.models.vae.trained import preset as preset_named
-from demele.report.words import count
+from demele.report.words import count, title_of
 from demele.runtime.progress import time_left
 from demele.runtime.sweep import Record, Task
 from demele.scoring.evaluate import evaluate
 from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
-from demele.studies.study import (
-    STUDY,
-    Configuration,
-    Study,
-    codes_digest,
-    read_codes,
-    score_key,
-    train_key,
-    write_codes,
-)
+from demele.studies.study import STUDY, Configuration, Study, codes_digest, read_codes, write_codes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,14 +53,10 @@ if TYPE_CHECKING:
 
 #: What the grid of strengths is of, by objective; the others have none.
 STRENGTHS: Mapping[str, str] = {
-    "beta_vae": "beta",
-    "beta_tcvae": "beta",
+    **dict.fromkeys(("beta_vae", "beta_tcvae", "ada_gvae", "ada_mlvae"), "beta"),
     "capacity": "c_max",
     "factor_vae": "gamma",
-    "dip_vae_i": "lambda_od",
-    "dip_vae_ii": "lambda_od",
-    "ada_gvae": "beta",
-    "ada_mlvae": "beta",
+    **dict.fromkeys(("dip_vae_i", "dip_vae_ii"), "lambda_od"),
 }
 #: The 17 of the printed study, in its order.
 METRICS = published_agreement("cars3d").metrics
@@ -140,26 +127,22 @@ class StudyPlan(GridPlan[Study]):
 
     def content(self) -> dict[str, Any]:
         """Return the settings that describe all results, and the models, as plain values."""
-        height, width, channels = self.images.shape
+        images = self.images
         settings = {
             "preset": self.preset,
-            "images": self.images.name,
-            "provenance": self.images.provenance,
-            "shape": [int(height), int(width), int(channels)],
-            "n_images": len(self.images),
-            "n_factors": self.images.factors([0]).shape[1],
-            "steps": list(self.steps),
+            "images": images.name,
+            "provenance": images.provenance,
+            "shape": list(images.shape),
+            "n_images": len(images),
+            "n_factors": images.factors([0]).shape[1],
+            "steps": self.steps,
             "scored_rows": len(self.rows),
-            "metrics": list(self.metrics),
-            "kinds": list(self.kinds),
-            "protocol": self.protocol,
-            "codes": self.codes,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("metrics", "kinds", "protocol", "codes", "seed")},
             "model": dict(self.model),
             "training": dict(self.training),
         }
         models = [{"id": one.identified(self.identity), **asdict(one)} for one in self.configurations]
-        return {"settings": settings, "configurations": models}
+        return {"settings": plain(settings), "configurations": models}
 
     def job(self, configuration: Configuration, folder: Path) -> "Job":
         """Return the job of one model; its files are in their own folder."""
@@ -224,7 +207,7 @@ class Piece(NamedTuple):
     @property
     def key(self) -> Key:
         """What the record is kept under."""
-        return train_key(self.job.id) if not self.kind else score_key(self.job.id, self.step, self.kind, self.metric)
+        return ("score", self.job.id, self.step, self.kind, self.metric) if self.kind else ("train", self.job.id)
 
 
 def seconds_of_score(latents: int, rows: int) -> float:
@@ -396,18 +379,12 @@ def worked(pieces: tuple[Piece, ...]) -> list[Record]:
     """Return the records that are wanted of one model, in their order; nothing is scored twice, or in vain."""
     job = pieces[0].job
     training = record_or_reason(job.plan.train or train_vae, job)
-    found: dict[tuple[int, str], Mapping[str, Record]] = {}
-    records = []
+    wanted: dict[tuple[int, str], list[str]] = {}
     for piece in pieces:
-        if not piece.kind:
-            records.append(training)
-            continue
-        place = piece.step, piece.kind
-        if place not in found:
-            metrics = [other.metric for other in pieces if (other.step, other.kind) == place]
-            found[place] = scored(job, *place, metrics, training)
-        records.append(dict(found[place][piece.metric]))
-    return records
+        if piece.kind:
+            wanted.setdefault((piece.step, piece.kind), []).append(piece.metric)
+    found = {place: scored(job, *place, metrics, training) for place, metrics in wanted.items()}
+    return [found[piece.step, piece.kind][piece.metric] if piece.kind else training for piece in pieces]
 
 
 def scored(job: Job, step: int, kind: str, metrics: Sequence[str], training: Record) -> dict[str, Record]:
@@ -439,10 +416,8 @@ def chosen_rows(kind: str, n: int) -> slice:
     >>> chosen_rows("half-1", 7), chosen_rows("real", 7)
     (slice(3, 7, None), slice(0, 7, None))
     """
-    if kind.startswith("half-"):
-        middle = n // 2
-        return slice(0, middle) if kind == "half-0" else slice(middle, n)
-    return slice(0, n)
+    middle = n // 2
+    return {"half-0": slice(0, middle), "half-1": slice(middle, n)}.get(kind, slice(0, n))
 
 
 def seen_factors(job: Job, kind: str, chosen: slice) -> "pd.DataFrame":
@@ -462,17 +437,11 @@ def _score_record(found: Evaluation, metric: str, *, whole: bool) -> Record:
     if metric in left_out:
         return {"value": None, "reason": left_out[metric]}
     score = found[metric]
-    value = plain(float(score.value))
-    record: dict[str, Any] = {"value": value, "seconds": plain(score.seconds)}
-    if value is None:
+    record = {"value": plain(float(score.value)), "seconds": plain(score.seconds)}
+    if record["value"] is None:
         record["reason"] = "; ".join(note.message for note in score.notes) or "undefined"
-    if whole:
-        record |= {
-            "native": plain(score.native),
-            "notes": [note.code for note in score.notes],
-            "signature": str(score.signature),
-        }
-    return record
+    native = {"native": plain(score.native), "notes": [note.code for note in score.notes]}
+    return record | ({**native, "signature": str(score.signature)} if whole else {})
 
 
 # How long it takes ----------------------------------------------------------------------------------------------------
@@ -515,14 +484,8 @@ class Estimate(TableResult):
         """Return a row for each quantity."""
         import pandas as pd
 
-        values = {
-            "Models": self.models,
-            "Scores": self.scores,
-            "Training, hours": self.training_seconds / 3600,
-            "Scoring, hours": self.scoring_seconds / 3600,
-            "Disk, MB": self.megabytes,
-        }
-        return pd.DataFrame({"quantity": list(values), "value": list(map(float, values.values()))})
+        rows = [(title_of(quantity), float(value)) for quantity, value in asdict(self).items()]
+        return pd.DataFrame(rows, columns=["quantity", "value"])
 
 
 def estimated(plan: StudyPlan) -> Estimate:

@@ -80,16 +80,6 @@ class Configuration:
         return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
 
 
-def train_key(identifier: str) -> Key:
-    """Return the key of a training."""
-    return ("train", identifier)
-
-
-def score_key(identifier: str, step: int, kind: str, metric: str) -> Key:
-    """Return the key of a score."""
-    return ("score", identifier, step, kind, metric)
-
-
 # Codes ---------------------------------------------------------------------------------------------------------------
 
 
@@ -324,19 +314,19 @@ class TrainedModel:
     @classmethod
     def of(cls, identifier: str, configuration: Configuration, record: Record | None, factors: int) -> "TrainedModel":
         """Return the model of a record; None: it is still to be trained."""
-        if record is None:
-            return cls(id=identifier, configuration=configuration, status=MISSING, flag=MISSING)
-        status, figures = str(record["status"]), dict[str, Any](reason=str(record["reason"] or ""))
-        if status == FAILED:
-            return cls(id=identifier, configuration=configuration, status=status, flag=FAILED, **figures)
-        numbers = ("seconds", "reconstruction", "floor", "total_correlation", "largest_logvar", "beta_normalised")
-        figures |= {name: int(record[name]) for name in ("steps", "active", "parameters")}
-        figures |= {name: known(record[name]) for name in numbers}
-        figures |= {name: tuple(map(known, record[name])) for name in ("kl", "std")}
-        figures |= {"torch": str(record["torch"]), "codes": dict(record["codes"])}
-        few = COLLAPSED if figures["active"] == 0 else PARTIAL if figures["active"] < factors else ""
-        flag = DIVERGED if status == DIVERGED else few
-        return cls(id=identifier, configuration=configuration, status=status, flag=flag, **figures)
+        record = {"status": MISSING} if record is None else record
+        status = str(record["status"])
+        flag = status if status in (DIVERGED, FAILED, MISSING) else ""
+        figures: dict[str, Any] = {"reason": str(record.get("reason") or ""), "flag": flag}
+        if status not in (FAILED, MISSING):
+            numbers = ("seconds", "reconstruction", "floor", "total_correlation", "largest_logvar", "beta_normalised")
+            figures |= {name: int(record[name]) for name in ("steps", "active", "parameters")}
+            figures |= {name: known(record[name]) for name in numbers}
+            figures |= {name: tuple(map(known, record[name])) for name in ("kl", "std")}
+            figures |= {"torch": str(record["torch"]), "codes": dict(record["codes"])}
+            few = COLLAPSED if figures["active"] == 0 else PARTIAL if figures["active"] < factors else ""
+            figures["flag"] = flag or few
+        return cls(id=identifier, configuration=configuration, status=status, **figures)
 
     def record(self) -> Record | None:
         """Return what a packed file keeps; None of one that is still to be trained."""
@@ -426,19 +416,15 @@ class Study(Result):
             raise InputTypeError("model", f"expected one of the models of the study, got {type(model).__name__}")
         checked_name(metric, "metric", self.metrics)
         checked_name(kind, "kind", self.settings["kinds"])
-        key = score_key(model.id, self.steps[-1] if step is None else checked_count(step, "step", 0), kind, metric)[1:]
-        record = self.scores.get(key)
-        return math.nan if record is None else known(record.get("value"))
+        place = self.steps[-1] if step is None else checked_count(step, "step", 0)
+        return known(self.scores.get((model.id, place, kind, metric), {}).get("value"))
 
     def to_frame(self, *, step: int | None = None, kind: str = "real") -> "pd.DataFrame":
         """Return one row for each model, with its scores; those at the end against its factors by default."""
         import pandas as pd
 
-        scored = [
-            {metric: self.value(model, metric, step=step, kind=kind) for metric in self.metrics}
-            for model in self.models
-        ]
-        return pd.DataFrame([{**model.row(), **scores} for model, scores in zip(self.models, scored, strict=True)])
+        about = pd.DataFrame([model.row() for model in self.models])
+        return pd.concat([about, self._table(self.models, step=step, kind=kind)], axis=1)
 
     def agreement(self, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Agreement:
         """Return the agreement of the metrics on the trained models.
@@ -457,15 +443,17 @@ class Study(Result):
         if len(done) < 2:
             raise NotEnoughData("study", f"expected two or more trained and scored models, got {len(done)}")
         first = self.steps[:-1]
-        nulls = [self._table(done, kind=kind) for kind in self.settings["kinds"] if kind.startswith("null-")]
-        halves = [self._table(done, kind=kind) for kind in self.settings["kinds"] if kind.startswith("half-")]
+        nulls, halves = (
+            [self._table(done, kind=kind) for kind in self.settings["kinds"] if kind.startswith(beginning)] or None
+            for beginning in ("null-", "half-")
+        )
         return agreement(
             self._table(done),
             configuration=[model.configuration.name for model in done],
             collapsed=[model.flag == COLLAPSED for model in done],
             within=[model.configuration.latents for model in done],
-            null=nulls or None,
-            halves=halves or None,
+            null=nulls,
+            halves=halves,
             again={f"{step:,} and {self.steps[-1]:,} steps": self._table(done, step=step) for step in first},
             level=level,
             draws=draws,
@@ -485,7 +473,7 @@ class Study(Result):
             if model.status == "done" and all((model.id, *one) in self.scores for one in wanted)
         ]
 
-    def _table(self, models: list[TrainedModel], **which: Any) -> "pd.DataFrame":
+    def _table(self, models: Sequence[TrainedModel], **which: Any) -> "pd.DataFrame":
         import pandas as pd
 
         return pd.DataFrame(
@@ -500,7 +488,9 @@ class Study(Result):
         OutputError
         """
         models = [{"id": model.id, **asdict(model.configuration)} for model in self.models]
-        records = {train_key(model.id): held for model in self.models if (held := model.record()) is not None}
+        records: dict[Key, Record] = {
+            ("train", model.id): held for model in self.models if (held := model.record()) is not None
+        }
         for key, record in self.scores.items():
             value = record.get("value")
             records["score", *key] = {"value": value} | ({} if value is not None else {"reason": record.get("reason")})
@@ -542,8 +532,8 @@ def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> Study:
     settings, models, scores = about["settings"], [], {}
     for one in about["configurations"]:
         identifier, own = one["id"], Configuration(**{name: value for name, value in one.items() if name != "id"})
-        with reading_record(train_key(identifier)):
-            record = records.get(train_key(identifier))
+        with reading_record(("train", identifier)):
+            record = records.get(("train", identifier))
             models.append(TrainedModel.of(identifier, own, record, int(settings["n_factors"])))
     for key, record in records.items():
         if key[:1] == ("score",):
