@@ -84,6 +84,8 @@ def characterisation_document(result: "Characterisation") -> Document:
     table, curves = _table(shown, own), _curves(shown)
     matrices = {CAPTIONS[group]: [_matrix(shown, group)] for group in CAPTIONS if shown.of_group(group)}
     scenarios, seeds = count(len(result.scenarios), "scenario"), _seeds(result.seeds)
+    same = agreement(result.verdicts)
+    agreed = f"{same['agree']} of {count(same['cells'], 'verdict')} agree with the published table of the review."
     facts = about(result)
     columns: list[Column[Criterion]] = [
         ("Code", "text", lambda one: shown.codes[one.name]),
@@ -96,7 +98,7 @@ def characterisation_document(result: "Characterisation") -> Document:
         title=f"Properties of {joined((name(row.title) for row in own), most=3)}" if own else "Properties of metrics",
         headline=_headline(shown, own),
         tone="" if not own or not shown.criteria else "good" if met else "open",
-        sentences=[_published_sentence(shown)],
+        sentences=[agreed if same["cells"] and result.protocol == "review2022" else ""],
         figure=Choice("Criteria", matrices) if matrices else curves,
         table=table if shown.criteria else None,
         scope=[
@@ -195,12 +197,6 @@ def _headline(shown: _Shown, own: "Sequence[Row]") -> str:
         parts += [f"fails {counts['fails']}"] * bool(counts["fails"])
         parts += [f"leaves {counts['inconclusive']} inconclusive"] * bool(counts["inconclusive"])
     return f"{joined(parts, most=3)}."
-
-
-def _published_sentence(shown: _Shown) -> str:
-    counts = agreement(shown.result.verdicts)
-    told = f"{counts['agree']} of {count(counts['cells'], 'verdict')} agree with the published table of the review."
-    return told if counts["cells"] and shown.result.protocol == "review2022" else ""
 
 
 def _seeds(seeds: Mapping[str, int]) -> str:

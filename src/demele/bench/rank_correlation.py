@@ -527,25 +527,22 @@ def likeness(
         value = float(measure(ours[None])[0])
         return Measured(value, *centred_interval(value, measure(whole), level=level, scale=scale))
 
+    def correlations(taus: NDArray[np.float64]) -> NDArray[np.float64]:
+        ours, theirs = taus - taus.mean(axis=1, keepdims=True), printed - printed.mean()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(ours @ theirs / np.sqrt(np.square(ours).sum(axis=1) * np.square(theirs).sum()))
+
+    def same_signs(taus: NDArray[np.float64]) -> NDArray[np.float64]:
+        same = np.sign(taus[:, strong]) == np.sign(printed[strong])
+        return np.asarray(same.mean(axis=1)) if strong.any() else np.full(len(taus), math.nan)
+
     return {
         "pairs": int(printed.size),
         "strong_pairs": int(strong.sum()),
-        "r": measured(lambda taus: _correlations(taus, printed), "z"),
-        "same_sign": measured(lambda taus: _same_signs(taus[:, strong], printed[strong]), "plain"),
+        "r": measured(correlations, "z"),
+        "same_sign": measured(same_signs, "plain"),
         "difference": measured(lambda taus: np.abs(taus - printed).mean(axis=1), "log"),
     }
-
-
-def _correlations(taus: NDArray[np.float64], printed: NDArray[np.float64]) -> NDArray[np.float64]:
-    ours, theirs = taus - taus.mean(axis=1, keepdims=True), printed - printed.mean()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(ours @ theirs / np.sqrt(np.square(ours).sum(axis=1) * np.square(theirs).sum()))
-
-
-def _same_signs(taus: NDArray[np.float64], printed: NDArray[np.float64]) -> NDArray[np.float64]:
-    if not printed.size:
-        return np.full(len(taus), math.nan)
-    return np.asarray((np.sign(taus) == np.sign(printed)).mean(axis=1))
 
 
 _SCALES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float, float]] = {

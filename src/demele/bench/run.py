@@ -25,7 +25,7 @@ from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.metric import Metric, as_metric, takes_rng
 from demele.metrics.options import Run
-from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
+from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, free_name, given_options, merged_options
 from demele.metrics.run import computed, rows_in_memory
@@ -307,27 +307,20 @@ def measured(points: tuple[Measurement, ...]) -> list[Record]:
         If the scenario's function fails, or what it returns cannot be used.
     """
     first = points[0]
-    representation = drawn(first.scenario, first.severity, first.seed, first.n_samples)
+    given = drawn(first.scenario, first.severity, first.seed, first.n_samples)
     try:
         names = {point.group.group for point in points}
-        source = _source(
-            representation, spread=any(item.needs_codes_std and name in names for name, item in CATALOGUE.items())
-        )
-        records = [_scored(source, representation, point) for point in points]
+        source = rows_in_memory(Codes(given.codes, std=given.codes_std), Factors(given.factors, kinds=given.kinds))
+        spread = any(item.needs_codes_std and name in names for name, item in CATALOGUE.items())
+        if given.codes_std is None and spread:
+            codes = np.asarray(given.codes, dtype=float)  # what cannot be read was refused above, with the reason
+            source = InMemory(source.subject("rows"), np.broadcast_to(CODES_STD * codes.std(axis=0), codes.shape))
+        records = [_scored(source, given, point) for point in points]
     except DemeleError as error:  # not of a metric, but of what the scenario asks of all
         raise InputError(f"{_where(first.scenario, first.severity, first.seed)}: {error}") from error
     if source.data.n != first.n_samples:
         records = [{**record, "rows": source.data.n} for record in records]
     return records
-
-
-def _source(given: Representation, *, spread: bool) -> InMemory:
-    source = rows_in_memory(Codes(given.codes, std=given.codes_std), Factors(given.factors, kinds=given.kinds))
-    if given.codes_std is not None or not spread:
-        return source
-    codes = np.asarray(given.codes, dtype=float)  # what cannot be read was refused above, in words that say why
-    codes_std = np.broadcast_to(CODES_STD * codes.std(axis=0), codes.shape)
-    return InMemory(source.subject("rows"), codes_std)
 
 
 def _scored(source: InMemory, given: Representation, point: Measurement) -> Record:
@@ -477,7 +470,16 @@ def checked_plan(
 ) -> Plan:
     """Return what :func:`check_metrics` would compute; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
-    candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
+    options = protocol_named(protocol).options
+    candidates = tuple(
+        # with nearest neighbours, nothing is cut into bins
+        replace(item, discretises=False)
+        if item.function is None
+        and item.discretises
+        and merged_options(CATALOGUE[item.name], options, {}).get("estimator", "histogram") != "histogram"
+        else item
+        for item in candidates
+    )
     chosen = _that_fit(chosen, n_rows, protocol)
     usual = _seeds_of("seeds", seeds, dict.fromkeys((item.name for item in chosen), USUAL_SEEDS), chosen)
     slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
@@ -527,14 +529,6 @@ def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
             warn_user(f"metric {quoted(item.name)} has no value {where}: {first}; the run continues", DemeleWarning)
         rows.append([(tried.key, record)])
     return drifting
-
-
-def _under(item: Candidate, protocol: Protocol) -> Candidate:
-    """Return a candidate as a protocol measures it: with nearest neighbours, nothing is cut into bins."""
-    if item.function is not None or not item.discretises:
-        return item
-    options = merged_options(CATALOGUE[item.name], protocol.options, {})
-    return item if options.get("estimator", "histogram") == "histogram" else replace(item, discretises=False)
 
 
 def _that_fit(scenarios: Sequence[Scenario], n_rows: int, protocol: str) -> tuple[Scenario, ...]:

@@ -597,7 +597,10 @@ class Findings:
         members: dict[str, list[Candidate]] = {}
         for item in self.candidates:
             members.setdefault(row_name(item), []).append(item)
-        rows = [Row(name, _row_title(own), tuple(own)) for name, own in members.items()]
+        rows = []
+        for name, own in members.items():
+            title = own[0].title
+            rows.append(Row(name, title if name == own[0].name else title.rpartition(" ")[0], tuple(own)))
         return tuple(sorted(rows, key=lambda row: not row.own))
 
     @cached_property
@@ -623,8 +626,3 @@ class Findings:
 def row_name(item: Candidate) -> str:
     """Return the row that a metric is shown in: the scores of one model share one."""
     return item.group if item.function is None and is_model(item.group) else item.name
-
-
-def _row_title(members: Sequence[Candidate]) -> str:
-    title = members[0].title
-    return title.rpartition(" ")[0] if row_name(members[0]) != members[0].name else title

@@ -12,7 +12,7 @@ from demele.files.audit_files import refuse_weighted
 from demele.files.label_files import classes_named, column, in_one_vocabulary, models, numbers_of, read_transition
 from demele.labels.cleaned.harm import clean_labels
 from demele.labels.joined.aggregate import aggregate
-from demele.labels.made.add_noise import add_noise
+from demele.labels.made.noise import add_noise
 from demele.noise.transition import count_labels
 
 

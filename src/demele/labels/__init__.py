@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from demele.labels.joined.item_response import one_coin as one_coin
     from demele.labels.joined.voting import Consensus as Consensus
     from demele.labels.joined.voting import majority_vote as majority_vote
-    from demele.labels.made.add_noise import add_noise as add_noise
     from demele.labels.made.annotators import ArtificialAnnotators as ArtificialAnnotators
     from demele.labels.made.annotators import artificial_annotators as artificial_annotators
     from demele.labels.made.noise import NoisyLabels as NoisyLabels
+    from demele.labels.made.noise import add_noise as add_noise
     from demele.labels.made.noise import asymmetric_transition as asymmetric_transition
     from demele.labels.made.noise import symmetric_transition as symmetric_transition
     from demele.noise.audit import Audit as Audit

@@ -429,7 +429,11 @@ def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str
         whole = sum(counts[number] for number in among)
         value = 100 * sum(counts[number] for number in hits) / whole if whole else float("nan")
         with np.errstate(divide="ignore", invalid="ignore"):
-            return value, _jackknife(100 * left[hits].sum(axis=0) / left[among].sum(axis=0))
+            without = 100 * left[hits].sum(axis=0) / left[among].sum(axis=0)
+        if m < 3 or not np.isfinite(without).all():
+            return value, float("nan")
+        # a jackknife over the models (Efron and Tibshirani 1993)
+        return value, float(np.sqrt((m - 1) / m * np.square(without - without.mean()).sum()))
 
     figures: dict[str, Any] = {}
     for one, hits, among in (("type_1", [3], [1, 3]), ("type_2", [4], [2, 4]), ("agreement", [1, 2], [1, 2, 3, 4])):
@@ -449,11 +453,3 @@ def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str
         reversed=int(np.count_nonzero(reversed_pairs)),
         labels_asked=found.labels_asked,
     )
-
-
-def _jackknife(without: Floats) -> float:
-    """Return the standard error of a figure from its values without each of m models (Efron and Tibshirani 1993)."""
-    m = without.size
-    if m < 3 or not np.isfinite(without).all():
-        return float("nan")
-    return float(np.sqrt((m - 1) / m * np.square(without - without.mean()).sum()))

@@ -242,10 +242,20 @@ def aggregate(
     else:
         found = consensus(table, method=method, seed=seed)
     notes: list[Note] = []
+    noise = None
+    if given is not None:
+        part, labels = _aligned(given, found, "given", notes)
+        noise = GivenNoise(
+            n=int(labels.size),
+            wrong_share=part.wrong_share(labels),
+            unlike_majority=float(np.mean(labels != part.majority)),
+            ties=int(part.tied.sum()),
+            transition=part.noise(labels),
+        )
     return AggregatedLabels(
         consensus=found,
         gold=None if gold is None else _checked(*_aligned(gold, found, "gold", notes), level),
-        given=None if given is None else _noise_of(*_aligned(given, found, "given", notes)),
+        given=noise,
         agreement=measured_agreement(table, scale=scale or "nominal", level=level, seed=seed) if agreement else None,
         notes=tuple(notes),
     )
@@ -284,16 +294,6 @@ def _checked(part: Consensus, gold: NDArray[Any], level: float) -> GoldCheck:
         interval = Interval(low=low, high=high, level=level, method="Wilson")
         correct[name] = Correct(right=right, accuracy=right / gold.size, interval=interval)
     return GoldCheck(n=int(gold.size), ties=int(part.tied.sum()), **correct)
-
-
-def _noise_of(part: Consensus, given: NDArray[Any]) -> GivenNoise:
-    return GivenNoise(
-        n=int(given.size),
-        wrong_share=part.wrong_share(given),
-        unlike_majority=float(np.mean(given != part.majority)),
-        ties=int(part.tied.sum()),
-        transition=part.noise(given),
-    )
 
 
 def _gold_document(gold: GoldCheck | None) -> Document | None:

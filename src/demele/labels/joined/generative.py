@@ -188,6 +188,9 @@ def bayesian_consensus(
         )
     proportions = draws["proportions"].mean(axis=(0, 1))
     counts = np.asarray(answers.table.T @ probabilities)
+    rows = np.add.reduceat(counts, answers.first, axis=0) + answers.prior.sum(axis=1)
+    profiles = np.log(counts + answers.of_column) - np.log(rows)[answers.who]
+    scores = answers.table @ profiles + np.log(proportions)
     shares = vote_shares(table)
     votes_of_items = of_items(table, probabilities, seed)
     arguments: dict[str, object] = {} if read is None else {"feature_model": feature_model}
@@ -206,7 +209,7 @@ def bayesian_consensus(
         method="Bayesian Dawid-Skene" if read is None else f"generative model with {feature_model} features",
         signature=Signature("bayesian_consensus", arguments, {**met, "demele": __version__}),
         objective=tuple(draws["log_joint"][0].tolist()),
-        log_likelihood=_log_likelihood(answers, counts, proportions),
+        log_likelihood=float(np.logaddexp.reduce(scores, axis=1).sum()),
         iterations=n_warmup + n_samples,
         converged=worst is None,
         intervals={name: _intervals(watched[name], level) for name in ("proportions", "accuracy")},
@@ -251,13 +254,6 @@ def _intervals(draws: Floats, level: float) -> tuple[Interval, ...]:
         Interval(low=float(low), high=float(high), level=level, method="Gibbs sampling", kind="credible")
         for low, high in ends.T
     )
-
-
-def _log_likelihood(answers: Answers, counts: Floats, proportions: Floats) -> float:
-    rows = np.add.reduceat(counts, answers.first, axis=0) + answers.prior.sum(axis=1)
-    table = np.log(counts + answers.of_column) - np.log(rows)[answers.who]
-    scores = (answers.table @ table) + np.log(proportions)
-    return float(np.logaddexp.reduce(scores, axis=1).sum())
 
 
 # What a reader must know ------------------------------------------------------------------------------------------

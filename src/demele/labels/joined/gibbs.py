@@ -96,7 +96,10 @@ def effective_samples(draws: NDArray[np.floating]) -> Floats:
     overall = (n - 1) / n * within + flat.mean(axis=1).var(axis=0, ddof=1)
     found = np.full(flat.shape[2], np.nan)
     for quantity in np.flatnonzero(overall > 0):
-        covariances = _autocovariances(flat[:, :, quantity]).mean(axis=0)
+        chains = flat[:, :, quantity]
+        size = 1 << (2 * n - 1).bit_length()  # padded, so that the ends do not meet
+        spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), size, axis=1)
+        covariances = (np.fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n).mean(axis=0)
         # BDA3 11.7 in the form of Vehtari et al. (10); the estimate at lag 0 is 1 by definition.
         correlations = 1 - (within[quantity] - covariances * n / (n - 1)) / overall[quantity]
         correlations[0] = 1.0
@@ -115,14 +118,6 @@ def _halves(draws: NDArray[np.floating]) -> Floats:
         raise InputError("draws", f"{expected}, got shape {given.shape}")
     half = given.shape[1] // 2
     return np.concatenate([given[:, -2 * half : -half], given[:, -half:]])
-
-
-def _autocovariances(chains: Floats) -> Floats:
-    """Of each row, at all lags, divided by the length."""
-    n = chains.shape[1]
-    size = 1 << (2 * n - 1).bit_length()  # padded, so that the ends do not meet
-    spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), size, axis=1)
-    return np.asarray(np.fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n)
 
 
 # Gibbs sampling of the classes of items, given answers of annotators and, possibly, features of the items -------------

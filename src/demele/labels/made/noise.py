@@ -1,31 +1,27 @@
-"""Label noise that is made on purpose, so that its truth is known: what it is, and noise that follows the features.
-
-Noise that follows the class alone is made in :mod:`demele.labels.made.noise`.
-"""
+"""Label noise that is made on purpose, so that its truth is known."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.kinds import Rate, Seed, checked, checked_rate, checked_whole
+from demele.core.kinds import Classes, Data, Noise, Rate, Seed, checked, checked_rate, checked_whole
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.result import Result
 from demele.core.seeds import rng_for
 from demele.core.table_columns import check_same_order, items_of, number_column
 from demele.labels.joined.voting import earliest_voter, plurality
+from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
 from demele.noise.transition import TransitionCounts, TransitionMatrix, counts_document
 from demele.report.document import Document, Table
 from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from demele.labels.made.annotators import ArtificialAnnotators
 
 
 #: Votes summed at a time, so that memory stays bounded.
@@ -81,7 +77,7 @@ class NoisyLabels(Result):
     difficulty: Floats | None = field(default=None, metadata={"json": False})
     noise: str | None = None
     others: "tuple[NoisyLabels, ...]" = ()
-    annotators: "ArtificialAnnotators | None" = None
+    annotators: ArtificialAnnotators | None = None
 
     def document(self) -> Document:
         """Return the document on added noise: the number of wrong labels by class, and their confusions."""
@@ -678,3 +674,126 @@ def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
             raise InputTypeError(
                 "confusions", f"expected a mapping {forms}, got {plain_text(key)}: {plain_text(value)}"
             )
+
+
+# Any kind of noise, by one call ---------------------------------------------------------------------------------------
+
+NoiseKind = Literal["uniform", "class", "feature", "model"]
+#: The kind of noise that each argument makes.
+_MAKES = {
+    **dict.fromkeys(("transition", "symmetric"), "class"),
+    **dict.fromkeys(("features", "annotations"), "feature"),
+    "predictions": "model",
+}
+
+
+@checked
+def add_noise(
+    labels: object,
+    noise: Noise = None,
+    *,
+    kind: NoiseKind | None = None,
+    symmetric: bool = False,
+    features: Data = None,
+    predictions: Data = None,
+    annotations: Data = None,
+    legitimacy: object = None,
+    n_annotators: int = 100,
+    approximate: bool = False,
+    classes: Classes = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> NoisyLabels:
+    """Make labels wrong, with known truth: at random, per class, per features, or as models predict.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        True classes.
+    noise : float, sequence of float, TransitionMatrix, TransitionCounts, or array of shape (K, K)
+        Share of labels to make wrong, several shares, or a transition matrix. Of several shares, the smaller ones are
+        nested in the larger. Needed, but for noise as models predict.
+    kind : {"uniform", "class", "feature", "model"}, optional
+        Kind of the noise (default: by what is given).
+    symmetric : bool
+        Confuse each class with any other, with the same probability.
+    features : array-like of shape (n, d), optional
+        Features on which artificial annotators are trained.
+    predictions : mapping of str to array-like of shape (n,), optional
+        Predicted classes of models. Of several, the one whose error is nearest to the rate.
+    annotations : mapping of str to array-like of shape (n,), optional
+        Answers of artificial annotators.
+    legitimacy : array-like of shape (n_annotators,), optional
+        Trust in each annotator, >= 0. By default 1 minus the share of instances that it gets wrong.
+    n_annotators : int
+        Artificial annotators to train.
+    approximate : bool
+        Draw each label by itself. The number of wrong labels then varies.
+    classes : sequence, optional
+        All classes (default: those of the labels).
+    seed : int
+        Random seed.
+    n_jobs : int
+        Processes, -1 for all processors.
+
+    Returns
+    -------
+    NoisyLabels
+        At the first share; ``others`` are at the further ones.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Examples
+    --------
+    >>> from demele import labels
+    >>> y = ["cat", "dog"] * 50
+    >>> noisy = labels.add_noise(y, 0.1, seed=0)
+    >>> noisy.noise, noisy.rate, int((noisy.labels != noisy.true_labels).sum())
+    ('uniform', 0.1, 10)
+    >>> [one.rate for one in labels.add_noise(y, [0.1, 0.2]).versions]
+    [0.1, 0.2]
+    >>> cats = labels.TransitionMatrix([[0.8, 0.2], [0.0, 1.0]], ["cat", "dog"])
+    >>> labels.add_noise(y, cats).transition.probability(true="cat", given="dog")
+    0.2
+    """
+    is_matrix = isinstance(noise, TransitionMatrix | TransitionCounts) or getattr(noise, "ndim", 0) == 2
+    given = {
+        "transition": is_matrix,
+        "symmetric": symmetric,
+        "features": features is not None,
+        "annotations": annotations is not None,
+        "predictions": predictions is not None,
+    }
+    makers = [name for name, there in given.items() if there]
+    if len(makers) > 1:
+        raise InputError(makers[1], f"{makers[0]} is given too; one of them makes the noise")
+    found = _MAKES[makers[0]] if makers else kind or "uniform"
+    if kind not in (None, found):
+        raise InputError("kind", f"{makers[0]} makes noise of the kind {found}, got {kind}; leave one of them out")
+    if not makers and found != "uniform":
+        raise InputError("kind", f"{found} needs {' or '.join(name for name, of in _MAKES.items() if of == found)}")
+    listed = list(noise) if isinstance(noise, list | tuple) else [noise]
+    rates: list[Any] = [] if is_matrix or noise is None else listed
+    if not rates and found != "model" and not is_matrix:
+        raise InputError("noise", "expected the share of labels to make wrong; pass `noise=0.05`")
+    annotators, exact = None, not approximate
+    known = classes if classes is not None else sorted(set(read_labels(labels, "labels").tolist()))
+    if is_matrix:
+        versions = [add_class_noise(labels, noise, exact=exact, seed=seed)]
+    elif found == "uniform":
+        versions = [add_uniform_noise(labels, rate, classes=known, exact=exact, seed=seed) for rate in rates]
+    elif symmetric:
+        matrices = [symmetric_transition(known, rate) for rate in rates]
+        versions = [add_class_noise(labels, matrix, exact=exact, seed=seed) for matrix in matrices]
+    elif found == "model":
+        versions = [add_model_noise(labels, predictions, rate) for rate in rates or [None]]
+    else:
+        answers: Any = annotations
+        if features is not None:
+            annotators = artificial_annotators(features, labels, n_annotators=n_annotators, seed=seed, n_jobs=n_jobs)
+            answers = annotators.predictions
+        versions = [add_feature_noise(labels, answers, rate, legitimacy=legitimacy) for rate in rates]
+    first, *others = (replace(one, noise=found) for one in versions)
+    return replace(first, others=tuple(others), annotators=annotators)
