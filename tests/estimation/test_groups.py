@@ -13,7 +13,6 @@ from demele.estimation.groups import (
     ValueGroups,
     complement_groups,
     majority_vote_accuracy,
-    value_groups,
     z_diff_accuracy,
     z_diff_points,
     z_max_votes,
@@ -47,7 +46,9 @@ def small_set(seed: int = 0, n: int = 300, d: int = 3, M: int = 3, n_bins: int =
 @settings(max_examples=80)
 def test_groups_equal_the_oracle(rows: list[list[int]]) -> None:
     bins = np.array(rows)
-    assert [members(groups) for groups in value_groups(bins)] == [oracle.groups_by_value(b.tolist()) for b in bins.T]
+    assert [members(ValueGroups.of(column)) for column in bins.T] == [
+        oracle.groups_by_value(b.tolist()) for b in bins.T
+    ]
     expected = [oracle.groups_by_others(bins, i) for i in range(bins.shape[1])]
     assert [members(groups) for groups in complement_groups(bins)] == expected
 

@@ -39,7 +39,7 @@ class Partition:
     @classmethod
     def of(cls, columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> Self:
         """Partition in linear time: columns are packed into one integer, which is looked up or hashed."""
-        key, span = _packed(columns, sizes, n_items)
+        key, span = packed(columns, sizes, n_items)
         if span <= max(_SMALL_TABLE, n_items):
             seen = np.zeros(span, dtype=np.bool_)
             seen[key] = True
@@ -52,7 +52,7 @@ class Partition:
         return cls(group, example)
 
 
-def _packed(columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> tuple[NDArray[np.int64], int]:
+def packed(columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> tuple[NDArray[np.int64], int]:
     """Mixed-radix number of each combination of levels, and how many such numbers there are."""
     key = np.zeros(n_items, dtype=np.int64)
     span = 1
@@ -126,7 +126,7 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[Integers], sizes: Seq
         part, centred = CodeMoments.of_rows(lines, moments.reference if moments.n else lines.mean(axis=1))
         moments = moments.merge(part)
         if cells is None:
-            slot, _ = _packed([column[rows] for column in columns], sizes, rows.stop - rows.start)
+            slot, _ = packed([column[rows] for column in columns], sizes, rows.stop - rows.start)
         else:
             slot = cells.group[rows]
         if len(count) > len(slot):  # few rows for a large table

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from demele.core.arrays import Flags, Floats, Integers, Rows
 from demele.core.errors import NotEnoughData
+from demele.estimation.cells import packed
 from demele.estimation.logistic import multinomial_logistic, scaled_codes
 
 Units = Literal["standard", "raw"]
@@ -67,21 +67,6 @@ class ValueGroups:
         return len(self.starts)
 
 
-def value_groups(factor_bins: Integers) -> tuple[ValueGroups, ...]:
-    """Return, per factor, the groups of samples that share its value.
-
-    Parameters
-    ----------
-    factor_bins : ndarray of int, shape (N, M)
-        Values 0, 1, ...; -1 where a sample is not annotated, which leaves it out for that factor.
-
-    Returns
-    -------
-    tuple of ValueGroups, length M
-    """
-    return tuple(ValueGroups.of(column) for column in factor_bins.T)
-
-
 def complement_groups(factor_bins: Integers) -> tuple[ValueGroups, ...]:
     """Return, per factor, the groups of samples that share the values of all *other* factors.
 
@@ -105,11 +90,14 @@ def complement_groups(factor_bins: Integers) -> tuple[ValueGroups, ...]:
     >>> [groups.rows.tolist() for groups in complement_groups(bins)]
     [[1, 2], [0, 1, 2, 3]]
     """
-    columns = np.ascontiguousarray(factor_bins.T, dtype=np.int64)
-    n_factors = len(columns)
-    return tuple(
-        ValueGroups.of(_combined_key(columns[[j for j in range(n_factors) if j != i]])) for i in range(n_factors)
-    )
+    sizes = [1 + max(int(column.max()), 0) for column in factor_bins.T]
+    found = []
+    for i in range(len(sizes)):
+        others = [j for j in range(len(sizes)) if j != i]
+        key, _ = packed([factor_bins[:, j] for j in others], [sizes[j] for j in others], len(factor_bins))
+        key[(factor_bins[:, others] < 0).any(axis=1)] = -1
+        found.append(ValueGroups.of(key))
+    return tuple(found)
 
 
 def z_diff_points(
@@ -169,7 +157,7 @@ def z_diff_points(
     >>> factors.tolist(), points.tolist()
     ([1, 1, 1], [[2.0, 0.0], [2.0, 0.0], [2.0, 0.0]])
     """
-    groups = value_groups(factor_bins)
+    groups = [ValueGroups.of(column) for column in factor_bins.T]
     require_groups(groups, "no two samples share a value of {name}", factor_names)
     scaled = codes if units == "raw" else _standardised(codes)[0]
     factor_index = rng.integers(len(groups), size=n_points)
@@ -229,21 +217,6 @@ def _standardised(codes: Floats) -> tuple[Floats, Flags]:
     return scaled, active
 
 
-def _combined_key(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """One integer per sample that says which combination of values it has (columns (M, N)); -1 if one is missing."""
-    key = np.zeros(columns.shape[1], dtype=np.int64)
-    span = 1  # keys are below it
-    for column in columns:
-        n_values = 1 + max(int(column.max()), 0)
-        if span * n_values > 2**62:
-            values, key = np.unique(key, return_inverse=True)
-            span = len(values)
-        key = key * n_values + column
-        span *= n_values
-    key[(columns < 0).any(axis=0)] = -1
-    return key
-
-
 def require_groups(groups: Sequence[ValueGroups], problem: str, names: Sequence[str] | None) -> None:
     """Refuse a factor without a group."""
     for i, of_factor in enumerate(groups):
@@ -263,13 +236,22 @@ def _uniform_below(bounds: Rows, rng: np.random.Generator) -> Rows:
 
 
 def drawn_variances(
-    codes: Floats, groups: Sequence[ValueGroups], n_votes: int, batch_size: int, rng: np.random.Generator
+    codes: Floats,
+    alike: Sequence[ValueGroups],
+    n_votes: int,
+    batch_size: int,
+    rng: np.random.Generator,
+    inactive: Flags | None,
+    groups: Sequence[Sequence[int]] | None,
 ) -> tuple[Floats, Rows, Flags]:
-    """Relative variances (n_votes, d) of drawn batches, the factor of each, and which codes vary at all."""
+    """Return relative variances (n_votes, d) of drawn batches, the factor of each, and which codes may be named.
+
+    ``inactive`` and ``groups`` are those of :func:`z_min_votes`.
+    """
     scaled, active = _standardised(codes)
-    factors = rng.integers(len(groups), size=n_votes)
+    factors = rng.integers(len(alike), size=n_votes)
     ratios = np.empty((n_votes, codes.shape[1]))
-    for i, of_factor in enumerate(groups):
+    for i, of_factor in enumerate(alike):
         votes = np.flatnonzero(factors == i)
         anchors = rng.integers(len(of_factor.rows), size=len(votes))
         chosen = np.searchsorted(of_factor.starts, anchors, side="right") - 1
@@ -277,7 +259,13 @@ def drawn_variances(
         whole = of_factor.counts[chosen] <= batch_size
         ratios[votes[whole]] = _whole_variances(ordered, of_factor, chosen[whole])
         ratios[votes[~whole]] = _batch_variances(ordered, of_factor, chosen[~whole], batch_size, rng)
-    return ratios, factors, active
+    if inactive is not None:
+        active &= ~inactive
+    if groups is None:
+        return ratios, factors, active
+    own = [[column for column in columns if active[column]] for columns in groups]
+    of_codes = [ratios[:, columns].mean(axis=1) if columns else np.zeros(len(ratios)) for columns in own]
+    return np.column_stack(of_codes), factors, np.array([bool(columns) for columns in own])
 
 
 def _whole_variances(ordered: Floats, groups: ValueGroups, chosen: Rows) -> Floats:
@@ -403,9 +391,9 @@ def z_min_votes(
     >>> bool((code == 1 - factor).all())
     True
     """
-    alike = value_groups(factor_bins)
+    alike = [ValueGroups.of(column) for column in factor_bins.T]
     require_groups(alike, "no two samples share a value of {name}", factor_names)
-    ratios, factors, active = _of_codes(drawn_variances(codes, alike, n_votes, batch_size, rng), inactive_codes, groups)
+    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng, inactive_codes, groups)
     ratios[:, ~active] = np.inf
     return first_extreme(ratios), factors
 
@@ -460,23 +448,9 @@ def z_max_votes(
         f"{len(factor_bins)} samples; groups that hold all other factors fixed need fewer bins (2 or 3 per factor)",
         factor_names,
     )
-    ratios, factors, active = _of_codes(drawn_variances(codes, alike, n_votes, batch_size, rng), inactive_codes, groups)
+    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng, inactive_codes, groups)
     ratios[:, ~active] = -np.inf
     return first_extreme(-ratios), factors, np.array([len(of_factor) for of_factor in alike])
-
-
-def _of_codes(
-    drawn: tuple[Floats, Rows, Flags], inactive: Flags | None, groups: Sequence[Sequence[int]] | None
-) -> tuple[Floats, Rows, Flags]:
-    """Return relative variances of codes, the factors, and which codes vary, from those of columns."""
-    ratios, factors, active = drawn
-    if inactive is not None:
-        active &= ~inactive
-    if groups is None:
-        return ratios, factors, active
-    own = [[column for column in columns if active[column]] for columns in groups]
-    of_codes = [ratios[:, columns].mean(axis=1) if columns else np.zeros(len(ratios)) for columns in own]
-    return np.column_stack(of_codes), factors, np.array([bool(columns) for columns in own])
 
 
 def majority_vote_accuracy(train_votes: Votes, test_votes: Votes, d: int, M: int) -> float:  # noqa: N803 - M factors

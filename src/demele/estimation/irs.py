@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Integers
 from demele.core.errors import NotEnoughData
-from demele.estimation.cells import FactorCells, Partition, summarise_cells
+from demele.estimation.cells import FactorCells, summarise_cells
 from demele.estimation.linear_recovery import (
     ROUNDING,
     CodeMoments,
@@ -489,49 +489,54 @@ def general_irs_from_cells(
         As in :func:`general_irs`.
     """
     rest = [i for i in range(len(cells.sizes)) if i not in {*interest, *nuisance}]
-    worlds = _Interventions.of(cells, interest, nuisance, rest)
+    # what can be said of the codes in each situation (levels of I) once a setting (levels of J) is forced on it
+    situations, pairs = cells.partition(interest), cells.partition([*interest, *nuisance])
+    situation_of_pair, situation_rows = situations.group[pairs.example], situations.sum(cells.count)
+    share = np.ones(len(cells.count))  # p(rest | situation) of each cell
+    if rest:
+        natural = cells.partition([*interest, *rest])
+        share = natural.sum(cells.count)[natural.group] / situation_rows[situations.group]
+    coverage = pairs.sum(share)
+    effective_rows = coverage**2 / pairs.sum(share**2 / cells.count)
     deviation = cells.moments.deviation
-    disagreement = np.zeros(worlds.pairs.n)
+    disagreement = np.zeros(pairs.n)
     distance = np.zeros(len(cells.count))
     for j in range(len(cells.total)):
         if deviation[j] > 0.0:
             # A row of cell (I, J, rest) has the weight n(I, rest) n(I, J) / (n(I) n(I, J, rest)); summed over the rows
             # of the cell, and without what is common to the pair, that is the cell's mean weighed by its share.
-            adjusted = worlds.pairs.sum(worlds.share * (cells.total[j] / cells.count)) / worlds.coverage
-            conditional = worlds.situations.sum(cells.total[j]) / worlds.situation_rows
-            shift = adjusted - conditional[worlds.situation_of_pair]
+            adjusted = pairs.sum(share * (cells.total[j] / cells.count)) / coverage
+            conditional = situations.sum(cells.total[j]) / situation_rows
+            shift = adjusted - conditional[situation_of_pair]
             disagreement = _add_to_norm(disagreement, shift / deviation[j], norm)
             from_mean = cells.total[j] / cells.count - cells.total[j].sum() / cells.moments.n
             distance = _add_to_norm(distance, from_mean / deviation[j], norm)
     disagreement, distance = _finish_norm(disagreement, norm), _finish_norm(distance, norm)
 
-    n_situations = worlds.situations.n
-    mpida = np.zeros(n_situations)
-    np.maximum.at(mpida, worlds.situation_of_pair, disagreement)
-    attained = np.flatnonzero(disagreement == mpida[worlds.situation_of_pair])
-    worst = np.zeros(n_situations, dtype=np.intp)
-    worst[worlds.situation_of_pair[attained[::-1]]] = attained[::-1]
-    frequency = worlds.situation_rows / cells.moments.n
+    mpida = np.zeros(situations.n)
+    np.maximum.at(mpida, situation_of_pair, disagreement)
+    attained = np.flatnonzero(disagreement == mpida[situation_of_pair])
+    worst = np.zeros(situations.n, dtype=np.intp)
+    worst[situation_of_pair[attained[::-1]]] = attained[::-1]
+    frequency = situation_rows / cells.moments.n
     empida, normaliser = float(frequency @ mpida), float(distance.max())
     settings = cells.partition(nuisance).n
     return GeneralIRS(
         value=1.0 - empida / normaliser if normaliser > ROUNDING else np.nan,
         empida=empida,
         normaliser=normaliser,
-        situations=_levels(cells, interest, worlds.situations.example),
+        situations=np.array([cells.levels[i, situations.example] for i in interest], dtype=np.int64)
+        .reshape(len(interest), situations.n)
+        .T,
         frequency=frequency,
         mpida=mpida,
-        worst_rows=worlds.effective_rows[worst],
-        min_coverage=float(worlds.coverage.min()),
-        mean_coverage=float(worlds.coverage @ worlds.pairs.sum(cells.count) / cells.moments.n),
-        settings_seen=worlds.pairs.n / (n_situations * settings),
-        most_settings=int(np.bincount(worlds.situation_of_pair).max()),
+        worst_rows=effective_rows[worst],
+        min_coverage=float(coverage.min()),
+        mean_coverage=float(coverage @ pairs.sum(cells.count) / cells.moments.n),
+        settings_seen=pairs.n / (situations.n * settings),
+        most_settings=int(np.bincount(situation_of_pair).max()),
         n=cells.moments.n,
     )
-
-
-def _levels(cells: FactorCells, factors: Sequence[int], at: NDArray[np.intp]) -> NDArray[np.int64]:
-    return np.array([cells.levels[i, at] for i in factors], dtype=np.int64).reshape(len(factors), len(at)).T
 
 
 def _add_to_norm(sofar: Floats, value: Floats, norm: float) -> Floats:
@@ -543,42 +548,6 @@ def _add_to_norm(sofar: Floats, value: Floats, norm: float) -> Floats:
 
 def _finish_norm(sofar: Floats, norm: float) -> Floats:
     return sofar if norm in (1, np.inf) else sofar ** (1.0 / norm)
-
-
-@dataclass(frozen=True, slots=True)
-class _Interventions:
-    """What can be said of the codes in each situation (levels of I) once a setting (levels of J) is forced on it."""
-
-    situations: Partition
-    situation_rows: Floats
-    pairs: Partition
-    situation_of_pair: NDArray[np.intp]
-    #: p(rest | situation) of each cell.
-    share: Floats
-    #: Sum of the shares of the cells of each pair.
-    coverage: Floats
-    effective_rows: Floats
-
-    @classmethod
-    def of(cls, cells: FactorCells, interest: Sequence[int], nuisance: Sequence[int], rest: Sequence[int]) -> Self:
-        situations = cells.partition(interest)
-        pairs = cells.partition([*interest, *nuisance])
-        rows = situations.sum(cells.count)
-        if rest:
-            natural = cells.partition([*interest, *rest])
-            share = natural.sum(cells.count)[natural.group] / rows[situations.group]
-        else:
-            share = np.ones(len(cells.count))
-        coverage = pairs.sum(share)
-        return cls(
-            situations,
-            rows,
-            pairs,
-            situations.group[pairs.example],
-            share,
-            coverage,
-            coverage**2 / pairs.sum(share**2 / cells.count),
-        )
 
 
 def disentanglement_scores(codes: NDArray[Any], factor_bins: Integers, centre: Centre = "mean") -> Floats:

@@ -14,10 +14,8 @@ from demele.core.inputs import read_pair
 from demele.core.kinds import Bins, Kinds, checked_name
 from demele.core.result import TableResult
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
-from demele.estimation.discretise import Binning
 from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.data import Data
 from demele.metrics.options import as_binning
 from demele.metrics.source import InMemory, Subject
 from demele.report.document import Document, Mark, Strip, Strips
@@ -106,12 +104,6 @@ class _Scored:
     factors: NDArray[np.intp]
     value: float
 
-    def bounds(self, metric: str, rate: float) -> tuple[float, float]:
-        """Return bounds of the score."""
-        from demele.estimation.noise_bounds import BOUNDS, information_bounds
-
-        return BOUNDS[metric](information_bounds(self.counts, [rate] * len(self.counts)))
-
 
 def breakdown(
     codes_a: object,
@@ -170,7 +162,7 @@ def breakdown(
     >>> found.ahead, 0.01 < found.guaranteed < found.attained
     ('exact', True)
     """
-    from demele.estimation.noise_bounds import BOUNDS, attained_share
+    from demele.estimation.noise_bounds import BOUNDS, BinnedCodes, attained_share, information_bounds, table_of
 
     rule, of_table = as_binning(bins), CATALOGUE[checked_name(metric, "metric", BOUNDS)].formula
 
@@ -179,10 +171,14 @@ def breakdown(
 
     if not isinstance(names, Sequence) or len(names) != 2:
         raise InputTypeError("names", f"expected two names, got {quoted(names)}")
-    both = [
-        _scored(_read(codes, factors, kinds, missing), name, rule, formula)
-        for name, codes in zip(names, (codes_a, codes_b), strict=True)
-    ]
+    both = []
+    for own_name, codes in zip(names, (codes_a, codes_b), strict=True):
+        data = InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing))).data
+        bins_of = column_bins(data.codes, data.factors, rule)
+        rows = bin_rows(data.codes, data.factors, *bins_of)
+        counts = list(joint_counts(data.codes, data.factors, *bins_of).tables)
+        binned = BinnedCodes(rows.codes, int(rows.code_bins.max()))
+        both.append(_Scored(own_name, counts, binned, rows.factors, float(formula(table_of(counts)))))
     ahead, behind = both if both[0].value >= both[1].value else both[::-1]
     guaranteed, attained = 0.0, 0.0
     if ahead.value > behind.value:
@@ -202,7 +198,8 @@ def breakdown(
             for done in range(halvings):
                 _half(report, 1, "the order is certified")(done / halvings)
                 middle = (guaranteed + high) / 2
-                if ahead.bounds(metric, middle)[0] > behind.bounds(metric, middle)[1]:
+                of_both = [information_bounds(one.counts, [middle] * len(n_values)) for one in (ahead, behind)]
+                if BOUNDS[metric](of_both[0])[0] > BOUNDS[metric](of_both[1])[1]:
                     guaranteed = middle
                 else:
                     high = middle
@@ -216,22 +213,6 @@ def breakdown(
         attained=attained,
         n=int(max(table[0].sum() for table in ahead.counts)),
     )
-
-
-def _read(codes: object, factors: object, kinds: object, missing: Missing) -> Data:
-    return InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing))).data
-
-
-def _scored(
-    data: Data, name: str, rule: Binning, formula: Callable[[InformationTable], NDArray[np.float64]]
-) -> _Scored:
-    from demele.estimation.noise_bounds import BinnedCodes, table_of
-
-    of_codes, of_factors = column_bins(data.codes, data.factors, rule)
-    rows = bin_rows(data.codes, data.factors, of_codes, of_factors)
-    counts = list(joint_counts(data.codes, data.factors, of_codes, of_factors).tables)
-    codes = BinnedCodes(rows.codes, int(rows.code_bins.max()))
-    return _Scored(name, counts, codes, rows.factors, float(formula(table_of(counts))))
 
 
 def _half(report: Report | None, half: int, label: str) -> Callable[[float], None]:

@@ -102,42 +102,34 @@ def read_batch(frame: BinEdges, codes: object, factors: object, outside: str = "
 
 def _within(frame: BinEdges, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
     """Refuse, or clip, what lies outside the ranges of a frame."""
-    matrix, clipped = read.values, 0
+    matrix, inside = read.values, list(factors)
+    outside = []  # argument, name, values, which are outside, how many in all, and the range
     beyond = (read.low < frame.low) | (read.high > frame.high)
     if beyond.any():
         off = (matrix < frame.low) | (matrix > frame.high)
-        if not clip:
-            column = int(np.flatnonzero(beyond)[0])
-            reach = float(frame.low[column]), float(frame.high[column])
-            raise _outside("codes", frame.codes[column], matrix[:, column], off[:, column], int(off.sum()), *reach)
-        clipped += int(off.sum())
+        at = int(np.flatnonzero(beyond)[0])
+        ends = float(frame.low[at]), float(frame.high[at])
+        outside.append(("codes", frame.codes[at], matrix[:, at], off[:, at], int(off.sum()), *ends))
         matrix = np.clip(matrix, frame.low, frame.high)
-    inside = []
-    for values, about in zip(factors, frame.columns, strict=True):
+    for at, (values, about) in enumerate(zip(factors, frame.columns, strict=True)):
         if about.kind == "continuous":
             exact = np.asarray(values, dtype=np.float64)
             off = (exact < about.low) | (exact > about.high)
             if off.any():
-                if not clip:
-                    raise _outside("factors", about.name, values, off, int(off.sum()), about.low, about.high)
-                clipped += int(off.sum())
-                values = np.clip(exact, about.low, about.high)
-        inside.append(values)
-    if not clipped:
+                outside.append(("factors", about.name, exact, off, int(off.sum()), about.low, about.high))
+                inside[at] = np.clip(exact, about.low, about.high)
+    if not outside:
         return Rows(matrix, factors, 0)
-    return Rows(matrix, tuple(inside), clipped, Rows(read.values, factors, 0))
-
-
-def _outside(
-    argument: str, name: str, values: NDArray[Any], off: NDArray[np.bool_], count: int, low: float, high: float
-) -> InputError:
-    row = int(np.flatnonzero(off)[0])
-    return InputError(
-        argument,
-        f"{count} values of this batch lie outside the frame's ranges, first {values[row]:g} in column "
-        f"{name!r} at row {row}, outside [{low:g}, {high:g}]; make the frame wider, or pass outside='clip' to count "
-        "them in the first or last bin",
-    )
+    if not clip:
+        argument, name, values, off, count, low, high = outside[0]
+        row = int(np.flatnonzero(off)[0])
+        raise InputError(
+            argument,
+            f"{count} values of this batch lie outside the frame's ranges, first {values[row]:g} in column "
+            f"{name!r} at row {row}, outside [{low:g}, {high:g}]; make the frame wider, or pass outside='clip' to "
+            "count them in the first or last bin",
+        )
+    return Rows(matrix, tuple(inside), sum(one[4] for one in outside), Rows(read.values, factors, 0))
 
 
 def _factor(column: Any, about: Column, missing: str) -> NDArray[Any]:
@@ -305,9 +297,9 @@ class SampleState:
             if not near.size:
                 return grown
             keys, numbers, columns = keys[near], numbers[near], tuple(column[near] for column in columns)
-        part = SampledRows(keys, np.full(keys.size, stream, dtype=object), numbers, columns).copied()
-        parts = (*self.parts, part)
-        stack = list(parts)
+        # copied: a part must not change when a caller writes into his batch again
+        columns, names = tuple(column.copy() for column in columns), np.full(keys.size, stream, dtype=object)
+        stack = [*self.parts, SampledRows(keys, names, numbers, columns)]
         while len(stack) > 1 and stack[-2].keys.size <= 2 * stack[-1].keys.size:
             last = stack.pop()
             stack[-1] = joined_rows((stack[-1], last))
@@ -374,10 +366,6 @@ class SampledRows:
         return SampledRows(
             self.keys[rows], self.streams[rows], self.numbers[rows], tuple(column[rows] for column in self.columns)
         )
-
-    def copied(self) -> "SampledRows":
-        """Return a part that does not change when a caller writes into his batch again."""
-        return replace(self, columns=tuple(column.copy() for column in self.columns))
 
 
 def joined_rows(parts: Sequence[SampledRows]) -> SampledRows:
