@@ -24,11 +24,6 @@ FRACTIONS: Floats = np.linspace(0.05, 0.95, 19)
 _LOG_MONEY: Floats = np.log(FRACTIONS / FRACTIONS.sum())
 
 
-def enough(alpha: float) -> float:
-    """Logarithm of the wealth that shows a claim with an error of alpha: ln(1 / alpha)."""
-    return -math.log(alpha)
-
-
 def largest(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
     """Return the largest whole numbers at which claims hold, by bisection, place by place.
 
@@ -173,7 +168,7 @@ class Draws:
         """
         least, most = math.floor(-self.loss * self.total_weight) - 1, math.ceil(self.gain * self.total_weight)
         return int(
-            largest(lambda sum_: self.evidence(sum_) >= enough(alpha), least, most if self.scores.size else least)
+            largest(lambda sum_: self.evidence(sum_) >= -math.log(alpha), least, most if self.scores.size else least)
         )
 
     def expected(self, threshold: float, alpha: float) -> float:
@@ -190,7 +185,7 @@ class Draws:
         >>> Draws(np.zeros(10), np.ones(10), 100, 100.0, loss=2.0, gain=2.0).expected(-40, 0.001)
         22.0
         """
-        needed = enough(alpha)
+        needed = -math.log(alpha)
         paid, refuted = ratios(self.scores, self.weights, self.total_weight, threshold, loss=self.loss, gain=self.gain)
         grown = np.log1p(paid[:, None] * FRACTIONS)
         if paid.size and (refuted[-1] or summed(np.cumsum(grown, axis=0)).max() >= needed):
@@ -405,7 +400,7 @@ def exact_mean_ends(given: Floats, rows: Rows, true: Floats, tail: float) -> tup
         refuted, open_ = -1e-9, 1.0
         for _ in range(50):
             middle = (refuted + open_) / 2
-            if score_wealth(s, rows, t, middle).max() >= enough(tail):
+            if score_wealth(s, rows, t, middle).max() >= -math.log(tail):
                 refuted = middle
             else:
                 open_ = middle

@@ -134,7 +134,9 @@ class Question:
 
     def sides(self) -> tuple["Sides", "Sides"]:
         """Return the proportions of the baseline and of the candidate, pair by pair; not of a whole table."""
-        return self.proportions.take(self.baseline), self.proportions.take(self.candidate)
+        every, roles = self.proportions, (self.baseline, self.candidate)
+        first, second = (Sides(every.successes[models], every.trials[models]) for models in roles)
+        return first, second
 
     @cached_property
     def proportions(self) -> "Sides":
@@ -157,10 +159,6 @@ class Sides:
 
     successes: Floats
     trials: Floats
-
-    def take(self, models: Rows) -> "Sides":
-        """Return those of some models."""
-        return Sides(self.successes[models], self.trials[models])
 
     @property
     def proportion(self) -> Floats:

@@ -5,12 +5,13 @@ are strata by the guess; where both models predict the same, accuracies cannot d
 class are linearised. Measures of all classes have a difference estimator of their own, by a guess of the true classes.
 """
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from demele.classifiers.betting import FRACTIONS, enough, largest, summed, unseen_losses
+from demele.classifiers.betting import FRACTIONS, largest, summed, unseen_losses
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
@@ -89,11 +90,11 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
     surely_least, most = gap + moved - 2 * unseen - rest, gap + moved + 2 * unseen[::-1] + rest
     log = product_bet(gap - threshold, losses, growth, theta)
     log = np.where(surely_least > threshold, np.inf, log)
-    shown = (log >= enough(bet)) & (most > threshold)
+    shown = (log >= -math.log(bet)) & (most > threshold)
     logs = np.where(most > threshold, log, 0.0)
     # The largest whole number that the true gap exceeds, with an error of ``bet``; by bisection.
     surely = largest(
-        lambda sum_: product_bet(gap - sum_, losses, growth, theta) >= enough(bet), surely_least - 1, most + 1
+        lambda sum_: product_bet(gap - sum_, losses, growth, theta) >= -math.log(bet), surely_least - 1, most + 1
     )
     ends = np.maximum(surely + 1, surely_least)
     low, high = asked.spread(ends[0], -ends[1], counts.disagreements, n)

@@ -2,13 +2,14 @@
 
 import hashlib
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.classifiers.betting import Draws, enough, score_wealth
+from demele.classifiers.betting import Draws, score_wealth
 from demele.classifiers.comparison.compare import refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
@@ -279,7 +280,7 @@ class SequentialComparison(Result):
     @property
     def done(self) -> bool:
         """Whether nothing more is to be asked: decided, given up, or no row left."""
-        if self.labels_used >= self._order.size or max(self._log_wealths().values()) >= enough(self._terms.bet):
+        if self.labels_used >= self._order.size or max(self._log_wealths().values()) >= -math.log(self._terms.bet):
             return True
         against = (draws.mirrored().evidence(-threshold) for draws, threshold in self._claims().values())
         return bool(min(against) >= np.log(GIVE_UP))
@@ -376,7 +377,7 @@ class SequentialComparison(Result):
         if unclear:
             message = f"{unclear} of {answered} rows were unclear to the expert; they count for neither classifier"
             notes += (Note(code="audit-unclear", message=message, severity="warning"),)
-        shown, expert = [claim for claim, log in logs.items() if log >= enough(bet)], None
+        shown, expert = [claim for claim, log in logs.items() if log >= -math.log(bet)], None
         if len(shown) == 1:
             one, threshold = claims[shown[0]]
             d, allowed = int(self._counts.disagreements[0]), int(allowed_rows(question, self._counts.disagreements)[0])
@@ -474,13 +475,13 @@ class SequentialScores(SequentialComparison):
     @property
     def done(self) -> bool:
         """Whether nothing more is to be asked: decided, or no row left."""
-        return self.labels_used >= self._order.size or max(self._log_wealths().values()) >= enough(self._tail)
+        return self.labels_used >= self._order.size or max(self._log_wealths().values()) >= -math.log(self._tail)
 
     @property
     def expected_labels(self) -> float:
         """How many more labels it will take, if evidence grows as so far; infinite if it does not."""
         most = max(self._log_wealths().values())
-        return max(self.labels_used * (enough(self._tail) / most - 1), 0.0) if most > 0 else float("inf")
+        return max(self.labels_used * (-math.log(self._tail) / most - 1), 0.0) if most > 0 else float("inf")
 
     def decision(self) -> Any:
         """Return the judgement of the means so far, with proved intervals; at least two rows must be answered."""

@@ -1,5 +1,6 @@
 """Sequential comparisons: what a claim must show, and which rows are asked for that, in which order."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -7,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.betting import Draws, Stakes, enough, sampling_gap, stakes, unseen_losses
+from demele.classifiers.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
 from demele.classifiers.comparison.worst_case import GroupedPairs
 from demele.classifiers.intervals import overlap_gap
 from demele.classifiers.question import (
@@ -213,7 +214,7 @@ def bet_outcomes(
     """
     n = question.data.n
     low, high = asked.spread(*ends[1:], counts.disagreements, n)
-    shown = [log >= enough(asked.bet) for log in log_wealths]
+    shown = [log >= -math.log(asked.bet) for log in log_wealths]
     outcomes = Outcomes(
         candidate=shown[0] & ~shown[1],
         baseline=shown[1] & ~shown[0],
@@ -290,7 +291,7 @@ def sequential(question: Question) -> Outcomes:
         backward = _drawn(apart, -before, -scores, won, lost, neither, float(asked.gap[pair]))
         used, stopped = int(apart.sum()), apart.size
         for at_stake, draws, positions in (forward, backward):
-            reached = np.flatnonzero(draws.log_wealth(at_stake.threshold) >= enough(asked.bet))
+            reached = np.flatnonzero(draws.log_wealth(at_stake.threshold) >= -math.log(asked.bet))
             if reached.size:
                 used, stopped = int(reached[0]) + 1, int(positions[reached[0]]) + 1
         at_stake, draws, _ = forward if won >= lost else backward
@@ -414,7 +415,7 @@ def sequential_many(
         # Most pairs are decided early: the whole path is computed only for the others.
         for read in sorted({min(128, rows.size), rows.size}):
             draws = made.draws(scores[:read])
-            shown = np.flatnonzero(draws.log_wealth(claim) >= enough(alpha))
+            shown = np.flatnonzero(draws.log_wealth(claim) >= -math.log(alpha))
             hopeless = np.flatnonzero(draws.mirrored().log_wealth(-claim) >= np.log(GIVE_UP))
             if shown.size or hopeless.size:
                 ends = [int(found[0]) + 1 if found.size else read + 1 for found in (shown, hopeless)]
