@@ -5,13 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.classifiers.comparison.table_difference import linearised, model_ends
 from demele.classifiers.comparison.worst_case import misfit_notes
 from demele.classifiers.measures.bias import average_bounds, correct_bounds, observed_measure
 from demele.classifiers.measures.confusion import confusion_counts
-from demele.classifiers.question import Outcomes, Question, Sides, as_value, pair_counts, trials_of
+from demele.classifiers.question import Outcomes, Question, Sides, as_value, pair_counts, sides
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import ALL_CORRECT, Labelled
@@ -202,34 +201,22 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[Rows, t
 
 def hypothetical_sides(question: Question, rows: Rows) -> tuple[Sides, Sides]:
     """Return the proportions of both if the baseline is correct on all of these rows where the two disagree."""
-    hard, of = question.data.take(rows), question.of
-    first, second = question.sides()
+    data = question.data
     if question.measure == "accuracy":
-        counts = pair_counts(hard, question.baseline, question.candidate)
+        first, second = question.sides()
+        counts = pair_counts(data.take(rows), question.baseline, question.candidate)
         return (
             Sides(first.successes + counts.won + counts.neither, first.trials),
             Sides(second.successes - counts.won, second.trials),
         )
-    predicted, labelled = hard.predictions == of, hard.labels == of
-    # On the hard rows where the two disagree: one says the class and the other does not, with and without the label.
-    alone, alone_right = _alone(predicted), _alone(predicted & labelled)
-    pairs = question.baseline, question.candidate
-    there = pair_counts(hard.take(labelled), *pairs).disagreements
-    labelled_now = np.count_nonzero(question.data.labels == of) - there + alone[pairs]
-    n_predicted = np.count_nonzero(question.data.predictions == of, axis=1).astype(np.float64)
-    right = first.successes - alone_right[pairs] + alone[pairs], second.successes - alone_right[pairs[::-1]]
-    found = (
-        Sides(hits, trials_of(question.measure, hits, n_predicted[models], labelled_now))
-        for hits, models in zip(right, pairs, strict=True)
-    )
-    return next(found), next(found)
-
-
-def _alone(flags: Flags) -> Floats:
-    """Per ordered pair of models, the number of rows flagged for the first and not for the second."""
-    exact: NDArray[np.floating] = flags.astype(np.float32 if flags.shape[1] < 1 << 24 else np.float64)
-    both = (exact @ exact.T).astype(np.float64)
-    return np.asarray(np.diag(both)[:, None] - both)
+    hard, found = np.isin(np.arange(data.n), rows), []
+    for models in np.stack([question.baseline, question.candidate], axis=1):
+        said = data.predictions[models]
+        labels = np.where(hard & (said[0] != said[1]), said[0], data.labels)
+        supposed = sides(replace(data, predictions=said, labels=labels), question.measure, question.of)
+        found.append([supposed.successes, supposed.trials])
+    first, second = (Sides(*side) for side in np.transpose(found, (2, 1, 0)))
+    return first, second
 
 
 # Overlap of intervals at the worst bias that the label noise allows ---------------------------------------------------
