@@ -19,8 +19,8 @@ import demele
 from benchmarks.cases import Array
 from benchmarks.loop import Row, Table, main
 from benchmarks.put_back import gaps_by_code_entropy, lasso_importance, until_dead
+from demele.bench.expectations import STEP, Expectation, NotAbove, Same, own_settings
 from demele.bench.run import chosen_candidates, drawn
-from demele.bench.scenario import STEP, Expectation, NotAbove, Same, own_settings
 from demele.bench.scenarios import scenario
 from demele.bench.stored import PRINTED_SCORES, PRINTED_VERDICTS, agrees
 from demele.bench.verdicts import REVIEW_CRITERIA, Curve, judged

@@ -14,7 +14,7 @@ from demele.bench.comparisons.experiment import candidate_classifier, indicators
 from demele.classifiers.stats import bias
 from demele.core.errors import NotEnoughData
 from tests.refusals import refuses
-from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
+from tests.tolerances import assert_close, assert_exact, assert_mean
 
 Table = list[list[float]]
 
@@ -154,13 +154,6 @@ def test_near_candidates_are_dropped() -> None:
     assert sorted(select_varied(table, 4, threshold=0).tolist()) == [0, 1, 2, 3]
 
 
-def test_the_filter_looks_at_common_indicators() -> None:
-    nan = np.nan
-    # the second is the first where both have a value; the third has nothing in common with either
-    table = np.array([[0.5, 0.2, nan], [0.5, nan, nan], [nan, nan, 0.3]])
-    assert sorted(select_varied(table, 2).tolist()) == [0, 2]
-
-
 def loop_filter(table: Table, threshold: float) -> list[int]:
     kept: list[int] = []
     for row in range(len(table)):
@@ -185,13 +178,3 @@ def test_filter_like_loops(table: Table, threshold: float) -> None:
     kept = loop_filter(table, threshold)
     for n in (len(kept), len(kept) + 1):
         assert sorted(select_varied(np.array(table), n, threshold=threshold).tolist()) == kept
-
-
-def test_variances_with_each_candidate_are_those_of_all_values() -> None:
-    column = np.random.default_rng(3).random(30)
-    column[5] = np.nan
-    chosen = [0, 7, 3, 21, 14]
-    variance, gaps = experiment._with_each(column[chosen], column)
-    for row, value in enumerate(column):
-        every = np.sort([*column[chosen], *([] if np.isnan(value) else [value])])
-        assert_close([variance[row], gaps[row]], [every.var(), np.diff(every).var()], ROUNDING)

@@ -100,11 +100,6 @@ def test_standard_errors_are_those_of_leaving_out_each_classifier(run: bench.Met
     assert_close(one.agreement_se, (7 / 8 * sum((value - mean) ** 2 for value in values)) ** 0.5, ROUNDING)
 
 
-def test_realised_rates_are_exact(run: bench.MethodComparison) -> None:
-    assert_exact([column.rate for column in run.columns], [0.02, 0.1])
-    assert_exact([column.wanted for column in run.columns], [0.02, 0.1])
-
-
 def test_without_noise_the_classic_comparison_is_the_reference() -> None:
     predictions, truth = simulated()
     found = bench.check_methods(predictions, truth, [0.0], ["overlap", "worst-case-overlap", "cleaned(s=1, e=0)"])
@@ -410,12 +405,6 @@ def test_names_are_kept_in_one_spelling() -> None:
     assert contender("hard-rows(prudence=0.1)").name == "hard-rows"
     for name in bench.comparison_methods():
         assert contender(name).name == name
-
-
-def test_methods_are_asked_for_the_measures_that_the_study_knows() -> None:
-    """Some compare measures of all classes too, which the study does not measure."""
-    for one in chosen_contenders(None):
-        assert set(one.measures) <= {"accuracy", "precision", "recall", "f1"}
 
 
 def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:

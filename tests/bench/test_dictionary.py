@@ -3,35 +3,9 @@
 import functools
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from demele import bench
 
-Array = NDArray[np.float64]
 SMALL: dict[str, Any] = {"seeds": 2, "n_rows": 100}
-
-
-def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
-    factors = rng.random((n, 2))
-    return (1 - severity) * factors + severity * rng.random((n, 2)), factors
-
-
-def mine(**given: Any) -> bench.Scenario:
-    usual: dict[str, Any] = {
-        "name": "mine",
-        "title": "Mine",
-        "question": "Does it hold?",
-        "sweep": "share of noise",
-        "severities": (0.0, 0.5),
-        "draw": draw,
-        "wanted": {"any": (bench.Holds(0.1),), "modularity": (bench.AtLeast(0.5), bench.AtMost(1.0))},
-    }
-    return bench.Scenario(**{**usual, **given})
-
-
-def own(codes: Array, factors: Array) -> float:
-    return float(codes.mean())
 
 
 @functools.cache

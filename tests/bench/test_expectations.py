@@ -1,6 +1,6 @@
 """What a good metric does, as inequalities: each kind by hand."""
 
-from demele.bench.scenario import (
+from demele.bench.expectations import (
     AtLeast,
     AtMost,
     Expectation,

@@ -7,7 +7,6 @@ from scipy.stats import kendalltau
 
 from demele.bench import rank_correlation
 from demele.bench.rank_correlation import (
-    clear_line,
     column_pairs,
     counted,
     error_without_association,
@@ -106,23 +105,10 @@ def left(column: Matrix, groups: NDArray[np.intp]) -> Matrix:
 # Without association -------------------------------------------------------------------------------------------------
 
 
-def test_error_and_lines_of_36_configurations() -> None:
-    assert error_without_association(36) == pytest.approx(np.sqrt(2 * 77 / (9 * 36 * 35)))
-    assert round(error_without_association(36), 4) == 0.1165
-    assert (round(clear_line(36, 0.05), 2), round(clear_line(36, 0.05 / 136), 2)) == (0.23, 0.42)
-    assert np.isnan(error_without_association(1))
-
-
 def test_p_values_within_groups_count_fewer_rows() -> None:
     """31 rows in all but name: 36 less one for each of 6 groups but the first."""
     found = p_values_within(np.array([2 * error_without_association(31)]), np.array([36]), 6)
     assert_close(found, [0.04550026389635839], ROUNDING)  # two standard errors
-
-
-def test_a_column_without_variation_has_no_tau() -> None:
-    scores = np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
-    assert np.isnan(taus(scores)[0])
-    assert np.isnan(p_values(scores)[0])
 
 
 # Intervals -----------------------------------------------------------------------------------------------------------

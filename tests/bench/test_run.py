@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import demele
+from demele.bench.expectations import Representation, Scenario
 from demele.bench.run import Plan, candidate, chosen_candidates, drawn, measured, record_key
-from demele.bench.scenario import Representation, Scenario
 from demele.bench.scenarios import SCENARIOS, scenario
 from demele.core.errors import InputError
 from demele.core.store import Key, Store
@@ -110,17 +110,6 @@ def test_two_workers_give_the_records_of_one() -> None:
 
 def test_an_executor_gives_the_records_of_one(processes: Executor) -> None:
     assert records_of(grid(), executor=processes) == serial()
-
-
-def test_every_record_is_under_the_key_that_is_looked_for() -> None:
-    assert set(serial()) == {task.key for task in grid().tasks()}
-
-
-def test_workers_leave_nothing_to_do(processes: Executor) -> None:
-    plan = plan_of(["mig", correlation], ["noise", scenario_of()], seeds=1)
-    sweep = Sweep(IDENTITY, executor=processes)
-    run(plan, sweep)
-    assert sweep.left(plan.tasks()) == []
 
 
 def test_functions_without_a_module_reach_the_workers() -> None:

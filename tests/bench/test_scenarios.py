@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from demele.bench.expectations import Candidate, Representation, own_settings
 from demele.bench.run import chosen_candidates, declined, drawn
-from demele.bench.scenario import Candidate, Representation, own_settings
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.draws import CHANGES, MULTIPLES, M, tangent
 from demele.metrics.catalogue import CATALOGUE
@@ -320,12 +320,6 @@ def test_classes_are_mistaken_for_the_next_one_as_the_transition_says() -> None:
 # sizes and settings
 
 
-def test_sizes_are_rows_whatever_the_run_asks_for() -> None:
-    for name in SIZED:
-        for rows in SCENARIOS[name].severities:
-            assert len(pair(name, rows, n=50)[0]) == rows
-
-
 def test_chance_codes_know_nothing_of_the_factors() -> None:
     codes, factors = pair("chance", 20_000.0)
     for shift in range(M):
@@ -351,13 +345,6 @@ def test_settings_start_from_the_protocol_and_change_one_option(metric: Candidat
     for severity in SCENARIOS["settings"].severities[1:]:
         changed = options_of(metric, "settings", severity)
         assert {key for key in usual if changed[key] != usual[key]} == {option}
-
-
-@pytest.mark.parametrize("group", ["z_diff", "z_min_variance", "dci_forest", "dci_boosting", "explicitness"])
-def test_settings_are_multiples_of_the_default(group: str) -> None:
-    _, values = own_settings()[group]
-    for multiple, value in zip(MULTIPLES, values, strict=True):
-        assert value in (multiple * values[0], math.floor(multiple * values[0]))
 
 
 # invariances

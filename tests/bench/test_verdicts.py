@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from demele.bench.scenario import (
+from demele.bench.expectations import (
     AtLeast,
     AtMost,
     Candidate,

@@ -65,10 +65,10 @@ def test_one_cell_that_is_no_number_is_told_alone(demele: Program, scores: pd.Da
     texts.to_csv("scores.csv", index=False)
     run = demele("bench", "agreement", "scores.csv")
     assert run.status == 2
-    assert "expected real numbers in column 'sap', got 1 value that is none, first 'x' at row 3" in run.err
+    assert "expected real numbers in column 'sap', got 1 other value, first 'x' at row 3" in run.err
     texts.loc[5, "sap"] = "y"
     texts.to_csv("scores.csv", index=False)
-    assert "got 2 values that are none, first 'x' at row 3" in demele("bench", "agreement", "scores.csv").err
+    assert "got 2 other values, first 'x' at row 3" in demele("bench", "agreement", "scores.csv").err
 
 
 def test_the_only_column_of_texts_names_the_models(demele: Program, scores: pd.DataFrame) -> None:

@@ -41,15 +41,6 @@ def test_orders_that_are_given_are_kept() -> None:
     assert_exact(table.votes(), [[0, 0, 1], [0, 0, 0], [1, 0, 1], [1, 0, 0]])
 
 
-def test_the_frame_is_the_answers_and_reads_back() -> None:
-    table = Annotations([3, 1, 3], ["x", "y", "y"], [0, 1, 1])
-    frame = table.to_frame()
-    assert frame.to_dict(orient="list") == {"item": [3, 1, 3], "annotator": ["x", "y", "y"], "answer": [0, 1, 1]}
-    back = read_annotations(frame)
-    assert_exact(back.votes(), table.votes())
-    assert back.items == (1, 3)
-
-
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30))
 def test_sparse_responses_are_the_counts(answers: list[tuple[int, int, int]]) -> None:
     item, annotator, answer = (list(column) for column in zip(*answers, strict=True))
@@ -104,13 +95,6 @@ def test_columns_that_cannot_be_used() -> None:
 
 
 # Other shapes of the same answers.
-
-
-def test_a_matrix_has_a_row_per_annotator() -> None:
-    table = Annotations.from_matrix([[0, 1, -1], [1, -1, -1]], no_answer=-1, annotators=["x", "y"])
-    assert table.annotators == ("x", "y")
-    assert table.items == (0, 1, 2)
-    assert_exact(table.votes(), [[1, 1], [0, 1], [0, 0]])
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])

@@ -253,12 +253,6 @@ def test_p_values_are_those_of_fisher(seed: int, known: bool) -> None:
         assert_close(p_value, fisher_exact(table, alternative="greater").pvalue, SOLVER)
 
 
-def test_intervals_are_wilsons() -> None:
-    harm = cleaning_harm(Cleaning([True] * 8 + [False] * 2 + [False]), [0] * 10 + [1], level=0.95)
-    interval = harm.given[0].interval
-    assert (round(interval.low, 2), round(interval.high, 2)) == (0.49, 0.94)
-
-
 FLAGS = Cleaning([True, False, False])
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleError, InputError, NotConvergedWarning, UnknownNameError
+from demele.core.errors import DemeleError, InputError, NotConvergedWarning
 from demele.core.proportions import exact_interval
 from demele.core.seeds import rng_for
 from demele.data import load_example
@@ -146,18 +146,6 @@ def test_it_says_when_it_had_not_converged() -> None:
     assert found.converged is False
     with pytest.warns(NotConvergedWarning, match=r"^one-coin had not converged after 2"):
         one_coin(table, max_iterations=2)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"method": "median"}, UnknownNameError, "method: expected one of blend, majority"),
-        ({"method": None}, UnknownNameError, "method: expected one of"),
-        ({"method": ["blend"]}, UnknownNameError, "method: expected one of"),
-    ],
-)
-def test_bad_methods(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    refuses(error, message, consensus, THREE, **options)
 
 
 def test_bad_settings() -> None:

@@ -334,13 +334,6 @@ def codes(notes: Any) -> list[str]:
     return [note.code for note in notes]
 
 
-def test_rows_that_add_up_to_1_are_taken_as_they_are() -> None:
-    found, notes = read_probabilities(read_codes(EVEN), WORDS, None)
-    assert found is not None
-    assert_exact(found, EVEN)
-    assert not notes
-
-
 def test_rows_off_by_rounding_are_divided_by_their_sums() -> None:
     off_cases: Any = [2e-5, 1e-3, 9e-3, -9e-3]
     kind_cases: Any = [None, "probabilities"]

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, NotConvergedWarning
+from demele.core.errors import NotConvergedWarning
 from demele.core.seeds import rng_for
 from demele.labels import Annotations, Consensus, dawid_skene
 from tests.oracles import annotators as oracle
-from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 Answers = list[tuple[int, int, int]]
@@ -171,27 +170,3 @@ def test_convergence_is_said() -> None:
     assert short.converged is False
     assert_exact(short.objective, done.objective[:3])
     assert "dawid_skene(smoothing=0.0, max_iterations=3" in str(short.signature)
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({"smoothing": math.nan}, "smoothing: .* got nan"),
-        ({"smoothing": "some"}, "smoothing: .* got 'some'"),
-        ({"tolerance": math.inf}, "tolerance: .* got inf"),
-        ({"tolerance": True}, "tolerance: .* got True"),
-        ({"max_iterations": 2.5}, "max_iterations: .* got 2.5"),
-        ({"classes": [0]}, "answers: 1 of 4 values are not among the 1 classes"),
-    ],
-)
-def test_settings_that_cannot_be_used(settings: dict[str, Any], says: str) -> None:
-    refuses(InputError, says, dawid_skene, [[0, 1], [0, 0]], **settings)
-
-
-def test_repeated_answers_count_each() -> None:
-    once = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1), (2, 0, 0), (2, 1, 0)]
-    found = dawid_skene(read([*once, (0, 0, 0), (0, 0, 0)], 2, 3), max_iterations=3, tolerance=0)
-    expected, _, _ = oracle.dawid_skene([*once, (0, 0, 0), (0, 0, 0)], 3, 2, iterations=3)
-    assert_close(found.probabilities, expected, SOLVER)
-    assert_exact(found.n_answers, [4, 2, 2])
-    assert "repeated-answers" in {note.code for note in found.notes}

@@ -35,13 +35,6 @@ def test_by_hand(rate: float, expected: list[int]) -> None:
     assert_exact(noisy.mislabelled, np.array(expected) != np.array(TRUE))
 
 
-def test_counts_have_true_classes_in_rows() -> None:
-    noisy = add_feature_noise(TRUE, VOTES, 0.6)
-    expected = TransitionCounts([[2, 0, 0], [0, 0, 2], [1, 0, 0]], classes=[0, 1, 2], sample_of="labels")
-    assert noisy.counts == expected
-    assert noisy.counts.rate == noisy.rate
-
-
 def test_legitimacy_changes_who_is_followed() -> None:
     # With trust in the last annotator only: instances 1, 2 and 4 are as difficult, and the earliest goes first.
     noisy = add_feature_noise(TRUE, VOTES, 0.4, legitimacy=[0, 0, 0, 1])
@@ -53,12 +46,6 @@ def test_legitimacy_changes_who_is_followed() -> None:
 def test_ties_go_to_the_earlier_instance_and_annotator() -> None:
     noisy = add_feature_noise([0, 0, 0], [[2, 2, 2], [1, 1, 1]], 0.34, legitimacy=[1, 1])
     assert_exact(noisy.labels, [2, 0, 0])
-
-
-def test_the_highest_reachable_rate() -> None:
-    assert add_feature_noise(TRUE, VOTES, 0.6).rate == 0.6
-    message = r"^rate: 0.8 of 5 instances would be 4 wrong labels, but only 3 .* highest reachable rate is 0.6$"
-    refuses(InputError, message, add_feature_noise, TRUE, VOTES, 0.8)
 
 
 def test_the_highest_rate_is_part_of_the_result() -> None:
@@ -353,31 +340,6 @@ def test_symmetric_and_asymmetric_by_hand() -> None:
     assert_close(whole.probabilities[0], [0, 0.05, 0.55, 0.3, 0.1], ROUNDING)
     thirds = asymmetric_transition(4, {0: {1: 1 / 3, 2: 1 / 3, 3: 1 / 3}})
     assert_close(thirds.probabilities[0], np.array([0, 1, 1, 1]) / 3, ROUNDING)
-
-
-def test_refuses_rates() -> None:
-    rate_cases: Any = [
-        (5, r"^rate: expected a share of the rows in \[0, 1\], got 5; for 5% write 0.05$"),
-        (np.int64(20), r"for 20% write 0.2$"),
-        (1.5, r"for 1.5% write 0.015$"),
-        (-0.1, r"got -0.1$"),
-        (float("nan"), r"got nan$"),
-        (float("inf"), r"got inf$"),
-        (True, r"got True$"),
-        ("5%", r"got '5%'$"),
-        (None, r"got None$"),
-        ([0.1], r"got \[0.1\]$"),
-    ]
-    for rate, message in rate_cases:
-        refuses(InputError, message, add_uniform_noise, [0, 1], rate, seed=0)
-        refuses(InputError, message, symmetric_transition, 2, rate)
-
-
-@pytest.mark.parametrize("seed", [-1, 1.0, True, None, "0", [1]])
-def test_refuses_seeds(seed: Any) -> None:
-    refuses(InputError, r"^seed: expected a whole number >= 0, got ", add_uniform_noise, [0, 1], 0.5, seed=seed)
-    with pytest.raises(InputError, match=r"^seed: expected a whole number >= 0, got "):
-        add_class_noise([0, 1], symmetric_transition(2, 0.5), seed=seed)
 
 
 def test_uniform_noise_refuses() -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import demele
 from benchmarks.noise_notes import ABOVE, NOTES, OF_INFORMATIVE, QUICK, applicable, noise
-from demele.bench.scenario import Representation
+from demele.bench.expectations import Representation
 from demele.bench.scenarios import SCENARIOS
 from demele.core.inputs import read_pair
 from demele.core.seeds import rng_for

@@ -5,65 +5,44 @@
 'Does explicitness fall as codes turn into noise, and do modularity and compactness hold meanwhile?'
 """
 
-from demele.bench.agreement import agreement
-from demele.bench.agreement_result import Agreement, PairAgreement, RankMatrix, Stability
-from demele.bench.check_metrics import check_metrics
-from demele.bench.comparisons.compared import check_methods
-from demele.bench.comparisons.contenders import comparison_methods
-from demele.bench.comparisons.experiment import noise_experiment
-from demele.bench.comparisons.result import MethodComparison
-from demele.bench.metric_documents import Characterisation, load, reference
-from demele.bench.rank_correlation import Likeness, PublishedAgreement, published_agreement, published_agreement_names
-from demele.bench.run import candidate
-from demele.bench.scenario import (
-    AtLeast,
-    AtMost,
-    Candidate,
-    Falls,
-    Holds,
-    Keeps,
-    NotAbove,
-    Representation,
-    Same,
-    Scenario,
-)
-from demele.bench.scenarios import scenario, scenario_names
-from demele.bench.scenarios.draws import ConfoundedProcess, confounded_scenario
-from demele.bench.verdicts import Criterion, Verdict
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Agreement",
-    "AtLeast",
-    "AtMost",
-    "Candidate",
-    "Characterisation",
-    "ConfoundedProcess",
-    "Criterion",
-    "Falls",
-    "Holds",
-    "Keeps",
-    "Likeness",
-    "MethodComparison",
-    "NotAbove",
-    "PairAgreement",
-    "PublishedAgreement",
-    "RankMatrix",
-    "Representation",
-    "Same",
-    "Scenario",
-    "Stability",
-    "Verdict",
-    "agreement",
-    "candidate",
-    "check_methods",
-    "check_metrics",
-    "comparison_methods",
-    "confounded_scenario",
-    "load",
-    "noise_experiment",
-    "published_agreement",
-    "published_agreement_names",
-    "reference",
-    "scenario",
-    "scenario_names",
-]
+from demele.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from demele.bench.agreement_result import Agreement as Agreement
+    from demele.bench.agreement_result import PairAgreement as PairAgreement
+    from demele.bench.agreement_result import RankMatrix as RankMatrix
+    from demele.bench.agreement_result import Stability as Stability
+    from demele.bench.characterise import check_metrics as check_metrics
+    from demele.bench.comparisons.compared import check_methods as check_methods
+    from demele.bench.comparisons.contenders import comparison_methods as comparison_methods
+    from demele.bench.comparisons.experiment import noise_experiment as noise_experiment
+    from demele.bench.comparisons.result import MethodComparison as MethodComparison
+    from demele.bench.expectations import AtLeast as AtLeast
+    from demele.bench.expectations import AtMost as AtMost
+    from demele.bench.expectations import Candidate as Candidate
+    from demele.bench.expectations import Falls as Falls
+    from demele.bench.expectations import Holds as Holds
+    from demele.bench.expectations import Keeps as Keeps
+    from demele.bench.expectations import NotAbove as NotAbove
+    from demele.bench.expectations import Representation as Representation
+    from demele.bench.expectations import Same as Same
+    from demele.bench.expectations import Scenario as Scenario
+    from demele.bench.metric_documents import Characterisation as Characterisation
+    from demele.bench.metric_documents import load as load
+    from demele.bench.metric_documents import reference as reference
+    from demele.bench.rank_agreement import agreement as agreement
+    from demele.bench.rank_correlation import Likeness as Likeness
+    from demele.bench.rank_correlation import PublishedAgreement as PublishedAgreement
+    from demele.bench.rank_correlation import published_agreement as published_agreement
+    from demele.bench.rank_correlation import published_agreement_names as published_agreement_names
+    from demele.bench.run import candidate as candidate
+    from demele.bench.scenarios import scenario as scenario
+    from demele.bench.scenarios import scenario_names as scenario_names
+    from demele.bench.scenarios.draws import ConfoundedProcess as ConfoundedProcess
+    from demele.bench.scenarios.draws import confounded_scenario as confounded_scenario
+    from demele.bench.verdicts import Criterion as Criterion
+    from demele.bench.verdicts import Verdict as Verdict
+
+__getattr__, __dir__, __all__ = lazily(__name__)

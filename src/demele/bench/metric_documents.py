@@ -48,7 +48,7 @@ from demele.report.words import count, joined, name, rate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.bench.scenario import Scenario
+    from demele.bench.expectations import Scenario
     from demele.bench.verdicts import Row
 
 

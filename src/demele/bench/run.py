@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast, get_args
 
 import numpy as np
 
-from demele.bench.scenario import Candidate, Property, Representation, Scenario, Which, group_of, is_model, slowness
+from demele.bench.expectations import Candidate, Property, Representation, Scenario, Which, group_of, is_model, slowness
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
 from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, InputTypeError, quoted, warn_user
 from demele.core.given_data import Codes, Factors

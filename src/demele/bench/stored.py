@@ -14,8 +14,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.bench.expectations import EXPECTATIONS, Candidate, Same, Scenario, expectation_of
 from demele.bench.run import chosen_candidates, declined
-from demele.bench.scenario import EXPECTATIONS, Candidate, Same, Scenario, expectation_of
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import REVIEW_CRITERIA, Curve, Findings, Part, Status, Verdict, judged_part, row_name
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.scenario import Candidate, Contrast, Expectation, Property, Scenario, expectation_of, is_model
+from demele.bench.expectations import Candidate, Contrast, Expectation, Property, Scenario, expectation_of, is_model
 from demele.bench.scenarios import SCENARIOS
 from demele.core.version import __version__
 from demele.estimation.differences import Difference, over_runs, student
@@ -95,8 +95,8 @@ def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
     Examples
     --------
     >>> from demele.bench.verdicts import added_criteria
-    >>> from demele.bench.scenario import Holds
-    >>> from demele.bench.scenario import Scenario
+    >>> from demele.bench.expectations import Holds
+    >>> from demele.bench.expectations import Scenario
     >>> draw = lambda rng, severity, n_samples: (rng.random((n_samples, 2)), rng.random((n_samples, 2)))
     >>> own = Scenario(name="mine", title="Mine", question="Does it hold?", sweep="a", severities=(0.0, 1.0), draw=draw,
     ...                wanted={"any": (Holds(0.1),)})

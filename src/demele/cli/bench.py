@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from demele.bench.agreement import agreement
-from demele.bench.check_metrics import check_metrics
+from demele.bench.characterise import check_metrics
 from demele.bench.comparisons.compared import check_methods
 from demele.bench.comparisons.experiment import FIRST_LOOK, noise_experiment
 from demele.bench.metric_documents import Characterisation, load, reference
+from demele.bench.rank_agreement import agreement
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS, chosen_candidates
 from demele.cli.engine import Call, Command, Given
 from demele.cli.representations import chosen_methods, chosen_metrics, chosen_scenarios

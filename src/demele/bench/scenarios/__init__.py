@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from demele.bench.scenario import Scenario, expectation_of
+from demele.bench.expectations import Scenario, expectation_of
 from demele.bench.scenarios.draws import DECLINES, DRAWS
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import suggestion

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.bench.scenario import Array, Candidate, Draw, Holds, Representation, Scenario, own_settings, varies_bins
+from demele.bench.expectations import Array, Candidate, Draw, Holds, Representation, Scenario, own_settings, varies_bins
 from demele.core.arrays import Floats
 from demele.core.errors import InputError
 from demele.core.kinds import Count, Seed, checked, checked_count, checked_share

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from demele.bench.expectations import Candidate, Scenario
 from demele.bench.metric_documents import Characterisation
 from demele.bench.run import (
     LEAST_ROWS,
@@ -20,7 +21,6 @@ from demele.bench.run import (
     record_key,
     try_functions,
 )
-from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Curve
 from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, names_in
 from demele.core.store import Key, Store, reading_record

@@ -26,7 +26,7 @@ from demele.bench.rank_correlation import (
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
 from demele.core.seeds import rng_for
-from demele.core.table_columns import as_column, is_missing, items_of, real_column, split_columns
+from demele.core.table_columns import as_column, is_missing, items_of, reads_as_number, real_column, split_columns
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
 
@@ -200,7 +200,7 @@ def _numbers(columns: Mapping[str, Any], names: Sequence[str], argument: str) ->
             found[:, place] = real_column(columns[name], name, argument)
         except InputTypeError as error:
             texts = [value for value in columns[name].tolist() if isinstance(value, str)]
-            if error.remedy is not None or argument != "scores" or len(texts) < len(found):
+            if argument != "scores" or len(texts) < len(found) or any(map(reads_as_number, texts)):
                 raise
             problem = f"expected scores in column {quoted(name)}, got texts, first {quoted(texts[0])} at row 0"
             remedy = f"if they name the models, pass `configuration={name!r}`; seeds of one model share its name"
