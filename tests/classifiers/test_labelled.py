@@ -226,7 +226,7 @@ TOGETHER: dict[str, tuple[Any, Any, str]] = {
         r"matched: .*numpy\.array\(names\)\[integers\]",
     ),
     "integers against names": (["cat", "dog"], [0, 1], "m: expected classes among 0, 1, got names, first 'cat'"),
-    "numbers as words": (["0", "1"], [0, 1], "got names, first '0' at row 0; class integers and names"),
+    "numbers as words": (["0", "1"], [0, 1], "got names, first '0' at row 0; class names and integers cannot"),
     "another case": (["Cat", "dog"], ["cat", "dog"], "'Cat' and 'cat' differ by case or blanks only"),
     "blanks": (["cat ", "dog"], ["cat", "dog"], "'cat ' and 'cat' differ by case or blanks only"),
     "probabilities": ([0.3, 0.7], [0, 1], "m: expected classes, got 2 numbers that are not whole"),

@@ -1,14 +1,11 @@
 """Completion in shells."""
 
-import io
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from demele.cli import engine as standard_input
 from tests.cli.conftest import Program
 
 pytest.importorskip("shtab")
@@ -31,24 +28,6 @@ def test_bash_completes(demele: Program, tmp_path: Path) -> None:
     )
     told = subprocess.run(["bash", "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["plan"]
-
-
-# Standard input -------------------------------------------------------------------------------------------------------
-
-
-def test_standard_input_larger_than_the_disk_is_refused_in_words(
-    demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Stream:
-        buffer = io.BytesIO(b"z1,z2\n" + b"1,2\n" * 1000)
-
-    monkeypatch.setattr(sys, "stdin", Stream())
-    monkeypatch.setattr(standard_input, "_PIECE", 1024)
-    monkeypatch.setattr(standard_input, "_KEPT_FREE", 1 << 62)
-    run = demele("score", "-", "factors.csv", "--input-format", "csv")
-    assert run.status == 2
-    assert "-: standard input is larger than the room in" in run.err
-    assert "TMPDIR" in run.err
 
 
 def test_a_shell_that_is_not_known_is_refused(demele: Program) -> None:

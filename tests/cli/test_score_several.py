@@ -79,7 +79,7 @@ def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> No
             ("factors.csv",),
             "expected CODES... FACTORS or [CODES...] FACTORS --runs NAME=FILES or CODES --unsupervised, got 1 file",
         ),
-        (("--runs", "b1", "factors.csv"), "--runs: expected NAME=FILES"),
+        (("--runs", "b1", "factors.csv"), "--runs: expected NAME=..., such as 'beta4="),
         (("--runs", "b1=no*.npy", "factors.csv"), "--runs: b1: no file matches no*.npy"),
         ((*PAIR, "--names", "a,a"), "--names: expected 2 different names"),
     ],

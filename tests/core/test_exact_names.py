@@ -10,7 +10,6 @@ import pytest
 import demele
 from demele import classifiers
 from demele.core.errors import InputError
-from demele.core.written_numbers import notation_doubt
 from demele.files import read_predictions
 from tests.refusals import refuses
 
@@ -60,16 +59,3 @@ def test_truth_values_beside_numbers_are_noted() -> None:
             assert "truths-as-numbers" in [note.code for note in found.notes]
     alike = classifiers.assess(truths, truths)
     assert "truths-as-numbers" not in [note.code for note in alike.notes]
-
-
-@pytest.mark.parametrize("odd", ["1_00", "0x1", "\u0661\u0662", "-0b1"])
-def test_numbers_in_another_notation_are_noted(odd: str) -> None:
-    classes = np.array([odd, "cat"] * 30, dtype=object)
-    assert "number-notation" in [note.code for note in classifiers.assess(classes, classes).notes]
-    with pytest.warns(demele.errors.AmbiguousKindWarning, match="hold numbers in another notation"):
-        demele.evaluate(CODES, classes, "mig")
-
-
-def test_other_names_are_not() -> None:
-    for plain in ["007", "1e5", "-3", "a_1", "0xcat", "1__0", "caf\u00e9", "inf"]:
-        assert notation_doubt([plain], "the labels") is None

@@ -146,7 +146,6 @@ def test_a_comparison_has_representations_as_columns_and_bold_where_one_is_signi
     assert row[3].text == f"{found['clean']['mig'].value:.3f}"  # type: ignore[union-attr]
     assert row[5] < 0.01  # type: ignore[operator]
     assert r"\textbf{" in found.to_latex()
-    assert "IRS: no interval (" in table.note
     document = found.document()
     assert isinstance(document.figure, Choice)
     assert len(document.figure.of) == 3

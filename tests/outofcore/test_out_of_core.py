@@ -426,7 +426,7 @@ def _folder(path: Path) -> Path:
         ({}, {"reduce": "pca1"}, InputError, "reduce: groups are of columns in memory"),
         ({}, {"align": "rotation"}, InputError, "align: codes are rotated in memory"),
         ({}, {"noise": {"shape": 0.1}}, InputError, "noise: scores are corrected from all rows"),
-        ({}, {"sample": 3}, InputError, "sample: expected a number of rows of at least 4, got 3"),
+        ({}, {"sample": 3}, InputError, "sample: expected a whole number >= 4, got 3"),
         ({}, {"kinds": {"nothing": "categorical"}}, InputError, "kinds: unknown factor 'nothing'"),
         ({}, {"kinds": {"size": "counts"}}, InputError, "kinds: expected 'continuous' or 'categorical'"),
         ({}, {"kinds": {"shape": "continuous"}}, InputTypeError, "'shape' was declared continuous but holds classes"),

@@ -15,7 +15,6 @@ from demele.bench.rank_agreement import agreement
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS, chosen_candidates
 from demele.cli.engine import Call, Command, Given
 from demele.cli.representations import chosen_methods, chosen_metrics, chosen_scenarios
-from demele.core.errors import InputError
 from demele.core.kinds import Data, checked_name
 from demele.core.labelled import read_labels
 from demele.data.examples import LABEL_SETS, label_example
@@ -39,8 +38,6 @@ def _classifiers(given: Given, predictions: str, label_set: str | None, text: st
     else:
         found = label_example(checked_name(label_set, "name", LABEL_SETS))
         predicted, labels = dict(found.predictions), found.labels if found.true_labels is None else found.true_labels
-        if len(predicted) < 2:
-            raise InputError(f"--label-set: expected the predictions of at least 2 models, got {len(predicted)}")
     votes = given.read(annotations=lambda file: models(file, given.warn, labels=text)).get("annotations", {})
     columns: dict[Any, Any] = {("annotator", name): values for name, values in votes.items()}
     columns = in_one_vocabulary({**columns, **predicted, ("labels",): labels})

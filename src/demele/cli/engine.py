@@ -45,13 +45,13 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Any, ClassVar, Literal, NoReturn, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, get_args, get_origin
 
 from demele.cli import INSTEAD
 from demele.cli.results import Output, Warned, check_writable, resuming, shown, warnings_in_one_line
 from demele.core.errors import DemeleError, InputError, plural, short_words
 from demele.core.kinds import Kind, annotation_of, joined, kind_of
-from demele.core.outputs import WholeFile, new_files, writing_whole
+from demele.core.outputs import new_files, writing_whole
 from demele.core.reading import bytes_of, unpacking_at_most
 from demele.files.named import split_name
 from demele.files.python_files import folders_on_path
@@ -61,8 +61,6 @@ from demele.files.table_files import decimal_comma
 
 #: What may come: all that the readers of tables read.
 Format = Literal["csv", "tsv", "json", "npy", "npz", "parquet"]
-#: Bytes copied at a time, and left free on the disk.
-_PIECE, _KEPT_FREE = 1 << 22, 1 << 27
 
 
 def is_stream(word: object) -> bool:
@@ -100,7 +98,7 @@ def on_disk(format: Format | None, words: list[Any]) -> Iterator[Callable[[Any],
     with tempfile.TemporaryDirectory(prefix="demele-") as folder:
         file = Path(folder) / f"stdin.{format}"
         with writing_whole(file) as whole:
-            _copy(sys.stdin.buffer, whole, Path(folder))
+            shutil.copyfileobj(sys.stdin.buffer, whole)
 
         def replaced(value: Any) -> Any:
             if isinstance(value, list):
@@ -108,26 +106,6 @@ def on_disk(format: Format | None, words: list[Any]) -> Iterator[Callable[[Any],
             return f"{file}{value[1:]}" if is_stream(value) else value
 
         yield replaced
-
-
-def _copy(stream: IO[bytes], whole: WholeFile, folder: Path) -> None:
-    """Copy a stream whose length nobody knows, as long as the disk has room.
-
-    Raises
-    ------
-    InputError
-        Before the disk of the folder is full: other programs write there as well.
-    """
-    copied = 0
-    while piece := stream.read(_PIECE):
-        if shutil.disk_usage(folder).free < _KEPT_FREE + len(piece):
-            raise InputError(
-                f"-: standard input is larger than the room in {folder.parent}, where {_KEPT_FREE >> 20} MiB stay "
-                f"free; it ended after {copied >> 20} MiB. Give a file instead, or set TMPDIR to a folder with "
-                "more room"
-            )
-        whole.write(piece)
-        copied += len(piece)
 
 
 #: A function with all its arguments.

@@ -1,13 +1,11 @@
 """``demele lab``: sets of images, VAEs and fabrics."""
 
-import shlex
 from pathlib import Path
 from typing import Any, ClassVar
 
 from demele.cli.engine import Call, Command, Given
-from demele.core.errors import InputError
 from demele.data.loaders.loading import check_files
-from demele.data.own_files import describe, draw_images, image_set_names
+from demele.data.own_files import describe, draw_images
 from demele.files.label_files import column
 from demele.models.fabric.model import Fabric
 from demele.models.vae.trained import encode_images, train_vae
@@ -16,21 +14,7 @@ from demele.studies.examine import examine_file
 from demele.studies.fabrics import prune_fabric, show_fabric, train_fabric
 
 
-class _OfSet(Command):
-    """A command on a set by its name; a file of one's own is none."""
-
-    def _run(self, given: Given) -> Call:
-        name = given.files[0]
-        if name not in image_set_names() and Path(name).exists():
-            raise InputError(
-                f"NAME: {name} is no name of a set, but a file or folder; demele.data.open_images({name!r}) looks at "
-                "images of your own in Python, and "
-                f"demele lab vae train {shlex.quote(name)} --checkpoint run takes them"
-            )
-        return super()._run(given)
-
-
-class Describe(_OfSet):
+class Describe(Command):
     """Factors, sizes, licence and files of a set of images.
 
     Examples
@@ -62,7 +46,7 @@ class Make(Command):
     called: ClassVar = {"size": "--image-size", "level": "--difficulty", "n": "--images"}
 
 
-class Check(_OfSet):
+class Check(Command):
     """Check files of a published set.
 
     Compares names, types, shapes and sizes, and with --check digest every byte. Exit status 2 if the set cannot be
@@ -81,7 +65,7 @@ class Check(_OfSet):
     without = "image_size resample"
 
 
-class Convert(_OfSet):
+class Convert(Command):
     """Write a published set to one file that is mapped.
 
     The images are in the order of their grid; factors that are no grid stand behind them in the same file.

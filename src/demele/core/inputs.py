@@ -39,7 +39,7 @@ from demele.core.table_columns import (
     split_columns,
     whole_numbers,
 )
-from demele.core.written_numbers import notation_doubt, number_hint, refuse_names_of_rows, refuse_written_numbers
+from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
 
 def read_pair(
@@ -322,23 +322,13 @@ def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def ambiguity_of(factor: Factor, column: Any) -> str | None:
-    """Say how whole numbers were read that are neither clearly classes nor clearly a quantity, and odd notations."""
-    if factor.categorical and is_text(column):
-        return notation_doubt(factor.levels, f"the values of factor {quoted(factor.name)}")
-    if (
-        getattr(np.asarray(column[:1]).dtype, "kind", "O") not in "iuf"
-        or str(getattr(column, "dtype", "")) == "category"
-    ):
+    """Say how whole numbers were read that are neither clearly classes nor clearly a quantity."""
+    stored = np.asarray(column[:1]).dtype.kind
+    whole = factor.levels if factor.categorical else whole_numbers(factor.values)
+    if stored not in "iuf" or str(getattr(column, "dtype", "")) == "category" or whole is None:
         return None
-    if factor.categorical:
-        n_levels = len(factor.levels)
-    else:
-        whole = whole_numbers(factor.values)
-        if whole is None:
-            return None
-        n_levels = len(whole)
-    of_floats = np.asarray(column[:1]).dtype.kind == "f"
-    return whole_number_doubt(factor.name, factor.kind, n_levels, factor.n_annotated, of_floats=of_floats)
+    n_levels = len(whole)
+    return whole_number_doubt(factor.name, factor.kind, n_levels, factor.n_annotated, of_floats=stored == "f")
 
 
 def _categorical(column: Any, name: str, given: Kind | None) -> Factor:

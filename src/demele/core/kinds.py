@@ -98,18 +98,18 @@ def checked_whole(value: Any, argument: str, expected: str, *, inside: Callable[
     >>> checked_whole(np.int64(3), "n", "a number of rows, 1 or more", inside=lambda n: n >= 1)
     3
     """
-    if not is_whole(value) or not inside(value):
-        kind = InputError if is_whole(value) else InputTypeError
-        raise kind(argument, f"expected {expected}, got {plain_text(value)}")
-    return int(value)
+    return int(_checked(value, argument, expected, is_whole(value), inside))
 
 
 def checked_number(value: Any, argument: str, expected: str, *, inside: Callable[[float], bool]) -> float:
     """Return a number, or say what was ``expected``."""
-    if not is_number(value) or not inside(value):
-        kind = InputError if is_number(value) else InputTypeError
-        raise kind(argument, f"expected {expected}, got {plain_text(value)}")
-    return float(value)
+    return float(_checked(value, argument, expected, is_number(value), inside))
+
+
+def _checked(value: Any, argument: str, expected: str, of_type: bool, inside: Callable[[Any], bool]) -> Any:
+    if not of_type or not inside(value):
+        raise (InputError if of_type else InputTypeError)(argument, f"expected {expected}, got {plain_text(value)}")
+    return value
 
 
 def checked_flag(value: Any, argument: str) -> bool:
@@ -141,11 +141,10 @@ def checked_size(value: Any, argument: str, *, zero: bool = False) -> float:
 
 def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
     """Return a share in [0, 1]; a percentage is refused with the share that it is."""
-    if not is_number(value) or not 0 <= value <= 1:
-        percent = f"; for {value:g}% write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
-        kind = InputError if is_number(value) else InputTypeError
-        raise kind(argument, f"expected a share of {of} in [0, 1], got {plain_text(value)}{percent}")
-    return float(value)
+    if is_number(value) and 1 < value <= 100:
+        what = f"expected a share of {of} in [0, 1], got {plain_text(value)}"
+        raise InputError(argument, what, f"for {value:g}% write {value / 100:g}")
+    return checked_number(value, argument, f"a share of {of} in [0, 1]", inside=lambda share: 0 <= share <= 1)
 
 
 def checked_pair(value: Any, argument: str, expected: str, *, inside: Callable[[float], bool]) -> tuple[float, float]:

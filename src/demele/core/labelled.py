@@ -80,13 +80,12 @@ class Vocabulary:
         import pandas as pd
 
         if values.size and (values.dtype.kind == "i") != isinstance(self.classes[0], int):
-            kinds = {True: "integers", False: "names"}
-            own, theirs = values.dtype.kind == "i", isinstance(self.classes[0], int)
+            kind = "integers" if values.dtype.kind == "i" else "names"
             raise InputError(
                 argument,
-                f"expected classes among {shown(self.classes)}, got {kinds[own]}, first "
-                f"{_item(values, 0)!r} at row 0; class {kinds[theirs]} and {kinds[own]} cannot be matched: "
-                "map one to the other, such as numpy.array(names)[integers]",
+                f"expected classes among {shown(self.classes)}, got {kind}, first {_item(values, 0)!r} at row 0; "
+                "class names and integers cannot be matched: map one to the other, such as "
+                "numpy.array(names)[integers]",
             )
         # To compare strings takes long: each class of theirs is looked up once.
         codes, found = (slice(None), values) if values.dtype.kind == "i" else pd.factorize(values)

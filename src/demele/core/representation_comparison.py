@@ -200,9 +200,6 @@ def _scores(result: "RepresentationComparison") -> Table:
             tested = [one.p_value for one in own if top in (one.first, one.second) and not math.isnan(one.p_value)]
             cells.append(max(tested, default=None))
         rows.append((*titles, *cells))
-        remarks = [f"no interval ({one.reason.partition('; ')[0]})" for one in own if one.reason]
-        remarks += [part for one in own for part in _remarks(one)]
-        notes += [f"{titles[1]}: {'; '.join(dict.fromkeys(remarks))}."] if remarks else []
     return Table("Scores", heads, rows, " ".join(notes))
 
 
@@ -218,10 +215,6 @@ def _value(result: "RepresentationComparison", who: str, metric: str) -> str:
     return written(ends(own.interval)) if math.isnan(own.value) and own is not score else written(own.value)
 
 
-def _remarks(one: "ScoreDifference") -> list[str]:
-    return ["exploratory"] * one.exploratory + ["fragile"] * one.fragile
-
-
 def _differences_table(result: "RepresentationComparison", differences: "Sequence[ScoreDifference]") -> Table:
     titles = _titles(result)
     columns: list[Column[ScoreDifference]] = [
@@ -232,7 +225,7 @@ def _differences_table(result: "RepresentationComparison", differences: "Sequenc
         ("p", "p", "p_value"),
         ("Better", "text", "ahead"),
         ("Significant", "text", lambda one: None if one.reason else _SIGNIFICANT[one.significance]),
-        ("Remark", "text?", lambda one: ", ".join(_remarks(one))),
+        ("Remark", "text?", lambda one: ", ".join(["exploratory"] * one.exploratory + ["fragile"] * one.fragile)),
     ]
     return listed("Differences", differences, columns, first=len(differences))
 

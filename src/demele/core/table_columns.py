@@ -353,7 +353,7 @@ def check_texts(argument: str, texts: Iterable[str]) -> None:
 
 
 def check_distinct(items: Iterable[object], argument: str, expected: str, remedy: str | None = None) -> None:
-    """Refuse items of which one stands twice.
+    """Refuse a list that has an item twice.
 
     Raises
     ------

@@ -88,30 +88,6 @@ def number_hint(value: object, column: Iterable[object]) -> str:
     return "; write numbers with a decimal point and no other separator" + _OR_COMMA * comma
 
 
-def notation_doubt(texts: Iterable[object], what: str) -> str | None:
-    """Say that classes are numbers in a notation that no file of numbers has: 0x1, 1_00, digits of other scripts.
-
-    Examples
-    --------
-    >>> print(notation_doubt(["cat", "1_00"], "the labels"))
-    the labels hold numbers in another notation, such as '1_00', which were read as names of classes
-    >>> notation_doubt(["cat", "007", "1e5"], "the labels")
-    """
-    odd = next((text for text in texts if isinstance(text, str) and _in_other_notation(text.strip())), None)
-    told = "hold numbers in another notation, such as"
-    return None if odd is None else f"{what} {told} {quoted(odd)}, which were read as names of classes"
-
-
-def _in_other_notation(text: str) -> bool:
-    based = text.lstrip("+-")[:2].lower() in ("0x", "0o", "0b")
-    if not (based or "_" in text or not text.isascii()):
-        return False
-    try:
-        return int(text, 0) is not None if based else float(text) == float(text)
-    except ValueError:
-        return False
-
-
 def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | None, name: str) -> None:
     """Refuse classes if half or more are numbers, but not all are plain whole ones.
 

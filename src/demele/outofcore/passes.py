@@ -23,7 +23,7 @@ from demele.core.columns import (
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Kind, as_numbers, is_text, read_factor
 from demele.core.table_columns import as_column, levels_of_floats, real_column, series_to_numpy
-from demele.core.written_numbers import notation_doubt, refuse_names_of_rows, refuse_written_numbers
+from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
 from demele.outofcore.tables import ROWS_PER_READ, Span, Table, some, spans
 from demele.runtime.dask import mapped, paired_partitions, reduced
 from demele.runtime.progress import Report
@@ -249,9 +249,7 @@ def column_of(seen: SeenFactor, name: str, given: Kind | None) -> tuple[Column, 
     doubt = None
     if given is not None:
         doubt = unique_class_doubt(name, kind, n_levels, n)
-    elif seen.text:
-        doubt = notation_doubt(seen.levels, f"the values of factor {quoted(name)}")
-    elif seen.form == "whole":
+    elif not seen.text and seen.form == "whole":
         n_levels = MOST_DETECTED if seen.distinct is None else n_levels
         doubt = whole_number_doubt(name, kind, n_levels, n, of_floats=not seen.integer)
         if doubt is not None and seen.distinct is None:

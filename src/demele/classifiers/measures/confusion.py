@@ -17,7 +17,6 @@ from demele.core.proportions import normal_quantile, proportion
 from demele.core.result import Result
 from demele.core.table_columns import plain_array
 from demele.core.uncertainty import Note
-from demele.core.written_numbers import notation_doubt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -387,16 +386,11 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
 
 
 def class_notes(data: Labelled) -> tuple[Note, ...]:
-    """Say how truth values and odd numbers were read as classes, and which classes predictions alone hold."""
-    truths = None
+    """Say how truth values were read as classes, and which classes predictions alone hold."""
+    read: tuple[Note, ...] = ()
     if data.truths:
         truths = f"True and False of {shown(data.truths)} were read as 1 and 0, which the others hold"
-    doubt = notation_doubt(data.vocabulary.classes, "classes")
-    read = tuple(
-        Note(code=code, message=message, severity="warning")
-        for code, message in (("truths-as-numbers", truths), ("number-notation", doubt))
-        if message is not None
-    )
+        read = (Note(code="truths-as-numbers", message=truths, severity="warning"),)
     places = [data.vocabulary.index(item) for item in data.unlabelled]
     found = np.argwhere(np.isin(data.predictions, places))
     if not found.size:  # or by other models
