@@ -32,12 +32,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: What columns of labels are called; a column of at most so many values, each in two rows on average, holds classes.
-_LABELS = ("label", "labels", "given", "gold", "target", "truth", "class")
+_LABELS = ("label", "labels", "given", "given_label", "target", "class", "gold", "truth", "true", "true_label")
 _MOST_CLASSES = 200
 #: Images have rows, height, width and channels.
 _OF_IMAGES = 4
-#: Ratings have at most so many levels.
-_MOST_STARS = 10
 _JUDGE = "Scores of judges"
 
 
@@ -311,9 +309,6 @@ def _uses(arrays: Mapping[str, Any], path: Path) -> tuple[tuple[str, str], ...]:
     if codes:
         same = [name for name in others if arrays[name].shape[0] == arrays[codes[0]].shape[0]]
         steps.append(("Scores of codes", f"demele score {place[codes[0]]} {place[same[0]] if same else 'FACTORS'}"))
-    labels = [name for name in others if len(arrays[name].shape) == 1 and arrays[name].dtype.kind in "biuU"]
-    if labels and not codes:
-        steps.append(("Accuracy when labels may be wrong", f"demele assess {place[labels[0]]} LABELS"))
     return tuple(steps)
 
 
@@ -367,34 +362,23 @@ def _steps(path: Path, kind: str, columns: Sequence[ColumnFacts], table: "pd.Dat
         return
     if all(set(known) & set(folded) for known in COLUMN_NAMES.values()):
         yield "Labels from several annotators", f"demele labels aggregate {file}"
-    people = [name for name in names if name.casefold() in HUMAN or name.startswith("human_")]
     own, score = (column_of(path, names, known) for known in (ID, SCORE))
-    classes = [one for one in columns if one.holds == "classes" and one.name not in people]
-    label = next((one.name for one in classes if one.name.casefold() in _LABELS), None)
-    rated = [
-        (one.low, one.high)
-        for one in columns
-        if one.name not in (own, *people) and one.low is not None and one.high is not None
-        if one.low >= 0 and one.high <= (_MOST_STARS if one.holds == "classes" else 1)
-    ]
     if own and score:
         yield from _scores(path, kind, classes=False).commands
-    elif own and rated and label is None:
-        low, high = min(low for low, _ in rated), max(high for _, high in rated)
-        scale = f" --scale {low:g},{high:g}" if high > 1 else ""
-        yield _JUDGE, f"demele judge {file}{scale}{'' if people else ' --human HUMAN'}"
-    elif own and people:
+    elif own and any(one.holds == "scores by people" for one in columns):
         yield "Scores by people", f"demele judge RESULTS --human {file}"
+    classes = [one.name for one in columns if one.holds == "classes"]
+    label = column_of(path, classes, _LABELS)
     if label is not None:
         known = set(table[label].dropna())
-        models = [one.name for one in classes if one.name != label and set(table[one.name].dropna()) <= known]
+        models = [name for name in classes if name.casefold() not in _LABELS and set(table[name].dropna()) <= known]
         said = " ".join(picking(path, name) for name in [*models, label])
         if models:
             name = "compare" if len(models) > 1 else "assess"
             yield "Accuracy when labels may be wrong", f"demele {name} {said}"
     numbers = [one.name for one in columns if one.holds == "numbers" and one.name != score]
     if len(numbers) > 1:
-        factors = picking(path, *(one.name for one in classes)) if classes else "FACTORS"
+        factors = picking(path, *classes) if classes else "FACTORS"
         yield "Scores of codes", f"demele score {picking(path, *numbers)} {factors}"
 
 

@@ -70,6 +70,13 @@ def test_tables_in_every_format_are_examined_alike(tmp_path: Path, suffix: str) 
     assert commands(facts, tmp_path) == [f"demele score codes.{suffix}::z1,z2 codes.{suffix}::shape"]
 
 
+def test_true_labels_are_no_model_and_weights_no_system(tmp_path: Path) -> None:
+    told = CLASSES.replace("cat,,cat", "cat,dog,cat").replace("old,new,label", "old,true,label")
+    assert commands(examined(tmp_path / "data.csv", told), tmp_path) == ["demele assess data.csv::old data.csv::label"]
+    weighted = "id,weight,text\n" + "".join(f"q{place},0.{place},text {place}\n" for place in range(1, 9))
+    assert commands(examined(tmp_path / "rows.csv", weighted), tmp_path) == []
+
+
 def test_a_sheet_and_its_key_belong_together(tmp_path: Path, demele: Program) -> None:
     (tmp_path / "data.csv").write_text(CLASSES.replace("cat,,cat", "cat,dog,cat"))
     data = f"{tmp_path}/data.csv"
@@ -88,7 +95,7 @@ def test_arrays_and_archives_are_named_with_their_shapes(tmp_path: Path, demele:
     np.savez(tmp_path / "images.npz", images=np.zeros((4, 8, 8, 1), np.uint8))
     scipy.sparse.save_npz(tmp_path / "sparse.npz", scipy.sparse.random(40, 9, 0.2, format="csr", rng=rng))
     assert examined(tmp_path / "codes.npy").columns[0].holds == "float64 40 x 3"
-    assert commands(examined(tmp_path / "labels.npy"), tmp_path) == ["demele assess labels.npy LABELS"]
+    assert commands(examined(tmp_path / "labels.npy"), tmp_path) == []
     both = examined(tmp_path / "both.npz")
     assert commands(both, tmp_path) == ["demele score both.npz::codes both.npz::factors"]
     assert demele(*shlex.split(both.commands[0][1])[1:]).status == 0
