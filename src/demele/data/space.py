@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.columns import Kind
-from demele.core.errors import FormatError, InputError, InputTypeError, listed, plural, quoted
+from demele.core.errors import InputError, InputTypeError, listed, plural, quoted
 from demele.core.inputs import given_kinds
 from demele.core.outputs import write_whole
-from demele.core.reading import HALVES
+from demele.core.reading import HALVES, parsing
 from demele.core.result import Result, TableResult, about
 from demele.core.table_columns import as_column, whole_array
 from demele.report.document import Document
@@ -302,16 +302,11 @@ class FactorSpace(TableResult):
         >>> FactorSpace.from_json(space.to_json()) == space
         True
         """
-        try:
+        with parsing("factor space: expected JSON of FactorSpace.to_json"):
             data = json.loads(text)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise FormatError("factor space", f"expected JSON, got something else: {error}") from error
-        if not isinstance(data, dict) or data.get("kind") != "factor space":
-            raise FormatError("factor space", "expected what FactorSpace.to_json wrote, got other JSON")
-        try:
+            if data["kind"] != "factor space":
+                raise ValueError(f"it holds a {data['kind']}")
             return cls(data["values"], kinds=data["kinds"], period=data["period"], symmetric=data["symmetric"])
-        except KeyError as error:
-            raise FormatError("factor space", f"{error} is missing") from error
 
     def _check_period(self, name: object, period: object, argument: str) -> None:
         """Refuse a period that is no positive number, or of a factor without numbers."""

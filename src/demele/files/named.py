@@ -139,19 +139,16 @@ def read_sparse(text: str) -> Any:
     with opened_archive(path) as archive:
         names = list(members_of(archive))
         held = dict(zip(names, _loaded(archive, path, names), strict=True))
-    shape, data = held["shape"], held["data"]
-    if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-        raise FormatError(f"{what} (expected a shape of two whole numbers, got {quoted(shape.tolist())})")
-    n_rows, n_columns = (int(length) for length in shape)
-    if data.dtype.kind not in "biufc":
-        raise FormatError(f"{what} (its values are {data.dtype})")
-    for name in _POSITIONS:
-        if name in held and held[name].dtype.kind not in "iu":
-            raise FormatError(f"{what} (its {name} are {held[name].dtype}, not whole numbers)")
-    check_unpacked(path, n_columns * _BYTES_PER_CODE, stored=size)
-    if n_rows > np.iinfo(np.int64).max // max(n_columns, 1):
-        raise FormatError(f"{what} (it declares a shape of {n_rows:,} x {n_columns:,})")
+    whole = dict.fromkeys(("shape", *_POSITIONS), "iu")
+    kinds = {name: kind for name, kind in {**whole, "data": "biufc"}.items() if name in held}
+    odd = [name for name, kind in kinds.items() if held[name].dtype.kind not in kind]
     with parsing(what):
+        if odd:
+            raise ValueError(f"its {odd[0]} are {held[odd[0]].dtype}")
+        n_rows, n_columns = (int(length) for length in held["shape"])
+        check_unpacked(path, n_columns * _BYTES_PER_CODE, stored=size)
+        if min(n_rows, n_columns) < 0 or n_rows > np.iinfo(np.int64).max // max(n_columns, 1):
+            raise ValueError(f"it declares a shape of {n_rows:,} x {n_columns:,}")
         return checked_structure(scipy.sparse.load_npz(path), str(path))
 
 

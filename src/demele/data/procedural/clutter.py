@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
@@ -117,42 +117,41 @@ def words_of(base: Words, field: Whole | int) -> Words:
     return mixed(base + place * _STEP)
 
 
-def scaled(words: Words, low: int, high: int) -> Whole:
-    """Return whole numbers from ``low`` to ``high``, evenly, from random words."""
-    count = np.uint64(high - low + 1)
-    return low + (((words >> np.uint64(32)) * count) >> np.uint64(32)).astype(np.int64)
-
-
 def whole(base: Words, field: Whole | int, low: int, high: int) -> Whole:
-    """Return draws from ``low`` to ``high`` of some fields."""
-    return scaled(words_of(base, field), low, high)
+    """Return draws from ``low`` to ``high``, evenly, of some fields."""
+    half, count = words_of(base, field) >> np.uint64(32), np.uint64(high - low + 1)
+    return low + ((half * count) >> np.uint64(32)).astype(np.int64)
 
 
 # Strokes and paint ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
-    """One stroke in each of n images: ends x0, y0, x1, y1 and half widths, arrays of shape (n,), in units."""
+def covered_points(ends: Sequence[Whole], half_width: Whole, size: int) -> NDArray[np.bool_]:
+    """Return which sub-points are inside one stroke in each of n images, ends square.
 
-    ends: tuple[Whole, Whole, Whole, Whole]
-    half_width: Whole
+    Parameters
+    ----------
+    ends : x0, y0, x1, y1, arrays of shape (n,), in units
+    half_width : array of shape (n,)
+    size : int
 
-    def covers(self, size: int) -> NDArray[np.bool_]:
-        """Return which sub-points are inside, ends square: shape (n, size x 4, size x 4), rows first."""
-        x0, y0, x1, y1 = self.ends
-        across, down = x1 - x0, y1 - y0
-        squared = across**2 + down**2
-        reach = 2 * self.half_width * _roots(squared)
-        places = (2 * np.arange(size * SUBPOINTS) + 1) * (UNIT // SUBPOINTS)  # twice the place of a sub-point
-        right = (places - (x0 + x1)[:, None]).astype(np.int32)
-        below = (places - (y0 + y1)[:, None]).astype(np.int32)
-        dx, dy = across.astype(np.int32)[:, None], down.astype(np.int32)[:, None]
-        along = (right * dx)[:, None, :] + (below * dy)[:, :, None]
-        inside: NDArray[np.bool_] = np.abs(along, out=along) <= (squared + reach).astype(np.int32)[:, None, None]
-        aside = (right * dy)[:, None, :] - (below * dx)[:, :, None]
-        inside &= np.abs(aside, out=aside) <= reach.astype(np.int32)[:, None, None]
-        return inside
+    Returns
+    -------
+    array of shape (n, size x 4, size x 4), rows first
+    """
+    x0, y0, x1, y1 = ends
+    across, down = x1 - x0, y1 - y0
+    squared = across**2 + down**2
+    reach = 2 * half_width * _roots(squared)
+    places = (2 * np.arange(size * SUBPOINTS) + 1) * (UNIT // SUBPOINTS)  # twice the place of a sub-point
+    right = (places - (x0 + x1)[:, None]).astype(np.int32)
+    below = (places - (y0 + y1)[:, None]).astype(np.int32)
+    dx, dy = across.astype(np.int32)[:, None], down.astype(np.int32)[:, None]
+    along = (right * dx)[:, None, :] + (below * dy)[:, :, None]
+    inside: NDArray[np.bool_] = np.abs(along, out=along) <= (squared + reach).astype(np.int32)[:, None, None]
+    aside = (right * dy)[:, None, :] - (below * dx)[:, :, None]
+    inside &= np.abs(aside, out=aside) <= reach.astype(np.int32)[:, None, None]
+    return inside
 
 
 def _roots(squares: Whole) -> Whole:
@@ -254,8 +253,8 @@ def with_distractors(canvas: NDArray[np.int32], base: Words, level: Level, size:
         across, down = (half * COSINES[direction]) >> 14, (half * SINES[direction]) >> 14
         contrast = whole(own, field + 5, *level.contrast)
         grey = MIDDLE + np.where(whole(own, field + 4, 0, 1) == 1, -contrast, contrast)
-        stroke = Stroke((x - across, y - down, x + across, y + down), whole(own, field + 6, 28, 44) * scale)
-        canvas[rows] = painted(canvas[rows], grey, coverage(stroke.covers(size)))
+        ends, half_width = (x - across, y - down, x + across, y + down), whole(own, field + 6, 28, 44) * scale
+        canvas[rows] = painted(canvas[rows], grey, coverage(covered_points(ends, half_width, size)))
     return canvas
 
 
@@ -279,8 +278,7 @@ def drawn(base: Words, kinds: Whole, level: Level, size: int) -> NDArray[np.uint
         if rows.size:
             points = np.array([STROKES[kind][number] for kind in kinds[rows]], dtype=np.int64).reshape(-1, 2, 2)
             x, y = glyph_vertices(base[rows], level, size, points)
-            stroke = Stroke((x[:, 0], y[:, 0], x[:, 1], y[:, 1]), half_width[rows])
-            inside[rows] |= stroke.covers(size)
+            inside[rows] |= covered_points((x[:, 0], y[:, 0], x[:, 1], y[:, 1]), half_width[rows], size)
     covered = coverage(inside)
     if level.hole:
         covered[_holes(base, level, size)] = 0

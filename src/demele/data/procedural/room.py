@@ -74,11 +74,9 @@ def region_weights(size: int, shape: str, scale: float, azimuth: float, *, shade
     start, directions = camera_rays(size, azimuth)
     floor, *walls = room_hits(start, directions)
     hits = [floor, *walls, OBJECTS[shape](start, directions, UNIT * scale)]
-    distances = np.stack([hit.distance for hit in hits])
-    nearest = distances.argmin(axis=0)
-    shades = np.stack([_shade(hit.normal) if shaded else np.ones(directions.shape[1]) for hit in hits])
-    regions = np.array([FLOOR, WALLS, WALLS, OBJECT])[nearest]
-    shade = np.take_along_axis(shades, nearest[None], axis=0)[0]
+    regions = np.array([FLOOR, WALLS, WALLS, OBJECT])[np.stack([hit.distance for hit in hits]).argmin(axis=0)]
+    facing = (_nearest(*hits).normal * (LIGHT / np.linalg.norm(LIGHT))[:, None]).sum(axis=0)
+    shade = DARKEST + LIT * np.maximum(facing, 0.0) if shaded else 1.0
     weights = np.where(np.arange(3)[:, None] == regions, shade, 0.0)
     return np.asarray(weights.reshape(3, size, RAYS, size, RAYS).mean(axis=(2, 4)))
 
@@ -194,12 +192,6 @@ def _finite(distance: Floats) -> Floats:
     return np.where(np.isfinite(distance), distance, 0.0)
 
 
-def _shade(normal: Floats) -> Floats:
-    facing = (normal * (LIGHT / np.linalg.norm(LIGHT))[:, None]).sum(axis=0)
-    found: Floats = DARKEST + LIT * np.maximum(facing, 0.0)
-    return found
-
-
 FACTORS: Final = ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "azimuth")
 #: Changes whenever an image does.
 VERSION: Final = 1
@@ -284,7 +276,7 @@ class _Room(ImageSet):
         period = {name: 360.0 if name == "azimuth" else 1.0 for name in held if name not in ("scale", "shape")}
         self._colours = [_colours(n) for n in self._counts[:3]]
         self._size = size
-        self._allocate()
+        self._weights: dict[int, NDArray[np.float32]] = {}  # of the regions, by scale, shape and azimuth
         super().__init__(
             name="room",
             shape=(size, size, 3),
@@ -294,33 +286,23 @@ class _Room(ImageSet):
             licence=LICENCE,
         )
 
-    def _allocate(self) -> None:
-        """Make room for the weights; the system gives the memory when they are written."""
-        geometries = int(np.prod(self._counts[3:]))
-        self._weights = np.zeros((geometries, 3, self._size**2), dtype=np.float32)
-        self._computed = np.zeros(geometries, dtype=bool)
-
     def __getstate__(self) -> dict[str, Any]:
         """Pickle no weights: another process computes those that it needs."""
-        return {name: held for name, held in self.__dict__.items() if name not in ("_weights", "_computed")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._allocate()
+        return {**self.__dict__, "_weights": {}}
 
     def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         floor, wall, thing, *of_geometry = np.unravel_index(rows, self._counts)
         geometry = np.ravel_multi_index(tuple(of_geometry), self._counts[3:])
-        for lacking in np.unique(geometry[~self._computed[geometry]]):
+        for lacking in set(geometry.tolist()) - self._weights.keys():
             scale, shape, azimuth = np.unravel_index(lacking, self._counts[3:])
             placed = float(self._scales[scale]), float(self._azimuths[azimuth])
-            self._weights[lacking] = region_weights(self._size, SHAPES[shape], *placed).reshape(3, -1)
-            self._computed[lacking] = True
+            weights = region_weights(self._size, SHAPES[shape], *placed).reshape(3, -1)
+            self._weights[lacking] = weights.astype(np.float32)
         colours = np.stack([held[hue] for held, hue in zip(self._colours, (floor, wall, thing), strict=True)], axis=1)
         images = np.empty((len(rows), self._size**2, 3), dtype=np.uint8)
         for start in range(0, len(rows), _BLOCK):
             part = slice(start, start + _BLOCK)
-            weights, mixed = self._weights[geometry[part]], colours[part, :, :, None]
+            weights, mixed = np.stack([self._weights[one] for one in geometry[part]]), colours[part, :, :, None]
             for channel in range(3):
                 sums = weights[:, 0] * mixed[:, 0, channel]
                 sums += weights[:, 1] * mixed[:, 1, channel]
