@@ -107,7 +107,7 @@ def test_scores_off_the_scale_are_refused_with_the_row_and_a_scale(tmp_path: Pat
     found = read_scores(rubric, scale=(1, 5))
     assert (found.low, found.high, found.scores["rubric"].tolist()) == (1, 5, [1, 5, 3])
     judged = read_scores(written(tmp_path / "judged.csv", "id,score\n1,1\n2,0\n3,1\n"))
-    refuses(InputError, "human scores reach 4, given ones 1", read_human, rubric, judged)
+    refuses(InputError, "line .: score 4 is outside 0 to 1; give the scale", read_human, rubric, judged)
     for scale in ((1,), (5, 1), (0, float("inf"))):
         refuses(InputError, "scale: expected the least and the largest score", read_scores, rubric, scale=scale)
 

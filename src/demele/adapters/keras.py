@@ -317,16 +317,13 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
     # Keras' own machinery ---------------------------------------------------------------------------------------------
 
     def stateless_update_state(self, *_: Any, **__: Any) -> Any:
-        """Not supported: the rows are not in variables."""
-        raise _no_variables("stateless_update_state")
+        """Not supported, and no other stateless method is: the rows are not in variables."""
+        raise InputError(
+            "stateless methods: the metric keeps its rows in Python, not in variables; call update_state, result and "
+            "reset_state outside of compiled functions"
+        )
 
-    def stateless_result(self, *_: Any, **__: Any) -> Any:
-        """Not supported: the rows are not in variables."""
-        raise _no_variables("stateless_result")
-
-    def stateless_reset_state(self, *_: Any, **__: Any) -> Any:
-        """Not supported: the rows are not in variables."""
-        raise _no_variables("stateless_reset_state")
+    stateless_result = stateless_reset_state = stateless_update_state
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments as plain values, without the rows.
@@ -378,13 +375,6 @@ def _restored(kind: type[KerasMetric], arguments: Mapping[str, Any], accumulator
     metric = kind(**arguments)
     metric._accumulator = accumulator
     return metric
-
-
-def _no_variables(method: str) -> InputError:
-    return InputError(
-        f"{method}: the metric keeps its rows in Python, not in variables; call update_state, result and reset_state "
-        "outside of compiled functions"
-    )
 
 
 # The names of Latte ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class AccumulatorOptions(TypedDict, total=False):
 
     frame: BinEdges | None
     bound: int
-    outside: str
+    outside: Literal["raise", "clip"]
     protocol: str
     seed: int
     missing: Missing

@@ -433,9 +433,7 @@ def _strokes(ink: Floats) -> dict[str, Floats]:
         covered = _enlarge(ink[part]) >= INK_LEVEL
         skeleton = _thin(covered)
         # The length of each skeleton as a chain of steps, in subpixels
-        straight = (skeleton[:, 1:] & skeleton[:, :-1]).sum(axis=(1, 2)) + (
-            skeleton[:, :, 1:] & skeleton[:, :, :-1]
-        ).sum(axis=(1, 2))
+        straight = sum((one[:, 1:] & one[:, :-1]).sum(axis=(1, 2)) for one in (skeleton, skeleton.swapaxes(1, 2)))
         a, b, c, d = skeleton[:, :-1, :-1], skeleton[:, :-1, 1:], skeleton[:, 1:, :-1], skeleton[:, 1:, 1:]
         diagonal = ((a & d & ~b & ~c) | (b & c & ~a & ~d)).sum(axis=(1, 2))
         length[part] = np.asarray(straight + np.sqrt(2) * diagonal) / SCALE

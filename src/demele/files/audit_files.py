@@ -349,9 +349,7 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
     table = table[[ROW, *held, *([DESIGN] if DESIGN in table else [])]]
     unclear = np.zeros(len(table), dtype=bool)
     for name in held:
-        unclear |= (
-            table[name].map(lambda value: isinstance(value, str) and value.strip().casefold() == UNCLEAR).to_numpy()
-        )
+        unclear |= [isinstance(value, str) and value.strip().casefold() == UNCLEAR for value in table[name]]
     clear = table[~unclear]
     for name in held:
         gaps = np.flatnonzero(clear[name].isna())

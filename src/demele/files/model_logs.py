@@ -653,12 +653,8 @@ def _values(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_of(path: Path, task: str, sample: dict[str, Any], scorer: str) -> LoggedAnswer:
-    score, choices, target, name = (
-        sample["scores"][scorer],
-        part(sample, "choices", list),
-        sample["target"],
-        sample["id"],
-    )
+    score, target, name = sample["scores"][scorer], sample["target"], sample["id"]
+    choices = part(sample, "choices", list)
     right = right_or_wrong(score.get("value"), f"{path}: sample {quoted(name)}: {scorer}")
     targets = tuple(map(str, target if isinstance(target, list) else [target]))
     target = target[0] if isinstance(target, list) and len(target) == 1 else target

@@ -122,11 +122,11 @@ def as_classes(
     else:
         kind, classes, labels = "graded", (RIGHT, WRONG), [RIGHT] * len(first)
         said = {name: [RIGHT if one.right else WRONG for one in held] for name, held in answers.items()}
-    made, right = (
-        {name: np.array(held, dtype=object if isinstance(held[0], str) else None) for name, held in one.items()}
-        for one in (said, {"": labels})
-    )
-    return made, right[""], classes, kind
+
+    def array(values: list[Any]) -> NDArray[Any]:
+        return np.array(values, dtype=object if isinstance(values[0], str) else None)
+
+    return {name: array(held) for name, held in said.items()}, array(labels), classes, kind
 
 
 _TABLES = (".csv", ".tsv", ".parquet")
@@ -198,10 +198,7 @@ def _columns(
         found = np.array(_classes_of(text, names, np.asarray(classes)), dtype=object)
         tied = int(((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
         if tied:
-            warn(
-                f"{text}: {tied} of {len(scores)} rows have the largest score twice; the first of these classes is "
-                "taken"
-            )
+            warn(f"{text}: {tied} of {len(scores)} rows have the largest score twice; the first class is taken")
         return _Columns(ids, {path.stem: found[scores.argmax(axis=1)]}, scores)
     if not table.shape[1]:
         raise InputError(f"{text}: expected a column of classes in addition to {id_column}, got none")

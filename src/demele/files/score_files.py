@@ -203,9 +203,8 @@ def read_scores(
     rows = _by_system([(text, rows_of(text, wanted, notes)) for text in texts])
     _check_scale([row for own in rows.values() for row in own], low, high)
     tasks = [{(row.program, row.task) for row in own} for own in rows.values()]  # each program has its own names
-    several = any(len(own) > 1 for own in tasks) or len(set().union(*tasks)) > len(
-        {one for own in tasks for one, _ in own}
-    )
+    every = set().union(*tasks)
+    several = any(len(own) > 1 for own in tasks) or len(every) > len({program for program, _ in every})
     held = {name: _by_name(name, own, several, by_epoch) for name, own in rows.items()}
     kept, left_out = _common(held, notes)
     first = [held[next(iter(held))][name][0] for name in kept]
@@ -288,7 +287,7 @@ def read_human(
     rows = [row for row in rows_of(text, wanted, []) if row.human]
     if not rows:
         raise InputError(f"{text}: holds no score by people")
-    _check_scale(rows, found.low, found.high, given=max(scores.max() for scores in found.scores.values()))
+    _check_scale(rows, found.low, found.high)
     own = list(dict.fromkeys(row.system for row in rows))
     if len(systems) > 1 and "" in own:
         columns = ", ".join(f"human_{name}" for name in systems)
@@ -444,19 +443,14 @@ def _by_name(system: str, rows: Sequence[ScoredRow], several: bool, by_epoch: bo
     return {name: list(repeats.values()) for name, repeats in found.items()}
 
 
-def _check_scale(rows: Sequence[ScoredRow], low: float, high: float, given: float | None = None) -> None:
-    """Refuse scores off the scale; ``given``: these are people's, and the largest given one is so large."""
-    people = given is not None
-    for row in rows:
-        for one in row.human if people else (row.score, *row.human):
-            if one is None or low <= one <= high:
-                continue
-            values = [value for held in rows for value in (held.score, *held.human) if value is not None]
-            ends = f"`scale` {math.floor(min(values)):g},{math.ceil(max(values)):g}"
-            why = f"human scores reach {max(values):g}, given ones {given:g}; " if people else ""
-            raise InputError(
-                f"{row.place}: score {one:g} is outside {low:g} to {high:g}; {why}give the scale, such as {ends}"
-            )
+def _check_scale(rows: Sequence[ScoredRow], low: float, high: float) -> None:
+    """Refuse scores off the scale."""
+    held = [(row, one) for row in rows for one in (row.score, *row.human) if one is not None]
+    for row, one in held:
+        if not low <= one <= high:
+            ends = [math.floor(min(value for _, value in held)), math.ceil(max(value for _, value in held))]
+            told = f"score {one:g} is outside {low:g} to {high:g}; give the scale, such as `scale` {ends[0]},{ends[1]}"
+            raise InputError(f"{row.place}: {told}")
 
 
 def _common(held: Mapping[str, Mapping[str, list[ScoredRow]]], notes: list[str]) -> tuple[list[str], frozenset[str]]:

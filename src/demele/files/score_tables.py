@@ -357,10 +357,8 @@ def _langfuse(path: Path, rows: Any, picked: Any, own: Any, words: Any) -> Read:
         said = scores.get((item, True))
         human_scores = () if said is None else (said,)
         found.append(ScoredRow("", item, scores.get((item, False)), place, human=human_scores, fields=row))
-    notes = (
-        [f"{path}: {plural(several, 'score was', 'scores were')} given again later; the last counts"] if several else []
-    )
-    return found, notes, [*people, *judges, *asked]
+    note = f"{path}: {plural(several, 'score was', 'scores were')} given again later; the last counts"
+    return found, [note] if several else [], [*people, *judges, *asked]
 
 
 def _label_studio(path: Path, tasks: Any, picked: Any, own: Any, words: Any) -> Read:

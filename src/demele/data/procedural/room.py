@@ -157,24 +157,21 @@ OBJECTS: Final = {"ball": ball, "box": box, "cylinder": cylinder, "capsule": cap
 
 def _sphere(start: Floats, directions: Floats, *, height: float, radius: float) -> Hit:
     away = start - np.array([0.0, 0.0, height])[:, None]
-    distance = _first_root(
-        (directions**2).sum(axis=0), (away * directions).sum(axis=0), (away**2).sum(axis=0) - radius**2
-    )
+    distance = _first_hit(away, directions, radius)
     return Hit(distance, (away + _finite(distance) * directions) / radius)
 
 
 def _upright_side(start: Floats, directions: Floats, *, radius: float, low: float, high: float) -> Hit:
-    flat = directions[:2]
-    distance = _first_root(
-        (flat**2).sum(axis=0), (start[:2] * flat).sum(axis=0), (start[:2] ** 2).sum(axis=0) - radius**2
-    )
+    distance = _first_hit(start[:2], directions[:2], radius)
     place = start + _finite(distance) * directions
     normal = np.stack([place[0] / radius, place[1] / radius, np.zeros(place.shape[1])])
     return Hit(np.where((place[2] >= low) & (place[2] <= high), distance, np.inf), normal)
 
 
-def _first_root(square: Floats, half_linear: Floats, constant: Floats) -> Floats:
-    """Return the smaller t with square t^2 + 2 half_linear t + constant = 0; infinite where there is none."""
+def _first_hit(away: Floats, directions: Floats, radius: float) -> Floats:
+    """Return the smaller t > 0 with away + t directions as long as the radius; infinite where there is none."""
+    square, half_linear = (directions**2).sum(axis=0), (away * directions).sum(axis=0)
+    constant = (away**2).sum(axis=0) - radius**2
     inside = half_linear**2 - square * constant
     with np.errstate(divide="ignore", invalid="ignore"):
         root = (-half_linear - np.sqrt(np.maximum(inside, 0.0))) / square
