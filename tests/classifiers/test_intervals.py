@@ -28,17 +28,6 @@ def test_score_interval_of_the_thesis() -> None:
     assert_exact(high.round(2), [0.94, 0.87])
 
 
-def test_score_interval_by_hand() -> None:
-    # With z^2 = 4, 8 of 16: (1/2 + 1/8 -+ 2 sqrt(1/64 + 1/256)) / (1 + 1/4) = 1/2 -+ 0.8 sqrt(5) / 8.
-    level = 2 * float(stats.norm.cdf(2)) - 1
-    low, high = score_interval(8, 16, level=level)
-    assert_close([low, high], [0.5 - math.sqrt(5) / 10, 0.5 + math.sqrt(5) / 10], ROUNDING)
-    # No success: 0 to z^2 / (n + z^2).
-    low, high = score_interval(0, 16, level=level)
-    assert float(low) == 0.0
-    assert_close(high, 4 / 20, ROUNDING)
-
-
 def test_intervals_agree_with_scipy() -> None:
     for level in [0.8, 0.95, 0.999]:
         for n in [1, 2, 17, 200]:

@@ -26,19 +26,6 @@ def table_of(cells: Any) -> Table:
     return Table(np.diag(cells), cells.sum(axis=1), cells.sum(axis=0))
 
 
-@pytest.mark.parametrize(
-    ("measure", "value"),
-    [
-        ("macro-f1", (6 / 9 + 8 / 11) / 2),
-        ("balanced-accuracy", (3 / 4 + 4 / 6) / 2),
-        ("matthews", (3 * 4 - 1 * 2) / np.sqrt(4 * 6 * 5 * 5)),
-    ],
-)
-def test_by_hand(measure: str, value: float) -> None:
-    """True classes in rows: 3 and 1 of the first, 2 and 4 of the second."""
-    assert_close(table_of([[3, 1], [2, 4]]).value(measure), value, ROUNDING)
-
-
 def test_as_scikit_learn() -> None:
     for k in [2, 3, 7]:
         for measure in TABLE_MEASURES:

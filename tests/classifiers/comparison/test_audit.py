@@ -74,19 +74,6 @@ def test_a_complete_audit_knows_the_difference(measure: Any, of: int | None) -> 
     assert_exact(found.baseline, expected < 0)
 
 
-def test_a_complete_audit_judges_the_population_like_mcnemar() -> None:
-    # 12 disagreements, all for the candidate: a sign test has p = 2^-12; with the continuity correction, about that.
-    truth = np.zeros(60, int)
-    predictions = np.zeros((2, 60), int)
-    predictions[0, :12] = 1
-    found = by_audit(asked(truth, truth, predictions, drawn(truth, 60)))
-    assert found.candidate[0]
-    assert 0.0002 < found.p_value[0] < 0.002
-    # 5 of 5 would have p = 0.031: not enough.
-    predictions[0, 5:] = 0
-    assert not by_audit(asked(truth, truth, predictions, drawn(truth, 60))).candidate[0]
-
-
 @pytest.mark.parametrize("doubtful", [False, True])
 def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
     truth, labels, predictions = three_models(1, n=400, noise=0.3)
