@@ -24,7 +24,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Kind, as_numbers, is_text, read_factor
 from demele.core.table_columns import as_column, levels_of_floats, real_column, series_to_numpy
 from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
-from demele.outofcore.tables import ROWS_PER_READ, Span, Table, some, spans
+from demele.outofcore.tables import ArrayTable, Span, Table, spans
 from demele.runtime.dask import mapped, paired_partitions, reduced
 from demele.runtime.progress import Report
 from demele.runtime.work import ordered
@@ -292,7 +292,7 @@ class Instructions:
 # What is done with one piece ------------------------------------------------------------------------------------------
 
 
-def first_look(piece: "Span | Partition", names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
+def first_look(piece: Span, names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
     """Return what is to be seen of one piece."""
     parts = [look(codes, factors, names, kinds) for codes, factors in piece.blocks()]
     if not parts:
@@ -302,7 +302,7 @@ def first_look(piece: "Span | Partition", names: tuple[Names, Names], kinds: dic
     return replace(seen, sizes=(seen.n,))
 
 
-def counted(piece: "Span | Partition", offset: int, n: int, wanted: Instructions) -> Tally:
+def counted(piece: Span, offset: int, n: int, wanted: Instructions) -> Tally:
     """Count one piece, and keep rows of it; ``offset`` is the number of its first row, ``n`` how many it has."""
     frame = wanted.frame
     states = [empty_state(key, frame) for key in wanted.keys]
@@ -431,42 +431,17 @@ class Spans:
                 report(span.stop, self._spans[-1].stop, f"{label}, {span.stop:,} rows")
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """One computed partition of two Dask collections."""
-
-    codes: Any
-    factors: Any
-    index: int
-
-    def blocks(self) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Yield the columns of codes and factors of successive rows."""
-        codes, factors = _columns(self.codes), _columns(self.factors)
-        n, own = len(codes[0]), len(factors[0])
-        if n != own:
-            raise InputError(
-                ("codes", "factors"),
-                f"partition {self.index} holds {n} rows of codes and {own} rows of factors; row r "
-                "of both must describe the same sample",
-            )
-        for start in range(0, n, ROWS_PER_READ):
-            stop = start + ROWS_PER_READ
-            yield [some(column, start, stop) for column in codes], [some(column, start, stop) for column in factors]
-
-
-def _columns(data: Any) -> list[Any]:
-    if hasattr(data, "iloc"):
-        return [data.iloc[:, index] for index in range(data.shape[1])]
-    return list(np.asarray(data).T)
-
-
 class Partitions:
     """Rows of two Dask collections, worked on by the active scheduler."""
 
     def __init__(self, codes: object, factors: object) -> None:
         groups, columns = paired_partitions(codes, factors)
         self._groups = [(*group, index) for index, group in enumerate(groups)]
-        self.names = _names(columns[0], "z"), _names(columns[1], "v")
+        names = [
+            tuple(f"{default}{at + 1}" for at in range(own)) if isinstance(own, int) else own
+            for own, default in zip(columns, "zv", strict=True)
+        ]
+        self.names = names[0], names[1]
         self._sizes: tuple[int, ...] = ()
 
     def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
@@ -490,11 +465,18 @@ class Partitions:
 
 
 def _of_partition(function: Callable[..., Any], codes: Any, factors: Any, index: int, *arguments: Any) -> Any:
-    return function(Partition(codes, factors, index), *arguments)
+    tables = [
+        ArrayTable([data.iloc[:, at] for at in range(data.shape[1])] if hasattr(data, "iloc") else np.asarray(data), ())
+        for data in (codes, factors)
+    ]
+    n, own = (table.n for table in tables)
+    if n != own:
+        raise InputError(
+            ("codes", "factors"),
+            f"partition {index} holds {n} rows of codes and {own} rows of factors; row r of both must describe the "
+            "same sample",
+        )
+    return function(Span(tables[0], tables[1], 0, n), *arguments)
 
 
 Passes = Spans | Partitions
-
-
-def _names(columns: Names | int, default: str) -> Names:
-    return tuple(f"{default}{index + 1}" for index in range(columns)) if isinstance(columns, int) else columns

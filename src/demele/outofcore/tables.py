@@ -44,11 +44,6 @@ class ArrayTable:
         """Number of rows."""
         return len(self.columns) if isinstance(self.columns, np.ndarray) else len(self.columns[0])
 
-    @property
-    def cuts(self) -> None:
-        """Any row."""
-        return
-
     def batches(self, start: int, stop: int) -> Iterator[list[Any]]:
         """Yield the columns of successive rows."""
         for first in range(start, stop, ROWS_PER_READ):
@@ -251,7 +246,7 @@ def spans(codes: Table, factors: Table) -> list[Span]:
             f"expected the same number of rows, got {codes.n} rows of codes and {factors.n} rows of "
             "factors; row r of both must describe the same sample",
         )
-    own = [set(table.cuts) for table in (codes, factors) if table.cuts is not None]
+    own = [set(table.cuts) for table in (codes, factors) if isinstance(table, ParquetTable)]
     allowed = sorted(set.intersection(*own)) if own else [*range(0, codes.n, ROWS_PER_SPAN), codes.n]
     found, start = [], 0
     for cut in allowed[1:]:
