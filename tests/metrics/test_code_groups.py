@@ -111,9 +111,9 @@ def test_cross_fitted_groups_of_noise_score_about_zero() -> None:
 
 def test_metrics_without_a_form_are_left_out_by_name() -> None:
     assert scored(CODES, ["mig"], groups=IN_GROUPS).verdict is None
-    with pytest.raises(NotEnoughData, match="joint cells of several have not"):
+    with pytest.raises(NotEnoughData, match="no form for codes of several columns"):
         scored(CODES, ["rmig"], groups=IN_GROUPS, std=0 * CODES + 0.1)
-    with pytest.raises(NotEnoughData, match="sees columns, not groups"):
+    with pytest.raises(NotEnoughData, match="no form for codes of several columns"):
         scored(CODES, [lambda codes, factors: float(codes.sum())], groups=IN_GROUPS)
     with pytest.raises(
         NotEnoughData, match=r"looks at ties column by column.* `estimator='histogram'` or `estimator='knn'`"
@@ -240,17 +240,6 @@ def test_neighbours_of_vectors_in_loops() -> None:
         reach = np.sort(away[row][same])[k]
         terms.append(digamma(k) - digamma(same.sum()) - digamma((away[row] < reach).sum()))
     assert_close(ross_of_vectors(columns, labels, k), digamma(n) + np.mean(terms), ROUNDING)
-
-
-def test_neighbours_see_a_circle_as_one_code() -> None:
-    apart = by_neighbours(CODES, ["mig", "modularity"])
-    together = by_neighbours(CODES, ["mig", "modularity"], groups=IN_GROUPS)
-    assert apart["mig"].value < 0.6
-    assert together["mig"].value > 0.98
-    assert together["modularity"].value > 0.98
-    matrix = together["mig"].matrix
-    assert_close(matrix.loc["v"], by_neighbours(CODES, ["mig"])["mig"].matrix.loc["z3"], ROUNDING)
-    assert not [note for note in together["mig"].notes if note.code == "lower-bound"]
 
 
 def test_neighbours_of_vectors_find_gaussian_information() -> None:

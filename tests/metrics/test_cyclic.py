@@ -51,17 +51,6 @@ def test_four_quarter_turns_by_hand() -> None:
         assert bare(metric, *repeated, kinds={"turn": "cyclic:360"}) == pytest.approx(value, abs=1e-12), metric
 
 
-def test_a_cosine_explains_half_of_a_circle() -> None:
-    turn = np.arange(0.0, 360.0, 5.0)
-    factors = pd.DataFrame({"turn": turn})
-    cosine = np.cos(np.radians(turn))[:, None]
-    assert bare("sap", cosine, factors, kinds="cyclic:360") == pytest.approx(0.5)
-    assert bare("mcc", cosine, factors, kinds="cyclic:360") == pytest.approx(1.0)
-    assert bare("mcc", np.sin(np.radians(turn))[:, None] ** 3, factors, kinds="cyclic:360") == pytest.approx(
-        np.sqrt(0.9)  # sin^3 = (3 sin t - sin 3t) / 4: the first harmonic has 9 of 10 parts of its variance
-    )
-
-
 def test_bins_go_round_the_whole_circle() -> None:
     """-1, 359 and 719 degrees are one place; values of a quarter of the circle fill a quarter of the bins."""
     (factor,) = read_factors(

@@ -54,8 +54,6 @@ def test_a_straight_line_is_smooth_in_spite_of_rounding(step: float) -> None:
 
 
 def test_one_code_and_codes_that_are_named() -> None:
-    alone = demele.metrics.interpolatability(STEPS[None], STEPS[None] ** 2)
-    assert alone.smoothness.shape == (1, 1)
     codes = np.stack([STEPS, 2 * STEPS, -STEPS])[None]
     found = demele.metrics.interpolatability(codes, STEPS[None, None] ** 3, reg_dim=[2], names=["size"])
     assert found.to_frame().loc["size", "monotonicity"] == -1

@@ -89,7 +89,7 @@ def test_the_best_codes_are_chosen_on_other_rows_than_those_that_are_scored() ->
     rng = np.random.default_rng(3)
     mixed = np.column_stack([noisy(0.5, FIRST + SECOND, rng) for _ in range(300)])
     split = value("med_modularity", mixed, GRID, options={"top_k": 1}, kinds="categorical")
-    table = split_tables(rows_of(mixed, GRID), demele.bins.EqualWidth(10))[0]
+    table = split_tables(rows_of(mixed, GRID), bins=demele.bins.EqualWidth(10))[0]
     best = best_codes(table, 1, "informative")
     same_rows = value("med_modularity", mixed[:, best], GRID, kinds="categorical")
     assert len(best) == 2

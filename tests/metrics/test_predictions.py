@@ -134,21 +134,16 @@ def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
     pair = FACTORS[["kind", "place"]]
     fair = demele.probes.fairness(CODES[:, :2], pair, n_train=400, n_permutations=5, **CHEAP)
     assert fair.unfairness < 2 * np.nanmean(fair.chance) + 0.02
+    assert "no pair is shown to be above chance" in fair.sentence
+    assert fair.document().next == []
+    assert "few-shuffles" in {note.code for note in fair.notes}
     mixed = demele.probes.fairness(CODES[:, :2].sum(axis=1, keepdims=True), pair, n_train=400, **CHEAP)
     assert mixed.unfairness > fair.unfairness + 0.1
     assert np.isnan(np.diag(mixed.mean)).all()
     assert (mixed.largest >= mixed.mean)[~np.eye(2, dtype=bool)].all()
     assert len(mixed.to_frame()) == 2
-
-
-def test_independent_factors_are_not_beyond_chance_and_few_shuffles_are_told() -> None:
-    fair = demele.probes.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, n_permutations=5, **CHEAP)
-    assert "no pair is shown to be above chance" in fair.sentence
-    assert fair.document().next == []
-    assert "few-shuffles" in {note.code for note in fair.notes}
-    unasked = demele.probes.fairness(CODES[:, :2], FACTORS[["kind", "place"]], n_train=400, **CHEAP)
-    assert np.isnan(unasked.p_value_of_any)
-    assert unasked.document().next[0][1].endswith("--fairness --permutations 20")
+    assert np.isnan(mixed.p_value_of_any)
+    assert mixed.document().next[0][1].endswith("--fairness --permutations 20")
 
 
 def test_the_p_value_of_several_pairs_by_hand() -> None:
@@ -170,25 +165,17 @@ def test_pairs_that_say_the_same_do_not_make_a_p_value_small() -> None:
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    name_cases: Any = [
+    cases: Any = [
         ("downstream", {"probe": "svm"}, "probe: expected 'boosting' or 'logistic', got 'svm'"),
         ("downstream", {"sizes": ()}, "sizes: expected numbers of training rows"),
         ("downstream", {"sizes": (1,)}, "sizes: expected a whole number >= 2, got 1"),
         ("reduced_downstream", {"remove": 3}, r"fewer than there are codes \(3\)"),
         ("reduced_downstream", {"by": "chance"}, "by: expected 'importance' or 'information'"),
         ("strong_downstream", {"train_on": "two"}, "train_on: expected 'one' or 'others'"),
+        ("strong_downstream", {"codes": CODES[:40], "factors": FACTORS[:40]}, "no value of a factor has 20 rows"),
+        ("strong_downstream", {"factors": FACTORS[["kind"]]}, "at least 2 factors that vary, got 1"),
+        ("fairness", {"factors": FACTORS[["kind"]]}, "at least 2 factors that vary, got 1"),
     ]
-    for name, options, message in name_cases:
+    for name, options, message in cases:
         with pytest.raises(demele.errors.InputError, match=message):
-            getattr(demele.probes, name)(CODES, FACTORS, **options)
-
-
-def test_values_with_too_few_rows_make_no_experiment() -> None:
-    with pytest.raises(demele.errors.NotEnoughData, match="no value of a factor has 20 rows"):
-        demele.probes.strong_downstream(CODES[:40], FACTORS[:40], probe="logistic")
-
-
-@pytest.mark.parametrize("name", ["strong_downstream", "fairness"])
-def test_one_factor_is_too_few(name: str) -> None:
-    with pytest.raises(demele.errors.NotEnoughData, match="at least 2 factors that vary, got 1"):
-        getattr(demele.probes, name)(CODES, FACTORS[["kind"]])
+            getattr(demele.probes, name)(**{"codes": CODES, "factors": FACTORS, **options})

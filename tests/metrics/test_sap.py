@@ -44,18 +44,6 @@ def test_values_of_published_code_on_the_same_arrays() -> None:
         assert abs(found.value - dlib) < 0.03
 
 
-def test_noise_beside_dead_codes_scores_nothing() -> None:
-    for living, dead in [(1, 9), (1, 1), (2, 3), (1, 0)]:
-        for classes in CLASSES:
-            for protocol in demele.list_protocols():
-                codes, factor = arrays(classes, living, dead)
-                codes[:, living:] = 7.5
-                found = demele.evaluate(codes, demele.Factors(factor, kinds="categorical"), "sap", protocol=protocol)[
-                    "sap"
-                ]
-                assert abs(found.value) < 0.05
-
-
 def test_a_dead_code_is_the_guess_of_the_majority_of_the_training_rows() -> None:
     codes, factor = arrays("skewed", 1, 1)
     labels = np.array(["rare", "usual", "odd"])[[1, 0, 2]][factor]

@@ -11,8 +11,6 @@ from scipy.stats import spearmanr
 
 import demele
 from demele.metrics.standalone.unsupervised import (
-    gaussian_total_correlation,
-    gaussian_wasserstein_correlation,
     relative_strength,
 )
 from tests.refusals import refuses
@@ -21,15 +19,6 @@ from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 #: Two uncorrelated signs, and a mixture of them with correlation 0.6.
 SIGNS = np.array([(a, b) for a in (-1.0, 1.0) for b in (-1.0, 1.0)] * 50)
 CORRELATED = np.column_stack([SIGNS[:, 0], 0.6 * SIGNS[:, 0] + 0.8 * SIGNS[:, 1]])
-
-
-@pytest.mark.parametrize(("variances", "r"), [((1.0, 1.0), 0.6), ((4.0, 0.25), -0.3), ((2.0, 3.0), 0.0)])
-def test_two_codes_by_hand(variances: tuple[float, float], r: float) -> None:
-    a, b = variances
-    covariance = np.array([[a, r * math.sqrt(a * b)], [r * math.sqrt(a * b), b]])
-    expected = 2 * (a + b) - 2 * math.sqrt(a * a + b * b + 2 * a * b * math.sqrt(1 - r * r))
-    assert_close(gaussian_wasserstein_correlation(covariance), expected, ROUNDING)
-    assert_close(gaussian_total_correlation(np.array([[1, r], [r, 1]])), -0.5 * math.log(1 - r * r), ROUNDING)
 
 
 def test_a_result_by_hand() -> None:

@@ -50,15 +50,6 @@ _FUNCTIONS = _by_other_name(
     ("probes.udr([codes_a, codes_b, ...])", "udr"),
     ("metrics.interpolatability(codes, attributes)", "smoothness monotonicity liad_interpolatability_bundle"),
 )
-#: The same on the command line, by the name of the function; what takes traversals is in Python alone.
-_COMMANDS = {
-    "unsupervised_scores": "demele score --unsupervised",
-    "udr": "demele probe udr",
-    "downstream": "demele probe downstream",
-    "reduced_downstream": "demele probe downstream --task without-best",
-    "strong_downstream": "demele probe downstream --task new-values",
-    "fairness": "demele probe downstream --task fairness",
-}
 #: What the libraries put around a name.
 _AROUND = re.compile(r"^(compute_|metric_)*|(_sklearn|_validation|_train|_test|_score|_metric)*$")
 
@@ -78,10 +69,7 @@ def elsewhere(name: str) -> str:
     """
     plain = _AROUND.sub("", name.strip().lower().replace("-", "_").replace(" ", "_"))
     if plain in _FUNCTIONS:
-        call = _FUNCTIONS[plain]
-        command = _COMMANDS.get(call.partition("(")[0].rpartition(".")[2])
-        beside = f", and a command, {command}" if command else ""
-        return f"; it is a function of its own in Python, demele.{call}{beside}"
+        return f"; it is a function of its own, demele.{_FUNCTIONS[plain]}"
     return f"; did you mean {_MEANT[plain]}?" if plain in _MEANT else ""
 
 

@@ -17,7 +17,6 @@ from demele.core.columns import Factor
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_data import CodeGroups, read_code_groups
 from demele.core.inputs import Codes
-from demele.core.seeds import rng_for
 from demele.core.uncertainty import Note, Severity
 from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import Binning
@@ -35,7 +34,14 @@ from demele.estimation.univariate import unit_vectors
 from demele.metrics.data import Data, TableSettings, folds
 from demele.metrics.guards import ASK
 from demele.metrics.metric import Metric
-from demele.metrics.source import Draw, InMemory, Subject, constant_codes_note, nearest_neighbours_of_groups
+from demele.metrics.source import (
+    Draw,
+    InMemory,
+    Subject,
+    bootstrap_weights,
+    constant_codes_note,
+    nearest_neighbours_of_groups,
+)
 from demele.runtime.work import one_thread
 
 # Several columns as one code ------------------------------------------------------------------------------------------
@@ -67,12 +73,10 @@ def joint_rows(rows: BinnedRows, groups: Sequence[Sequence[int]], skipped: Itera
     >>> joint_rows(rows, [(0, 1)]).codes.tolist()
     [[0, 1, 2]]
     """
-    skipped = set(skipped)
     cells = np.zeros((len(groups), rows.n), dtype=np.intp)
     sizes = np.ones(len(groups), dtype=np.intp)
-    for place, columns in enumerate(groups):
-        if place in skipped:
-            continue
+    for place in sorted({*range(len(groups))} - {*skipped}):
+        columns = groups[place]
         if len(columns) == 1:
             cells[place], sizes[place] = rows.codes[columns[0]], rows.code_bins[columns[0]]
             continue
@@ -98,30 +102,21 @@ def held_out_losses(columns: Floats, labels: Rows, n_classes: int, folds: Iterab
     folds : iterable of (training rows, test rows)
         Each row is in the test rows of one.
     """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     losses = np.zeros(len(labels))
     for train, test in folds:
-        present = np.unique(labels[train])
+        present, sizes = np.unique(labels[train], return_counts=True)
         likely = np.zeros((len(test), n_classes))
-        if len(present) == 1:
-            likely[:, present] = 1.0
-        else:
-            fitted = _boosted(labels[train]).fit(columns[train], labels[train])
-            likely[:, fitted.classes_] = fitted.predict_proba(columns[test])
+        likely[:, present] = 1.0  # of a single class
+        if len(present) > 1:
+            few = sizes.min() < 2 or len(train) < 20 * len(sizes)  # a tenth of the rows must hold every class
+            stages = {"max_iter": FEW_STAGES, "early_stopping": False} if few else {"early_stopping": True}
+            trees = HistGradientBoostingClassifier(**{**BOOSTED, **stages}, random_state=0)
+            likely[:, present] = trees.fit(columns[train], labels[train]).predict_proba(columns[test])
         own = likely[np.arange(len(test)), labels[test]]
         losses[test] = -np.log((len(train) * own + 1.0) / (len(train) + n_classes))
     return losses
-
-
-def _boosted(labels: Rows) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    sizes = np.bincount(labels)
-    sizes = sizes[sizes > 0]
-    if sizes.min() < 2 or len(labels) < 20 * len(sizes):  # a tenth of the rows must hold every class
-        return HistGradientBoostingClassifier(
-            **{**BOOSTED, "max_iter": FEW_STAGES}, early_stopping=False, random_state=0
-        )
-    return HistGradientBoostingClassifier(**BOOSTED, early_stopping=True, random_state=0)
 
 
 # Correlations ---------------------------------------------------------------------------------------------------------
@@ -145,15 +140,20 @@ def multiple_correlation(columns: Floats, factor: Factor, *, ranks: bool = False
         Of mid-ranks, column by column.
     """
     known = factor.annotated()
-    own, values = columns[known], factor.values[known]
-    basis = Basis.of(mid_ranks(own) if ranks else own) if len(own) > 1 else None
-    if basis is None or not basis.rank:
+    values, basis = factor.values[known], _basis(columns[known], ranks)
+    if basis is None:
         return 0.0
     if factor.categorical:
         return largest_with_classes(basis, values, len(factor.levels))
     if factor.cyclic:
         return float(canonical_correlations(basis, Basis.of(factor.coordinates[known]))[0])
     return float(np.sqrt(share_beyond_chance(basis, mid_ranks(values[:, None])[:, 0] if ranks else values)))
+
+
+def _basis(columns: Floats, ranks: bool) -> Basis | None:
+    """Return the directions of columns, or of their ranks; None where nothing varies."""
+    basis = Basis.of(mid_ranks(columns) if ranks else columns) if len(columns) > 1 else None
+    return basis if basis is not None and basis.rank else None
 
 
 def share_beyond_chance(basis: Basis, values: Floats) -> float:
@@ -169,18 +169,17 @@ def best_direction(columns: Floats, factor: Factor, *, ranks: bool = False) -> F
 
     Of ranks, the weights of mid-ranks.
     """
-    known = factor.annotated()
-    own, values = columns[known], factor.values[known]
-    basis = Basis.of(mid_ranks(own) if ranks else own) if len(own) > 1 else None
-    if basis is None or not basis.rank:
-        return np.zeros(columns.shape[1])
+    known, nothing = factor.annotated(), np.zeros(columns.shape[1])
+    values, basis = factor.values[known], _basis(columns[known], ranks)
+    if basis is None:
+        return nothing
     if factor.kind != "continuous":
         classes = (values[:, None] == np.arange(len(factor.levels))).astype(np.float64)
         beside = Basis.of(factor.coordinates[known] if factor.cyclic else classes)
-        return canonical(basis, beside)[1][:, 0] if beside.rank else np.zeros(columns.shape[1])
+        return canonical(basis, beside)[1][:, 0] if beside.rank else nothing
     numbers = np.asarray(values, dtype=np.float64)[:, None]
     unit, varies = unit_vectors(mid_ranks(numbers) if ranks else numbers, 1e-24)
-    return basis.directions @ basis.with_columns(unit)[:, 0] if varies[0] else np.zeros(columns.shape[1])
+    return basis.directions @ basis.with_columns(unit)[:, 0] if varies[0] else nothing
 
 
 # Distances ------------------------------------------------------------------------------------------------------------
@@ -220,12 +219,10 @@ def vector_robustness(
         known = labels[:, factor] >= 0
         own, values = columns[known], labels[known, factor]
         overall = _distance(own, of_all) if len(own) else 0.0
-        if not overall > 0:
-            continue
         held, sizes = np.unique(values, return_counts=True)
         within = np.array([_distance(own[values == value], quantile) for value in held])
         weights = sizes / sizes.sum() if value_weights == "frequency" else np.full(len(held), 1.0 / len(held))
-        robust[factor] = 1.0 - float(within @ weights) / overall
+        robust[factor] = 1.0 - float(within @ weights) / overall if overall > 0 else np.nan
     return robust, largest / float(np.sqrt(max((columns.std(axis=0) > 0).sum(), 1)))
 
 
@@ -325,8 +322,6 @@ class Grouped(InMemory):
         whole = source.data.codes
         codes = Codes(np.asarray(whole.values[:, chosen]), groups.names, whole.low[chosen], whole.high[chosen])
         self._of_groups = replace(of_columns, codes=codes, notes=of_columns.notes + _size_notes(groups), arguments=said)
-        self._uncounted: dict[Binning, tuple[int, ...]] = {}
-        self._losses: dict[Binning, Floats] = {}
 
     def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
         """Return the input of a metric that knows groups: a table of counts, or rows with groups."""
@@ -337,20 +332,10 @@ class Grouped(InMemory):
 
     def no_state_for(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
         """Return why a metric has no form for codes in groups."""
+        reason = "has no form for codes of several columns; score it without groups"
         if "table" in metric.states and options.get("estimator") == "robust":
-            reason = (
-                "looks at ties column by column, and ranks of several columns have no order: it needs "
-                "`estimator='histogram'` or `estimator='knn'`"
-            )
-        elif metric.soft:
-            reason = (
-                "spreads rows by standard deviations of columns, which joint cells of several have not; score it "
-                "without groups"
-            )
-        elif metric.states == ("arrays",):
-            reason = "is a function of two arrays, which sees columns, not groups of them; score it without groups"
-        else:
-            reason = "has no form for codes of several columns"
+            reason = "looks at ties column by column, and ranks of several columns have no order"
+            reason += ": it needs `estimator='histogram'` or `estimator='knn'`"
         return NotEnoughData("groups", f"{metric.name} {reason}")
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
@@ -386,16 +371,17 @@ class Grouped(InMemory):
 
     def uncounted(self, binning: Binning) -> tuple[int, ...]:
         """Return the groups whose joint cells are too many for the rows; decided once, on all rows."""
-        if binning not in self._uncounted:
+        if ("uncounted", binning) not in self._memo:
             rows = _binned(self.data, binning)
             bins = np.array([np.count_nonzero(np.bincount(column)) for column in rows.codes], dtype=np.float64)
             fewest = min(factor.n_annotated for factor in self.data.factors.columns)
             room = MAX_ENTRIES / (self.groups.n * max(int(rows.factor_bins.sum()), 1))
             most = min(fewest / ROWS_PER_CELL, room)
-            self._uncounted[binning] = tuple(
+            self._memo["uncounted", binning] = tuple(
                 place for place in self.groups.joint if float(np.prod(bins[list(self.groups.columns[place])])) > most
             )
-        return self._uncounted[binning]
+        found: tuple[int, ...] = self._memo["uncounted", binning]
+        return found
 
     def _binned(self, data: Data, binning: Binning) -> BinnedRows:
         return joint_rows(_binned(data, binning), self.groups.columns, self.uncounted(binning))
@@ -409,71 +395,18 @@ class Grouped(InMemory):
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
         if settings.estimator == "knn":
             return replace(nearest_neighbours_of_groups(data, settings, pairs=pairs), code_range=self._widest(data))
-        rows = self._binned(data, settings.binning)
-        losses = self._lost(data, settings) if self.uncounted(settings.binning) else None
-        return self._table_of(rows, losses, settings, PackedRows(rows, factor_pairs=pairs).count(), data)
+        packed = PackedRows(self._binned(data, settings.binning), factor_pairs=pairs)
+        return self._table_of(packed, self._lost(data, settings), settings, data)
 
     def _table_of(
-        self,
-        rows: BinnedRows,
-        losses: Floats | None,
-        settings: TableSettings,
-        counts: JointCounts,
-        data: Data,
-        weights: Floats | None = None,
+        self, packed: PackedRows, losses: Floats, settings: TableSettings, data: Data, weights: Floats | None = None
     ) -> InformationTable:
-        """Turn counts, and losses of what is not counted, into a table; the range of a group is its widest column's."""
-        table = replace(self.information(counts, settings.correction), code_range=self._widest(data))
-        return table if losses is None else self._bounded(table, settings.binning, rows, losses, weights)
-
-    def _widest(self, data: Data) -> Floats:
-        """Return the range of each group: that of its widest column."""
-        spans = data.codes.high - data.codes.low
-        return np.array([spans[list(columns)].max() for columns in self.groups.columns])
-
-    def tables(
-        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
-    ) -> Iterator[InformationTable]:
-        """Yield tables as of columns; trees are not fitted to resamples: the losses of their rows are weighted."""
-        if draw != "resamples" or not settings.resamples_by_weight:
-            yield from super().tables(settings, draw, n_draws, seed, pairs=pairs)
-            return
-        rows = self._binned(self.data, settings.binning)
-        losses = self._lost(self.data, settings) if self.uncounted(settings.binning) else None
-        packed = PackedRows(rows, factor_pairs=pairs)
-        for index in range(n_draws):
-            drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)
-            weights = np.bincount(drawn, minlength=self.data.n).astype(np.float64)
-            yield self._table_of(rows, losses, settings, packed.count(weights), self.data, weights)
-
-    def _lost(self, data: Data, settings: TableSettings) -> Floats:
-        """Return losses of unseen rows, (uncounted groups, n_factors, n_samples), nats; those of all rows are kept."""
-        if data is self.data and settings.binning in self._losses:
-            return self._losses[settings.binning]
-        rows, dense = _binned(data, settings.binning), data.codes.dense()
-        places = self.uncounted(settings.binning)
-        losses = np.zeros((len(places), data.factors.m, data.n))
-        with one_thread("sklearn.ensemble"):
-            for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
-                known = np.flatnonzero(labels < n_bins)
-                for index, place in enumerate(places):
-                    own = dense[known][:, list(self.groups.columns[place])]
-                    parts = folds(len(known), FOLDS)
-                    losses[index, factor, known] = held_out_losses(own, labels[known], int(n_bins), parts)
-        if data is self.data:
-            self._losses[settings.binning] = losses
-        return losses
-
-    def _bounded(
-        self,
-        table: InformationTable,
-        binning: Binning,
-        rows: BinnedRows,
-        losses: Floats,
-        weights: Floats | None = None,
-    ) -> InformationTable:
-        """Put the bounds into a table: entropy of the factor minus the mean loss, at least 0."""
-        places = list(self.uncounted(binning))
+        """Turn counts into a table, in which bounds stand for what is not counted: entropy minus mean loss."""
+        table = self.information(packed.count(weights), settings.correction)
+        table = replace(table, code_range=self._widest(data))
+        places, rows = list(self.uncounted(settings.binning)), packed.rows
+        if not places:
+            return table
         information = table.information.copy()
         statistic, freedom = (None if part is None else part.copy() for part in (table.statistic, table.freedom))
         for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
@@ -487,6 +420,44 @@ class Grouped(InMemory):
         return replace(
             table, information=information, joint_entropy=None, statistic=statistic, freedom=freedom, counts=None
         )
+
+    def _widest(self, data: Data) -> Floats:
+        """Return the range of each group: that of its widest column."""
+        spans = data.codes.high - data.codes.low
+        return np.array([spans[list(columns)].max() for columns in self.groups.columns])
+
+    def tables(
+        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
+    ) -> Iterator[InformationTable]:
+        """Yield tables as of columns; trees are not fitted to resamples: the losses of their rows are weighted."""
+        if draw != "resamples" or not settings.resamples_by_weight:
+            yield from super().tables(settings, draw, n_draws, seed, pairs=pairs)
+            return
+        packed = PackedRows(self._binned(self.data, settings.binning), factor_pairs=pairs)
+        losses = self._lost(self.data, settings)
+        for index in range(n_draws):
+            yield self._table_of(packed, losses, settings, self.data, bootstrap_weights(self.data.n, seed, index))
+
+    def _lost(self, data: Data, settings: TableSettings) -> Floats:
+        """Return losses of unseen rows, (uncounted groups, n_factors, n_samples), nats; those of all rows are kept."""
+        places = self.uncounted(settings.binning)
+        if not places:
+            return np.zeros((0, data.factors.m, data.n))
+        kept = self._memo if data is self.data else {}
+        if ("losses", settings.binning) in kept:
+            found: Floats = kept["losses", settings.binning]
+            return found
+        rows, dense = _binned(data, settings.binning), data.codes.dense()
+        losses = np.zeros((len(places), data.factors.m, data.n))
+        with one_thread("sklearn.ensemble"):
+            for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
+                known = np.flatnonzero(labels < n_bins)
+                for index, place in enumerate(places):
+                    own = dense[known][:, list(self.groups.columns[place])]
+                    parts = folds(len(known), FOLDS)
+                    losses[index, factor, known] = held_out_losses(own, labels[known], int(n_bins), parts)
+        kept["losses", settings.binning] = losses
+        return losses
 
 
 def _binned(data: Data, binning: Binning) -> BinnedRows:

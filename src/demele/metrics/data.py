@@ -156,6 +156,13 @@ class Data:
             return values
         return np.stack([values[list(columns)].sum(axis=0) for columns in self.groups.columns])
 
+    def by_code(self, of_columns: Floats, of_group: Callable[[list[int]], Any]) -> Floats:
+        """Return values of columns, (n_columns, ...), as those of codes; those of several columns are looked up."""
+        if self.groups is None:
+            return of_columns
+        columns = map(list, self.groups.columns)
+        return np.array([of_columns[own[0]] if len(own) == 1 else of_group(own) for own in columns])
+
     def columns_of(self, codes: Sequence[int]) -> list[int]:
         """Return the columns of some codes: of groups, all of theirs."""
         if self.groups is None:

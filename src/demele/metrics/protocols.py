@@ -11,7 +11,7 @@ from demele.core.kinds import suggestion
 from demele.estimation.discretise import EqualFrequency
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """Settings that differ from the defaults, by group of metrics.
 
@@ -30,11 +30,6 @@ class Protocol:
         return bibtex_of(self.references)
 
 
-def _protocol(name: str, summary: str, source: str, references: str, options: dict[str, dict[str, Any]]) -> Protocol:
-    frozen = MappingProxyType({group: MappingProxyType(own) for group, own in options.items()})
-    return Protocol(name=name, summary=summary, source=source, references=tuple(references.split()), options=frozen)
-
-
 DEFAULT_PROTOCOL = "review2022"
 _STUDY_ROWS = {"n_train": 10_000, "n_test": 5_000}
 _QUANTILE_HISTOGRAM = {"estimator": "histogram", "bins": EqualFrequency(10), "correction": "miller-madow"}
@@ -43,19 +38,19 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
         item.name: item
         for item in (
-            _protocol(
+            Protocol(
                 "review2022",
                 "10 equal-width bins (3 for Z-max variance), plug-in information, forests of 10 trees, groups of 200",
                 "Carbonneau et al. 2022; Boilard 2022",
-                "carbonneau2022measuring boilard2022interpretation",
+                ("carbonneau2022measuring", "boilard2022interpretation"),
                 {},
             ),
-            _protocol(
+            Protocol(
                 "dlib2019",
                 "disentanglement_lib's code under the large study's settings: 20 equal-width bins, boosted trees, raw "
                 "units, unscaled accuracies",
                 "Locatello et al. 2019, settings of disentanglement_lib",
-                "locatello2019challenging",
+                ("locatello2019challenging",),
                 {
                     "information": {"bins": 20},
                     "dci_boosting": {
@@ -101,21 +96,21 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                     },
                 },
             ),
-            _protocol(
+            Protocol(
                 "latte",
                 "nearest-neighbour information as scikit-learn computes it, SAP of raw codes on the training rows",
                 "Watcharasupat & Lerch 2021; Watcharasupat et al. 2022 (Latte)",
-                "watcharasupat2021evaluation watcharasupat2022latte",
+                ("watcharasupat2021evaluation", "watcharasupat2022latte"),
                 {
                     "information": {"estimator": "knn"},
                     "sap": {"units": "raw", "penalty": 1.0, "score_on": "training"},
                 },
             ),
-            _protocol(
+            Protocol(
                 "robust",
                 "exact nearest neighbours on ranks, ties respected, quantiles for extremes: what we would defend",
                 "Ross 2014; Kraskov et al. 2004; Linfoot 1957",
-                "ross2014mutual kraskov2004estimating linfoot1957informational",
+                ("ross2014mutual", "kraskov2004estimating", "linfoot1957informational"),
                 {
                     "information": {"estimator": "robust"},
                     # these compare informations on different factors, which have no common unit otherwise
@@ -130,18 +125,18 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                     "irs": {"bins": EqualFrequency(10), "quantile": 0.95},
                 },
             ),
-            _protocol(
+            Protocol(
                 "mcc2020",
                 "MCC as published: the mean over min(codes, factors), so that factors without a code do not count",
                 "Hyvarinen & Morioka 2016; Khemakhem et al. 2020",
-                "hyvarinen2016unsupervised khemakhem2020ice",
+                ("hyvarinen2016unsupervised", "khemakhem2020ice"),
                 {"mcc": {"average": "matched"}, "mcc_rank": {"average": "matched"}},
             ),
-            _protocol(
+            Protocol(
                 "infomec2023",
                 "InfoMEC as published for continuous codes: nearest neighbours, codes by their range, training rows",
                 "Hsu et al. 2023",
-                "hsu2023disentanglement",
+                ("hsu2023disentanglement",),
                 {
                     "infom": {"estimator": "knn", "n_neighbors": 10, "active": "range"},
                     "infoc": {"estimator": "knn", "n_neighbors": 10, "active": "range"},
@@ -153,18 +148,18 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                     },
                 },
             ),
-            _protocol(
+            Protocol(
                 "med2022",
                 "MED as published: 20 equal-width bins, and every code counts",
                 "Cao et al. 2022",
-                "cao2022empirical",
+                ("cao2022empirical",),
                 {name: {"bins": 20, "active": "all"} for name in ("med_modularity", "med_compactness")},
             ),
-            _protocol(
+            Protocol(
                 "dcies2023",
                 "explicitness of DCI-ES by forests of growing depth, and 1 - 1/K as the loss of knowing nothing",
                 "Eastwood et al. 2023",
-                "eastwood2023dcies",
+                ("eastwood2023dcies",),
                 {"capacity_explicitness": {"probe": "forest", "baseline": "uniform"}},
             ),
         )

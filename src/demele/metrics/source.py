@@ -127,9 +127,13 @@ class Subject:
 
     def evaluation(self, scores: Iterable[Score], protocol: str, *, name: str = "codes", **more: Any) -> Evaluation:
         """Return the evaluation that these scores make, with what is to be said of the columns."""
-        about = {"n": self.n, "code_names": self.codes.names, "factors": self.summaries(), "notes": self.notes}
-        made: dict[str, Any] = {"protocol": protocol, "name": name, "version": __version__, **about, **more}
-        return Evaluation(scores=tuple(scores), **made)
+        about: dict[str, Any] = {
+            "n": self.n,
+            "code_names": self.codes.names,
+            "factors": self.summaries(),
+            "notes": self.notes,
+        } | more
+        return Evaluation(scores=tuple(scores), protocol=protocol, name=name, version=__version__, **about)
 
 
 def incomplete_note(factor: Factor, n: int) -> Note:
@@ -379,8 +383,7 @@ class InMemory(Source):
         packed = self._packed(settings.binning, pairs=pairs)
         block: list[JointCounts] = []
         for index in range(n_draws):
-            drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)
-            block.append(packed.count(np.bincount(drawn, minlength=self.data.n).astype(np.float64)))
+            block.append(packed.count(bootstrap_weights(self.data.n, seed, index)))
             entries = (len(block) + 1) * sum(table.size for table in block[0].tables)
             if entries > BLOCK_ENTRIES or index == n_draws - 1:
                 yield JointCounts.stacked(block)
@@ -398,6 +401,11 @@ class InMemory(Source):
             self._memo["finding"] = dependence(self.data.codes.values, factors)
         found: Finding = self._memo["finding"]
         return found
+
+
+def bootstrap_weights(n: int, seed: int, index: int) -> Floats:
+    """Return how often each row is in one resample with replacement."""
+    return np.bincount(rng_for(seed, "bootstrap", index).integers(0, n, n), minlength=n).astype(np.float64)
 
 
 def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:

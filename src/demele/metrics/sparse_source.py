@@ -91,14 +91,10 @@ class FactorLevels:
 
     labels: NDArray[Any]
     n_levels: int
-    complete: bool
+    #: Numbers that occur among the labels.
+    width: int
     #: Rows of each level.
     totals: NDArray[np.float64]
-
-    @property
-    def width(self) -> int:
-        """Numbers that occur among the labels."""
-        return self.n_levels + (not self.complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +114,7 @@ def factor_levels(factors: Factors, binning: Binning) -> list[FactorLevels]:
         n_levels = len(factor.levels) if own_bins is None else own_bins.n_bins
         labels = bin_factor(factor, own_bins).astype(np.min_scalar_type(n_levels))
         totals = np.bincount(labels, minlength=n_levels)[:n_levels].astype(np.float64)
-        found.append(FactorLevels(labels, n_levels, factor.complete, totals))
+        found.append(FactorLevels(labels, n_levels, n_levels + (not factor.complete), totals))
     return found
 
 
@@ -127,14 +123,12 @@ def nonzero_bins(codes: SparseCodes, binning: Binning) -> list[ColumnBins | None
     found: list[ColumnBins | None] = []
     empty = np.empty(0)
     for code, filled in enumerate(codes.n_nonzeros):
-        if not filled:
-            found.append(None)
-            continue
         values = codes.column(code)[1] if binning.needs_values else empty
         try:
-            found.append(binning.column_bins(values, float(codes.low[code]), float(codes.high[code])))
+            own = binning.column_bins(values, float(codes.low[code]), float(codes.high[code])) if filled else None
         except InputError as error:
             raise InputError("codes", f"non-zeros of {codes.names[code]!r}: {error}") from error
+        found.append(own)
     return found
 
 
@@ -163,12 +157,9 @@ def blocks(
     widths = [1 if own is None else own.n_bins for own in bins]
     widest = int(np.argmax(widths))
     if (widths[widest] + 1) * per_bin > MAX_CELLS_OF_CODE:
-        raise InputError(
-            "factors",
-            f"{widths[widest] + 1:,} bins of code {codes.names[widest]!r} and {per_bin:,} values of the "
-            f"factors make tables too large (at most {MAX_CELLS_OF_CODE:,} cells for a code); use fewer bins, or "
-            "leave out the factor with most values",
-        )
+        sizes = f"{widths[widest] + 1:,} bins of code {codes.names[widest]!r} and {per_bin:,} values of the factors"
+        problem = f"{sizes} make tables too large (at most {MAX_CELLS_OF_CODE:,} cells for a code)"
+        raise InputError("factors", f"{problem}; use fewer bins, or leave out the factor with most values")
     found: list[Block] = []
     first, width, held = 0, 0, 0
     for code, (own, filled) in enumerate(zip(widths, codes.n_nonzeros, strict=True)):
@@ -213,11 +204,8 @@ def count_block(
             cells[place] = cut(codes.values[own], own_bins) + (code - block.first) * width
     alone = _with_zero(np.bincount(cells, minlength=size * width).reshape(size, width), np.array(float(codes.n)))
     tables = []
-    scaled: dict[int, NDArray[np.intp]] = {}
     for factor in levels:
-        if factor.width not in scaled:
-            scaled[factor.width] = cells * factor.width
-        counts = np.bincount(scaled[factor.width] + factor.labels[rows], minlength=size * width * factor.width)
+        counts = np.bincount(cells * factor.width + factor.labels[rows], minlength=size * width * factor.width)
         counts = counts.reshape(size, width, factor.width)[:, :, : factor.n_levels]
         tables.append(_with_zero(counts, factor.totals))
     n_bins = number_of_bins(codes, bins)[block.first : block.last]
@@ -252,24 +240,19 @@ def squared_correlation_block(codes: SparseCodes, factors: Sequence[Factor], blo
     scale = np.maximum(codes.high, -codes.low)[block.first : block.last]
     # as shares of the largest size, so that squares stay within the range of floats
     values = codes.values[own].astype(np.float64) / scale[column]
-    # shared by all factors that are annotated on all rows
-    moments: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None = None
+
+    def moments(factor: Factor) -> tuple[Floats, Floats, Floats]:
+        weights = factor.annotated().astype(np.float64)[rows]
+        mean = np.bincount(column, values * weights, size) / factor.n_annotated
+        deviation, zeros = values - mean[column], factor.n_annotated - np.bincount(column, weights, size)
+        spread = np.bincount(column, np.square(deviation) * weights, size) + zeros * np.square(mean)
+        return mean, deviation, np.asarray(spread, dtype=np.float64)
+
+    of_complete = next((moments(factor) for factor in factors if factor.complete), None)
     found = np.zeros((size, len(factors)))
     for index, factor in enumerate(factors):
         centred, height = _centred(factor)
-        weights = None if factor.complete else factor.annotated().astype(np.float64)[rows]
-        if moments is None or weights is not None:
-            held = np.bincount(column, weights, minlength=size).astype(np.float64)
-            mean = np.bincount(column, values if weights is None else values * weights, size) / factor.n_annotated
-            deviation = values - mean[column]
-            squares = np.square(deviation) if weights is None else np.square(deviation) * weights
-            spread = np.bincount(column, squares, size) + (factor.n_annotated - held) * np.square(mean)
-            own_moments = mean, deviation, spread
-            if weights is None:
-                moments = own_moments
-        else:
-            own_moments = moments
-        mean, deviation, spread = own_moments
+        mean, deviation, spread = of_complete if of_complete is not None and factor.complete else moments(factor)
         at_nonzeros = centred[rows]
         # of the zeros: their codes are all -mean away from the mean. A running sum adds up as bincount does, so that a
         # code without zeros has exactly none.
@@ -322,9 +305,7 @@ class Screened(InMemory):
 
     name = "the sparse codes that inform most"
 
-    def __init__(self, subject: Subject, chosen: NDArray[np.intp]) -> None:
-        super().__init__(subject)
-        self.chosen = chosen
+    chosen: NDArray[np.intp]
 
     def finding(self, options: object = None) -> Finding | None:
         """Say nothing: see :meth:`SparseRows.finding`."""
@@ -384,9 +365,8 @@ class SparseRows(Source):
             return own, table, entropy(alone, self.correction), squared_correlation_block(codes, continuous, block)
 
         parts = blocks(codes, bins, levels)
-        shape = codes.d, factors.m
-        information, joint, statistic, freedom = np.empty(shape), np.empty(shape), np.zeros(shape), np.zeros(shape)
-        code_entropy, squares, factor_entropy = np.empty(codes.d), np.full(shape, np.nan), np.empty(factors.m)
+        information, joint, statistic, freedom = np.zeros((4, codes.d, factors.m))
+        squares, code_entropy, factor_entropy = np.full_like(joint, np.nan), np.empty(codes.d), np.empty(factors.m)
         with parallel_config(backend="threading"):  # NumPy lets go of the interpreter, and the codes are not copied
             for count, (own, table, alone, squared) in enumerate(completed(counted, parts, n_jobs=self._n_jobs)):
                 if report is not None:
@@ -457,7 +437,9 @@ class SparseRows(Source):
             if index not in alive
         )
         note = self._note(chosen, len(rows))
-        return Screened(Subject(codes.dense(chosen, rows), sampled, alive, (*lost, note)), chosen)
+        made = Screened(Subject(codes.dense(chosen, rows), sampled, alive, (*lost, note)))
+        made.chosen = chosen
+        return made
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding:
         """Look for anything that the codes tell of the factors, among those that inform most."""
@@ -467,18 +449,16 @@ class SparseRows(Source):
 
     def _note(self, chosen: NDArray[np.intp], n_rows: int) -> Note:
         codes, information = self.codes, self.counted.information.information
-        others = np.ones(codes.d, dtype=bool)
-        others[chosen] = False
-        text = f"fitted on {len(chosen):,} of {codes.d:,} codes"
-        if others.any():
-            text += " (those that inform most on each factor in turn)"
-        text += f" and {n_rows:,} of {codes.n:,} rows"
-        if others.any():
+        which, rest = "", ""
+        if len(chosen) < codes.d:
+            which = " (those that inform most on each factor in turn)"
+            others = np.delete(np.arange(codes.d), chosen)
             share, above = (_share(one, others) for one in (information, information - self.counted.chance))
-            text += (
+            rest = (
                 f"; the other codes hold {share:.1%} of the information of all codes with the factors, {above:.1%} "
                 "when the bias of independent codes, (B_z - 1)(B_v - 1) / 2n each, is taken off"
             )
+        text = f"fitted on {len(chosen):,} of {codes.d:,} codes{which} and {n_rows:,} of {codes.n:,} rows{rest}"
         return Note(code="screened-codes", message=text)
 
     def sap_of_all(self, score: Score, chosen: NDArray[np.intp]) -> Score:
@@ -488,13 +468,9 @@ class SparseRows(Source):
         factors, active = self._subject.factors, list(self._subject.active)
         matrix = np.full((self.codes.d, factors.m), np.nan)
         matrix[chosen] = score.matrix_values
-        per_factor = score.per_factor.copy()
-        squares = self.counted.squared_correlations
+        per_factor, squares, notes = score.per_factor.copy(), self.counted.squared_correlations, score.notes
         continuous = [index for index in active if not factors.columns[index].categorical]
-        notes = score.notes
-        if continuous:
-            if squares is None:
-                raise ValueError("squared correlations were not computed")
+        if continuous and squares is not None:
             matrix[:, continuous] = squares[:, [active.index(index) for index in continuous]]
             first, second = top_two(matrix[:, continuous], axis=0)
             per_factor[continuous] = first - second
@@ -522,13 +498,14 @@ class SparseRows(Source):
             information, height = table.information[:, index], float(table.factor_entropy[index])
             for rank, code in enumerate(np.argsort(-information, kind="stable")[:most].tolist(), start=1):
                 direction, there = _direction(codes, code, factor)
+                told = float(information[code])
                 found.append(
                     TopCode(
                         factor=factor.name,
                         rank=rank,
                         code=codes.names[code],
-                        information=float(information[code]),
-                        relative=float(information[code]) / height if height > 0 else 0.0,
+                        information=told,
+                        relative=told / height if height > 0 else 0.0,
                         activity=float(activity[code]),
                         direction=direction,
                         activity_there=there,
@@ -550,7 +527,7 @@ def _ranked_codes(information: Floats, most: int) -> NDArray[np.intp]:
     return np.sort(turn[np.sort(first)[:most]])
 
 
-def _share(information: Floats, others: NDArray[np.bool_]) -> float:
+def _share(information: Floats, others: NDArray[np.intp]) -> float:
     """Share of a sum that some codes hold, within 0 and 1: less a bias, sums may be slightly negative."""
     rest, whole = float(information[others].sum()), float(information.sum())
     return min(max(rest / whole, 0.0), 1.0) if whole > 0 else 0.0

@@ -1,8 +1,9 @@
 """Gaps of information: to the next code (MIG and its kin), and to all other codes together (unique information)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal, Unpack
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from demele.core.kinds import Count
 from demele.core.results import Note, Score
 from demele.core.table_columns import real_numbers
 from demele.estimation.cells import Partition
-from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins, joint_counts
+from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins
 from demele.estimation.information import (
     TIE,
     Correction,
@@ -460,16 +461,6 @@ def counted(cells: Partition, levels: Rows, known: NDArray[np.bool_], correction
     return max(float(mutual_information(found, correction)), 0.0)
 
 
-def boosted(codes: Floats, levels: Rows, rng: np.random.Generator, n_trees: int) -> float:
-    """Return a lower bound of the information of codes: entropy minus the log-loss of boosted trees on unseen rows."""
-    from demele.estimation.tree_importance import boosted_log_loss
-
-    if not codes.shape[1]:
-        return 0.0
-    loss, scored = boosted_log_loss(codes, levels, rng=rng, n_trees=n_trees, learning_rate=LEARNING_RATE)
-    return max(float(entropy(np.bincount(scored).astype(np.float64))) - loss, 0.0)
-
-
 def most_unique(alone: Floats, of_others: Callable[[int], float]) -> tuple[float, int]:
     """Return the largest excess of a code's information over that of all others, and the code.
 
@@ -485,88 +476,73 @@ def most_unique(alone: Floats, of_others: Callable[[int], float]) -> tuple[float
     return best, code
 
 
-@dataclass(frozen=True, slots=True)
-class _Binned:
-    """Rows in bins, and what single codes tell of factors by counts."""
-
-    rows: BinnedRows
-    table: InformationTable
-
-    @classmethod
-    def of(cls, data: Data, bins: Bins) -> "_Binned":
-        cut = column_bins(data.codes, data.factors, as_binning(bins))
-        rows = bin_rows(data.codes, data.factors, *cut)
-        if data.groups is None:
-            return cls(rows, information_table(joint_counts(data.codes, data.factors, *cut)))
-        rows = joint_rows(rows, data.groups.columns)
-        return cls(rows, information_table(PackedRows(rows, factor_pairs=False).count()))
-
-    def known(self, factor: int) -> NDArray[np.bool_]:
-        """Rows that are annotated for a factor."""
-        found: NDArray[np.bool_] = self.rows.factors[factor] < self.rows.factor_bins[factor]
-        return found
-
-    def without(self, code: int) -> Partition:
-        """Put rows together that agree on the bins of all codes but one."""
-        chosen = [j for j in range(len(self.rows.codes)) if j != code]
-        sizes = [int(self.rows.code_bins[j]) for j in chosen]
-        return Partition.of([self.rows.codes[j] for j in chosen], sizes, self.rows.n)
-
-
-def of_cells(binned: _Binned, rest: list[Partition], correction: Correction) -> Native:
+def of_cells(rows: BinnedRows, table: InformationTable, rest: list[Partition], correction: Correction) -> Native:
     """Count informations in cells of the bins of all codes but one."""
-    alone, levels = np.zeros_like(binned.table.information), binned.rows.factors
     single = [
-        Partition.of([labels], [int(size)], binned.rows.n)
-        for labels, size in zip(binned.rows.codes, binned.rows.code_bins, strict=True)
+        Partition.of([labels], [int(size)], rows.n) for labels, size in zip(rows.codes, rows.code_bins, strict=True)
     ]
 
-    def excess(factor: int) -> tuple[float, int]:
-        known = binned.known(factor)
-        alone[:, factor] = [counted(one, levels[factor], known, correction) for one in single]
-        return most_unique(alone[:, factor], lambda code: counted(rest[code], levels[factor], known, correction))
+    def told(cells: Partition, factor: int) -> float:
+        levels = rows.factors[factor]
+        return counted(cells, levels, levels < rows.factor_bins[factor], correction)
 
-    return _shared(binned, alone, [excess(factor) for factor in range(len(levels))], "cells")
+    return _unique(
+        table,
+        lambda factor: [told(one, factor) for one in single],
+        lambda factor, code: told(rest[code], factor),
+        "cells",
+    )
 
 
-def of_trees(data: Data, binned: _Binned, streams: Streams, n_trees: int) -> Native:
-    """Bound informations from below by boosted trees on unseen rows; codes that tell nothing are not fitted alone."""
-    codes, informs = data.codes.dense(), beyond_chance(binned.table)
-    alone = np.zeros_like(binned.table.information)
+def of_trees(data: Data, rows: BinnedRows, table: InformationTable, streams: Streams, n_trees: int) -> Native:
+    """Bound informations from below by boosted trees on unseen rows; codes that tell nothing are not fitted alone.
+
+    The bound is the entropy minus the log-loss.
+    """
+    from demele.estimation.tree_importance import boosted_log_loss
+
+    codes, informs = data.codes.dense(), beyond_chance(table)
 
     def told(factor: int, chosen: list[int]) -> float:
-        known = binned.known(factor)
+        known = rows.factors[factor] < rows.factor_bins[factor]
+        own = codes[known][:, data.columns_of(chosen)]
+        if not own.shape[1]:
+            return 0.0
         # the same rows to fit and to score for all sets of codes
-        return boosted(
-            codes[known][:, data.columns_of(chosen)],
-            binned.rows.factors[factor][known],
-            streams("trees", factor),
-            n_trees,
-        )
+        how: dict[str, Any] = {"rng": streams("trees", factor), "n_trees": n_trees, "learning_rate": LEARNING_RATE}
+        loss, labels = boosted_log_loss(own, rows.factors[factor][known], **how)
+        return max(float(entropy(np.bincount(labels).astype(np.float64))) - loss, 0.0)
 
-    def excess(factor: int) -> tuple[float, int]:
-        for code in np.flatnonzero(informs[:, factor]):
-            alone[code, factor] = told(factor, [int(code)])
-        others = [[j for j in range(data.n_codes) if j != code] for code in range(data.n_codes)]
-        return most_unique(alone[:, factor], lambda code: told(factor, others[code]))
-
-    native = _shared(binned, alone, [excess(factor) for factor in range(data.factors.m)], "boosting")
+    native = _unique(
+        table,
+        lambda factor: [told(factor, [code]) if known else 0.0 for code, known in enumerate(informs[:, factor])],
+        lambda factor, code: told(factor, [j for j in range(data.n_codes) if j != code]),
+        "boosting",
+    )
     message = (
         "informations are lower bounds, by boosted trees on unseen rows; their difference is an estimate, no bound"
     )
     return replace(native, notes=(Note(code="estimate", message=message),))
 
 
-def _shared(binned: _Binned, alone: Floats, found: list[tuple[float, int]], joint: str) -> Native:
-    """Relate excesses to the entropies of the factors."""
-    shares = np.minimum(np.array([excess for excess, _ in found]) / binned.table.factor_entropy, 1.0)
-    codes = [code if excess > 0 else None for excess, code in found]
+def _unique(
+    table: InformationTable,
+    of_codes: Callable[[int], list[float]],
+    of_others: Callable[[int, int], float],
+    joint: str,
+) -> Native:
+    """Relate the largest excess on each factor to its entropy."""
+    alone, found = np.zeros_like(table.information), []
+    for factor in range(alone.shape[1]):
+        alone[:, factor] = of_codes(factor)
+        found.append(most_unique(alone[:, factor], partial(of_others, factor)))
+    shares = np.minimum(np.array([excess for excess, _ in found]) / table.factor_entropy, 1.0)
     return Native(
         value=np.asarray(shares.mean()),
         per_factor=shares,
         matrix=alone,
         matrix_of=MATRIX,
-        details={"joint": joint, "code": codes},
+        details={"joint": joint, "code": [code if excess > 0 else None for excess, code in found]},
     )
 
 
@@ -648,19 +624,26 @@ def unique_information(
     >>> round(demele.metrics.unique_information(coarse, demele.Factors(factors, kinds="categorical")).value, 6)
     0.75
     """
-    binned = _Binned.of(data, bins)
-    rest = [binned.without(code) for code in range(data.n_codes)]
+    cut = column_bins(data.codes, data.factors, as_binning(bins))
+    rows = bin_rows(data.codes, data.factors, *cut)
+    if data.groups is not None:
+        rows = joint_rows(rows, data.groups.columns)
+    table = information_table(PackedRows(rows, factor_pairs=False).count())
+    sizes, rest = rows.code_bins.tolist(), []
+    for code in range(data.n_codes):  # rows that agree on the bins of all codes but one
+        chosen = [j for j in range(data.n_codes) if j != code]
+        rest.append(Partition.of([rows.codes[j] for j in chosen], [sizes[j] for j in chosen], rows.n))
     most = max(one.n for one in rest)
     crowded = most * ROWS_PER_CELL > data.n
     if joint in ("cells", "adjusted") and crowded:
         problem = f"the bins of all codes but one have {most} combinations in {data.n} rows: any code could be spared"
         raise NotEnoughData("bins", f"{problem}; use fewer bins, or `joint='boosting'`")
     if joint == "boosting" or crowded:
-        return of_trees(data, binned, streams, n_trees)
+        return of_trees(data, rows, table, streams, n_trees)
     if joint == "adjusted":
-        return of_cells(binned, rest, "adjusted")
-    native = of_cells(binned, rest, "none")
-    corrected = float(of_cells(binned, rest, "adjusted").value)
+        return of_cells(rows, table, rest, "adjusted")
+    native = of_cells(rows, table, rest, "none")
+    corrected = float(of_cells(rows, table, rest, "adjusted").value)
     if abs(corrected - float(native.value)) <= FRAGILE:
         return native
     message = (

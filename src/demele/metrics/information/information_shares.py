@@ -67,11 +67,6 @@ def barely_beyond_chance(table: InformationTable, chosen: NDArray[np.bool_]) -> 
     return (Note(code="barely-beyond-chance", message=message, severity="fragile"),)
 
 
-def informed_factors(table: InformationTable, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return on which factors, (..., n_factors), the chosen codes (..., n_codes) together inform beyond chance."""
-    return np.asarray((beyond_chance(table) & chosen[..., None]).any(axis=-2))
-
-
 def _normalised(table: InformationTable, normalise: Normalise) -> Floats:
     """Return informations, (..., n_codes, n_factors), relative to the entropies of the factors, or as they are."""
     if normalise == "none":
@@ -235,8 +230,8 @@ def infoc(
     chosen = active_ones[..., None]
     shares = np.where(chosen, _normalised(table, normalise), 0.0)
     per_factor = _even_to_one(shares.max(axis=-2), shares.sum(axis=-2), chosen.sum(axis=-2))
-    if active == "informative":
-        per_factor = np.where(informed_factors(table, active_ones), per_factor, np.nan)
+    if active == "informative":  # factors on which the active codes together inform beyond chance
+        per_factor = np.where((beyond_chance(table) & chosen).any(axis=-2), per_factor, np.nan)
     of_one_table = per_factor.ndim == 1 and not np.isnan(per_factor).all()
     notes = barely_beyond_chance(table, active_ones) if active == "informative" and of_one_table else ()
     return Native.mean(table, per_factor=per_factor, notes=notes)
@@ -260,11 +255,6 @@ def design(data: Data, encoding: str) -> Floats:
         else:
             columns.append(standardised[:, [index]])
     return np.hstack(columns)
-
-
-def _unseen(name: str, n: int) -> Note:
-    message = f"{n} test rows of factor {name!r} have values that no training row has; they are left out"
-    return Note(code="value-without-training", message=message, subject=(name,), severity="warning")
 
 
 def _of_numbers(train: Floats, test: Floats, values_train: Floats, values_test: Floats) -> float:
@@ -392,16 +382,17 @@ def infoe(
     notes = list(fewer_than_asked(data.n, n_train, n_test))
     for index, factor, train, test in factor_splits(data, n_train, n_test, score_on, streams):
         values = factor.coordinates
-        parts = columns[train], columns[test], values[train], values[test]
         if not factor.categorical:
-            scores[index] = _of_numbers(*parts)
+            scores[index] = _of_numbers(columns[train], columns[test], values[train], values[test])
             continue
-        known = np.isin(parts[3], parts[2])
+        known = np.isin(values[test], values[train])
         if not known.all():
-            notes.append(_unseen(factor.name, int((~known).sum())))
-        scores[index] = _of_classes(
-            parts[0], parts[1][known], parts[2], parts[3][known], len(factor.levels), penalty, class_weight
-        )
+            rows = f"{int((~known).sum())} test rows of factor {factor.name!r}"
+            message = f"{rows} have values that no training row has; they are left out"
+            note = Note(code="value-without-training", message=message, subject=(factor.name,), severity="warning")
+            notes.append(note)
+        ends = columns[train], columns[test[known]], values[train], values[test[known]]
+        scores[index] = _of_classes(*ends, len(factor.levels), penalty, class_weight)
     return Native(value=mean_of_defined(scores), per_factor=scores, notes=tuple(notes))
 
 
@@ -419,9 +410,9 @@ def _shares_of_codes(table: InformationTable, active: Counted) -> Floats:
     """
     information = np.maximum(table.information, 0.0)
     if active == "informative":
-        chosen = active_codes(table, "informative", 0.0)
-        told = informed_factors(table, chosen)
-        information = np.where(chosen[..., None] & told[..., None, :], information, 0.0)
+        chosen = active_codes(table, "informative", 0.0)[..., None]
+        told = (beyond_chance(table) & chosen).any(axis=-2, keepdims=True)
+        information = np.where(chosen & told, information, 0.0)
     return np.nan_to_num(ratio(information, information.sum(axis=-2, keepdims=True)))
 
 
@@ -458,8 +449,19 @@ def best_codes(table: InformationTable, top_k: int | None, active: Counted) -> N
     return np.array(sorted(found), dtype=np.intp)
 
 
-def split_tables(data: Data, bins: Bins) -> tuple[InformationTable, list[tuple[InformationTable, InformationTable]]]:
-    """Return the table of all rows, and for each half of them the table to choose by and the table to score."""
+def split_tables(
+    data: Data, *, bins: Bins, estimator: Estimator = "histogram", correction: Correction = "none", **options: object
+) -> tuple[InformationTable, list[tuple[InformationTable, InformationTable]]]:
+    """Return the table of all rows, and for each half of them the table to choose by and the table to score.
+
+    Raises
+    ------
+    InputError
+        If more is asked for than counts.
+    """
+    if estimator != "histogram" or correction != "none":
+        asked = f"`estimator={estimator!r}` and `correction={correction!r}`"
+        raise InputError("top_k", f"it chooses among codes by counts: leave out {asked}")
     of_codes, of_factors = column_bins(data.codes, data.factors, as_binning(bins))
     parts = []
     for _, rows in folds(data.n, 2):
@@ -467,23 +469,6 @@ def split_tables(data: Data, bins: Bins) -> tuple[InformationTable, list[tuple[I
         parts.append(joint_counts(half.codes, half.factors, of_codes, of_factors))
     first, second = (information_table(one) for one in parts)
     return information_table(parts[0].merge(parts[1])), [(first, second), (second, first)]
-
-
-def _checked_halves(
-    data: Data, *, bins: Bins, estimator: Estimator, correction: Correction, **_: object
-) -> tuple[InformationTable, list[tuple[InformationTable, InformationTable]]]:
-    """Return the tables of all rows and of halves, unless more is asked for than counts.
-
-    Raises
-    ------
-    InputError
-    """
-    if estimator != "histogram" or correction != "none":
-        raise InputError(
-            "top_k",
-            f"it chooses among codes by counts: leave out `estimator={estimator!r}` and `correction={correction!r}`",
-        )
-    return split_tables(data, bins)
 
 
 @InformationMetric(
@@ -570,7 +555,7 @@ def med_modularity(
             details={"weights": weights},
             notes=_notes(state, shares, active),
         )
-    whole, halves = _checked_halves(state, **options)
+    whole, halves = split_tables(state, **options)
     value, own, weight, kept = [], [], [], []
     for choosing, scoring in halves:
         best = best_codes(choosing, top_k, active)
@@ -656,7 +641,7 @@ def med_compactness(
     if isinstance(state, InformationTable):
         shares = _shares_of_codes(state, active)
         return Native.mean(state, per_factor=_compact_entropy(shares), notes=_notes(state, shares, active))
-    whole, halves = _checked_halves(state, **options)
+    whole, halves = split_tables(state, **options)
     kept = [best_codes(choosing, top_k, active) for choosing, _ in halves]
     own = [
         _compact_entropy(_shares_of_codes(scoring, active)[best])

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Count
 from demele.core.seeds import rng_for
@@ -279,44 +279,31 @@ NEGLIGIBLE = 0.02
 BEATEN = 2.0
 
 
-class _Fits:
-    """Boosted trees of one factor on one split of its rows, with all codes or without some."""
+def _accuracy(
+    codes: Floats,
+    without: list[int],
+    values: Rows,
+    train: Rows,
+    test: Rows,
+    guess: float,
+    rng: np.random.Generator,
+    n_trees: int,
+) -> tuple[float, Floats]:
+    """Return the share of test rows that boosted trees predict, and the share of each column of the importance.
 
-    def __init__(
-        self, codes: Floats, values: NDArray[np.intp], train: NDArray[np.intp], test: NDArray[np.intp], n_trees: int
-    ) -> None:
-        self.codes, self.values, self.train, self.test, self.n_trees = codes, values, train, test, n_trees
+    Some columns may be left out. Where nothing can be learned it is that of the guess.
+    """
+    from demele.estimation.tree_importance import boosted_fit
+    from demele.estimation.trees import presort
 
-    @property
-    def guess(self) -> float:
-        """Share of test rows with the value of most training rows."""
-        return float((self.values[self.test] == np.bincount(self.values[self.train]).argmax()).mean())
-
-    def accuracy(self, rng: np.random.Generator, without: Sequence[int] = ()) -> tuple[float, Floats]:
-        """Return the share of test rows that are predicted, and the share of each column of the importance."""
-        from demele.estimation.tree_importance import boosted_fit
-        from demele.estimation.trees import presort
-
-        codes = self.codes
-        if without:
-            codes = codes.copy()
-            codes[:, list(without)] = 0.0  # which no tree can split
-        alive = np.ptp(codes[self.train], axis=0) > 0
-        if not alive.any() or len(np.unique(self.values[self.train])) < 2:
-            return self.guess, np.zeros(codes.shape[1])
-        sorted_codes, rows = presort(codes[:, alive]), (self.train, self.test)
-        fit = boosted_fit(
-            sorted_codes,
-            self.values,
-            *rows,
-            categorical=True,
-            rng=rng,
-            n_trees=self.n_trees,
-            learning_rate=LEARNING_RATE,
-        )
-        importance = np.zeros(codes.shape[1])
-        importance[alive] = fit.importance
-        return float((fit.predict(fit.unseen) == self.values[self.test]).mean()), importance
+    alive, importance = np.ptp(codes[train], axis=0) > 0, np.zeros(codes.shape[1])
+    alive[without] = False
+    if not alive.any() or len(np.unique(values[train])) < 2:
+        return guess, importance
+    how: dict[str, Any] = {"rng": rng, "n_trees": n_trees, "learning_rate": LEARNING_RATE}
+    fit = boosted_fit(presort(codes[:, alive]), values, train, test, categorical=True, **how)
+    importance[alive] = fit.importance
+    return float((fit.predict(fit.unseen) == values[test]).mean()), importance
 
 
 @Metric(
@@ -412,15 +399,19 @@ def nk(
     code = own_codes(information, share)
     codes, (d, m) = data.standardised(), information.shape
     lost, whole, guess = np.zeros((d, m)), np.empty(m), np.empty(m)
-    for index in range(m):
-        known = labels[:, index] >= 0
-        fits = _Fits(codes, labels[:, index], train[known[train]], test[known[test]], n_trees)
-        whole[index], importance = fits.accuracy(streams("factor", index))
-        importance, guess[index] = data.summed_by_code(importance), fits.guess
-        for other in np.flatnonzero(importance):
+    for index, values in enumerate(labels.T):
+        rows = train[values[train] >= 0], test[values[test] >= 0]
+        guess[index] = float((values[rows[1]] == np.bincount(values[rows[0]]).argmax()).mean())
+
+        def accuracy(without: list[int]) -> tuple[float, Floats]:
+            rng = streams("factor", index)  # noqa: B023 - called within this turn of the loop
+            return _accuracy(codes, without, values, *rows, guess[index], rng, n_trees)  # noqa: B023
+
+        whole[index], of_columns = accuracy([])
+        importance = data.summed_by_code(of_columns)
+        for other in np.flatnonzero(importance).tolist():
             if other == code[index] or importance[other] > NEGLIGIBLE:
-                without, _ = fits.accuracy(streams("factor", index), data.columns_of([int(other)]))
-                lost[other, index] = whole[index] - without
+                lost[other, index] = whole[index] - accuracy(data.columns_of([other]))[0]
     per_factor = np.where(code >= 0, lost[np.maximum(code, 0), np.arange(m)], 0.0)
     told = whole - guess
     beaten = told > BEATEN * np.sqrt(guess * (1 - guess) / max(len(test), 1))

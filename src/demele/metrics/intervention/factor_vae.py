@@ -35,6 +35,12 @@ _GroupMetric = partial(
 )
 
 
+def _how(data: Data, streams: Streams, batch_size: int) -> dict[str, Any]:
+    """Return how rows are put into groups that vote."""
+    found = {"batch_size": batch_size, "rng": streams("votes"), "factor_names": data.factors.names}
+    return found if data.groups is None else found | {"groups": data.groups.columns}
+
+
 @_GroupMetric(
     title="Z-diff",
     source="Higgins et al. 2017, section 3 (beta-VAE metric)",
@@ -106,15 +112,10 @@ def z_diff(
 
     def accuracy_in(chosen: Units) -> float:
         codes = data.codes.dense() if chosen == "raw" else data.standardised()
-        rng = streams("points")
-        sizes: dict[str, Any] = {
-            "batch_size": batch_size,
-            "rng": rng,
-            "factor_names": data.factors.names,
-            "units": chosen,
-        }
-        train = z_diff_points(codes, labels, n_points=n_train, **sizes)
-        test = z_diff_points(codes, labels, n_points=n_test, **sizes)
+        how: dict[str, Any] = {"rng": streams("points"), "factor_names": data.factors.names, "units": chosen}
+        train, test = (
+            z_diff_points(codes, labels, n_points=n, batch_size=batch_size, **how) for n in (n_train, n_test)
+        )
         return raw_logistic_accuracy(*train, *test) if chosen == "raw" else z_diff_accuracy(*train, *test)
 
     accuracy = accuracy_in(units)
@@ -196,18 +197,8 @@ def z_min_variance(
     pruned = data.deviations() < prune_below
 
     def accuracy_without(inactive: NDArray[np.bool_]) -> float:
-        rng = streams("votes")
-        names = data.factors.names
-        sizes: dict[str, Any] = {
-            "batch_size": batch_size,
-            "rng": rng,
-            "factor_names": names,
-            "inactive_codes": inactive,
-        }
-        if data.groups is not None:
-            sizes["groups"] = data.groups.columns
-        train = z_min_votes(codes, labels, n_votes=n_train, **sizes)
-        test = z_min_votes(codes, labels, n_votes=n_test, **sizes)
+        how = _how(data, streams, batch_size) | {"inactive_codes": inactive}
+        train, test = (z_min_votes(codes, labels, n_votes=n, **how) for n in (n_train, n_test))
         return majority_vote_accuracy(train, test, data.n_codes, m)
 
     # with nothing to vote, public code says 0; above chance it is chance, which is what a constant vote comes to
@@ -293,14 +284,10 @@ def z_max_variance(
     """
     labels, _ = data.factor_labels(bins)
     codes = data.standardised()
-    rng = streams("votes")
-    names = data.factors.names
-    sizes: dict[str, Any] = {"batch_size": batch_size, "rng": rng, "factor_names": names}
-    if data.groups is not None:
-        sizes["groups"] = data.groups.columns
-    *train, n_groups = z_max_votes(codes, labels, n_votes=n_train, **sizes)
-    *test, _ = z_max_votes(codes, labels, n_votes=n_test, **sizes)
-    m = data.factors.m
+    how = _how(data, streams, batch_size)
+    *train, n_groups = z_max_votes(codes, labels, n_votes=n_train, **how)
+    *test, _ = z_max_votes(codes, labels, n_votes=n_test, **how)
+    names, m = data.factors.names, data.factors.m
     accuracy = majority_vote_accuracy((train[0], train[1]), (test[0], test[1]), data.n_codes, m)
     usable = {name: int(groups) for name, groups in zip(names, n_groups, strict=True)}
     complete = int((labels >= 0).all(axis=1).sum())

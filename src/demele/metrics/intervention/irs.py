@@ -125,8 +125,7 @@ def irs(
         labels, n_levels = state.factor_labels(bins)
         how: dict[str, Any] = {"quantile": quantile, "normaliser": normaliser, "value_weights": value_weights}
         crossed = crossed_deviations(state.standardised(), labels, n_levels, **how)
-        grouped = state.groups is not None
-        crossed = _of_groups(crossed, state, labels, how) if grouped else replace(crossed, deviation=state.deviations())
+        crossed = _of_groups(crossed, state, labels, how)
     uniform = weights == "uniform"
     per_code, value = irs_score(crossed.matrix, crossed.max_deviation, "uniform" if uniform else "deviation")
     notes: tuple[Note, ...] = ()
@@ -144,20 +143,15 @@ def irs(
 
 
 def _of_groups(crossed: CrossedIRS, data: Data, labels: NDArray[np.intp], how: dict[str, Any]) -> CrossedIRS:
-    """Return deviations of codes of several columns: distances of vectors of standardised columns from their mean."""
+    """Return deviations of codes, those of several columns from distances of standardised vectors from their mean."""
     from demele.metrics.code_groups import vector_robustness
 
-    groups = data.groups.columns if data.groups is not None else ()
     codes, of_columns = data.standardised(), data.deviations()
-    matrix, largest, deviation = np.full((len(groups), labels.shape[1]), np.nan), np.zeros(len(groups)), []
-    for place, own in enumerate(map(list, groups)):
-        deviation.append(float(np.sqrt(np.square(of_columns[own]).mean())))
-        if len(own) == 1:
-            matrix[place], largest[place] = crossed.matrix[own[0]], crossed.max_deviation[own[0]]
-        else:
-            matrix[place], largest[place] = vector_robustness(codes[:, own], labels, **how)
-    inactive = ~(largest > 0)
-    return replace(crossed, matrix=matrix, max_deviation=largest, deviation=np.asarray(deviation), inactive=inactive)
+    both = np.column_stack([crossed.matrix, crossed.max_deviation])
+    both = data.by_code(both, lambda own: np.append(*vector_robustness(codes[:, own], labels, **how)))
+    deviation = data.by_code(of_columns, lambda own: np.sqrt(np.square(of_columns[own]).mean()))
+    matrix, largest = both[:, :-1], both[:, -1]
+    return replace(crossed, matrix=matrix, max_deviation=largest, deviation=deviation, inactive=~(largest > 0))
 
 
 # Interventional robustness in its general form ------------------------------------------------------------------------

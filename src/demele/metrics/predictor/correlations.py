@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
-from demele.core.given_data import CodeGroups
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Positive, Several
 from demele.core.uncertainty import Note
@@ -207,61 +206,43 @@ def _of_matrix(matrix: Floats, average: str, own: Floats | None = None) -> Nativ
 def _matched_correlations(data: Data, average: str, cross_fit: int | None, *, ranks: bool = False) -> Native:
     """MCC of rows; with ``cross_fit``, pairs and signs are chosen on other rows than those that are scored."""
     codes = data.codes.dense()
-    columns = None if data.groups is None else data.groups.columns
-    matrix = np.abs(_association(codes, data.factors.columns, columns, ranks=ranks))
+    matrix = np.abs(_association(data, codes, data.factors.columns, ranks=ranks))
     if cross_fit is None:
         return _of_matrix(matrix, average)
     total, weight = np.zeros(data.factors.m), np.zeros(data.factors.m)
     for train, test in folds(data.n, cross_fit):
         chosen, scored = (data.factors.take(rows).columns for rows in (train, test))
-        signed = _association(codes[train], chosen, columns, ranks=ranks)
-        for index, code in enumerate(matched(np.abs(signed))):
+        signed = _association(data, codes[train], chosen, ranks=ranks)
+        for index, code in enumerate(matched(np.abs(signed)).tolist()):
             size = scored[index].n_annotated
             weight[index] += size
             if code >= 0:
-                column = _best_column(codes, train, chosen[index], columns, code, ranks=ranks)
+                column = _best_column(codes[:, data.columns_of([code])], train, chosen[index], ranks=ranks)
                 pair = column[train], column[test], chosen[index], scored[index]
                 total[index] += size * carried_over(*pair, float(signed[code, index]), ranks=ranks)
     return _of_matrix(matrix, average, total / np.maximum(weight, 1.0))
 
 
-def _association(
-    codes: Floats, factors: tuple[Factor, ...], groups: Sequence[Sequence[int]] | None, *, ranks: bool
-) -> Floats:
+def _association(data: Data, codes: Floats, factors: tuple[Factor, ...], *, ranks: bool) -> Floats:
     """Return how each code goes with each factor: a group of columns by its multiple correlation."""
-    matrix = association(codes, factors, ranks=ranks)
-    if groups is None:
-        return matrix
     from demele.metrics.code_groups import multiple_correlation
 
-    return np.array(
-        [
-            matrix[columns[0]]
-            if len(columns) == 1
-            else [multiple_correlation(codes[:, list(columns)], factor, ranks=ranks) for factor in factors]
-            for columns in groups
-        ]
-    )
+    matrix = association(codes, factors, ranks=ranks)
+
+    def of_group(columns: list[int]) -> list[float]:
+        return [multiple_correlation(codes[:, columns], factor, ranks=ranks) for factor in factors]
+
+    return data.by_code(matrix, of_group)
 
 
-def _best_column(
-    codes: Floats,
-    train: NDArray[np.intp],
-    factor: Factor,
-    groups: Sequence[Sequence[int]] | None,
-    code: int,
-    *,
-    ranks: bool,
-) -> Floats:
+def _best_column(codes: Floats, train: NDArray[np.intp], factor: Factor, *, ranks: bool) -> Floats:
     """Return one code as a column: of a group, the weighted sum that goes best with the factor on training rows."""
-    own = [code] if groups is None else list(groups[code])
-    if len(own) == 1:
-        return codes[:, own]
+    if codes.shape[1] == 1:
+        return codes
     from demele.metrics.code_groups import best_direction
 
-    weights = best_direction(codes[train][:, own], factor, ranks=ranks)
-    columns = mid_ranks(codes[:, own]) if ranks else codes[:, own]
-    return np.asarray(columns @ weights)[:, None]
+    weights = best_direction(codes[train], factor, ranks=ranks)
+    return np.asarray((mid_ranks(codes) if ranks else codes) @ weights)[:, None]
 
 
 # All together ---------------------------------------------------------------------------------------------------------
@@ -350,7 +331,10 @@ def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int |
     blocks = _blocks(data.factors.columns, rows)
     total = np.zeros(data.factors.m)
     for train, test in folds(len(rows), cross_fit):
-        parts = [_carried_over(codes, block, own, train, test) for block, own in blocks]
+        parts = []
+        for block, n in blocks:
+            _, of_codes, of_block = canonical(Basis.of(codes[train]), Basis.of(block[train]))
+            parts.append(_filled(correlation_of_pairs(codes[test] @ of_codes, block[test] @ of_block), n))
         total += len(test) * np.concatenate(parts)
     return total / len(rows)
 
@@ -363,13 +347,11 @@ def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[F
     """Return columns that are correlated together, and how many canonical correlations count of each."""
     if all(factor.kind == "continuous" for factor in factors):
         return [(_numbers(factors, rows), len(factors))]
-    blocks = []
-    for factor in factors:
-        columns = _numbers([factor], rows)
-        if factor.categorical:
-            columns = (columns == np.arange(1, len(factor.levels))).astype(np.float64)
-        blocks.append((columns, 1))
-    return blocks
+    columns = [(factor, _numbers([factor], rows)) for factor in factors]
+    return [
+        ((own == np.arange(1, len(one.levels))).astype(np.float64) if one.categorical else own, 1)
+        for one, own in columns
+    ]
 
 
 def _filled(found: Floats, n: int) -> Floats:
@@ -391,12 +373,6 @@ def _fitted(codes: Floats, factors: tuple[Factor, ...], rows: NDArray[np.intp]) 
             ]
         )
     return _filled(canonical_correlations(basis, Basis.of(_numbers(factors, rows))), len(factors))
-
-
-def _carried_over(codes: Floats, block: Floats, n: int, train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
-
-    _, of_codes, of_block = canonical(Basis.of(codes[train]), Basis.of(block[train]))
-    return _filled(correlation_of_pairs(codes[test] @ of_codes, block[test] @ of_block), n)
 
 
 # Share of each factor that an affine map of all codes explains --------------------------------------------------------
@@ -471,20 +447,14 @@ def r2_affine(state: CrossProducts | Data, **run: Unpack[RunOptions]) -> Native:
     )
     if isinstance(state, CrossProducts) or state.groups is None:
         return found
-    codes = state.standardised()
-    matrix = np.full((state.n_codes, state.factors.m), np.nan)
-    for index, factor in enumerate(state.factors.columns):
-        rows, values = annotated_rows(factor, codes)
-        for code in range(state.n_codes):
-            basis = Basis.of(rows[:, state.columns_of([code])])
-            if len(rows) - 1 > basis.rank:
-                matrix[code, index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
-    return replace(found, matrix=matrix, matrix_of=BLOCKS)
+    alone = [_explained_by_rows(state, state.columns_of([code]))[0] for code in range(state.n_codes)]
+    return replace(found, matrix=np.array(alone), matrix_of=BLOCKS)
 
 
-def _explained_by_rows(data: Data) -> tuple[Floats, Floats]:
-    """Return R2_i of least squares of each factor on all codes, and the adjusted one."""
+def _explained_by_rows(data: Data, columns: list[int] | None = None) -> tuple[Floats, Floats]:
+    """Return R2_i of least squares of each factor on all codes, or on some columns, and the adjusted one."""
     codes = data.standardised()
+    codes = codes if columns is None else codes[:, columns]
     whole = Basis.of(codes) if any(factor.complete for factor in data.factors.columns) else None
     shares, adjusted = np.full(data.factors.m, np.nan), np.full(data.factors.m, np.nan)
     for index, factor in enumerate(data.factors.columns):
@@ -532,15 +502,14 @@ def sap_of(
     first, whatever its rank.
     """
     living = matrix if constant is None else matrix[~constant]
+    guess = np.zeros(matrix.shape[1]) if guesses is None else guesses
     if reg_dim is not None:
-        alone = np.zeros(matrix.shape[1]) if guesses is None else guesses
-        second = best_other(matrix, reg_dim)[0] if len(matrix) > 1 else alone
+        second = best_other(matrix, reg_dim)[0] if len(matrix) > 1 else guess
         gaps = matrix[reg_dim, np.arange(matrix.shape[1])] - second
     elif len(living) == len(matrix) > 1:
         first, second = top_two(matrix, axis=0)
         gaps = first - second
     else:
-        guess = np.zeros(matrix.shape[1]) if guesses is None else guesses
         # twice the guess: it stands for both partners where no code varies
         first, second = top_two(np.vstack([living, guess, guess]), axis=0)
         best = living.max(axis=0) if len(living) else guess
@@ -563,18 +532,17 @@ def _in_units(
     raw = units == "raw"
     codes = data.codes.dense() if raw else data.standardised()
     matrix = np.zeros((data.n_codes, data.factors.m))
-    constant = _constant(data)
+    constant = np.asarray(data.summed_by_code(np.where(data.codes.constant, 0.0, 1.0)) == 0)  # all columns of a group
     guesses = np.zeros(data.factors.m)
-    categorical: list[int] = []
+    categorical = [index for index, factor in enumerate(data.factors.columns) if factor.categorical]
     for index, factor in enumerate(data.factors.columns):
-        if factor.categorical:
-            categorical.append(index)
-        else:
+        if not factor.categorical:
             rows, values = annotated_rows(factor, codes)
-            told = squared_correlations(rows, np.asarray(values, dtype=np.float64))
+            numbers = np.asarray(values, dtype=np.float64)
+            told = squared_correlations(rows, numbers)
             if raw:
                 told[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE] = 0.0
-            matrix[:, index] = told if data.groups is None else _of_groups(told, codes, factor, data.groups)
+            matrix[:, index] = data.by_code(told, partial(_by_regression, rows, numbers))
     # factors that are annotated on all rows share one split, so that each code is sorted once for all of them
     shared = [index for index in categorical if data.factors.columns[index].complete]
     for group in [shared, *([index] for index in categorical if index not in shared)]:
@@ -595,25 +563,11 @@ def _in_units(
     )
 
 
-def _constant(data: Data) -> NDArray[np.bool_]:
-    """Return which codes do not vary; a group varies if any of its columns does."""
-    varies = data.summed_by_code(np.where(data.codes.constant, 0.0, 1.0))
-    return np.asarray(varies == 0)
-
-
-def _of_groups(told: Floats, codes: Floats, factor: Factor, groups: CodeGroups) -> Floats:
-    """Return how well each group predicts a continuous factor: several columns by multiple regression."""
+def _by_regression(codes: Floats, values: Floats, columns: list[int]) -> float:
+    """Return how well several columns predict a continuous factor, beyond chance."""
     from demele.metrics.code_groups import share_beyond_chance
 
-    rows, values = annotated_rows(factor, codes)
-    return np.array(
-        [
-            told[columns[0]]
-            if len(columns) == 1
-            else share_beyond_chance(Basis.of(rows[:, list(columns)]), np.asarray(values, dtype=np.float64))
-            for columns in groups.columns
-        ]
-    )
+    return share_beyond_chance(Basis.of(codes[:, columns]), values)
 
 
 def _accuracies(
@@ -634,43 +588,27 @@ def _accuracies(
     rows = np.flatnonzero(factors[0].annotated())
     train = test = rows
     if classified.score_on == "unseen":
-        parts = split(
-            len(rows),
-            classified.n_train,
-            classified.n_test,
-            streams("rows", *group),
-            f"factor {factors[0].name!r}",
-        )
+        of_rows, named = streams("rows", *group), f"factor {factors[0].name!r}"
+        parts = split(len(rows), classified.n_train, classified.n_test, of_rows, named)
         train, test = rows[parts[0]], rows[parts[1]]
     codes_train = codes[train]
     codes_test = codes_train if test is train else codes[test]
     labels_train = [np.asarray(factor.values[train], dtype=np.intp) for factor in factors]
     labels_test = [np.asarray(factor.values[test], dtype=np.intp) for factor in factors]
-    penalty, weights = classified.penalty, classified.class_weight
+    every = codes_train, labels_train, codes_test, labels_test
+    how: dict[str, Any] = {"C": classified.penalty, "class_weight": classified.class_weight}
     if raw:
-        accuracies = raw_classifier_accuracy_matrix(
-            codes_train, labels_train, codes_test, labels_test, C=penalty, class_weight=weights
-        )
+        accuracies = raw_classifier_accuracy_matrix(*every, **how)
     else:
         levels = [len(factor.levels) for factor in factors]
-        accuracies = linear_classifier_accuracy_matrix(
-            codes_train, labels_train, codes_test, labels_test, n_classes=levels, C=penalty, class_weight=weights
-        )
-    if data.groups is not None:
-        columns = accuracies
-        accuracies = np.empty((data.n_codes, len(group)))
-        for place, own in enumerate(map(list, data.groups.columns)):
-            accuracies[place] = columns[own[0]]
-            if len(own) > 1:
-                accuracies[place] = raw_classifier_accuracy_matrix(
-                    codes_train, labels_train, codes_test, labels_test, groups=[own], C=penalty, class_weight=weights
-                )[0]
+        accuracies = linear_classifier_accuracy_matrix(*every, n_classes=levels, **how)
+    accuracies = data.by_code(accuracies, lambda own: raw_classifier_accuracy_matrix(*every, groups=[own], **how)[0])
     guesses = majority_accuracies(labels_train, labels_test)
     for place, factor in enumerate(factors):
         transition = None if raw else data.transition_of(factor)
         if transition is not None:
             ends = codes_train, labels_train[place], codes_test, labels_test[place]
-            accuracies[:, place], guesses[place] = true_accuracies(*ends, transition, C=penalty, class_weight=weights)
+            accuracies[:, place], guesses[place] = true_accuracies(*ends, transition, **how)
     return accuracies, guesses
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
 from typing import Annotated, Any, Literal
@@ -214,31 +214,27 @@ def modularity(fitted: Importances, *, importance: str, **options: object) -> Na
     """D_j = 1 + sum_i p_ij log_M p_ij, weighted by the codes' shares of the importance."""
     matrix = fitted.matrices[importance]
     per_code, weights = modularity_of_codes(matrix)
-    value, notes = weighted_modularity(per_code, weights), fitted.notes
-    if importance == PERMUTATION:
-        value, notes = _where_important(matrix, value), notes + _unread(fitted, matrix)
-    elif not matrix.any():
-        notes += (Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0"),)
-    return Native(
-        value=np.asarray(value),
-        per_code=per_code,
-        details={"predictors": dict(fitted.settings), "weights": weights},
-        notes=notes,
-        chance_notes=_unexplained(fitted, importance, value),
-        matrix=matrix,
-        matrix_of="importance",
-    )
+    native = _of_importances(fitted, importance, weighted_modularity(per_code, weights))
+    if importance != PERMUTATION and not matrix.any():
+        note = Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0")
+        native = replace(native, notes=(*native.notes, note))
+    return replace(native, per_code=per_code, details={**native.details, "weights": weights})
 
 
 def compactness(fitted: Importances, *, factor_weights: str, importance: str, **options: object) -> Native:
     """C_i = 1 + sum_j p_ij log_d p_ij of the importances of one factor."""
     matrix = fitted.matrices[importance]
-    value, notes = mean_compactness(matrix, factor_weights), fitted.notes
+    native = _of_importances(fitted, importance, mean_compactness(matrix, factor_weights))
+    return replace(native, per_factor=compactness_of_factors(matrix))
+
+
+def _of_importances(fitted: Importances, importance: str, value: float) -> Native:
+    """Return a value of importances, and notes; where no shuffled code counts it is none: one of 0.01 would be a 1."""
+    matrix, notes = fitted.matrices[importance], fitted.notes
     if importance == PERMUTATION:
-        value, notes = _where_important(matrix, value), notes + _unread(fitted, matrix)
+        value, notes = value if matrix.any() else math.nan, notes + _unread(fitted, matrix)
     return Native(
         value=np.asarray(value),
-        per_factor=compactness_of_factors(matrix),
         details={"predictors": dict(fitted.settings)},
         notes=notes,
         chance_notes=_unexplained(fitted, importance, value),
@@ -257,11 +253,6 @@ def explicitness(fitted: Importances, *, importance: str, **options: object) -> 
         matrix=fitted.matrices[importance],
         matrix_of="importance",
     )
-
-
-def _where_important(matrix: Floats, value: float) -> float:
-    """Return a value of permutation importances; where no code has any there is none: one of 0.01 would be a 1."""
-    return value if matrix.any() else math.nan
 
 
 def _unread(fitted: Importances, matrix: Floats) -> tuple[Note, ...]:

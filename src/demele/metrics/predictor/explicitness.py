@@ -1,6 +1,7 @@
 """Explicitness: how well probes of the codes tell each value, and by predictors of growing capacity."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -116,38 +117,30 @@ def explicitness(
     by_value: dict[str, Any] = {}
     notes = list(fewer_than_asked(data.n, n_train, n_test))
     for index, factor, train, test in factor_splits(data, n_train, n_test, score_on, streams):
-        n_values = n_levels[index]
-
-        def aucs_at(strength: float) -> Floats:
-            return explicitness_by_value(
-                codes,
-                labels[:, index],  # noqa: B023 - called within this turn of the loop
-                n_values,  # noqa: B023
-                train_rows=train,  # noqa: B023
-                test_rows=test,  # noqa: B023
-                classifier=classifier,
-                probabilities=probabilities,
-                scaling=scaling,
-                C=strength,
-                balanced=class_weight == "balanced",
-                transition=data.transition_of(factor),  # noqa: B023
-            )
-
-        aucs = aucs_at(penalty)
+        aucs_at = partial(
+            explicitness_by_value,
+            codes,
+            labels[:, index],
+            n_levels[index],
+            train_rows=train,
+            test_rows=test,
+            classifier=classifier,
+            probabilities=probabilities,
+            scaling=scaling,
+            balanced=class_weight == "balanced",
+            transition=data.transition_of(factor),
+        )
+        aucs = aucs_at(C=penalty)
         if len(train) <= PENALTY_MATTERS and not data.drawn_from:  # what a part would say of it, nobody reads
-            freer[index] = mean_of_defined(above(aucs_at(100 * penalty), 0.5, report))
-        occupied = np.bincount(labels[labels[:, index] >= 0, index], minlength=n_values) > 0
-        undefined = np.flatnonzero(occupied & np.isnan(aucs))
-        if len(undefined):
-            notes.append(
-                Note(
-                    code="value-without-auc",
-                    message=f"{len(undefined)} of {int(occupied.sum())} values of factor {factor.name!r} are too rare "
-                    "to be both in the training and in the test rows; they are left out",
-                    subject=(factor.name,),
-                    severity="warning",
-                )
+            freer[index] = mean_of_defined(above(aucs_at(C=100 * penalty), 0.5, report))
+        occupied = np.bincount(labels[labels[:, index] >= 0, index], minlength=n_levels[index]) > 0
+        undefined = int((occupied & np.isnan(aucs)).sum())
+        if undefined:
+            message = (
+                f"{undefined} of {int(occupied.sum())} values of factor {factor.name!r} are too rare to be both in the "
+                "training and in the test rows; they are left out"
             )
+            notes.append(Note(code="value-without-auc", message=message, subject=(factor.name,), severity="warning"))
         by_value[factor.name] = above(aucs, 0.5, report)
         scores[index] = mean_of_defined(by_value[factor.name])
     value, free = float(mean_of_defined(scores)), float(mean_of_defined(freer))
@@ -308,26 +301,29 @@ def _by_features(
     found = ridge_predictions(codes - codes[train].mean(axis=0), targets, train, test, [codes.shape[1]])
     found += ridge_predictions(fourier_features(codes, train, sizes[-1], rng), targets, train, test, sizes)
     losses = []
-    for index, factor in enumerate(factors):
-        own = []
-        for predicted in found:
-            if factor.categorical:
-                own.append(loss_of(predicted[index].argmax(axis=1), factor, train, test))
-            else:
-                known = factor.values[factor.annotated()]
-                unscaled = known.mean() + predicted[index][:, 0] * max(float(known.std()), 1e-300)
-                own.append(loss_of(unscaled, factor, train, test))
-        losses.append(own)
+    for factor, of_sizes in zip(factors, zip(*found, strict=True), strict=True):
+        known = factor.values[factor.annotated()]
+        mean, unit = known.mean(), max(float(known.std()), 1e-300)
+        said = (one.argmax(axis=1) if factor.categorical else mean + one[:, 0] * unit for one in of_sizes)
+        losses.append([loss_of(one, factor, train, test) for one in said])
     return losses
+
+
+def _by_forests(codes: Floats, factor: Factor, seed: int, train: Rows, test: Rows) -> list[float]:
+    """Return the losses of a factor under deeper and deeper forests."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    kind = RandomForestClassifier if factor.categorical else RandomForestRegressor
+    grown = (kind(N_TREES, max_depth=depth, random_state=seed) for depth in DEPTHS)
+    said = (one.fit(codes[train], factor.values[train]).predict(codes[test]) for one in grown)
+    return [loss_of(np.asarray(one), factor, train, test) for one in said]
 
 
 def _drawn_notes(scores: Floats, redrawn: Floats) -> tuple[Note, ...]:
     """Say what another draw of features gives, where there was one."""
-    both = ~np.isnan(scores) & ~np.isnan(redrawn)
-    if not both.any():
-        return ()
-    first, second = float(scores[both].mean()), float(redrawn[both].mean())
-    if abs(second - first) < SAME:
+    both = ~np.isnan(scores + redrawn)
+    first, second = (float(mean_of_defined(one[both])) for one in (scores, redrawn))
+    if not abs(second - first) >= SAME:
         return ()
     message = (
         f"with another draw of random features it would be {second:.3f} instead of {first:.3f}; "
@@ -441,8 +437,7 @@ def capacity_explicitness(
     if not codes.shape[1]:
         raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
     codes = _in_usual_units(codes)
-    curves: list[list[float]] = [[] for _ in data.factors.columns]
-    again: list[list[float]] = [[] for _ in data.factors.columns]
+    curves, again = ([[np.nan] for _ in data.factors.columns] for _ in range(2))
     worst, deviation = np.empty(data.factors.m), np.empty(data.factors.m)
     sizes = sizes_up_to(largest)
     shared = split(data.n, n_train, n_test, streams("rows"), "codes")
@@ -460,18 +455,8 @@ def capacity_explicitness(
                 for index, own in zip(members, second, strict=True):
                     again[index] = own
         else:
-            found = []
-            for index, factor in zip(members, factors, strict=True):
-                seed = int(streams("factor", index).integers(2**31))
-                from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-                kind = RandomForestClassifier if factor.categorical else RandomForestRegressor
-                fits = (
-                    kind(N_TREES, max_depth=depth, random_state=seed).fit(codes[train], factor.values[train])
-                    for depth in DEPTHS
-                )
-                grown = [np.asarray(fit.predict(codes[test])) for fit in fits]
-                found.append([loss_of(one, factor, train, test) for one in grown])
+            seeds = [int(streams("factor", index).integers(2**31)) for index in members]
+            found = [_by_forests(codes, *one, train, test) for one in zip(factors, seeds, strict=True)]
         for index, factor, own in zip(members, factors, found, strict=True):
             curves[index], worst[index] = own, worst_loss(factor, train, test, baseline)
             spread = worst[index] * (1 - worst[index]) if factor.categorical else 1.0
@@ -482,7 +467,7 @@ def capacity_explicitness(
     scores, redrawn = (
         np.array(
             [
-                area_explicitness(x, own, one) if ok and own else np.nan
+                area_explicitness(x, own, one) if ok and len(own) == len(x) else np.nan
                 for own, one, ok in zip(losses, worst, known_at_all, strict=True)
             ]
         )

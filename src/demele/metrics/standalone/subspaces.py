@@ -90,7 +90,7 @@ def factorisation(codes: Floats, others: Partition, share: float) -> float:
     ``share`` of the variance of the means for the other factors.
     """
     count = np.bincount(others.group).astype(np.float64)
-    means = np.stack([np.bincount(others.group, column) for column in codes.T], axis=1) / count[:, None]
+    means = _sums(others.group, codes) / count[:, None]
     within = codes - means[others.group]
     moved = float(np.square(within).sum())
     if moved <= NOTHING * float(np.square(codes - codes.mean(axis=0)).sum()) or moved == 0.0:
@@ -102,6 +102,11 @@ def factorisation(codes: Floats, others: Partition, share: float) -> float:
         return 1.0
     number = int(np.searchsorted(np.cumsum(np.square(sizes)) / total, share - 1e-9)) + 1
     return 1.0 - float(np.square(within @ axes[:number].T).sum()) / moved
+
+
+def _sums(group: Rows, columns: Floats) -> Floats:
+    """Return the sums of columns by group, (n_groups, n_columns)."""
+    return np.stack([np.bincount(group, column) for column in columns.T], axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -148,15 +153,12 @@ class SubspaceScores(TableResult):
         """Return a table: a row for each factor; NaN for what is not known of it."""
         import pandas as pd
 
-        rows = [
-            {
-                "factorisation": self.per_factor[name],
-                "d_lsbd": self.turns[name].dispersion if name in self.turns else np.nan,
-                "frequency": self.turns[name].frequency if name in self.turns else np.nan,
-                "ratio": self.turns[name].ratio if name in self.turns else np.nan,
-            }
-            for name in self.factor_names
-        ]
+        columns = {"d_lsbd": "dispersion", "frequency": "frequency", "ratio": "ratio"}
+        of_turns = {
+            column: [getattr(self.turns.get(factor), name, np.nan) for factor in self.factor_names]
+            for column, name in columns.items()
+        }
+        rows = {"factorisation": [self.per_factor[factor] for factor in self.factor_names], **of_turns}
         return pd.DataFrame(rows, index=list(self.factor_names)).rename_axis("factor")
 
 
@@ -297,8 +299,7 @@ def _turning(codes: Floats, labels: Rows, n_levels: Sequence[int], factor: int, 
     """Return how a factor turns the means of the codes in combinations of the others that have all its levels."""
     k = n_levels[factor]
     cells = Partition.of(list(labels.T), list(n_levels), len(labels))
-    count = np.bincount(cells.group).astype(np.float64)
-    means = np.stack([np.bincount(cells.group, column) for column in codes.T], axis=1) / count[:, None]
+    means = _sums(cells.group, codes) / np.bincount(cells.group).astype(np.float64)[:, None]
     at = labels[cells.example]
     others = _others(at, n_levels, factor)
     complete = (np.bincount(others.group) == k)[others.group]
@@ -306,9 +307,8 @@ def _turning(codes: Floats, labels: Rows, n_levels: Sequence[int], factor: int, 
         problem = f"{name!r} never goes through all of 3 or more levels while the others keep their values"
         raise NotEnoughData("cyclic", problem)
     group, kept = others.group[complete], means[complete]
-    sums = np.stack([np.bincount(group, column, others.n) for column in kept.T], axis=1)
     angle = 2.0 * np.pi * at[complete, factor] / k
-    return turning(kept - sums[group] / k, angle, float(codes.var(axis=0).sum()))
+    return turning(kept - _sums(group, kept)[group] / k, angle, float(codes.var(axis=0).sum()))
 
 
 def _notes(per_factor: Mapping[str, float], turns: Mapping[str, Turning]) -> tuple[Note, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -32,10 +32,8 @@ from demele.report.words import name, written
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Codes, or models, whose pairs are drawn.
 MOST_DRAWN = 60
-
-
-#: Codes whose pairs are drawn.
 #: Names of the scores, as disentanglement_lib has them.
 SCORES = (
     "gaussian_total_correlation",
@@ -241,17 +239,14 @@ def _notes_on_codes(codes: Codes, alive: NDArray[np.intp], scores: Mapping[str, 
     notes = []
     dead = tuple(codes.names[index] for index in range(codes.d) if index not in alive)
     if dead:
-        message = f"{len(dead)} of {codes.d} codes are constant, such as {dead[0]!r}; they are left out"
-        if len(dead) == 1:
-            message = f"1 of {codes.d} codes, {dead[0]!r}, is constant; it is left out"
+        message = f"left out, since constant: {len(dead)} of {codes.d} codes, such as {dead[0]!r}"
         notes.append(Note(code="constant-code", message=message, subject=dead, severity="warning"))
     if np.isinf(scores["gaussian_total_correlation"]):
         message = "a code is a linear combination of others: the total correlation of a Gaussian is infinite"
         notes.append(Note(code="collinear-codes", message=message, severity="warning"))
     if codes.n < 10 * len(alive):
-        message = (
-            f"{codes.n} rows are few for the covariance of {len(alive)} codes: independent codes score above 0 too"
-        )
+        few = f"{codes.n} rows are few for the covariance of {len(alive)} codes"
+        message = f"{few}: independent codes score above 0 too"
         notes.append(Note(code="few-rows", message=message, severity="warning"))
     return notes
 
@@ -467,7 +462,6 @@ def _notes_on_limits(total: float, n: int, nothing: bool) -> tuple[Note, ...]:
 Similarity = Literal["lasso", "spearman"]
 #: Penalty of the Lasso in the published code, for standardised codes.
 PENALTY = 0.1
-#: Models whose pairs are drawn.
 
 
 def relative_strength(similarity: Floats) -> float:
@@ -620,11 +614,10 @@ def udr(
 
     m = len(columns)
     pairs = np.full((m, m), np.nan)
-    for i in range(m):
-        for j in range(m):
-            if i != j and columns[i].shape[1] and columns[j].shape[1]:
-                pairs[i, j] = relative_strength(alike(columns[i], columns[j]))
-    defined = [own[~np.isnan(own)] for own in (np.delete(pairs[:, j], j) for j in range(m))]
+    for i, j in permutations(range(m), 2):
+        if columns[i].shape[1] and columns[j].shape[1]:
+            pairs[i, j] = relative_strength(alike(columns[i], columns[j]))
+    defined = [own[~np.isnan(own)] for own in pairs.T]
     scores = np.array([float(np.median(own)) if len(own) else np.nan for own in defined])
     n = next(iter(read.values())).n
     arguments: dict[str, object] = {"similarity": similarity}
@@ -675,15 +668,12 @@ def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, thres
         raise InputError(argument, f"expected one array for each of the {len(read)} models, got {len(own)}")
     found = []
     for (title, model), given in zip(read.items(), own, strict=True):
-        alive = ~model.constant
-        if given is not None:
-            values = real_numbers(given, argument)
-            if codes_std is not None:
-                values = _divergences(model, values, title)
-            if values.shape != (model.d,):
-                raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
-            alive &= values > threshold
-        found.append(np.flatnonzero(alive))
+        values = np.full(model.d, np.inf) if given is None else real_numbers(given, argument)
+        if codes_std is not None:
+            values = _divergences(model, values, title)
+        if values.shape != (model.d,):
+            raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
+        found.append(np.flatnonzero(~model.constant & (values > threshold)))
     return found
 
 
@@ -721,8 +711,4 @@ def _notes_on_models(names: Sequence[str], informative: Sequence[NDArray[np.intp
     if none:
         message = f"{len(none)} models have no informative code, such as {none[0]}; their pairs have no value"
         notes.append(Note(code="no-informative-code", message=message, subject=none, severity="warning"))
-    few = tuple(name for name, kept in zip(names, informative, strict=True) if len(kept) == 1)
-    if few:
-        message = f"{len(few)} models have one informative code only, such as {few[0]}, which nothing can entangle"
-        notes.append(Note(code="one-informative-code", message=message, subject=few, severity="warning"))
     return notes
