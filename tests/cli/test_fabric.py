@@ -166,7 +166,7 @@ def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, ru
         (("--data", "sprites"), "--difficulty: is for --data clutter"),
         (
             ("--image-size", 12),
-            "--image-size: fabrics take square images of 2, 4, 8, 16, ... pixels a side, got 12 x 12; --image-size 16",
+            "--image-size: expected square images with a power of two of pixels a side, got 12 x 12; --image-size 16",
         ),
         (
             ("--label-noise", "feature:0.2"),
@@ -200,7 +200,7 @@ def test_mistakes_in_a_pruning_lose_nothing(
 
 def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Path) -> None:
     train = ("lab", "fabric", "train", "--checkpoint", "run", "--data")
-    assert "cluter: there is no such file, and no set of that name" in demele(*train, "cluter").err
+    assert "cluter: there is no such file, and no such set" in demele(*train, "cluter").err
     assert "squares: which factor is the class is not clear; --factor says which of" in demele(*train, "squares").err
     assert "--factor: squares has none called 'glyph'" in demele(*train, "squares", "--factor", "glyph").err
     (folder / "few.csv").write_text("label\n0\n1\n")

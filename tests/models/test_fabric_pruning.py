@@ -181,7 +181,7 @@ def test_scores_of_ones_own_decide() -> None:
     assert plan.chosen == (worst,)
     assert fabric.prunings[0]["criterion"] == "given"
     refuses(InputTypeError, "criterion: expected the name of one for weights", fabric.prune, "weights", 0.5, given)
-    refuses(InputError, "scores: expected one for each of the", fabric.prune, "links", 0.5, [1.0, 2.0])
+    refuses(InputTypeError, "scores: expected one for each link", fabric.prune, "links", 0.5, [1.0, 2.0])
 
 
 @pytest.mark.parametrize(

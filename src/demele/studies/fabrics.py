@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
-
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.kinds import Kind, checked, checked_count, number_or_name
 from demele.core.reading import path_of
 from demele.data.images import digest_of
 from demele.models.fabric.annotators import fabric_preset
-from demele.models.fabric.lattice import CAP
+from demele.models.fabric.lattice import CAP, scales_of
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.results import FabricReport
 from demele.models.fabric.screening import benchmark as benchmarked
@@ -102,19 +100,12 @@ def train_fabric(
     if checkpoint is None:
         raise InputError("checkpoint", "expected the file that keeps the training, such as `run`")
     chosen, images = fabric_preset(preset), parts.training.images
-    height, width, image_channels = images.shape
-    if height != width or height < 2 or height & (height - 1):
-        near = 2 ** max(1, round(np.log2(min(height, width))))
-        raise InputError(
-            "image_size",
-            f"fabrics take square images of 2, 4, 8, 16, ... pixels a side, got {height} x {width}; "
-            f"`image_size={near!r}` makes them so",
-        )
+    scales = scales_of(images.shape, "image_size", "`image_size={!r}` makes them so")
     structure = {"layers": layers, "channels": channels}
     asked = {"epochs": epochs, "batch": batch, "rate": rate, "momentum": momentum, "weight_decay": weight_decay}
     fabric = chosen.fabric(
-        scales=height.bit_length(),
-        image_channels=image_channels,
+        scales=scales,
+        image_channels=images.shape[2],
         classes=max(2, parts.classes),
         normalisation=normalisation,
         activation=activation,

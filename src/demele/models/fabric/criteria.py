@@ -445,18 +445,17 @@ def shapley_of_links(
     lattice = network.lattice
     guessing = -math.log(network.spec.classes)
 
+    def useful(members: Flags) -> set[Link]:
+        return lattice.useful({link for link, member in zip(lattice.links, members, strict=True) if not member})
+
     def worth(members: Flags) -> float:
-        gone = {link for link, member in zip(lattice.links, members, strict=True) if not member}
-        return max(-mean_loss(network, data, lattice.useful(gone)), guessing)
+        return max(-mean_loss(network, data, useful(members)), guessing)
+
+    def is_void(members: Flags) -> bool:
+        return not useful(members)
 
     with in_eval_mode(network):
-        return shapley_values(
-            worth,
-            len(lattice.links),
-            permutations=permutations,
-            rng=rng,
-            is_void=lambda members: not lattice.connected(members),
-        )
+        return shapley_values(worth, len(lattice.links), permutations=permutations, rng=rng, is_void=is_void)
 
 
 def gate_runs(

@@ -193,14 +193,6 @@ class Lattice:
             ways[link.target] = ways.get(link.target, 0) + ways.get(link.source, 0)
         return ways.get(self.end, 0)
 
-    def connected(self, live: NDArray[np.bool_]) -> bool:
-        """Whether a path is left where ``live``, of shape (links,), says which links are there."""
-        reached = {self.start}
-        for link, there in zip(self.links, live, strict=True):
-            if there and link.source in reached:
-                reached.add(link.target)
-        return self.end in reached
-
 
 def _ordered(links: Iterable[Link]) -> tuple[Link, ...]:
     """Return links by target, then by source: targets of one layer by scale, since links inside a layer go down."""
@@ -251,10 +243,6 @@ class FabricSpec(Plain):
     def lattice(self) -> Lattice:
         """Return the lattice with all links."""
         return Lattice.whole(self.layers, self.scales)
-
-    def pixels(self, node: Node) -> int:
-        """Places at which a node has a value of each channel."""
-        return (self.image_size >> node.scale) ** 2
 
     def reached_taps(self, link: Link) -> NDArray[np.bool_]:
         """Return which weights of a kernel ever meet a pixel, (3, 3): on small maps some only meet the border."""
@@ -313,7 +301,7 @@ class TrainingSpec(Plain):
     seed: int
 
 
-def scales_of(shape: Sequence[int], argument: str) -> int:
+def scales_of(shape: Sequence[int], argument: str, remedy: str = "images.resized({}) changes height and width") -> int:
     """Return the scales of a fabric for images of a shape.
 
     Raises
@@ -322,12 +310,8 @@ def scales_of(shape: Sequence[int], argument: str) -> int:
     """
     height, width = int(shape[0]), int(shape[1])
     if height != width or height & (height - 1):
-        nearest = 2 ** round(math.log2(max(height, width)))
-        raise InputError(
-            argument,
-            f"expected square images with a power of two of pixels a side, got {height} x {width}; "
-            f"images.resized({nearest}) changes height and width",
-        )
+        expected = f"expected square images with a power of two of pixels a side, got {height} x {width}"
+        raise InputError(argument, f"{expected}; {remedy.format(2 ** round(math.log2(max(height, width))))}")
     return height.bit_length()
 
 
@@ -438,7 +422,7 @@ def counted(
         weights=weights,
         nonzero=weights - sum((masked or {}).values()),
         unreached=sum(kernels[link] // TAPS * int((~spec.reached_taps(link)).sum()) for link in lattice.links),
-        multiply_adds=sum(kernels[link] * spec.pixels(link.target) for link in lattice.links),
+        multiply_adds=sum(kernels[link] * (spec.image_size >> link.target.scale) ** 2 for link in lattice.links),
         shortest=lattice.shortest,
         longest=lattice.longest,
         paths=lattice.paths,
@@ -551,6 +535,11 @@ def plan_links(
             continue
         gone = set(everything) - left
         chosen.append(link.name)
+    limit = "links that then lay on no path went too" if len(gone) > remove else ""
+    if len(gone) < remove:
+        must = f"at least {max(least, 1)} links and a path must stay"
+        fewest = len(everything) - len(gone) <= max(least, 1)
+        limit = must if fewest else "any other would cut the last path, or drag too many along"
     dragged = tuple(link.name for link in everything if link in gone and link.name not in chosen)
     plan = Pruning(
         level="links",
@@ -560,16 +549,9 @@ def plan_links(
         chosen=tuple(chosen),
         cascaded=dragged,
         rejected=tuple(rejected),
-        limit=_limit_of_links(removed=len(gone), remove=remove, left=len(everything) - len(gone), least=least),
+        limit=limit,
     )
     return (lattice.without(gone) if gone else lattice), plan
-
-
-def _limit_of_links(*, removed: int, remove: int, left: int, least: int) -> str:
-    if removed < remove:
-        must = f"at least {max(least, 1)} links and a path must stay"
-        return must if left <= max(least, 1) else "any other would cut the last path, or drag too many along"
-    return "links that then lay on no path went too" if removed > remove else ""
 
 
 def links_to_keep(whole: Lattice, live: Lattice, wanted: Any) -> int:

@@ -140,7 +140,9 @@ class Fabric:
             normalisation=normalisation,
             activation=activation,
         )
-        self._network = new_network(spec, rng_for(seed, "weights")).eval()
+        lattice = spec.lattice()
+        widths = dict.fromkeys(lattice.nodes, channels)
+        self._network = new_network(spec, lattice, widths, rng_for(seed, "weights")).eval()
         self._past = {"optimiser": None, "epoch": 0, "training": None, "prunings": [], "status": "new"}
         self._past |= {"history": {}, "seconds": 0.0, "problem": ""}
         self._digest = ""
@@ -234,14 +236,10 @@ class Fabric:
         return drawn
 
     def _by_link(self, scores: Any) -> dict[Link, float]:
-        """Return scores that a user gave, by name or in order, by link."""
-        if hasattr(scores, "to_dict"):
-            scores = scores.to_dict()
-        if not isinstance(scores, Mapping):
-            values = real_numbers(scores, "scores", f"one for each of the {len(self.links)} links")
-            if values.shape != (len(self.links),):
-                raise InputError("scores", f"expected one for each of the {len(self.links)} links, got {values.shape}")
-            scores = dict(zip(self.links, values.tolist(), strict=True))
+        """Return scores that a user gave, by link."""
+        if not hasattr(scores, "keys"):
+            raise InputTypeError("scores", f"expected one for each link, by its name, got {type(scores).__name__}")
+        scores = dict(scores)
         lacking = [name for name in self.links if name not in scores]
         if lacking:
             raise InputError("scores", f"expected one for each link, {len(lacking)} have none, first {lacking[0]}")
@@ -722,9 +720,6 @@ class Fabric:
         everything = spec.lattice()
         given = self.scores("magnitude") if scores is None else scores
         judged = "magnitude" if scores is None else str(getattr(scores, "name", None) or "the scores given")
-        stages = {} if errors is None else errors
-        if not isinstance(stages, Mapping):
-            raise InputTypeError("errors", f"expected shares by what was measured, got {type(errors).__name__}")
         return FabricReport(
             name=name,
             spec=spec.to_dict(),
@@ -738,7 +733,7 @@ class Fabric:
             run=self.run,
             training=self._past["training"],
             trained_on=self.trained_on,
-            errors=tuple(stage_error(str(stage), value, images) for stage, value in stages.items()),
+            errors=tuple(stage_error(str(stage), value, images) for stage, value in (errors or {}).items()),
             benchmark=benchmark_rows(timings),
             version=__version__,
             fabric=self,

@@ -96,9 +96,8 @@ class LinkLayer(nn.Module):
 
     def _multiplied(self, values: Tensor) -> Tensor:
         """Return the same as one product: of maps of a few pixels a convolution costs mostly its call."""
-        matrix, bias = self.matrix, self.conv.bias
-        if matrix is None or bias is None:
-            raise RuntimeError("a matrix belongs to a layer with a bias")
+        matrix: Any = self.matrix
+        bias: Any = self.conv.bias  # there where a matrix is made
         channels = len(bias)
         side = round((matrix.shape[1] // channels) ** 0.5)
         flat = values.permute(0, 2, 3, 1).reshape(len(values), -1)
@@ -241,26 +240,22 @@ def key_of(part: Link | Node) -> str:
     return part.name.replace(".", "_") if isinstance(part, Link) else f"{part.layer}_{part.scale}"
 
 
-def new_network(spec: FabricSpec, rng: np.random.Generator) -> FabricNetwork:
-    """Return a whole fabric with weights drawn from a generator, as PyTorch's layers draw theirs; on the CPU."""
-    lattice = spec.lattice()
-    with torch.device("meta"):  # no weights: what would be drawn for them moves the generator of the process
-        empty = FabricNetwork(spec, lattice, dict.fromkeys(lattice.nodes, spec.channels))
-    return laid_out(initialised(empty, rng))
-
-
-def empty_network(
-    spec: FabricSpec, lattice: Lattice, widths: Mapping[Node, int], *, folded: bool = False
+def new_network(
+    spec: FabricSpec,
+    lattice: Lattice,
+    widths: Mapping[Node, int],
+    rng: np.random.Generator | None = None,
+    *,
+    folded: bool = False,
 ) -> FabricNetwork:
-    """Return a fabric whose weights hold anything, on the CPU; nothing is drawn for them."""
-    with torch.device("meta"):
+    """Return a fabric with weights drawn from a generator, as PyTorch's layers draw theirs, or any weights; on the CPU.
+
+    Channels are last in memory, where convolutions of small maps are faster.
+    """
+    with torch.device("meta"):  # no weights: what would be drawn for them moves the generator of the process
         empty = FabricNetwork(spec, lattice, widths, folded=folded)
-    return laid_out(empty.to_empty(device="cpu"))
-
-
-def laid_out(network: Any) -> FabricNetwork:
-    """Return a network with channels last in memory, where convolutions of small maps are faster."""
-    found: FabricNetwork = network.to(memory_format=torch.channels_last)
+    made: Any = empty.to_empty(device="cpu") if rng is None else initialised(empty, rng)
+    found: FabricNetwork = made.to(memory_format=torch.channels_last)
     return found
 
 
@@ -286,47 +281,27 @@ def reduced(network: FabricNetwork, lattice: Lattice, kept: Kept) -> FabricNetwo
     kept : mapping of Node to array of int
         Channels that stay, in order; a node that is not named keeps all.
     """
-    places = {node: _places(kept.get(node), network.widths[node]) for node in lattice.nodes}
+    places = {node: torch.arange(network.widths[node]) for node in lattice.nodes}
+    places |= {node: torch.from_numpy(np.asarray(own, dtype=np.int64)) for node, own in kept.items() if node in places}
     widths = {node: len(place) for node, place in places.items()}
-    found = empty_network(network.spec, lattice, widths, folded=network.folded)
-    device = network.head.weight.device
-    with torch.no_grad():
-        _copy_layer(network.input, found.input, torch.arange(network.spec.image_channels), places[lattice.start])
-        for link in lattice.links:
-            _copy_layer(network.layer(link), found.layer(link), places[link.source], places[link.target])
-        for node in lattice.nodes if len(network.nodes) else ():
-            norms: Any = network.nodes[key_of(node)], found.nodes[key_of(node)]
-            _copy_norm(norms[0].norm, norms[1].norm, places[node])
-        found.head.weight.copy_(network.head.weight[:, places[lattice.end].to(device)])
-        found.head.bias.copy_(network.head.bias)
-    return found.to(device).train(network.training)
+    found = new_network(network.spec, lattice, widths, folded=network.folded)
+    _copy(network.input, found.input, torch.arange(network.spec.image_channels), places[lattice.start])
+    for link in lattice.links:
+        _copy(network.layer(link), found.layer(link), places[link.source], places[link.target])
+    for node in lattice.nodes if len(network.nodes) else ():
+        _copy(network.nodes[key_of(node)], found.nodes[key_of(node)], places[node], places[node])
+    _copy(network.head, found.head, places[lattice.end], torch.arange(network.spec.classes))
+    return found.to(network.head.weight.device).train(network.training)
 
 
-def _places(kept: NDArray[np.int64] | None, width: int) -> Tensor:
-    return torch.arange(width) if kept is None else torch.from_numpy(np.asarray(kept, dtype=np.int64))
-
-
-def _copy_layer(old: LinkLayer, new: LinkLayer, inputs: Tensor, outputs: Tensor) -> None:
-    device = old.conv.weight.device
-    inputs, outputs = inputs.to(device), outputs.to(device)
-
-    def part(kernel: Tensor) -> Tensor:
-        return kernel[outputs][:, inputs]
-
-    new.conv.weight.copy_(part(old.conv.weight))
-    if old.conv.bias is not None and new.conv.bias is not None:
-        new.conv.bias.copy_(old.conv.bias[outputs])
-    new.mask = None if old.mask is None else part(old.mask).cpu()
-    _copy_norm(old.norm, new.norm, outputs)
-
-
-def _copy_norm(old: nn.BatchNorm2d | None, new: nn.BatchNorm2d | None, kept: Tensor) -> None:
-    if old is None or new is None:
-        return
-    kept = kept.to(old.weight.device)
-    held = dict(new.named_parameters()) | dict(new.named_buffers())
-    for name, values in (dict(old.named_parameters()) | dict(old.named_buffers())).items():
-        held[name].copy_(values[kept] if values.ndim else values)
+def _copy(old: nn.Module, new: nn.Module, inputs: Tensor, outputs: Tensor) -> None:
+    """Take from a layer what belongs to some of its outputs, and of its kernel to some of its inputs."""
+    state = {name: values.cpu() for name, values in old.state_dict().items()}
+    state = {name: values[outputs] if values.ndim else values for name, values in state.items()}
+    state = {name: values[:, inputs] if values.ndim > 1 else values for name, values in state.items()}
+    if "mask" in state:
+        new.mask = state["mask"]
+    new.load_state_dict(state)
 
 
 # Export ---------------------------------------------------------------------------------------------------------------
@@ -337,16 +312,23 @@ def folded(network: FabricNetwork) -> FabricNetwork:
 
     The norm of a node scales the kernels of all its links; what it adds goes to the bias of the first of them.
     """
-    found = empty_network(network.spec, network.lattice, network.widths, folded=True)
-    device = network.head.weight.device
+    found = new_network(network.spec, network.lattice, network.widths, folded=True)
+    lattice, device = network.lattice, network.head.weight.device
+
+    def fold(old: LinkLayer, new: LinkLayer, node: Node, *, first: bool) -> None:
+        norm: Any = old.norm or network.nodes[key_of(node)].norm  # that of the node comes after the sum of its links
+        scale = norm.weight / (norm.running_var + norm.eps).sqrt()
+        bias = 0 if old.conv.bias is None else old.conv.bias * scale
+        adds = norm.bias - norm.running_mean * scale if first or old.norm is not None else 0
+        new.conv.weight.copy_(old.kernel * scale[:, None, None, None])
+        new.conv.bias.copy_(torch.zeros_like(scale) + bias + adds)  # type: ignore[union-attr]
+
     with torch.no_grad():
-        _fold(network.input, found.input, _affine(_norm_of(network, network.lattice.start, network.input)), first=True)
-        for node in network.lattice.nodes:
-            for number, link in enumerate(network.lattice.incoming[node]):
-                layer = network.layer(link)
-                _fold(layer, found.layer(link), _affine(_norm_of(network, node, layer)), first=number == 0)
-        found.head.weight.copy_(network.head.weight)
-        found.head.bias.copy_(network.head.bias)
+        fold(network.input, found.input, lattice.start, first=True)
+        for node in lattice.nodes:
+            for number, link in enumerate(lattice.incoming[node]):
+                fold(network.layer(link), found.layer(link), node, first=number == 0)
+    found.head.load_state_dict(network.head.state_dict())
     return found.to(device).eval().requires_grad_(requires_grad=False)
 
 
@@ -362,30 +344,6 @@ def exported(network: FabricNetwork) -> FabricNetwork:
         if min(sides) <= _SMALL:
             found.layer(link).make_matrix(sides[0])
     return found
-
-
-def _norm_of(network: FabricNetwork, node: Node, layer: LinkLayer) -> nn.BatchNorm2d:
-    """Return the norm that comes after a link: its own, or that of its node."""
-    own: Any = layer.norm if network.spec.normalisation == "link" else network.nodes[key_of(node)].norm
-    return own  # type: ignore[no-any-return]
-
-
-def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
-    """Return what a norm multiplies by and then adds in eval mode."""
-    mean, variance = norm.running_mean, norm.running_var
-    if mean is None or variance is None:
-        raise RuntimeError("internal error: a norm without running statistics")
-    scale = norm.weight / (variance + norm.eps).sqrt()
-    return scale, norm.bias - mean * scale
-
-
-def _fold(old: LinkLayer, new: LinkLayer, affine: tuple[Tensor, Tensor], *, first: bool) -> None:
-    """Copy a layer with the norm inside; of the links of a node with one norm, the first takes what it adds."""
-    scale, shift = affine
-    new.conv.weight.copy_(old.kernel * scale[:, None, None, None])
-    bias = torch.zeros_like(shift) if old.conv.bias is None else old.conv.bias * scale
-    if new.conv.bias is not None:
-        new.conv.bias.copy_(bias + shift if first or old.norm is not None else bias)
 
 
 # Running statistics ---------------------------------------------------------------------------------------------------
@@ -475,7 +433,7 @@ def network_from(content: Mapping[str, Any], what: str) -> FabricNetwork:
         wanted = _shapes(_masked(FabricNetwork(spec, lattice, widths), content["masked"]).state_dict())
     if wanted != _shapes(content["weights"]):
         raise FormatError(what, "its weights are not those of its links and channels")
-    network = _masked(empty_network(spec, lattice, widths), content["masked"])
+    network = _masked(new_network(spec, lattice, widths), content["masked"])
     network.load_state_dict(dict(content["weights"]))
     return network
 
