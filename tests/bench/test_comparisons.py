@@ -156,16 +156,6 @@ def test_a_function_joins_by_one_argument() -> None:
     assert_exact(found.tally("simple", 0.1).labels_asked, 0.0)
 
 
-def test_a_function_may_return_a_decision() -> None:
-    predictions, truth = simulated(300, models=4)
-
-    def wrapped(baseline: Any, candidate: Any, given: Any) -> classifiers.Decision:
-        return classifiers.compare(baseline, candidate, given, method="overlap", classes=[0, 1, 2, 3])
-
-    found = bench.check_methods(predictions, truth, [0.1], {"mine": wrapped, "theirs": "overlap"})
-    assert_exact(found.matrix("mine", 0.1).tolist(), found.matrix("overlap", 0.1).tolist())
-
-
 def test_what_a_function_writes_into_its_input_is_refused() -> None:
     predictions, truth = simulated(100, models=3)
 
@@ -325,17 +315,12 @@ def test_bad_input_is_named() -> None:
     changed_cases: Any = [
         ({"noise": []}, InputError, "noise: expected at least one"),
         ({"noise": [5]}, InputError, "for 5% write 0.05"),
-        ({"noise": [1.0]}, InputError, r"in \[0, 1\)"),
-        ({"noise": "0.1"}, InputTypeError, "noise"),
         ({"noise": [0.95]}, InputError, "highest reachable rate is 0"),
         ({"methods": []}, InputError, "at least one name"),
         ({"methods": ["overlop"]}, UnknownNameError, "did you mean 'overlap'"),
         ({"methods": ["audit(lables=3)"]}, InputError, "'audit' takes the options labels, design"),
         ({"methods": ["audit(labels=0)"]}, InputError, "labels: expected a whole number >= 2, got 0"),
-        ({"methods": ["audit(design='best')"]}, InputError, "design: expected 'weighted' or 'uniform', got 'best'"),
         ({"methods": ["audit(labels=)"]}, InputError, "expected options such as"),
-        ({"methods": ["cleaned(s=2)"]}, InputError, r"s: expected a number in \[0, 1\], got 2"),
-        ({"methods": ["sequential(error=0.6)"]}, InputError, r"error: expected a number in \(0, 0.5\), got 0.6"),
         ({"methods": [3]}, InputTypeError, "expected a name or a function"),
         ({"methods": 3}, InputTypeError, "expected names or functions"),
         ({"methods": {"overlap": simple, "a": "overlap"}}, InputError, "is the name of another method"),
@@ -348,8 +333,6 @@ def test_bad_input_is_named() -> None:
         ({"measures": [("accuracy", 1)]}, InputError, "accuracy is of all classes"),
         ({"measures": []}, InputError, "at least one"),
         ({"measures": [("recall", 1)], "methods": ["worst-case"]}, InputError, "none of the methods"),
-        ({"reference": "truth"}, UnknownNameError, "reference: expected one of overlap, paired, sample, got 'truth'"),
-        ({"reference": None}, UnknownNameError, "reference: expected one of"),
         (
             {"reference": "paired", "measures": ["accuracy", ("recall", 1)]},
             InputError,
@@ -359,15 +342,6 @@ def test_bad_input_is_named() -> None:
         ({"kind": "uniform", "annotations": [[0] * 60]}, InputError, "annotations: only"),
         ({"kind": lambda y, rate, seed: y[:-1]}, InputError, "expected 60 labels from the function"),
         ({"annotations": [[0] * 59]}, InputError, "expected 60"),
-        ({"predictions": {"one": GOOD[1]}}, NotEnoughData, "at least 2 models"),
-        (
-            {"true_labels": np.zeros(60, dtype=int), "predictions": np.zeros((60, 2), dtype=int)},
-            NotEnoughData,
-            "2 classes",
-        ),
-        ({"true_labels": GOOD[1][:-1]}, InputError, "same number of rows"),
-        ({"seed": -1}, InputError, "seed"),
-        ({"level": 1.5}, InputError, "level"),
     ]
     for changed, error, message in changed_cases:
         given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise": [0.1], "methods": ["overlap"], **changed}
@@ -376,18 +350,11 @@ def test_bad_input_is_named() -> None:
 
 def test_an_experiment_refuses_before_it_trains() -> None:
     changed_cases: Any = [
-        ({"n_classifiers": 1}, "n_classifiers: expected a whole number >= 2"),
         ({"n_candidates": 5, "n_classifiers": 6}, "n_candidates: expected at least `n_classifiers`"),
-        ({"folds": 1}, "folds"),
         ({"folds": 1000}, "folds: expected at most one per instance"),
         ({"accuracies": (0.9, 0.5)}, "accuracies: expected 0 <= low < high"),
         ({"accuracies": 0.5}, "accuracies: expected two numbers, got 0.5"),
         ({"training_rates": []}, "training_rates: expected at least one"),
-        ({"training_rates": [20]}, "training_rates: expected a share of the labels"),
-        ({"methods": ["nothing"]}, "methods: expected one of"),
-        ({"measures": ["recall"]}, "recall is of one class"),
-        ({"reference": "true"}, "reference: expected one of overlap"),
-        ({"reference": "paired", "measures": [("recall", 0)]}, "reference: 'paired' compares accuracies"),
         ({"features": None}, "features: expected with `y`"),
         ({"y": None}, "y: expected with `features`"),
         ({"y": [0, 1, 0]}, "same number of rows"),

@@ -177,14 +177,6 @@ def test_oblique_has_the_stated_condition_number() -> None:
     assert np.abs(first - np.diag(np.diag(first))).max() > 0.1
 
 
-def test_oblique_directions_are_uniform() -> None:
-    # every entry of a uniform rotation matrix squares to 1/8 on average, so every diagonal of W has the mean of s
-    diagonals = np.array([np.diag(linear_map(*pair("oblique", 50.0, seed, n=20))) for seed in range(200)])
-    expected = float((50.0 ** np.linspace(-0.5, 0.5, M)).mean())
-    for column in diagonals.T:
-        assert_mean(column, expected)
-
-
 def test_twist_keeps_the_radius_and_can_be_undone() -> None:
     for turns in SCENARIOS["twist"].severities:
         codes, factors = pair("twist", turns)

@@ -182,11 +182,6 @@ def test_weights_enter_the_spread_squared() -> None:
     assert_close([condition.estimate, condition.low, condition.high], [0.25, 0.25 - half, 0.25 + half], ROUNDING)
 
 
-def test_of_nothing_no_share_is_kept() -> None:
-    assert verdict_of(curve([[0.0] * 5, [0.0] * 5]), Keeps(0.5)).status == "fails"
-    assert verdict_of(curve([[0.2] * 5, [0.2] * 5]), Keeps(0.5)).status == "holds"
-
-
 def test_a_point_without_spread_adds_nothing() -> None:
     (condition,) = verdict_of(curve([[1.0] * 9, spread(0.5, 0.1, 4)]), Falls(0.2, every_step=False)).parts[0].conditions
     half = stats.t.ppf(0.975, 3) * 0.05
@@ -354,11 +349,6 @@ def test_scores_are_judged_by_what_they_claim() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ summaries
-
-
-def test_summary_tells_the_surest_failure_and_names_the_score() -> None:
-    verdict = row({"good": 0.9, "bad": 0.4, "worse": 0.1})
-    assert verdict.summary == "worse: 0.100 at 0, less than 0.5"
 
 
 # ------------------------------------------------------------------------------------------------ the criteria

@@ -8,12 +8,12 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from demele.core.errors import InputError, InputTypeError, MissingExtraError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, MissingExtraError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Vocabulary
 from demele.core.seeds import rng_for
@@ -274,34 +274,16 @@ THIRDS = np.full((4, 3), 1 / 3)
 
 def test_refuses() -> None:
     y_cases: Any = [
-        (Y, X, {"method": "votes"}, UnknownNameError, r"method: expected one of .* got 'votes'; did you mean 'voting'"),
-        (Y, X, {"method": None}, UnknownNameError, r"method: expected one of knn"),
         ([1, 1, 1, 1], X, {}, NotEnoughData, r"^y: expected labels of at least 2 classes, got only 1"),
         (Y[:3], X, {}, InputError, r"same number of rows, got 3 and 4"),
-        ([0, None, 1, 1], X, {}, InputError, r"^y: 1 missing value, first at row 1"),
-        (Y, [[np.nan], [1], [2], [3]], {}, InputError, r"^features_or_probabilities: .*non-finite"),
-        (Y, [1, 2, 3, 4], {}, InputError, r"^features_or_probabilities: expected 2 dimensions"),
-        (Y, None, {}, InputTypeError, r"^features_or_probabilities: expected a table"),
         (Y, X, {"method": "knn", "k": 4}, InputError, r"^k: expected fewer neighbours than the 4 instances, got 4"),
-        (Y, X, {"method": "knn", "k": 0}, InputError, r"^k: expected a whole number >= 1, got 0"),
-        (Y, X, {"method": "knn", "scaling": "robust"}, InputError, r"^scaling: expected 'standard' or 'none'"),
         (Y, X, {"method": "knn", "folds": 3}, InputError, "^folds:"),
         (Y, X, {"method": "voting", "k": 3}, InputError, r"^k: `method='voting'` does not use it, only 'knn'; drop it"),
-        (Y, X, {"method": "voting", "folds": 1}, InputError, r"^folds: expected a whole number >= 2, got 1"),
         (Y, X, {"method": "voting", "rule": "all"}, InputError, r"^rule: expected one of 'majority', 'consensus' for"),
-        (Y, X, {"method": "entropy", "threshold": 0}, InputError, r"^threshold: .* in \(0, 1\], got 0"),
-        (Y, X, {"method": "entropy", "kind": "scores"}, InputError, r"^kind: expected 'features' or 'probab"),
         (Y, X, {"method": "voting", "model": GaussianNB()}, InputTypeError, r"at least 2 .* method='classification'"),
         (Y, X, {"method": "voting", "model": [GaussianNB()]}, InputTypeError, r"at least 2 classifiers .* list of 1"),
         (Y, X, {"method": "voting", "model": [GaussianNB(), 3]}, InputTypeError, r"^model\[1\]: expected a scikit-"),
         (Y, X, {"method": "classification", "model": GaussianNB}, InputTypeError, r"got the class GaussianNB"),
-        (
-            Y,
-            X,
-            {"method": "classification", "model": LinearRegression()},
-            InputTypeError,
-            r"got LinearRegression",
-        ),
         (Y * 2, X * 2, {"method": "entropy", "model": LinearSVC()}, InputError, r"LinearSVC gives no probabilities"),
         (Y, THIRDS, {"method": "entropy"}, InputError, r"each of the 2 classes 0, 1, got 3 columns; give all classes"),
         (Y, X, {"method": "confident", "kind": "probabilities"}, InputError, "features_or_probabilities:"),

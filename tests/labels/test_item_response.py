@@ -107,23 +107,6 @@ def test_a_cell_can_leave_zero() -> None:
 # Crowds whose skill is known.
 
 
-def test_who_is_always_wrong_is_used() -> None:
-    truth = rng_for(0, "test_item_response", "adversary").integers(0, 2, 2000)
-
-    rng = rng_for(1, "test_item_response", "adversary")
-    rows = [np.where(rng.random(2000) < skill, truth, 1 - truth) for skill in (0.75, 0.7, 0.7)]
-    without = dawid_skene(rows)
-    found = dawid_skene([*rows, 1 - truth])
-    assert_exact(found.transition(3).probabilities.argmax(axis=1), [1, 0])
-    ours, majority = accuracy(found, truth)
-    assert ours > 0.97
-    assert ours > accuracy(without, truth)[0] + 0.1
-    # Four annotators tie often. Who is always wrong agrees with the vote least, and so decides no tie.
-    assert majority == accuracy(without, truth)[1]
-    assert found.tied.any()
-    assert found.annotator_frame()["informativeness"].to_numpy()[3] > 0.9
-
-
 # Odd crowds.
 
 

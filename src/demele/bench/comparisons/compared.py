@@ -272,24 +272,12 @@ def check_methods(
 # The plan -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Version:
-    """One noisy version of the labels.
-
-    ``wanted`` is the rate asked for, ``rate`` the share of wrong labels.
-    """
-
-    wanted: float
-    rate: float
-    labels: Indices
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Plan:
     """Everything that a run is to decide."""
 
     clean: Labelled
-    versions: tuple[Version, ...]
+    versions: Mapping[NoiseRate, Indices]
     contenders: tuple[Contender, ...]
     asked: tuple[Asked, ...]
     level: float
@@ -299,32 +287,32 @@ class Plan:
     noise: str
     notes: tuple[Note, ...]
 
-    def setting(self, version: Version, asked: Asked) -> Setting:
-        """Return one noisy version, asked for one measure."""
+    def setting(self, labels: Indices, rate: float, asked: Asked) -> Setting:
+        """Return one noisy version of the labels, asked for one measure."""
         return Setting(
-            data=self.clean.relabelled(version.labels),
+            data=self.clean.relabelled(labels),
             true_labels=self.clean.labels,
-            rate=version.rate,
+            rate=rate,
             asked=asked,
             level=self.level,
             difficulty=self.difficulty,
             seed=self.seed,
         )
 
-    def rounds(self) -> list[tuple[Version, Asked, Contender]]:
-        """Return the rounds of the run: one method, asked about all pairs, on one noisy version, for one measure."""
+    def rounds(self) -> list[tuple[NoiseRate, Asked, Contender]]:
+        """Return the rounds of the run: one method, asked about all pairs, at one noise rate, for one measure."""
         every = itertools.product(self.versions, self.asked, self.contenders)
         return [one for one in every if one[1].measure in one[2].measures]
 
     def tasks(self) -> list[Task[tuple[Setting, Contender]]]:
-        """Return the rounds as tasks; those on one version, for one measure, share a setting."""
-        settings: dict[tuple[float, Asked], Setting] = {}
+        """Return the rounds as tasks; those at one noise rate, for one measure, share a setting."""
+        settings: dict[tuple[NoiseRate, Asked], Setting] = {}
         tasks = []
-        for version, asked, contender in self.rounds():
-            key, label = decision_key(version, asked, contender), f"{contender.name} at {version.wanted:.3g} noise"
-            if (version.wanted, asked) not in settings:
-                settings[version.wanted, asked] = self.setting(version, asked)
-            tasks.append(Task(key=key, about=(settings[version.wanted, asked], contender), label=label))
+        for noise, asked, contender in self.rounds():
+            key, label = decision_key(noise, asked, contender), f"{contender.name} at {noise.wanted:.3g} noise"
+            if (noise, asked) not in settings:
+                settings[noise, asked] = self.setting(self.versions[noise], noise.rate, asked)
+            tasks.append(Task(key=key, about=(settings[noise, asked], contender), label=label))
         return tasks
 
     @property
@@ -339,7 +327,7 @@ class Plan:
             "run": "comparisons",
             "predictions": digest(self.clean.predictions),
             "true_labels": digest(self.clean.labels),
-            "noise": digest(*(version.labels for version in self.versions), difficulty),
+            "noise": digest(*self.versions.values(), difficulty),
             "level": repr(self.level),
             "seed": self.seed,
         }
@@ -398,7 +386,7 @@ def planned(
             made[rate] = add_uniform_noise(true_labels, rate, classes=data.vocabulary.classes, seed=seed)
     return Plan(
         clean=data,
-        versions=tuple(_version(rate, one, data) for rate, one in made.items()),
+        versions=dict(_version(rate, one, data) for rate, one in made.items()),
         contenders=contenders,
         asked=asked,
         level=level,
@@ -410,21 +398,21 @@ def planned(
     )
 
 
-def _version(wanted: float, made: Any, data: Labelled) -> Version:
+def _version(wanted: float, made: Any, data: Labelled) -> tuple[NoiseRate, Indices]:
     labels = read_labels(getattr(made, "labels", made), "kind")
     if labels.size != data.n:
         raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
     coded = data.vocabulary.encode(labels, "kind")
-    return Version(wanted, float((coded != data.labels).mean()), coded)
+    return NoiseRate(wanted=wanted, rate=float((coded != data.labels).mean())), coded
 
 
 # Its rounds -----------------------------------------------------------------------------------------------------------
 
 
-def decision_key(version: Version, asked: Asked, contender: Contender) -> Key:
+def decision_key(noise: NoiseRate, asked: Asked, contender: Contender) -> Key:
     """Return what a decision is kept under; that of a user's method changes with its code."""
     own = f"@{fingerprint(contender.function)}" if contender.function else ""
-    return ("decided", repr(version.wanted), asked.text, f"{contender.name}{own}")
+    return ("decided", repr(noise.wanted), asked.text, f"{contender.name}{own}")
 
 
 def decided(rounds: tuple[tuple[Setting, Contender], ...]) -> list[Record]:
@@ -443,14 +431,14 @@ def decisions(plan: Plan, records: Store) -> dict[tuple[float, str, str], Decide
     """Return all decisions of a finished run by noise rate, measure and method."""
     n_pairs = len(plan.clean.names) * (len(plan.clean.names) - 1)
     found = {}
-    for version, asked, contender in plan.rounds():
-        key = decision_key(version, asked, contender)
+    for noise, asked, contender in plan.rounds():
+        key = decision_key(noise, asked, contender)
         record = records[key]
         with reading_record(key):
             labels, better = record["labels_asked"], unpacked_classes(record["better"], n_pairs)
             if not is_number(labels) or not np.isin(better, (0, 1, 2)).all():
                 raise FormatError(f"its labels_asked are {quoted(labels)}, or a pair has another verdict than three")
-        found[version.wanted, asked.text, contender.name] = Decided(better == 1, better == 2, labels)
+        found[noise.wanted, asked.text, contender.name] = Decided(better == 1, better == 2, labels)
     return found
 
 
@@ -465,9 +453,10 @@ def concluded(
     indicators: Floats | None = None,
 ) -> MethodComparison:
     """Count the errors of a finished run; ``notes`` stand before those of the plan."""
-    clean, decided = Version(0.0, 0.0, plan.clean.labels), decisions(plan, records)
-    references = {asked.text: reference_choice(plan.setting(clean, asked), plan.reference) for asked in plan.asked}
-    columns = {version.wanted: NoiseRate(wanted=version.wanted, rate=version.rate) for version in plan.versions}
+    decided = decisions(plan, records)
+    clean = {asked.text: plan.setting(plan.clean.labels, 0.0, asked) for asked in plan.asked}
+    references = {measure: reference_choice(one, plan.reference) for measure, one in clean.items()}
+    columns = {noise.wanted: noise for noise in plan.versions}
     measures = tuple(references)
     tallies = [
         tallied(

@@ -481,77 +481,47 @@ def annotator_agreement(
     arguments: dict[str, object] = {"scale": scale, "level": level, "n_resamples": n_resamples, "seed": seed}
     if classes is not None:
         arguments["classes"] = list(table.classes)
-    answers = np.asarray(votes.sum(axis=1))
-    single, most = int(times[answers == 1].sum()), float(per_class["share"].max())
+    answers, most = np.asarray(votes.sum(axis=1)), float(per_class["share"].max())
     named = table.k > 2 and isinstance(table.classes[0], str) and classes is None
     n_pairs, undefined = len(pairs), int(pairs["kappa"].isna().sum())
     # Items with two answers or more, not all of the most frequent class.
     frequent = votes[:, [int(per_class["share"].to_numpy().argmax())]].toarray().ravel()
     varied = int(times[(answers >= 2) & (frequent < answers)].sum())
-    cases = (
-        (
-            "first-of-repeated",
-            table.n_repeats > 0,
-            "Cohen's kappa and the agreement with the rest use the first answer of an annotator about an item.",
-        ),
-        (
-            "single-answers",
-            single > 0,
-            f"{single} of {times.sum()} answered items have one answer: they count only in shares of Fleiss' kappa.",
-        ),
-        (
-            "unequal-answers",
-            np.unique(answers).size > 1,
-            f"Items have from {answers.min()} to {answers.max()} answers: Fleiss' kappa is its generalisation (Gwet "
-            "2014); Krippendorff's alpha is made for this.",
-        ),
-        (
-            "kappa-undefined",
-            math.isnan(fleiss) or math.isnan(krippendorff),
-            "The answers that count are all of one class: chance would agree as well, and kappa or alpha is undefined.",
-        ),
-        (
-            "kappa-paradox",
-            most >= _SKEWED and raw - fleiss >= _FAR,
-            f"Raw agreement is {raw:.3f} but Fleiss' kappa {fleiss:.3f}: {most:.1%} of the answers "
-            f"are {plain_text(per_class['share'].idxmax())}, so that chance agrees often (the kappa "
-            "paradox, Feinstein & Cicchetti 1990); read the agreement and kappa of each class.",
-        ),
-        (
-            "alphabetical-scale",
-            scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)),
-            f"The classes are in alphabetical order, {shown(table.classes)}: if that is not their order on the scale, "
-            "give `classes=[...]`.",
-        ),
-        (
-            "many-pairs",
-            n_pairs > MOST_PAIRS_WRITTEN,
-            f"{n_pairs:,} pairs of annotators share items: to_dict and to_json leave out their table; the "
-            "attribute pairs has it",
-        ),
-        (
-            "cohen-undefined",
-            undefined > 0,
-            f"Cohen's kappa of {undefined} of {n_pairs} pairs is undefined: on the items they share, both gave one "
-            "and the same class only. The mean leaves them out.",
-        ),
-        (
-            "undefined-resamples",
-            n_resamples > 0 and lost > 0,
-            f"In {lost} of {n_resamples} resamples a coefficient is undefined; its interval leaves them out.",
-        ),
-        (
-            "few-items",
-            n_resamples > 0 and varied < _FEW_ITEMS,
-            f"Only {varied} items with two answers or more have one that is not of the most frequent class: the "
-            "intervals are narrower than their level says.",
-        ),
-    )
-    noted = (
+    notes: dict[str, str] = {}
+    if table.n_repeats:
+        first_only = "Cohen's kappa and the agreement with the rest use the first answer of an annotator about an item."
+        notes["first-of-repeated"] = first_only
+    if np.unique(answers).size > 1:
+        message = f"Items have from {answers.min()} to {answers.max()} answers: Fleiss' kappa is its generalisation"
+        notes["unequal-answers"] = f"{message} (Gwet 2014); Krippendorff's alpha is made for this."
+    if math.isnan(fleiss) or math.isnan(krippendorff):
+        message = "The answers that count are all of one class: chance would agree as well"
+        notes["kappa-undefined"] = f"{message}, and kappa or alpha is undefined."
+    if most >= _SKEWED and raw - fleiss >= _FAR:
+        notes["kappa-paradox"] = (
+            f"Raw agreement is {raw:.3f} but Fleiss' kappa {fleiss:.3f}: {most:.1%} of the answers are "
+            f"{plain_text(per_class['share'].idxmax())}, so that chance agrees often (the kappa paradox, Feinstein & "
+            "Cicchetti 1990); read the agreement and kappa of each class."
+        )
+    if scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)):
+        message = f"The classes are in alphabetical order, {shown(table.classes)}"
+        notes["alphabetical-scale"] = f"{message}: if that is not their order on the scale, give `classes=[...]`."
+    if n_pairs > MOST_PAIRS_WRITTEN:
+        message = f"{n_pairs:,} pairs of annotators share items: to_dict and to_json leave out their table"
+        notes["many-pairs"] = f"{message}; the attribute pairs has it"
+    if undefined:
+        message = f"Cohen's kappa of {undefined} of {n_pairs} pairs is undefined: on the items they share"
+        notes["cohen-undefined"] = f"{message}, both gave one and the same class only. The mean leaves them out."
+    if lost:
+        message = f"In {lost} of {n_resamples} resamples a coefficient is undefined"
+        notes["undefined-resamples"] = f"{message}; its interval leaves them out."
+    if n_resamples and varied < _FEW_ITEMS:
+        message = f"Only {varied} items with two answers or more have one that is not of the most frequent class"
+        notes["few-items"] = f"{message}: the intervals are narrower than their level says."
+    noted = [
         Note(code=code, message=text, severity="warning" if code in _WARNINGS else "info")
-        for code, there, text in cases
-        if there
-    )
+        for code, text in notes.items()
+    ]
     return Agreement(
         raw=raw,
         fleiss=fleiss,

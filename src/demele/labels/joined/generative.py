@@ -193,15 +193,22 @@ def bayesian_consensus(
     scores = answers.table @ profiles + np.log(proportions)
     shares = vote_shares(table)
     votes_of_items = of_items(table, probabilities, seed)
-    arguments: dict[str, object] = {} if read is None else {"feature_model": feature_model}
-    arguments |= {"n_samples": n_samples, "n_warmup": n_warmup, "n_chains": n_chains, "level": level, "seed": seed}
-    arguments |= {"prior_right": prior_right, "prior_other": prior_other}
-    arguments["prior_proportions"] = tuple(pseudo_items.tolist())
+    of_features = {} if read is None else {"feature_model": feature_model, "prior_features": prior_features}
+    arguments: dict[str, object] = {
+        "n_samples": n_samples,
+        "n_warmup": n_warmup,
+        "n_chains": n_chains,
+        "level": level,
+        "seed": seed,
+        "prior_right": prior_right,
+        "prior_other": prior_other,
+        "prior_proportions": tuple(pseudo_items.tolist()),
+        **of_features,
+        "classes": table.classes,
+    }
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
     if read is not None:
-        arguments["prior_features"] = prior_features
         met["features"] = read.digest
-    arguments["classes"] = table.classes
     return Consensus(
         **votes_of_items,
         proportions=proportions,
