@@ -251,10 +251,4 @@ def test_disentanglement_scores_equal_the_general_form() -> None:
             assert_close(scores[code, i], expected, ROUNDING)
 
 
-def test_crossed_is_disentanglement_when_every_cell_has_one_row() -> None:
-    bins = np.array(list(np.ndindex(3, 4, 2)))
-    codes = np.random.default_rng(8).normal(size=(24, 3))
-    assert_close(disentanglement_scores(codes, bins), crossed_deviations(codes, bins, [3, 4, 2]).matrix, ROUNDING)
-
-
 # ----------------------------------------------------------------------------------------------------------- picture

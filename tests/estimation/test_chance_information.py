@@ -9,7 +9,6 @@ from demele.estimation.counts import JointCounts
 from demele.estimation.independence import dependence_of_counts
 from demele.estimation.information import (
     beyond_chance,
-    entropy,
     expected_information,
     information_table,
     mutual_information,
@@ -60,11 +59,6 @@ def test_nothing_is_expected_of_a_column_of_one_value_or_of_no_rows() -> None:
     assert_exact(expected_information(tables), [0.0, 0.0, 0.0])
 
 
-def test_adjusted_information_of_a_permuted_diagonal_table_is_the_entropy() -> None:
-    table = np.diag([5.0, 9.0, 2.0, 30.0])[[2, 0, 3, 1]]
-    assert_close(mutual_information(table, "adjusted"), entropy(table.sum(axis=0)), ROUNDING)
-
-
 def test_permuted_rows_have_the_expected_information_on_average() -> None:
     rng = np.random.default_rng(2)
     codes, factor = rng.integers(0, 6, 60), rng.integers(0, 4, 60)
@@ -99,10 +93,6 @@ def counts_of(*tables: NDArray[np.float64]) -> JointCounts:
 def independent(n: float) -> NDArray[np.float64]:
     """Counts that are products of lopsided margins."""
     return n * np.outer([0.7, 0.2, 0.1], [0.5, 0.3, 0.2])
-
-
-def told(n: float) -> NDArray[np.float64]:
-    return n * np.diag([0.5, 0.3, 0.2])
 
 
 def test_codes_whose_counts_are_products_of_their_margins_tell_nothing() -> None:

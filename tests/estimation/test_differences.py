@@ -27,13 +27,6 @@ def test_differences_on_resamples_by_hand() -> None:
     assert_close(found.p_value, 2 * stats.t.sf(3.0, 2), ROUNDING)
 
 
-def test_what_moves_both_scores_alike_leaves_the_difference() -> None:
-    noise = np.random.default_rng(0).normal(size=50)
-    apart = np.random.default_rng(1).normal(scale=0.01, size=50)
-    paired = over_rows(0.0, 0.1, noise, 0.1 + noise + apart, 0.9)
-    assert paired.high - paired.low < 0.05 < np.std(noise)
-
-
 def test_a_failed_half_is_left_out_of_both() -> None:
     firsts, seconds = np.array([0.4, math.nan, 0.4, 0.6]), np.array([0.5, 0.9, 0.7, 0.8])
     whole = over_rows(0.5, 0.8, firsts[[0, 2, 3]], seconds[[0, 2, 3]], 0.95)

@@ -49,17 +49,6 @@ def grown(codes: Any, target: Any, **options: Any) -> Trees:
 # Trees
 
 
-def test_presort_ranks_and_subset() -> None:
-    codes = np.array([[2.0, 1.0], [0.0, 1.0], [2.0, -1.0], [1.0, 4.0]])
-    found = presort(codes)
-    assert found.rank.T.tolist() == [[2, 1], [0, 1], [2, 0], [1, 2]]
-    assert found.tied
-    assert not presort(codes[1:]).tied
-    part = found.subset(np.array([3, 0]))
-    assert part.order.tolist() == [[0, 1], [1, 0]]
-    assert part.rank.tolist() == [[1, 2], [2, 1]]
-
-
 @given(st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12))
 def test_presort_agrees_with_the_oracle(values: list[float]) -> None:
     found = presort(np.array(values)[:, None])
@@ -305,13 +294,6 @@ def test_logistic_coefficients_agree_with_the_oracle() -> None:
     assert np.abs(weights[:, 0]).sum() > 3
 
 
-def test_ordered_levels_need_more_than_one_against_the_rest() -> None:
-    # A line cannot tell a middle level from both others, but three logits can.
-    codes = np.random.default_rng(0).random((400, 1))
-    values = np.digitize(codes[:, 0], [0.2, 0.4, 0.6, 0.8])
-    assert run(lasso_importance, codes, values, categorical=True).score > 0.95
-
-
 def test_boosting_rows() -> None:
     codes, values = one_factor(120, 1, categorical=True)
 
@@ -354,10 +336,6 @@ def test_boosting_two_stages_by_hand() -> None:
 
 
 # A random part is fitted and scored as the whole is, in proportion, so that its spread is that of the whole ----------
-
-
-RNG = np.random.default_rng(0)
-CODES = RNG.random((520, 2))
 
 
 @pytest.mark.parametrize(

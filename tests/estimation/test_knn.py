@@ -53,18 +53,6 @@ def test_ksg_agrees_with_all_pairs(rows: list[tuple[float, float]], k: int) -> N
     assert_close(ksg_information(np.array(x), np.array(y), n_neighbors=k), oracle.ksg(x, y, k), ROUNDING)
 
 
-def test_the_kth_neighbour_is_not_counted_by_rounding() -> None:
-    # value + distance rounds to the neighbour, or beyond it; only the difference decides who is closer.
-    code = np.array([i * 0.1 for i in range(40)])
-    labels = np.arange(40) % 2
-    radius = np.nextafter(2 * 0.1, 0)
-    by_sum = [int(np.sum(code <= z + radius) - np.sum(code < z - radius)) for z in code]
-    by_difference = [int(np.sum(np.abs(code - z) <= radius)) for z in code]
-    assert by_sum != by_difference
-    actual = ross_information(code[:, None], labels, n_neighbors=1, distances="direct")
-    assert_close(actual, [oracle.ross(code.tolist(), labels.tolist(), 1)], ROUNDING)
-
-
 def test_atoms_are_counted_and_found_by_tie_fraction() -> None:
     # All equal: every neighbour is at distance 0, every sample on the spot. I = psi(6) + psi(1) - psi(3) - psi(6).
     codes = np.full((6, 1), 2.5)
@@ -111,13 +99,6 @@ def test_the_entropy_of_a_continuous_factor_only_tells_the_sample_size() -> None
         for values in (rng.uniform(size=n_samples), rng.normal(size=n_samples) * 1e-3):
             matrix = knn_factor_information([(False, values)], jitter_seed=0)
             assert_close(matrix, [[digamma(n_samples) - digamma(4)]], SOLVER)
-
-
-def test_the_entropy_of_a_categorical_factor_is_one() -> None:
-    labels = np.repeat([0, 1, 2], [100, 200, 700])
-    shares = np.array([0.1, 0.2, 0.7])
-    values = [knn_factor_information([(True, labels)], jitter_seed=seed)[0, 0] for seed in range(20)]
-    assert abs(np.mean(values) - -(shares @ np.log(shares))) < 0.01
 
 
 def test_atoms_and_ranks_need_the_noise() -> None:

@@ -26,11 +26,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def in_sample(codes: Floats, labels: Ints, n_classes: int, **options: Any) -> Floats:
-    rows = np.arange(len(labels))
-    return explicitness_by_value(codes, labels, n_classes, train_rows=rows, test_rows=rows, **options)
-
-
 def problem(kind: str) -> tuple[Floats, Ints, int]:
     """Small problems of very different difficulty."""
     rng = np.random.default_rng(3)
@@ -134,13 +129,6 @@ def test_a_single_class_has_nothing_to_tell() -> None:
 
 
 @pytest.mark.parametrize("fit", [one_vs_rest_logistic, multinomial_logistic])
-def test_weak_penalty_on_separable_rows_separates_them(fit: Any) -> None:
-    X, labels, n_classes = problem("separable")
-    coef, intercept = fit(X, labels, n_classes, C=1e8)
-    assert_exact((X @ coef.T + intercept).argmax(axis=1), labels)
-
-
-@pytest.mark.parametrize("fit", [one_vs_rest_logistic, multinomial_logistic])
 def test_without_a_penalty_separable_rows_have_no_minimum(fit: Any) -> None:
     X, labels, n_classes = problem("separable")
     with pytest.warns(NotConvergedWarning, match="a smaller C penalises more"):
@@ -233,21 +221,6 @@ def test_explicitness_equals_scikit_learn_on_unseen_rows() -> None:
                 judge = model.predict_proba if probabilities == "normalised" else model.decision_function
                 scores = judge(scaler.transform(codes[test]))
                 assert_close(areas, [roc_auc_score(labels[test] == k, scores[:, k]) for k in range(4)], SOLVER)
-
-
-def test_constant_codes_change_nothing_and_tell_nothing() -> None:
-    X, labels, n_classes = problem("range")
-    wider = np.column_stack([np.full(len(X), 1e7), X])
-    assert_close(in_sample(wider, labels, n_classes), in_sample(X, labels, n_classes), SOLVER)
-    assert_exact(in_sample(np.ones((len(X), 2)), labels, n_classes), np.full(n_classes, 0.5))
-
-
-def test_values_seen_on_one_side_only_are_nan() -> None:
-    X, labels, _ = problem("range")
-    train, test = np.flatnonzero(labels != 3), np.flatnonzero(labels != 1)
-    for classifier in get_args(Classifier):
-        areas = explicitness_by_value(X, labels, 4, train_rows=train, test_rows=test, classifier=classifier)
-        assert_exact(np.isnan(areas), [False, True, False, True])
 
 
 def test_a_single_training_value_is_an_error() -> None:

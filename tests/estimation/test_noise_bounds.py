@@ -151,14 +151,6 @@ def test_gaps_of_intervals_by_hand() -> None:
     assert_close(BOUNDS["mig"](bounds), [0.2, 0.5], ROUNDING)
 
 
-def test_bounds_of_a_metric_are_those_of_its_value_where_nothing_is_wrong() -> None:
-    codes, factors = tables(7, 500, 4)
-    counts = [crossed(codes, factor, 4) for factor in factors]
-    bounds = information_bounds(counts, [0.0] * 3)
-    for name, value in scores(counts).items():
-        assert_close(BOUNDS[name](bounds), [float(value)] * 2, {"rtol": 0, "atol": 2e-4})
-
-
 # Slopes of scores in single annotations, and relabellings that turn an order round -----------------------------------
 
 

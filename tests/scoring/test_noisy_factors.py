@@ -25,19 +25,6 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact
 OF_TABLES = ["mig", "mig_sup", "dcimig", "jemmig"]
 
 
-def perfect(k: int, rate: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A perfect code of K equal values, and annotations of which a share is wrong, evenly and exactly."""
-    wrong = round(100 * rate)
-    right = round(100 * (k - 1) * (1 - rate))
-    codes, given = [], []
-    for value in range(k):
-        for other in range(k):
-            size = right if other == value else wrong
-            codes += [value] * size
-            given += [other] * size
-    return np.array(codes, dtype=float)[:, None], np.array(given)
-
-
 def of(score: Score) -> demele.CorrectedScore:
     assert score.corrected is not None, [note.message for note in score.notes]
     return score.corrected
@@ -132,18 +119,6 @@ def test_what_corrects_nothing_is_refused() -> None:
         refuses(error, words, demele.evaluate, codes, demele.Factors(annotated, noise=given), ["mig"])
 
 
-def test_transposed_transitions_are_refused() -> None:
-    refuses(InputError, "transposed", labels.TransitionMatrix, [[0.9, 0.2], [0.1, 0.8]])
-
-
-def test_agreement_of_two_tells_a_uniform_rate() -> None:
-    for k, rate in ((2, 0.1), (5, 0.3), (10, 0.05)):
-        agreement = (1 - rate) ** 2 + rate**2 / (k - 1)
-        table = labels.transition_from_agreement(agreement, k).probabilities
-        assert_close(table, labels.symmetric_transition(k, rate).probabilities, ROUNDING)
-    refuses(InputError, "who guess", labels.transition_from_agreement, 0.5, 2)
-
-
 def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
     rng = np.random.default_rng(0)
     true = rng.random(400)
@@ -216,14 +191,6 @@ def test_an_audit_of_all_rows_is_the_score_of_true_values(name: str) -> None:
     truth, noisy = (demele.evaluate(codes, own, [name], options={name: options})[name].value for own in (true, given))
     assert_close(found.plain, truth, ROUNDING)
     assert abs(noisy - truth) > 0.01
-
-
-@pytest.mark.parametrize("name", ["mig", "irs"])
-def test_annotations_that_are_right_leave_what_all_rows_say(name: str) -> None:
-    codes, true, _ = rows_of_audited_factors(900, follows=False)
-    options = {"correction": "miller-madow"} if name == "mig" else {}
-    found = halved(name, codes, true, audit_of(true, 150), **options)
-    assert_close(found.plain, demele.evaluate(codes, true, [name], options={name: options})[name].value, ROUNDING)
 
 
 def test_the_extrapolation_and_the_interval_by_hand() -> None:

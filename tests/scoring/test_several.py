@@ -75,23 +75,6 @@ def test_shared_noise_leaves_the_difference() -> None:
     assert paired.high - paired.low < 0.8 * (single.high - single.low)
 
 
-def test_the_error_is_shared_by_all_differences() -> None:
-    # the same p-value that is enough alone is not enough among many
-    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], n_bootstrap=12, level=0.5)
-    p_value = alone.differences[0].p_value
-    assert alone.differences[0].shown == (p_value <= 0.5)
-    many = compared(n_bootstrap=12, level=1 - 1.5 * p_value)
-    assert by(many, "sap", "noisy", "again").p_value <= 1 - many.level
-    assert not by(many, "sap", "noisy", "again").shown
-
-
-def test_equal_representations_show_nothing() -> None:
-    found = compared({"a": CODES["clean"], "b": CODES["clean"][:, ::-1]}, ["mig"], n_bootstrap=5)
-    assert found.differences[0].value == 0
-    assert not found.differences[0].shown
-    assert "same difference" in found.differences[0].reason
-
-
 def test_runs_of_models() -> None:
     codes = {f"{name}{seed}": held(noise, seed) for name, noise in (("a", 0.2), ("b", 0.05)) for seed in range(3)}
     runs = {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}

@@ -12,7 +12,6 @@ from demele.core.errors import (
     InputError,
     InputTypeError,
     NotEnoughData,
-    UnknownNameError,
 )
 from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, GROUPS, small
@@ -44,23 +43,9 @@ def both(**keywords: Any) -> list[demele.Accumulator]:
 
 
 def test_counted_metrics_are_those_of_histograms_over_whole_rows() -> None:
-    assert set(COUNTED) == {
-        "mig",
-        "mig_sup",
-        "modularity",
-        "dcimig",
-        "jemmig",
-        "dmig",
-        "xmig",
-        "dlig",
-        "infom",
-        "infoc",
-        "med_modularity",
-        "med_compactness",
-        "minimality",
-        "sufficiency",
-        "snc",
-    }
+    names = "mig mig_sup modularity dcimig jemmig dmig xmig dlig infom infoc"
+    others = "med_modularity med_compactness minimality sufficiency snc"
+    assert set(COUNTED) == {*names.split(), *others.split()}
 
 
 def test_one_name_computes_a_score_several_an_evaluation() -> None:
@@ -147,19 +132,14 @@ def test_options_protocols_and_codes_reach_counted_metrics() -> None:
 # What is refused -------------------------------------------------------------------------------------------------
 
 BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
-    "unknown metric": ("migg", {}, UnknownNameError, "unknown metric 'migg'; did you mean 'mig'"),
     "a callable": (lambda codes, factors: 0.0, {}, InputTypeError, "expected registered names"),
-    "no metric": ([], {}, InputError, "at least one"),
     "nothing": (None, {}, InputTypeError, "expected a name or several, got None"),
     "bound of 3": ("sap", {"bound": 3}, InputError, "bound: expected a whole number >= 4, got 3"),
     "outside": ("mig", {"outside": "ignore"}, InputError, "outside: expected 'raise' or 'clip', got 'ignore'"),
     "stream of a float": ("sap", {"stream": 0.5}, InputTypeError, "stream: expected a name or a number"),
     "seed": ("sap", {"seed": -1}, InputError, "seed"),
-    "missing": ("sap", {"missing": "drop"}, InputError, "missing: expected 'raise' or 'omit', got 'drop'"),
-    "protocol": ("mig", {"protocol": "review"}, UnknownNameError, "protocol: unknown protocol 'review'"),
     "bins": ("mig", {"bins": 1}, InputError, "bins"),
     "options": ("mig", {"options": {"mig": {"binz": 3}}}, InputError, "binz"),
-    "options of another metric": ("mig", {"options": {"migg": {}}}, UnknownNameError, "migg"),
     "frame": ("mig", {"frame": CODES}, InputTypeError, r"frame: expected a BinEdges, got DataFrame.*BinEdges\.of"),
     "bins that look": ("mig", {"frame": FRAME, "bins": "adaptive"}, InputError, "looks at the values"),
     "kinds against the frame": (
@@ -170,7 +150,6 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
     ),
     "kinds of nothing": ("mig", {"frame": FRAME, "kinds": {"lite": "continuous"}}, InputError, "unknown factor"),
     "reg_dim": ("mig", {"frame": FRAME, "reg_dim": [0, 1]}, InputError, "reg_dim: expected one code for each of the 3"),
-    "reg_dim of nothing": ("mig", {"frame": FRAME, "reg_dim": [0, 1, "x"]}, InputError, "unknown column 'x'"),
 }
 
 
@@ -186,37 +165,17 @@ def changed(table: pd.DataFrame, row: int, column: str, value: Any) -> pd.DataFr
     return copy
 
 
+#: What is refused, by every guard, is in the tests of frames; here it must leave what was there.
 BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
     "a code less": (CODES[["first", "second"]], FACTORS, "codes: expected the 4 columns .*'third' is missing"),
-    "a code less, array": (CODES.to_numpy()[:, :3], FACTORS, "codes: expected the 4 columns .*; got 3"),
-    "another code": (
-        CODES.rename(columns={"noise": "x"}),
-        FACTORS,
-        "codes: .*'noise' is missing, 'x' is not among them",
-    ),
-    "another factor": (CODES, FACTORS.rename(columns={"light": "x"}), "factors: .*'light' is missing, 'x' is not"),
-    "a factor more": (CODES, FACTORS.assign(more=1), "factors: expected the 3 columns .*; got 4, 'more' is not among"),
-    "other rows": (CODES, FACTORS[:9], "got 160 rows of codes and 9 rows of factors"),
-    "other order": (CODES, FACTORS[::-1], "same labels in another order"),
     "NaN": (changed(CODES, 17, "third", np.nan), FACTORS, "codes: 1 non-finite .* column 'third', first at row 17"),
-    "inf": (changed(CODES, 3, "noise", np.inf), FACTORS, "codes: 1 non-finite .* column 'noise', first at row 3"),
-    "words": (changed(CODES, 3, "noise", "x"), FACTORS, "codes: expected real numbers in column 'noise'"),
     "factor of inf": (CODES, changed(FACTORS, 4, "size", np.inf), "factors: 1 infinite .* 'size', first at row 4"),
-    "missing number": (CODES, changed(FACTORS, 5, "size", np.nan), "factors: 1 missing .* 'size', first at row 5"),
     "missing class": (CODES, changed(FACTORS, 6, "shape", None), "factors: 1 missing .* 'shape', first at row 6"),
-    "lists": (CODES, FACTORS.assign(shape=pd.Series([[1]] * 160)), "factors: .*'shape', got values of type list"),
-    "nothing": (None, FACTORS, "codes: expected a table"),
-    "no factors": (CODES, None, "factors: expected a table"),
 }
-ONLY_FRAMED: dict[str, tuple[Any, Any, str]] = {
-    "unknown class": (CODES, FACTORS.replace({"shape": {"ball": "disc"}}), "holds 1 classes .* first 'disc'"),
-    "code outside": (CODES * 10, FACTORS, "codes: .* outside the frame's ranges"),
-    "factor outside": (CODES, FACTORS.assign(size=2 * FACTORS["size"]), "factors: .* outside the frame's ranges"),
-    "words for numbers": (CODES, FACTORS.assign(size="big"), "'size' was declared continuous but holds classes"),
-}
+OUTSIDE = (CODES, FACTORS.assign(size=2 * FACTORS["size"]), "factors: .* outside the frame's ranges")
 #: Number of the accumulator in both(), and a batch.
 REFUSED = [(number, case, BAD_BATCHES[case]) for number in range(3) for case in BAD_BATCHES]
-REFUSED += [(number, case, ONLY_FRAMED[case]) for number in (0, 2) for case in ONLY_FRAMED]
+REFUSED += [(0, "factor outside", OUTSIDE), (2, "factor outside", OUTSIDE)]
 REFUSED += [(1, "words for numbers", (CODES, FACTORS.assign(size="big"), "'size' holds text in this batch, and held"))]
 
 
@@ -256,12 +215,6 @@ def test_one_row_says_nothing() -> None:
 
 MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "metrics": ({}, {"metrics": ["mig", "irs"]}, r"differ in metrics \(.*'sap'.*'irs'|'irs'.*'sap'"),
-    "order of metrics": ({}, {"metrics": ["sap", "mig"]}, "differ in metrics"),
-    "seed": ({}, {"seed": 1}, r"differ in seed \((0 here, 1 there|1 here, 0 there)\)"),
-    "bound": ({}, {"bound": 50}, "differ in bound"),
-    "bins": ({}, {"bins": 4}, "differ in bins"),
-    "protocol": ({}, {"protocol": "dlib2019"}, "differ in protocol"),
-    "options": ({}, {"options": {"sap": {"penalty": 0.1}}}, "differ in options"),
     "reg_dim": ({}, {"reg_dim": [0, 1, 2]}, "differ in reg_dim"),
     "outside": ({}, {"outside": "clip"}, "differ in outside"),
     "no frame": ({}, {"frame": None}, "differ in kinds|other frames"),
@@ -310,8 +263,6 @@ BAD_STDS: dict[str, tuple[Any, str]] = {
         "codes_std: .* negative one in column 'z1', .* row 9",
     ),
     "NaN": (np.where(np.arange(160)[:, None] == 9, np.nan, STDS), "codes_std: 1 non-finite"),
-    "one dimension": (STDS[:, 0], "codes_std: expected 2 dimensions"),
-    "words": (STDS.astype(str), "codes_std: expected real numbers"),
 }
 
 

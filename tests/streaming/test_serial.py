@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.streaming.accumulator import MAGIC, checksum, state_to_bytes, with_state
-from demele.streaming.frame import plain_setting, setting_of
+from demele.streaming.frame import plain_setting
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
@@ -259,22 +259,6 @@ def test_what_is_no_frame_is_refused() -> None:
     ]
     for plain, message in plain_cases:
         refuses(demele.errors.InputError, message, demele.bins.BinEdges.from_dict, plain)
-
-
-@pytest.mark.parametrize(
-    ("value", "plain"),
-    [
-        (demele.bins.EqualWidth(7), {"rule": "EqualWidth", "bins": 7}),
-        (demele.bins.Edges((0, 0.5, 1)), {"rule": "Edges", "edges": [0.0, 0.5, 1.0]}),
-        (demele.bins.Adaptive(), {"rule": "Adaptive", "most": 256}),
-        ({"mig": {"bins": demele.bins.EqualFrequency(3)}}, {"mig": {"bins": {"rule": "EqualFrequency", "bins": 3}}}),
-        (None, None),
-        ("knn", "knn"),
-    ],
-)
-def test_settings_come_back_equal(value: object, plain: object) -> None:
-    assert plain_setting(value, "options") == plain
-    assert setting_of(json.loads(json.dumps(plain))) == value
 
 
 def test_what_has_no_plain_form_is_refused_with_its_name() -> None:

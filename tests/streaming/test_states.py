@@ -34,12 +34,6 @@ def kept(state: SampleState) -> list[int]:
 # Samples -------------------------------------------------------------------------------------------------------------
 
 
-def test_while_the_bound_covers_the_rows_all_are_kept_in_their_order() -> None:
-    assert kept(sampled(100, 100, 7)) == list(range(100))
-    assert kept(sampled(1000, 100, 7)) == list(range(100))
-    assert sampled(1000, 100, 7).n_kept == 100
-
-
 def test_of_more_rows_those_with_the_smallest_keys_are_kept() -> None:
     state = sampled(10, 500, 9)
     keys = row_keys(0, "0", np.arange(500))
@@ -57,13 +51,6 @@ def test_batch_sizes_do_not_matter(n: int, bound: int, batch: int, other: int) -
 @given(st.integers(1, 300), st.integers(4, 60), st.integers(0, 60))
 def test_a_smaller_bound_keeps_a_part_of_what_a_larger_one_keeps(n: int, bound: int, more: int) -> None:
     assert set(kept(sampled(bound, n, 16))) <= set(kept(sampled(bound + more, n, 16)))
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 300), st.integers(0, 300), st.integers(4, 60))
-def test_what_is_kept_of_the_first_rows_is_kept_or_replaced_by_later_ones(n: int, more: int, bound: int) -> None:
-    first, later = set(kept(sampled(bound, n, 16))), set(kept(sampled(bound, n + more, 16)))
-    assert {row for row in later if row < n} <= first
 
 
 def test_each_row_is_kept_as_often_as_any_other() -> None:

@@ -76,12 +76,6 @@ def test_of_every_row_however_they_come(cuts: int) -> None:
     assert not [note for score in evaluation for note in score.notes if note.code == "sampled"]
 
 
-def test_correlations_are_those_of_numpy() -> None:
-    matrix = fed(framed(CODES, FACTORS), CODES, FACTORS).compute()["sap"].matrix.to_numpy()
-    expected = np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2
-    assert_close(matrix, expected, ROUNDING)
-
-
 @settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
