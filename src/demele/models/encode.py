@@ -168,12 +168,8 @@ def _is_of(module: str, name: str, model: Any) -> bool:
 #: What each array is, for each name of an output; "sample" is not looked at.
 OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "mean": ("mean",),
-    "mean_logvar": ("mean", "logvar"),
-    "mean_variance": ("mean", "variance"),
-    "mean_std": ("mean", "std"),
-    "mean_logvar_sample": ("mean", "logvar", "sample"),
-    "mean_variance_sample": ("mean", "variance", "sample"),
-    "mean_std_sample": ("mean", "std", "sample"),
+    **{f"mean_{spread}": ("mean", spread) for spread in ("logvar", "variance", "std")},
+    **{f"mean_{spread}_sample": ("mean", spread, "sample") for spread in ("logvar", "variance", "std")},
 }
 #: Keys of dictionaries and what they hold: those of PyTorch, pythae, and common examples.
 _KEYS: Mapping[str, str] = {

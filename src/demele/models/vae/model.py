@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.kinds import Count, Seed, checked, checked_count, checked_number, checked_seed, checked_size
+from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.kinds import Count, Seed, checked, checked_count, checked_pair, checked_seed, checked_size
 from demele.core.lazy import require
 from demele.core.reading import parsing, path_of
 from demele.core.seeds import rng_for
@@ -35,14 +35,10 @@ def checked_bounds(bounds: Any) -> list[float] | None:
     """
     if bounds is None:
         return None
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise InputTypeError("logvar_bounds", f"expected (lowest, highest), got {quoted(bounds)}")
-    low, high = (
-        checked_number(one, "logvar_bounds", "finite numbers", inside=lambda one: abs(one) < float("inf"))
-        for one in bounds
-    )
+    finite = "finite numbers, the lower one first"
+    low, high = checked_pair(bounds, "logvar_bounds", finite, inside=lambda one: abs(one) < float("inf"))
     if low >= high:
-        raise InputError("logvar_bounds", f"expected (lowest, highest), got {quoted(bounds)}")
+        raise InputError("logvar_bounds", f"expected {finite}, got {quoted(bounds)}")
     return [low, high]
 
 

@@ -293,10 +293,14 @@ def built(network: Any, shape: Shape, *, outputs: int, latents: int, rng: np.ran
     """
     if not isinstance(network, str):
         return tuple(copy.deepcopy(one).cpu().float() for one in network)
+    return tuple(initialised(one, rng, init) for one in _empty(network, shape, outputs, latents))
+
+
+def _empty(network: str, shape: Shape, outputs: int, latents: int) -> tuple[nn.Module, nn.Module]:
+    """Return networks by name without weights: what would be drawn for them moves the generator of the process."""
     check_size(network, shape)
-    with torch.device("meta"):  # no weights: what would be drawn for them moves the generator of the process
-        pair = NETWORKS[network](shape, outputs, latents)
-    return tuple(initialised(one, rng, init) for one in pair)
+    with torch.device("meta"):
+        return NETWORKS[network](shape, outputs, latents)
 
 
 # What encoders and decoders return ------------------------------------------------------------------------------------
@@ -412,10 +416,8 @@ def check_weights(spec: TrainingSpec, state: Mapping[str, Mapping[str, Tensor]],
     if spec.own_networks:
         return
     checked_network(spec.network)
-    check_size(spec.network, spec.image_shape)
     outputs = spec.outputs(objective_of(spec.objective).draws)
-    with torch.device("meta"):
-        pair = NETWORKS[spec.network](spec.image_shape, outputs, spec.latents)
+    pair = _empty(spec.network, spec.image_shape, outputs, spec.latents)
     for part, module in zip(("encoder", "decoder"), pair, strict=True):
         wanted = {name: tuple(weights.shape) for name, weights in module.state_dict().items()}
         found = {name: tuple(weights.shape) for name, weights in state[part].items()}

@@ -21,15 +21,14 @@ where L_bmj = log N(z_bj; mu_mj, sigma_mj^2).
 
 import inspect
 import math
-import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from demele.core.errors import InputError, InputTypeError
-from demele.core.kinds import checked_count, checked_flag, checked_name, checked_size, suggestion
+from demele.core.kinds import Amount, Count, checked_name, kind_of, suggestion
 from demele.core.lazy import require
 
 if TYPE_CHECKING:
@@ -381,12 +380,12 @@ def vae(batch: Batch) -> Tensor:
     return batch.kl.sum()
 
 
-def beta_vae(batch: Batch, *, beta: float = 4.0) -> Tensor:
+def beta_vae(batch: Batch, *, beta: Amount = 4.0) -> Tensor:
     """Return beta K."""
     return beta * batch.kl.sum()
 
 
-def capacity(batch: Batch, *, c_max: float = 25.0, gamma: float = 100.0, steps: int = 2000) -> Tensor:
+def capacity(batch: Batch, *, c_max: Amount = 25.0, gamma: Amount = 100.0, steps: Count = 2000) -> Tensor:
     """Return gamma abs(K - C) with the batch mean K; C grows from 0 to ``c_max`` nats within ``steps``.
 
     The paper uses gamma 1000, and C grows for 100,000 of 300,000 steps. With a few thousand steps that only collapses
@@ -395,13 +394,13 @@ def capacity(batch: Batch, *, c_max: float = 25.0, gamma: float = 100.0, steps: 
     return gamma * (batch.kl.sum() - capacity_at(batch.step, c_max, steps)).abs()
 
 
-def beta_tcvae(batch: Batch, *, beta: float = 4.0, estimator: Literal["stratified", "mws", "batch"] = "mws") -> Tensor:
+def beta_tcvae(batch: Batch, *, beta: Amount = 4.0, estimator: Literal["stratified", "mws", "batch"] = "mws") -> Tensor:
     """Return K + (beta - 1) TC, with K in closed form and TC estimated."""
     estimated = total_correlation(batch.codes, batch.mean, batch.logvar, n=batch.n, estimator=estimator)
     return batch.kl.sum() + (beta - 1) * estimated
 
 
-def factor_vae(batch: Batch, *, gamma: float = 10.0, same_batch: bool = False, width: int = 1000) -> Tensor:
+def factor_vae(batch: Batch, *, gamma: Amount = 10.0, same_batch: bool = False, width: Count = 1000) -> Tensor:
     """Return K + gamma mean[D_0 - D_1].
 
     The discriminator learns from the joint codes of this batch and permuted codes of a second one; with
@@ -412,26 +411,26 @@ def factor_vae(batch: Batch, *, gamma: float = 10.0, same_batch: bool = False, w
     return batch.kl.sum() + gamma * logit_difference(batch.logits)
 
 
-def dip_vae_i(batch: Batch, *, lambda_od: float = 2.0, lambda_d: float | None = None) -> Tensor:
+def dip_vae_i(batch: Batch, *, lambda_od: Amount = 2.0, lambda_d: Amount | None = None) -> Tensor:
     """Return K + the distance of Cov(mu) from the identity; lambda_d is 10 lambda_od unless given."""
     covariance = mean_covariance(batch.mean)
     on = 10 * lambda_od if lambda_d is None else lambda_d
     return batch.kl.sum() + distance_from_identity(covariance, lambda_od, on)
 
 
-def dip_vae_ii(batch: Batch, *, lambda_od: float = 2.0, lambda_d: float | None = None) -> Tensor:
+def dip_vae_ii(batch: Batch, *, lambda_od: Amount = 2.0, lambda_d: Amount | None = None) -> Tensor:
     """Return K + the distance of Cov(z) from the identity; lambda_d is lambda_od unless given."""
     covariance = mean_covariance(batch.mean) + torch.diag(batch.logvar.exp().mean(dim=0))
     on = lambda_od if lambda_d is None else lambda_d
     return batch.kl.sum() + distance_from_identity(covariance, lambda_od, on)
 
 
-def ada_gvae(batch: Batch, *, beta: float = 1.0, changed: int = 1) -> Tensor:
+def ada_gvae(batch: Batch, *, beta: Amount = 1.0, changed: Count = 1) -> Tensor:
     """Return beta K of posteriors that were averaged over pairs; in a pair ``changed`` factors differ."""
     return beta * batch.kl.sum()
 
 
-def ada_mlvae(batch: Batch, *, beta: float = 1.0, changed: int = 1) -> Tensor:
+def ada_mlvae(batch: Batch, *, beta: Amount = 1.0, changed: Count = 1) -> Tensor:
     """Return beta K of posteriors that were multiplied over pairs; in a pair ``changed`` factors differ."""
     return beta * batch.kl.sum()
 
@@ -542,30 +541,14 @@ def checked_options(objective: Objective, given: Mapping[str, object]) -> dict[s
     options = objective.options
     for name in given:
         if name not in options:
-            raise InputTypeError(name, _not_an_option(name, objective))
-    return {
-        name: _checked(name, given[name], option.annotation) if name in given else option.default
-        for name, option in options.items()
-    }
-
-
-def _not_an_option(name: str, objective: Objective) -> str:
-    own = ", ".join(objective.options) or "none"
-    others = [other.name for other in OBJECTIVES.values() if name in other.options]
-    if others:
-        return f"it is an option of {', '.join(others)}, not of {objective.name}, whose options are: {own}"
-    return f"no option of {objective.name}, whose options are: {own}" + (
-        suggestion(name, objective.options) if objective.options else ""
-    )
-
-
-def _checked(name: str, value: Any, wanted: Any) -> Any:
-    if get_origin(wanted) in (Union, types.UnionType):
-        return None if value is None else _checked(name, value, get_args(wanted)[0])
-    if get_origin(wanted) is Literal:
-        return checked_name(value, name, get_args(wanted))
-    if wanted is bool:
-        return checked_flag(value, name)
-    if wanted is int:
-        return checked_count(value, name, 1)
-    return checked_size(value, name, zero=True)
+            own = ", ".join(options) or "none"
+            others = ", ".join(other.name for other in OBJECTIVES.values() if name in other.options)
+            told, near = f"it is an option of {others}, not", ""
+            if not others:
+                told, near = "no option", suggestion(name, options) if options else ""
+            raise InputTypeError(name, f"{told} of {objective.name}, whose options are: {own}{near}")
+    checked = {name: option.default for name, option in options.items()}
+    for name, value in given.items():
+        kind = kind_of(options[name].annotation)
+        checked[name] = kind.check(value, name) if kind and kind.check else value
+    return checked

@@ -63,11 +63,6 @@ class Preset:
         return self._images()
 
     @property
-    def is_drawn(self) -> bool:
-        """Whether a formula draws the images."""
-        return self._images is not None
-
-    @property
     def training(self) -> dict[str, Any]:
         """Arguments of :meth:`demele.lab.VAE.fit`: ``steps``, ``batch``, ``lr``."""
         return {"steps": self.steps, "batch": self.batch, "lr": self.lr}
@@ -343,7 +338,7 @@ def images_for(vae: VAE, images: ImageSet | str | Path | None, image_size: int |
     if images is not None:
         drawn = images in DRAWN and image_size is None
         return named_images(images, spec.shape[0] if drawn else image_size)
-    known: list[Callable[[], ImageSet]] = [item.images for item in PRESETS.values() if item.is_drawn]
+    known: list[Callable[[], ImageSet]] = [item.images for item in PRESETS.values() if item.name != "print"]
     known += [partial(named_images, name, spec.shape[0]) for name in DRAWN]
     for draw in known:
         with contextlib.suppress(InputError):  # squares and clutter are not drawn in every size
