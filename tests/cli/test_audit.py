@@ -135,7 +135,7 @@ def test_a_plan_goes_on_from_one_audit(demele: Program, labels_folder: Path, jud
     _written("first.csv", np.arange(60, 120), judged)
     _written("second.csv", np.flatnonzero(judged["old"] != judged["new"])[:3], judged)
     audits = ("--audit", "first.csv", "--audit", "second.csv")
-    demele.refused("give the first of the two", "audit", "plan", "data.csv::old,new", "data.csv::label", *audits)
+    demele.refused("of joined ones the first", "audit", "plan", "data.csv::old,new", "data.csv::label", *audits)
 
 
 # ``demele audit --blind`` --------------------------------------------------------------------------------------------

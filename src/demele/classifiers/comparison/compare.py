@@ -13,7 +13,6 @@ from demele.classifiers.comparison.decision import (
     AskedPairs,
     Decision,
     comparison_notes,
-    corrected,
     decision,
     estimate,
     pair_frame,
@@ -613,9 +612,9 @@ def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) 
 
     As a baseline it may be corrected for one bias, as a candidate for another: the union of both holds in either case.
     """
-    outcomes, pairs, true = asked.outcomes, asked.question, None
+    outcomes, pairs, union = asked.outcomes, asked.question, None
     roles = ((outcomes.baseline_interval, pairs.baseline), (outcomes.candidate_interval, pairs.candidate))
     ends = np.array([[end[role == model] for end in interval] for interval, role in roles if interval is not None])
     if len(ends) == 2 and (np.ptp(ends, axis=2) == 0).all():  # NaN is not either
-        true = corrected(outcomes, pairs, measure, (float(ends[:, 0].min()), float(ends[:, 1].max())))
-    return estimate(question, model, measure, true)
+        union = ends[:, 0].min(), ends[:, 1].max()
+    return estimate(question, model, measure, outcomes, union, pairs.level)

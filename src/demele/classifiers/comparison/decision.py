@@ -222,12 +222,7 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
     low, high = (float(end[0]) for end in difference_ends(outcomes, measure))
     difference = float(outcomes.difference[0])
     baseline, candidate = (
-        estimate(
-            question,
-            model,
-            measure,
-            corrected(outcomes, question, measure, None if ends is None else (float(ends[0][0]), float(ends[1][0]))),
-        )
+        estimate(question, model, measure, outcomes, None if ends is None else (ends[0][0], ends[1][0]), question.level)
         for model, ends in zip(roles, (outcomes.baseline_interval, outcomes.candidate_interval), strict=True)
     )
     notes, audit = outcomes.notes + comparison_notes(spec, question), question.audit
@@ -362,27 +357,13 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     return Signature.of("compare", known, n=question.data.n, **found)
 
 
-def corrected(
-    outcomes: Outcomes, question: Question, measure: str, ends: tuple[float, float] | None
-) -> Interval | None:
-    """Return the interval of one classifier on true labels, as a method makes it; None where it is not defined."""
-    if ends is None or math.isnan(ends[0]):
-        return None
-    low, high = (1 - ends[1], 1 - ends[0]) if measure == "error" else ends
-    if not question.of_table:
-        low, high = max(low, 0.0), min(high, 1.0)
-    return Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
-
-
-def estimate(question: Question, model: int, measure: str, true: Interval | None) -> Estimate:
-    """Return the measure of one classifier: observed, and on true labels."""
+def estimate(
+    question: Question, model: int, measure: str, outcomes: Outcomes, true_ends: Any, true_level: float
+) -> Estimate:
+    """Return the measure of one classifier: observed, and on true labels, as a method makes their ends, if it does."""
     if question.of_table:  # intervals are left out where the measure is not defined
         value, (low, high) = float(table_value(question.data, measure)[model]), own_ends(question, model)
-        method, hits, trials = (
-            "linearised" if question.clusters is None else "linearised, of groups",
-            math.nan,
-            math.nan,
-        )
+        method, hits, trials = "linearised" + ", of groups" * (question.clusters is not None), math.nan, math.nan
     else:
         every = question.proportions
         parts = (every.proportion, *question.score_ends)
@@ -390,6 +371,14 @@ def estimate(question: Question, model: int, measure: str, true: Interval | None
         method, hits, trials = "score", float(every.successes[model]), float(every.trials[model])
     if measure == "error":
         value, hits, low, high = 1 - value, question.data.n - hits, 1 - high, 1 - low
+    true = None
+    if true_ends is not None and not math.isnan(true_ends[0]):
+        least, most = (float(end) for end in true_ends)
+        if measure == "error":
+            least, most = 1 - most, 1 - least
+        if not question.of_table:
+            least, most = max(least, 0.0), min(most, 1.0)
+        true = Interval(low=least, high=most, level=true_level, method=outcomes.method, kind=outcomes.kind)
     return Estimate(
         measure=measure,
         of=question.class_of(measure),

@@ -1,6 +1,5 @@
 """Expert labels one at a time: stop as soon as they show which classifier is better, whatever the label noise."""
 
-import hashlib
 import inspect
 import math
 from collections.abc import Mapping
@@ -359,7 +358,7 @@ class SequentialComparison(Result):
         return {claim: draws.evidence(threshold) for claim, (draws, threshold) in self._claims().items()}
 
     def _outcomes(self) -> Outcomes:
-        wealth, logs, claims = self.wealth, self._log_wealths(), self._claims()
+        logs, claims = self._log_wealths(), self._claims()
         lost, won = int(self._counts.lost[0]), int(self._counts.won[0])
         draws, bet, question = self._draws(), self._terms.bet, self._question
         low, high = won - lost + draws.exceeds(bet) + 1, won - lost - draws.mirrored().exceeds(bet) - 1
@@ -400,24 +399,14 @@ class SequentialComparison(Result):
                 "labels_answered": answered - unclear,
                 "labels_unclear": unclear,
                 "drawn_from": int(self._plan.rows.size),
-                "wealth": wealth.get("candidate", 1.0),
-                "wealth_of_baseline": wealth.get("baseline", 1.0),
-                "wealth_needed": 1 / bet,
-                "expected_labels": self.expected_labels,
-                "done": self.done,
                 "expert_breakdown": expert,
             },
         )
 
     def _digest(self) -> str:
-        data = self._question.data
-        key = hashlib.blake2b(digest_size=12)
-        for part in (data.labels, data.predictions, self._plan.rows.astype(np.int64), self._plan.weights):
-            key.update(np.ascontiguousarray(part).tobytes())
-        key.update(
-            repr((data.vocabulary.classes, self._question.level, self._question.inference, self._terms.gap)).encode()
-        )
-        return key.hexdigest()
+        question, data = self._question, self._question.data
+        settings = repr((data.vocabulary.classes, question.level, question.inference, self._terms.gap))
+        return digest(data.labels, data.predictions, self._order, self._plan.weights, settings)
 
 
 class SequentialScores(SequentialComparison):
