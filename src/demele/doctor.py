@@ -149,7 +149,10 @@ def doctor(files: Sequence[str | Path] | str | Path) -> FileReport:
 def _examined(path: Path) -> FileFacts:
     if not path.exists():
         raise FormatError(f"{path}: there is no such file or folder")
-    for kind in (_folder, _log, _model, _python, _key, _arrays, _table):
+    program = None if path.is_dir() else program_of(path)
+    if program is not None:
+        return _scores(path, f"results of {program[0]}", classes="a" in program[0])
+    for kind in (_folder, _model, _python, _key, _arrays, _table):
         found = kind(path)
         if found is not None:
             return found
@@ -173,11 +176,6 @@ def _folder(path: Path) -> FileFacts | None:
             str(path), f"a folder of {plural(len(pieces), 'Parquet file', 'Parquet files')}", commands=(use,)
         )
     raise FormatError(f"{path}: holds no log and no Parquet file")
-
-
-def _log(path: Path) -> FileFacts | None:
-    program = program_of(path)
-    return None if program is None else _scores(path, f"results of {program[0]}", classes="a" in program[0])
 
 
 def _scores(path: Path, kind: str, *, classes: bool) -> FileFacts:

@@ -13,7 +13,7 @@ Examples
         '''
 
         functions: ClassVar = {"": plan_audit}  # or several, each with a name: {"several models": rank, ...}
-        usage = ("PREDICTIONS... LABELS",)  # which files and options must be there; see Usage
+        usage = ("PREDICTIONS... LABELS",)  # which files and options must be there; see usage_of
         short = "sizes wrong audit level seed"  # the options that -h shows, in this order; --help shows all
         readers = (read_predictions,)  # further functions and dataclasses whose keywords are options
 
@@ -130,11 +130,11 @@ class Given:
         self.files, self.options = files, options
         self.quiet = bool(options.get("quiet"))
         self.warn, self.within = Warned(self.quiet), ExitStack()
-        self._used: set[str] = set()
+        self.used: set[str] = set()
 
     def take(self, name: str, default: Any = None) -> Any:
         """Return an option that the command itself reads."""
-        self._used.add(name)
+        self.used.add(name)
         return self.options.get(name, default)
 
     def read(self, **readers: Callable[[Any], Any]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Given:
                     if field.default is field.empty and field.name not in own:
                         raise InputError(f"{name} {given[name]!r} needs `{field.name}=`")
                 made[name], used = chosen(**own), used | own.keys()
-        self._used = self._used - more.keys() | used
+        self.used = self.used - more.keys() | used
         return partial(function, *data, **made)
 
     def call(self, function: Callable[..., Any], *data: Any, **more: Any) -> Any:
@@ -165,13 +165,6 @@ class Given:
     def written(self, ending: str = "") -> list[Path]:
         """Return the files to write that end so."""
         return [path for path in self.options.get("output", ()) if path.name.lower().endswith(ending)]
-
-    def refuse_unused(self, options: "Mapping[str, Option]") -> None:
-        """Refuse the options that nobody took."""
-        for name in self.options.keys() - self._used:
-            of = [label for label in options[name].of if label]
-            why = f"is for {' or '.join(of)}" if of else "has no part in this; leave it out"
-            raise InputError(f"{options[name].flag}: {why}")
 
 
 @dataclass(frozen=True)
@@ -191,45 +184,16 @@ class Option:
         return [*filter(None, [{"output": "-o", "quiet": "-q", "n_jobs": "-j"}.get(self.name)]), self.flag]
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Which files and options a line of the usage asks for.
+def usage_of(line: str) -> tuple[list[str], dict[str, bool]]:
+    """Return the files that a line of the usage asks for, and its options: whether each may be left out.
 
     Examples
     --------
-    >>> line = Usage("RUN [IMAGES] -o FILE.npz")
-    >>> line.least, line.most, line.takes
-    (1, 2, {'-o FILE.npz': False})
-    >>> Usage("CODES... FACTORS").most, Usage("ANSWERS [--given FILE]").fits({"--given"})
-    (inf, True)
+    >>> usage_of("RUN [IMAGES] -o FILE.npz"), usage_of("ANSWERS [--given FILE]")
+    ((['RUN', '[IMAGES]'], {'-o FILE.npz': False}), (['ANSWERS'], {'--given': True}))
     """
-
-    line: str
-
-    @property
-    def words(self) -> list[str]:
-        """The files, which stand before the options."""
-        return re.split(r"(?:^| )\[?-", self.line)[0].split()
-
-    @property
-    def least(self) -> int:
-        """The least number of files: words in brackets may be left out."""
-        return sum(not word.startswith("[") for word in self.words)
-
-    @property
-    def most(self) -> float:
-        """The largest number of files: a word with dots stands for many."""
-        return math.inf if any("..." in word for word in self.words) else len(self.words)
-
-    @property
-    def takes(self) -> dict[str, bool]:
-        """The options, and whether each may be left out."""
-        found = re.findall(r"(?:^| )(\[?)(--[\w-]+|-o FILE\.\w+)", self.line)
-        return {flag: bool(bracket) for bracket, flag in found}
-
-    def fits(self, options: set[str]) -> bool:
-        """Whether these options, of all that lines of the usage name, may be given together."""
-        return options <= self.takes.keys() and all(free or flag in options for flag, free in self.takes.items())
+    options = re.findall(r"(?:^| )(\[?)(--[\w-]+|-o FILE\.\w+)", line)
+    return re.split(r"(?:^| )\[?-", line)[0].split(), {flag: bool(bracket) for bracket, flag in options}
 
 
 class Command:
@@ -254,13 +218,21 @@ class Command:
         InputError
             If no line of the usage has these files and options.
         """
-        lines = list(map(Usage, self.usage))
-        every = {flag for one in lines for flag in one.takes}
+        lines = list(map(usage_of, self.usage))
+        every = {flag for _, takes in lines for flag in takes}
         there = {*map(flag_of, given.options), *(f"-o FILE{path.suffix.lower()}" for path in given.written())} & every
-        of_these = [one for one in lines if one.fits(there)]
-        if not any(one.least <= len(given.files) <= one.most for one in of_these):
-            usage = " or ".join(one.line or "no file" for one in lines)
-            lacking = [flag for flag in every - there if not any(one.takes.get(flag, True) for one in lines)]
+        of_these = [
+            words
+            for words, takes in lines
+            if there <= takes.keys() and all(free or flag in there for flag, free in takes.items())
+        ]
+        number = len(given.files)  # a word in brackets may be left out, one with dots stands for many
+        if not any(
+            sum(word[0] != "[" for word in words) <= number <= (math.inf if "..." in "".join(words) else len(words))
+            for words in of_these
+        ):
+            usage = " or ".join(line or "no file" for line in self.usage)
+            lacking = [flag for flag in every - there if not any(takes.get(flag, True) for _, takes in lines)]
             got = f"no {min(lacking)}" if lacking else plural(len(given.files), "file", "files")
             more = f" with {' and '.join(sorted(there))}" if there and not of_these and not lacking else ""
             raise InputError(f"expected {usage}, got {got}{more} (see {name} -h)")
@@ -269,7 +241,7 @@ class Command:
 
     def spoken(self) -> dict[str, str]:
         """Return what arguments are called that are no options: those of the usage, and ``called``."""
-        words = [word.strip("[].") for line in self.usage for word in Usage(line).words]
+        words = [word.strip("[].") for line in self.usage for word in usage_of(line)[0]]
         return {word.lower(): word for word in words} | {**self.called}
 
     def options(self) -> dict[str, Option]:
@@ -461,7 +433,8 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
     try:
         given = parsed(command, name, words)
         named = [name for name in given.options if options[name].kind.is_file]
-        words = [*given.files, *(word for name in named for word in _words(given.options[name]))]
+        lists = [one if isinstance(one := given.options[name], list) else [one] for name in named]
+        words = [*given.files, *(word for one in lists for word in one)]
         inputs = [split_name(word)[0] for word in words if isinstance(word, str) and not is_stream(word)]
         output: Output = given.call(Output)
         on = on_disk(given.options.get("input_format"), words)
@@ -475,7 +448,10 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
             others = {one for one, option in options.items() if {*option.of} <= command.functions.keys() - {""}}
             for name in others - parameters.keys():
                 spoken.pop(name)  # an option of another function: the message means something else
-            given.refuse_unused(options)
+            for name in given.options.keys() - given.used:
+                of = [label for label in options[name].of if label]
+                why = f"is for {' or '.join(of)}" if of else "has no part in this; leave it out"
+                raise InputError(f"{options[name].flag}: {why}")
             output.check(annotation_of(bound.func, "return"), inputs)
             kept = next((name for name in ("store", "checkpoint") if name in given.options), "")
             store = given.options.get(kept)
@@ -489,10 +465,6 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
         raise InputError(say(error)) from error
 
 
-def _words(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
 #: Data between quotes, which is left as it is; and between backticks a name, perhaps with a value, or a function.
 _DATA = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _MENTION = re.compile(rf"""(?<!\w)(?:{_DATA})|`(\w+\(\w*=?\))`|`(\w+)(?:(=)((?:{_DATA}|[^`'"])*))?`""")
@@ -504,7 +476,6 @@ COMMANDS_OF = {
     "draw_audit()": "demele audit draw",
     "draw_audit(disagreement=)": "demele audit draw --disagreement",
     "draw_audit(within=)": "demele audit draw --positive",
-    "SequentialComparison()": "demele audit next",
 }
 
 

@@ -457,9 +457,10 @@ def kind_of(annotation: Any) -> Kind | None:
         lists = [part for part in members if get_origin(part) in (Sequence, list)]
         inner = kind_of(members[0]) if len(members) == 1 else kind_of(get_args(lists[0])[0]) if lists else None
         if inner is None or len(members) == 1:
-            check = None if inner is None else inner.check
-            either = partial(_none_or, check) if check is not None and len(members) < len(parts) else check
-            return inner and replace(inner, check=either)
+            if inner is None or inner.check is None or len(members) == len(parts):
+                return inner
+            check = inner.check
+            return replace(inner, check=lambda value, name: None if value is None else check(value, name))
         others = [part for part in members if part not in lists]
         same = all(repr(kind_of(part)) == repr(inner) for part in others)
         return _list_of(inner, single=True) if same else None
@@ -478,10 +479,6 @@ def _list_of(inner: Kind, *, single: bool) -> Kind:
 
     metavar = {"N": "N,N", "X": "X,X"}.get(inner.metavar, "A,B")
     return Kind(metavar, read, words=inner.words)
-
-
-def _none_or(check: Callable[[Any, str], Any], value: Any, argument: str) -> Any:
-    return None if value is None else check(value, argument)
 
 
 # Python --------------------------------------------------------------------------------------------------------------

@@ -594,10 +594,11 @@ class Evaluation(Result, ScoresByName):
 
         rows = []
         for score in self.scores:
-            beside = [found.row() for found in (score.corrected, score.alignment) if found is not None]
-            rows.append(
-                {"name": self.name, **score.row(), **{key: value for row in beside for key, value in row.items()}}
-            )
+            rows.append({"name": self.name, **score.row()})
+            if score.corrected is not None:
+                rows[-1] |= score.corrected.row()
+            if score.alignment is not None:
+                rows[-1] |= score.alignment.row()
         return pd.DataFrame(rows)
 
     def above_chance(self) -> "pd.DataFrame":

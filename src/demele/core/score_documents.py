@@ -61,11 +61,6 @@ def methods_of(results: "Sequence[ScoresByName]") -> list[str]:
     return [sentence for sentence in (*map(sentence_of, scored), *made) if sentence]
 
 
-def methods_of_score(score: "Score") -> list[str]:
-    """Say how one score was made."""
-    return [f"The score was {_how(score, [score])}.", *_of_scores([score])]
-
-
 def _how(one: "ScoresByName | Score", scores: "Sequence[Score]") -> str:
     protocol = f"under the protocol {one.protocol}{cited(scores[0].cited if scores else ())}"
     version = f"demele {getattr(one, 'version', '') or __version__}{cited(['demele'])}"
@@ -147,20 +142,19 @@ def _uncertainty(scores: "Sequence[Score]") -> list[str]:
     among = [(one.interval, title_of(one)) for one in scores if one.interval is not None]
     intervals = _by((f"{rate(interval.level)}, {interval.method}", who) for interval, who in among)
     seeds = _by((count(len(one.spread.values), "seed"), title_of(one)) for one in scores if one.spread is not None)
-    chance = _by((_shuffles(one), title_of(one)) for one in scores if one.chance is not None)
+    shuffles = []
+    for one in scores:
+        if one.chance is not None:
+            blocks = one.signature.context.get("blocks")
+            whole = f", {blocks} blocks of rows as wholes" if blocks else ""
+            drawn = count(len(one.chance.values), "permutation")
+            shuffles.append((f"{drawn} of the rows of the factors{whole}", title_of(one)))
     told = "; ".join(f"{how} for {who}" for how, who in intervals.items())
     return [
         f"Intervals cover other rows of the same source: {told}." if told else "",
         *(f"Values of {who} are means over {runs}." for runs, who in seeds.items()),
-        *(f"Chance levels of {who} are mean scores over {runs}." for runs, who in chance.items()),
+        *(f"Chance levels of {who} are mean scores over {runs}." for runs, who in _by(shuffles).items()),
     ]
-
-
-def _shuffles(score: "Score") -> str:
-    drawn = 0 if score.chance is None else len(score.chance.values)
-    blocks = score.signature.context.get("blocks")
-    whole = f", {blocks} blocks of rows as wholes" if blocks else ""
-    return f"{count(drawn, 'permutation')} of the rows of the factors{whole}"
 
 
 def _corrected(scores: "Sequence[Score]") -> list[str]:
@@ -220,6 +214,7 @@ def evaluation_document(result: "Evaluation") -> Document:
     grouped = verdict is None and any("code_groups" in score.signature.arguments for score in scores)
     rows = None if result.rows is None else result.rows.columns()
     words = [] if verdict is None else [words_table(verdict)]
+    natives = [(title_of(one), native_strips(one)) for one in scores]
     panels: dict[str, list[Block]] = {name(one.factor): [] for one in result.dependency}
     for one in sorted(result.dependency, key=lambda one: -one.score if one.score == one.score else 1.0):
         if len(panels[name(one.factor)]) < _MOST_RESPONSES:
@@ -241,7 +236,7 @@ def evaluation_document(result: "Evaluation") -> Document:
         sections=[
             Section("Scores", [score_strips(scores), scores_table(scores)]),
             Section("Code-factor matrix", [*matrix_blocks(scores, verdict, rows), *words]),
-            values_section(scores),
+            Section("Values per factor and code", [Choice("Metric", {key: [one] for key, one in natives if one.rows})]),
             Section("Sensitivity to other factors", [says, Choice("Factor", panels)]),
             *_adjustments(scores),
             Section("Data", [factors_table(result)]),
@@ -272,7 +267,7 @@ def score_document(score: "Score") -> Document:
             *_adjustments([score]),
             glossary([score]),
         ],
-        methods=methods_of_score(score),
+        methods=[f"The score was {_how(score, [score])}.", *_of_scores([score])],
         assumptions=assumptions_of([score]),
         notes=notices(score.notes),
         signatures=signatures_of([score]),
@@ -282,15 +277,14 @@ def score_document(score: "Score") -> Document:
 
 def _values(scores: Sequence["Score"]) -> str:
     """Say the first scores in a sentence."""
-    said = [f"{title_of(one)} is {_with_interval(one)}" for one in scores]
+    said = []
+    for one in scores:
+        span = "" if one.interval is None else f" {written(ends(one.interval))}"
+        worse = "worse than its " if one.chance is not None and one.chance.beats_score else ""
+        chance = "" if one.chance is None else f" ({worse}chance level {written(one.chance.mean)})"
+        value = f"{written(one.value)}{span}{chance}" if one.value == one.value else "undefined"
+        said.append(f"{title_of(one)} is {value}")
     return f"{joined(said, most=4)}." if said else "No metric has a score."
-
-
-def _with_interval(score: "Score") -> str:
-    span = "" if score.interval is None else f" {written(ends(score.interval))}"
-    worse = "worse than its " if score.chance is not None and score.chance.beats_score else ""
-    chance = "" if score.chance is None else f" ({worse}chance level {written(score.chance.mean)})"
-    return f"{written(score.value)}{span}{chance}" if score.value == score.value else "undefined"
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
@@ -358,14 +352,6 @@ def native_strips(score: "Score") -> Strips:
     rows = [(name(one), value, ends(span)) for one, value, span in zip(names, values, spans, strict=True)]
     table = Table(f"{title_of(score)} {score.native_unit}", {"": "text", "Value": "number", "Interval": "number"}, rows)
     return drawn(table, "Value", ends=(0.0, 1.0), most=MOST_CODES)
-
-
-def values_section(scores: Sequence["Score"]) -> Section:
-    """Return the values that each metric averages."""
-    strips = {title_of(one): native_strips(one) for one in scores}
-    return Section(
-        "Values per factor and code", [Choice("Metric", {key: [one] for key, one in strips.items() if one.rows})]
-    )
 
 
 def _adjustments(scores: Sequence["Score"]) -> list[Section]:
@@ -447,19 +433,19 @@ def factors_table(result: "ScoresByName") -> Table:
 def glossary(scores: Iterable["Score"]) -> Section:
     """Return what each metric means."""
     known = {one.metric: one for one in scores if one.facts.definition}
+
+    def whole(end: float) -> str:
+        return "number.0" if math.isfinite(end) and end == round(end) else "number"
+
     columns: list[Column[Score]] = [
         ("Metric", "text", title_of),
         ("Name", "code", "metric"),
         ("Definition", "text", lambda one: one.facts.definition),
-        ("Range", "text", lambda one: " to ".join(map(_end, one.facts.range))),
+        ("Range", "text", lambda one: " to ".join(written(end, whole(end)) for end in one.facts.range)),
         ("Best", "number?", "facts.best"),
         ("Source", "text?", lambda one: one.facts.source),
     ]
     return Section("Glossary", [listed("Metrics", known.values(), columns)])
-
-
-def _end(value: float) -> str:
-    return written(value, "number.0" if math.isfinite(value) and value == round(value) else "number")
 
 
 def about_scores(results: "Sequence[ScoresByName]", more: Sequence[str] = ()) -> dict[str, Any]:

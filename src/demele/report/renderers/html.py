@@ -22,7 +22,6 @@ from demele.report.document import (
     Lines,
     Mark,
     Matrix,
-    Notice,
     Pill,
     Strip,
     Strips,
@@ -251,9 +250,10 @@ def page(document: Document, data: str = "{}") -> str:
     """Return a document as a page; ``data`` is the JSON that it offers to download."""
     sections = [("Verdict", _verdict(document))]
     sections += [(section.title, h("", map(block, section.shown))) for section in document.sections]
-    order = ("fragile", "warning", "info")
-    notes = sorted(document.notes, key=lambda note: order.index(note.severity))
-    sections += [("Notes", h("ul", map(_note, notes), class_="notes"))] * bool(notes)
+    notes = sorted(document.notes, key=lambda note: ("fragile", "warning", "info").index(note.severity))
+    pills = {"info": Pill("note", "none"), "warning": Pill("warning", "open"), "fragile": Pill("fragile", "open")}
+    items = (h("li", pill_of(pills[note.severity]), h("span", with_subject(note))) for note in notes)
+    sections += [("Notes", h("ul", items, class_="notes"))] * bool(notes)
     sections += [("Method", h("p", uncited(document.methods)))] * bool(document.methods)
     signed = [
         h("div", h("h3", label) if label else None, h("code", text), class_="signature")
@@ -263,6 +263,10 @@ def page(document: Document, data: str = "{}") -> str:
     kind = document.kind if document.kind != document.title else ""
     style, script = _asset("document.css"), _asset("document.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    shown = []
+    for title, inside in sections:  # a caption that is the same as the title of its section is not shown twice
+        whole = Html(inside.replace(h("figcaption", title), h("figcaption", title, class_="hidden")))
+        shown.append(h("section", h("h2", title, id=f"{slug(title)}-title"), whole, id=slug(title)))
     parts = {
         "policy": f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'",
@@ -272,7 +276,7 @@ def page(document: Document, data: str = "{}") -> str:
         "heading": h("", h("p", kind, class_="kind") if kind else None, h("h1", document.title)),
         "scope": h("p", (h("span", part) for part in document.scope), class_="scope") if document.scope else "",
         "contents": h("ol", (h("li", h("a", title, href=f"#{slug(title)}")) for title, _ in sections)),
-        "sections": h("", (_section(title, inside) for title, inside in sections)),
+        "sections": h("", shown),
         "version": escape(f"demele {document.version}".strip()),
         "data": packed(data, "result-json"),
     }
@@ -289,12 +293,6 @@ def _asset(file: str) -> str:
     return (_ASSETS / file).read_text(encoding="utf-8")
 
 
-def _section(title: str, inside: Html) -> Html:
-    """Return a section; a caption that is the same as its title is not shown twice."""
-    inside = Html(inside.replace(h("figcaption", title), h("figcaption", title, class_="hidden")))
-    return h("section", h("h2", title, id=f"{slug(title)}-title"), inside, id=slug(title))
-
-
 def _verdict(document: Document) -> Html:
     steps = [
         h("li", text, " ", h("code", command, class_="command") if command else None) for text, command in document.next
@@ -308,11 +306,6 @@ def _verdict(document: Document) -> Html:
         h("div", h("h3", "Next step"), h("ul", steps), class_="next") if steps else None,
         h("div", h("h3", "Assumptions"), h("ul", assumed), class_="assumed") if assumed else None,
     )
-
-
-def _note(note: Notice) -> Html:
-    pill = Pill("note", "none") if note.severity == "info" else Pill(note.severity, "open")
-    return h("li", pill_of(pill), h("span", with_subject(note)))
 
 
 # Blocks ---------------------------------------------------------------------------------------------------------------

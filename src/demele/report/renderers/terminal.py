@@ -101,7 +101,12 @@ def _table(table: Table, width: int) -> Iterator[str]:
         else:
             sizes = dict.fromkeys(sizes, width)
     for row in cells:
-        yield _GAP.join(_padded(cut(row[place], size), size, forms[place]) for place, size in sizes.items())
+        parts = []
+        for place, size in sizes.items():
+            text = cut(row[place], size)
+            space = " " * (size - width_of(text))
+            parts.append(space + text if is_number(forms[place]) else text + space)
+        yield _GAP.join(parts)
     more = len(table.rows) - len(rows)
     hidden = [count(more, "row")] if more else []
     hidden += [title for place, title in enumerate(table.columns) if place not in sizes]
@@ -109,8 +114,3 @@ def _table(table: Table, width: int) -> Iterator[str]:
         yield from _wrapped(f"Not shown: {', '.join(hidden)}.", width)
     if table.note:
         yield from _wrapped(table.note, width)
-
-
-def _padded(text: str, size: int, form: str) -> str:
-    space = " " * (size - width_of(text))
-    return space + text if is_number(form) else text + space
