@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -26,7 +26,6 @@ from demele.classifiers.question import (
     OF_NEGATIVE,
     Inference,
     Noise,
-    Outcomes,
     Question,
     classes_of,
     coded_like,
@@ -309,20 +308,6 @@ def compare(
 Correction = Literal["holm", "bonferroni", "none"]
 
 
-def _single(outcomes: Outcomes, pair: int) -> Outcomes:
-    """Keep what was said of one pair."""
-    size = outcomes.difference.shape[0]
-
-    def part(value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.shape[:1] == (size,):
-            return value[pair : pair + 1]
-        if isinstance(value, Mapping):
-            return {name: part(one) for name, one in value.items()}
-        return tuple(map(part, value)) if isinstance(value, tuple) else value
-
-    return replace(outcomes, **{one.name: part(getattr(outcomes, one.name)) for one in fields(outcomes)})
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Ranking(Result):
     """Several classifiers in the order of their estimates, with the significant differences.
@@ -400,7 +385,10 @@ class Ranking(Result):
         first, second = names.index(baseline), names.index(candidate)
         pair = int(np.flatnonzero((question.baseline == first) & (question.candidate == second))[0])
         one = replace(question, baseline=np.array([first]), candidate=np.array([second]))
-        return decision(self.asked.spec, one, _single(self.asked.outcomes, pair), measure=self.measure)
+        # Asked alone, with the verdict of the pair among all others.
+        held = {name: getattr(self.asked.outcomes, name) for name in ("candidate", "baseline", "p_value")}
+        kept: dict[str, Any] = {name: None if all_ is None else all_[[pair]] for name, all_ in held.items()}
+        return decision(self.asked.spec, one, replace(self.asked.spec(one), **kept), measure=self.measure)
 
     @property
     def tiers(self) -> tuple[tuple[str, ...], ...]:
