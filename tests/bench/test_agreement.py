@@ -106,13 +106,6 @@ def test_pairs_that_the_null_explains_are_marked() -> None:
     assert not swapped.pair("a", "b").within_null
 
 
-def test_several_nulls_are_averaged() -> None:
-    tables = [scores_of(seed, mig=1, sap=1) for seed in (1, 2)]
-    found = bench.agreement(SCORES[["mig", "sap"]], null=tables, draws=100)
-    taus = [kendalltau(table["mig"], table["sap"]).statistic for table in tables]
-    assert_close(found.matrix("permuted").tau, [np.mean(taus)], ROUNDING)
-
-
 def test_what_a_group_explains_is_removed() -> None:
     size = np.repeat(np.arange(6), 6)
     rng = np.random.default_rng(0)

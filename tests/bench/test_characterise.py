@@ -17,28 +17,15 @@ import demele
 from demele import bench
 from demele.bench.run import drawn
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
+from tests.bench.own import mine as plain
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
 N = 150
 
 
-def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
-    factors = rng.random((n, 2))
-    return (1 - severity) * factors + severity * rng.random((n, 2)), factors
-
-
 def mine(**given: Any) -> bench.Scenario:
-    usual: dict[str, Any] = {
-        "name": "mine",
-        "title": "Mine",
-        "question": "Does it hold?",
-        "sweep": "share of noise",
-        "severities": (0.0, 0.5),
-        "draw": draw,
-        "wanted": {"any": (bench.Holds(0.1),)},
-    }
-    return bench.Scenario(**{**usual, **given})
+    return plain(**{"wanted": {"any": (bench.Holds(0.1),)}, **given})
 
 
 def correlation(codes: Array, factors: Array) -> float:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import demele
 from demele import bench
 from demele.core.errors import DemeleWarning, FormatError, InputError
+from tests.bench.own import mine as plain
 from tests.refusals import refuses
 
 Array = NDArray[np.float64]
@@ -31,23 +32,14 @@ EVERY_KIND = (
 )
 
 
-def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
-    factors = rng.random((n, 2))
-    return (1 - severity) * factors + severity * rng.random((n, 2)), factors
-
-
 def declines(item: bench.Candidate) -> str | None:
     return "has no square" if item.name == "sap" else None
 
 
 def mine(**given: Any) -> bench.Scenario:
     usual: dict[str, Any] = {
-        "name": "mine",
         "title": "Mine, my own",
-        "question": "Does it hold?",
-        "sweep": "share of noise",
         "severities": (0.0, 0.5, 1.0),
-        "draw": draw,
         "wanted": {"any": EVERY_KIND[:5], "compactness": EVERY_KIND[5:]},
         "labels": ("none", "half", "all"),
         "paired": True,
@@ -55,7 +47,7 @@ def mine(**given: Any) -> bench.Scenario:
         "source": "a book",
         "kind": "settings",
     }
-    return bench.Scenario(**{**usual, **given})
+    return plain(**{**usual, **given})
 
 
 def sometimes(codes: Array, factors: Array) -> float:

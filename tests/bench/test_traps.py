@@ -10,6 +10,7 @@ import pytest
 from demele import bench
 from demele.bench import AtLeast, Falls, Holds, Keeps
 from demele.core.errors import DemeleWarning, InputError, InputTypeError
+from tests.bench.own import mine as plain
 from tests.refusals import refuses
 
 #: Most metrics here give no value, and a warning says so before the run.
@@ -22,20 +23,8 @@ def half(codes: object, factors: object) -> float:
     return 0.5
 
 
-def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
-    return rng.random((n, 2)), rng.random((n, 2))
-
-
 def mine(**given: Any) -> bench.Scenario:
-    usual: dict[str, Any] = {
-        "name": "mine",
-        "title": "Mine",
-        "question": "Does it hold?",
-        "sweep": "a",
-        "severities": (0.0, 0.5, 1.0),
-        "draw": draw,
-    }
-    return bench.Scenario(**{**usual, **given})
+    return plain(**{"severities": (0.0, 0.5, 1.0), **given})
 
 
 def reason_of(returned: Any) -> str:

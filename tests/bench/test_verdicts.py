@@ -182,12 +182,6 @@ def test_weights_enter_the_spread_squared() -> None:
     assert_close([condition.estimate, condition.low, condition.high], [0.25, 0.25 - half, 0.25 + half], ROUNDING)
 
 
-def test_a_point_without_spread_adds_nothing() -> None:
-    (condition,) = verdict_of(curve([[1.0] * 9, spread(0.5, 0.1, 4)]), Falls(0.2, every_step=False)).parts[0].conditions
-    half = stats.t.ppf(0.975, 3) * 0.05
-    assert_close([condition.low, condition.high], [0.5 - half, 0.5 + half], ROUNDING)
-
-
 def test_conditions_of_a_part_share_its_level() -> None:
     values = [spread(0.9, 0.1, 10), spread(0.7, 0.1, 10), spread(0.5, 0.1, 10)]
     conditions = verdict_of(curve(values), Falls(total=0.2), level=0.9).parts[0].conditions
@@ -269,12 +263,6 @@ def test_a_tenth_without_value_is_told_and_more_is_inconclusive() -> None:
     assert failing.summary == "0.100 at 0, less than 0.9; 3 of 11 seeds gave no value at 0: too few rows"
 
 
-def test_failures_where_nothing_is_asked_do_not_matter() -> None:
-    given = curve([[1.0] * 3, [], []], reasons=[[], ["no"] * 3, ["no"] * 3])
-    verdict = verdict_of(given, AtLeast(0.9, at=0.0))
-    assert (verdict.status, verdict.parts[0].reason) == ("holds", None)
-
-
 def test_no_value_at_all() -> None:
     given = curve([[1.0] * 3, []], reasons=[[], ["crashed", "crashed", "slow"]])
     registered = verdict_of(given, Holds())
@@ -283,11 +271,6 @@ def test_no_value_at_all() -> None:
     assert (own.status, own.summary) == ("fails", "no value at 0.5: crashed")
     nothing_run = verdict_of(curve([[1.0] * 3, []]), Holds(), member=metric(function=own_function))
     assert (nothing_run.status, nothing_run.summary) == ("inconclusive", "no value at 0.5: no seed was run")
-
-
-def test_declined_does_not_apply() -> None:
-    verdict = verdict_of(curve([[], []], declined="needs two codes"), Holds())
-    assert (verdict.status, verdict.summary) == ("not applicable", "needs two codes")
 
 
 def test_what_was_not_run_is_inconclusive() -> None:

@@ -80,15 +80,6 @@ def test_training_and_test_have_no_annotator_and_no_item_in_common(seed: int) ->
         assert {(part.items[i], part.annotators[j]) for i, j in pairs} <= held
 
 
-def test_a_complete_table_is_split_by_items_drawn() -> None:
-    table = {f"a{place}": [0, 1] * 40 for place in range(6)}
-    for seed in range(5):
-        training, test = split_annotators(table, seed=seed)
-        assert not set(training.items) & set(test.items)
-        assert training.n_items + test.n_items == 80
-        assert 10 <= test.n_items <= 40
-
-
 def test_true_labels_must_be_classes_by_item() -> None:
     labels: Any = [0, 1]
     refuses(InputTypeError, "mapping of items", simulated_asking, {"a": [0, 1], "b": [0, 1]}, labels)

@@ -86,15 +86,6 @@ def test_they_are_what_loops_give(crowd: tuple[Answers, int]) -> None:
         assert found.iterations == 3
 
 
-def test_the_own_prior_ends_where_nothing_moves() -> None:
-    crowd = load_example("mozafari_1000").to_frame()
-    found = dawid_skene(crowd, prior="own")
-    assert found.converged
-    assert found.details["change"] <= 1e-6
-    further = dawid_skene(crowd, prior="own", max_iterations=found.iterations + 200, tolerance=0)
-    assert_close(further.probabilities, found.probabilities, SOLVER)
-
-
 def test_plain_dawid_skene_keeps_its_numbers() -> None:
     found = dawid_skene(load_example("mozafari_1000").to_frame())
     assert found.iterations == 212

@@ -145,12 +145,9 @@ def test_model_noise_refuses() -> None:
         (VOTES, 10, InputError, r"^rate: .*for 10% write 0.1"),
         ([0, 1], None, InputError, r"^predictions: expected 5 labels of each model, as many as `y` has, got 2 of"),
         (np.array(VOTES).T, 0.2, InputError, r"pass predictions.T$"),
-        (["a", "b", "a", "b", "a"], None, InputError, r"^predictions, model 0: expected classes among 0, 1, 2"),
-        ({"m": VOTES[0], "w": ["a"] * 5}, 0.1, InputError, r"^predictions, model 'w': expected classes among"),
         (pd.DataFrame(VOTES), 0.1, InputTypeError, r"pass frame.to_numpy"),
         (None, None, InputTypeError, r"^predictions, model 0: expected one class per instance, got NoneType"),
         ({}, 0.1, NotEnoughData, r"^predictions: expected at least 1 model, got none"),
-        (np.full((5, 3), 0.3), 0.1, InputError, r"look like probabilities"),
     ]:
         refuses(error, message, add_model_noise, TRUE, predictions, rate)
 

@@ -43,21 +43,6 @@ def test_it_is_what_loops_give(crowd: tuple[Answers, int], weights: list[float])
         assert_exact(found.majority, plain.labels)
 
 
-def test_shares_labels_and_profiles_by_hand() -> None:
-    found = majority_vote({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"], "cal": ["a", "a", "a"]})
-    assert found.labels.tolist() == ["a", "b", "a"]
-    assert_exact(found.labels, found.majority)
-    assert_close(found.probabilities, [[1.0, 0.0], [1 / 3, 2 / 3], [2 / 3, 1 / 3]], ROUNDING)
-    assert_close(found.proportions, [2 / 3, 1 / 3], ROUNDING)
-    # ann said a of the first item, b of the others: about class a, once and 1/3 + 2/3 times.
-    assert_close(found.profiles.table(0), [[1, 1], [0, 1]], ROUNDING)
-    assert_close(found.profiles.right(3), [2 / 3, 7 / 9, 2 / 3], ROUNDING)
-    assert found.method == "majority"
-    assert found.log_likelihood is None
-    assert found.converged is None
-    assert "majority_vote(classes=('a', 'b'), seed=0)" in str(found.signature)
-
-
 def test_ties_go_to_those_who_agree_with_the_vote() -> None:
     # The plain vote upholds ann and bob in 4.5 of 5 answers, eve in 1.5 of 5 and dan in 1.5 of 2.
     rows = {"ann": [0, 0, 1, 1, 0], "bob": [0, 0, 1, 1, 0], "eve": [1, 1, 0, 1, 1], "dan": [None] * 3 + [1, 1]}
