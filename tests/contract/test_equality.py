@@ -17,8 +17,8 @@ import pytest
 
 import demele
 from demele.cli.main import main
-from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, GROUPS, NAMES, N, small
+from tests.given import accumulated_metrics
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of frameworks; those of demele are tested elsewhere

@@ -13,9 +13,8 @@ from demele.core.errors import (
     InputTypeError,
     NotEnoughData,
 )
-from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, GROUPS, small
-from tests.given import evaluated
+from tests.given import accumulated_metrics, evaluated
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -13,8 +13,8 @@ from demele.core.columns import Missing
 from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
 from demele.streaming.accumulator import MAGIC, checksum
 from demele.streaming.frame import BinEdges
-from demele.streaming.source import accumulated_metrics
 from demele.streaming.states import ExtremeState, MomentState
+from tests.given import accumulated_metrics
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 

@@ -105,16 +105,21 @@ def _pair_distances(rows: Floats, distances: Distances) -> Floats:
     return np.sqrt(np.maximum(squares, 0.0))
 
 
+def require_neighbours(n: int, n_neighbors: int) -> None:
+    """Refuse samples among which a sample has too few others."""
+    if n <= n_neighbors:
+        raise NotEnoughData(
+            f"codes, factors: n_neighbors={n_neighbors} needs at least {n_neighbors + 1} samples, got {n};"
+            " give more samples or lower n_neighbors"
+        )
+
+
 def ksg(x: Floats, x_order: Integers, y: Floats, y_order: Integers, n_neighbors: int) -> float:
     """Kraskov's estimate, given what sorts each variable."""
     from scipy.spatial import cKDTree
     from scipy.special import digamma
 
-    if len(x) <= n_neighbors:
-        raise NotEnoughData(
-            f"codes, factors: n_neighbors={n_neighbors} needs at least {n_neighbors + 1} samples, got {len(x)};"
-            " give more samples or lower n_neighbors"
-        )
+    require_neighbours(len(x), n_neighbors)
     plane = np.column_stack([x, y])
     tree = cKDTree(plane, compact_nodes=False, balanced_tree=False)
     radii = np.empty(len(x))
@@ -483,11 +488,7 @@ def ksg_of_vectors(columns: Floats, target: Floats, n_neighbors: int) -> float:
     from scipy.spatial import cKDTree
     from scipy.special import digamma
 
-    if len(target) <= n_neighbors:
-        raise NotEnoughData(
-            f"codes, factors: n_neighbors={n_neighbors} needs at least {n_neighbors + 1} samples, got {len(target)};"
-            " give more samples or lower n_neighbors"
-        )
+    require_neighbours(len(target), n_neighbors)
     whole = np.column_stack([columns, target])
     radii = np.nextafter(cKDTree(whole).query(whole, k=[n_neighbors + 1], p=np.inf)[0][:, 0], 0)
     margins = (mean_digamma(_within(own, radii)) for own in (columns, target[:, None]))

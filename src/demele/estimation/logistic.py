@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -184,12 +184,6 @@ class _Evaluation:
     hessian: Callable[[], Floats] | None = None
 
 
-class _Problem(Protocol):
-    def evaluate(self, parameters: Floats, active: npt.NDArray[np.intp]) -> _Evaluation: ...
-
-    def extent(self, steps: Floats) -> Floats: ...
-
-
 @dataclass(frozen=True)
 class OneVsRest:
     """Each class against all others: as many problems as classes."""
@@ -349,7 +343,7 @@ def softmax_minimum(problem: Multinomial) -> Floats:
 
 
 def newton(
-    problem: _Problem,
+    problem: OneVsRest | Multinomial,
     n_problems: int,
     n_parameters: int,
     *,

@@ -8,7 +8,7 @@ the number of classes. Codes enter through their ranks only: a strictly increasi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,20 +207,11 @@ class _Level:
         return np.cumsum(self.sizes) - self.sizes
 
 
-class _Criterion(Protocol):
-    """What regression and classification do differently."""
-
-    def lines(self, slots: Rows) -> Rows:
-        """Lines to keep sorted, given those sorted by tree and code."""
-
-    def describe(self, slots: Rows, sizes: Rows) -> tuple[Floats, Flags]:
-        """Value of every node, from the slots of one after the other, and whether its rows differ in the target."""
-
-    def quality(self, level: _Level, places: Rows | None, in_left: Rows, in_right: Rows) -> Floats:
-        """Quality (>= 0, larger is better) of a split after each of some places of the lines (None: of all)."""
-
-    def decrease(self, level: _Level, quality: Floats) -> Floats:
-        """Decrease of rows * impurity, from the quality of one split per node."""
+# Regression and classification differ in their criterion, which says:
+# lines: which lines to keep sorted, given those sorted by tree and code;
+# describe: the value of every node, from the slots of one after the other, and whether its rows differ in the target;
+# quality: that of a split after each of some places of the lines (None: of all), at least 0, larger is better;
+# decrease: that of rows * impurity, from the quality of one split per node.
 
 
 class _Variance:
@@ -345,7 +336,11 @@ class _Splits:
 
 
 def _best_splits(
-    level: _Level, criterion: _Criterion, presorted: Presorted, features_per_split: int, rng: np.random.Generator
+    level: _Level,
+    criterion: "_Variance | _Gini",
+    presorted: Presorted,
+    features_per_split: int,
+    rng: np.random.Generator,
 ) -> _Splits:
     """Search every node along codes drawn at random, among those that vary in it as long as there are enough."""
     d, width = presorted.n_codes, level.slots.shape[1]
@@ -487,7 +482,7 @@ def grow_trees(
     """
     hold_freed_memory()
     n_trees, n_rows = members.shape
-    criterion: _Criterion
+    criterion: _Variance | _Gini
     if n_classes is None:
         criterion = _Variance(np.asarray(target, dtype=np.float64), n_trees)
     else:

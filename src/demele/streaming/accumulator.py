@@ -289,8 +289,7 @@ class Accumulator:
     frame : BinEdges, optional
         Columns, levels and ranges. With a frame, metrics of histograms (:func:`counted_metrics`) count every row
         under fixed edges: batches in any order, merged in any way, give the bits that one call on all rows gives.
-        SAP of continuous factors, IRS, OMES, MCC, weak MCC and affine R2 (:func:`accumulated_metrics`) are of every
-        row too, equal to rounding.
+        SAP of continuous factors, IRS, OMES, MCC, weak MCC and affine R2 are of every row too, equal to rounding.
         Without a frame they are computed as the others are.
     bound : int, default 100 000
         Rows kept for all other metrics: those with the smallest keys, hashed from stream and row number, so that the

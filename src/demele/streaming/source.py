@@ -17,7 +17,6 @@ from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import TableSettings
 from demele.metrics.metric import SUMMED, Metric
-from demele.metrics.request import merged_options
 from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note, regularising_codes
 from demele.streaming.frame import BinEdges
 from demele.streaming.states import CountState, Key, State, key_of
@@ -200,7 +199,7 @@ def counted_metrics() -> tuple[str, ...]:
     tuple of str
         Under an estimator other than histograms they are computed from a sample of the rows, as the others are. With
         a frame, SAP of continuous factors, IRS, OMES, MCC and affine R2 are of every row too; they sum floats, so are
-        exact to rounding, not to the bit: :func:`demele.streaming.accumulator.accumulated_metrics`.
+        exact to rounding, not to the bit.
 
     Examples
     --------
@@ -226,29 +225,3 @@ def check_with_frame(frame: BinEdges, kinds: object, reg_dim: object) -> None:
             )
     if reg_dim is not None:
         regularising_codes(reg_dim, frame.codes, frame.factors)
-
-
-def accumulated_metrics(frame: BinEdges) -> tuple[str, ...]:
-    """Return the metrics that an accumulator sums over every row of a frame: exact, to rounding.
-
-    Parameters
-    ----------
-    frame : BinEdges
-
-    Returns
-    -------
-    tuple of str
-        Under the default options. IRS with a quantile below 1 needs rows, and is computed from a sample of them.
-
-    Examples
-    --------
-    >>> from demele.bins import BinEdges
-    >>> accumulated_metrics(BinEdges.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
-    ('sap', 'irs', 'mcc', 'mcc_weak', 'r2_affine', 'omes')
-    >>> accumulated_metrics(BinEdges.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
-    ('irs', 'mcc', 'mcc_weak', 'r2_affine', 'omes')
-    """
-    source = Counted(frame)
-    return tuple(
-        name for name, metric in CATALOGUE.items() if source.state_for(metric, merged_options(metric, {}, {})) in SUMMED
-    )
