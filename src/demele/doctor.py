@@ -37,6 +37,9 @@ _MOST_CLASSES = 200
 #: Images have rows, height, width and channels.
 _OF_IMAGES = 4
 _JUDGE = "Scores of judges"
+#: What columns hold, by their names.
+_PEOPLE = "scores by people"
+_ROLES = {"identifiers": ID, "scores": SCORE, _PEOPLE: HUMAN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,16 +328,13 @@ def _table(path: Path) -> FileFacts | None:
     if isinstance(held, np.ndarray):
         held = pd.DataFrame(held, columns=range(1, held.shape[1] + 1))
     table = held.set_axis([str(name) for name in held], axis=1)
-    columns = tuple(_column(name, table[name].tolist(), _role(name)) for name in table)
+    roles = {name: role for role, names in _ROLES.items() for name in names}
+    columns = tuple(
+        _column(name, table[name].tolist(), _PEOPLE if name.startswith("human_") else roles.get(name.casefold(), ""))
+        for name in table
+    )
     kind = "an expert's sheet" if is_sheet_name(path) and key_path(path).exists() else "a table"
     return FileFacts(str(path), kind, len(table), columns, tuple(_steps(path, kind, columns, table)), tuple(notes))
-
-
-def _role(name: str) -> str:
-    """Return what a column holds by its name."""
-    known = {"identifiers": ID, "scores": SCORE, "scores by people": HUMAN}
-    role = next((role for role, names in known.items() if name.casefold() in names), "")
-    return "scores by people" if name.startswith("human_") else role
 
 
 def _column(name: str, cells: Sequence[Any], holds: str = "") -> ColumnFacts:

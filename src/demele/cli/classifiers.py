@@ -76,7 +76,16 @@ def read_test_set(
     found: PredictionSet = given.call(read_predictions, models, None if logs else files[-1])
     for note in found.notes:
         given.warn(note)
-    _check_rows(given, found)
+    held = [name for name in _BY_ROW if name in given.options]
+    if found.left_out:
+        by_row = [name for name in held if not (found.fields and name in _CHECKED)]
+        if by_row:
+            raise InputError(f"{flag_of(by_row[0])}: counts the rows of LABELS, but --ids common leaves some out")
+        rows = plural(found.left_out, "row", "rows")
+        given.warn(f"{rows} that not all files have left out; {found.labels.size} are compared")
+    wrong = [name for name in held if name not in ("difficulty", "groups")]
+    if found.graded and wrong:
+        raise InputError(f"{flag_of(wrong[0])}: holds classes, but the logs say only whether an answer was right")
     if names is not None:
         if len(set(names)) != len(names) or len(names) != len(found.predictions):
             raise InputError(f"--names: expected {len(found.predictions)} different names, got {','.join(names)}")
@@ -112,20 +121,6 @@ def read_test_set(
         known["audit"] = type(audit)(audit.rows, audit.labels, unseen_positives=unseen_positives, **kept)
     given.within.enter_context(suggesting_classes([*found.predictions.values(), found.labels]))
     return found, known
-
-
-def _check_rows(given: Given, found: PredictionSet) -> None:
-    """Refuse options whose files have other rows than the predictions, or hold classes where there are none."""
-    held = [name for name in _BY_ROW if name in given.options]
-    if found.left_out:
-        by_row = [name for name in held if not (found.fields and name in _CHECKED)]
-        if by_row:
-            raise InputError(f"{flag_of(by_row[0])}: counts the rows of LABELS, but --ids common leaves some out")
-        rows = plural(found.left_out, "row", "rows")
-        given.warn(f"{rows} that not all files have left out; {found.labels.size} are compared")
-    classes = [name for name in held if name not in ("difficulty", "groups")]
-    if found.graded and classes:
-        raise InputError(f"{flag_of(classes[0])}: holds classes, but the logs say only whether an answer was right")
 
 
 def _groups(text: str, found: PredictionSet, warn: Callable[[str], None]) -> Any:

@@ -74,22 +74,16 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
 
 def read_codes_and_factors(given: Given, codes: Sequence[str], factors: str) -> tuple[list[Any], Any]:
     """Read codes of one or several representations, and the factors of the same rows."""
-    for text in codes:
-        _warn_of_shared_columns(text, factors, given.warn)
+    factors_file, factors_names = split_name(factors)
+    for text in codes:  # codes scored against themselves: a slip that gives the best of scores
+        file, names = split_name(text)
+        both = names and factors_names
+        shared = [name for name in names if name in factors_names] if both else names or factors_names or ("",)
+        if shared and real_path(file) == real_path(factors_file):
+            named = ", ".join(shared) or "all of it"
+            given.warn(f"{file}: {named} given as CODES and as FACTORS: scored against itself")
     read = [read_sparse(text) if holds_sparse(text) else read_or_scan(text, warn=given.warn) for text in codes]
     return read, read_or_scan(factors, warn=given.warn)
-
-
-def _warn_of_shared_columns(codes: str, factors: str, warn: Warn) -> None:
-    """Tell that codes are scored against themselves: a slip that gives the best of scores."""
-    (codes_file, codes_names), (factors_file, factors_names) = split_name(codes), split_name(factors)
-    if real_path(codes_file) != real_path(factors_file):
-        return
-    both = codes_names and factors_names
-    shared = [name for name in codes_names if name in factors_names] if both else codes_names or factors_names or ("",)
-    if shared:
-        named = ", ".join(shared) or "all of it"
-        warn(f"{codes_file}: {named} given as CODES and as FACTORS: scored against itself")
 
 
 def names_of(files: Sequence[str], asked: Sequence[str] | None = None) -> list[str]:

@@ -39,7 +39,7 @@ from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, rate, sentence_of, written
 
 if TYPE_CHECKING:
-    from demele.core.results import CorrectedScore, Dependency, Evaluation, Score, ScoresByName
+    from demele.core.results import Dependency, Evaluation, Score, ScoresByName
     from demele.core.verdict import RepresentationVerdict
 
 
@@ -162,7 +162,11 @@ def _corrected(scores: "Sequence[Score]") -> list[str]:
     corrected = [(one.corrected, title_of(one)) for one in scores if one.corrected is not None]
     turned = [(one.alignment, title_of(one)) for one in scores if one.alignment is not None]
     assumed = dict.fromkeys(sentence_of(text) for own, _ in corrected for text in own.assumptions)
-    ways = _by((_correction(own), title) for own, title in corrected)
+    how = []
+    for own, title in corrected:
+        at = f", {rate(own.interval.level)} interval" if own.interval else ""
+        how.append(("bounded" if own.method == "bounds" else f"corrected (method {own.method}{at})", title))
+    ways = _by(how)
     turns = _by(("whitened and turned" if own.whitened else "turned", title) for own, title in turned)
     return [
         *(f"Scores of {who} were {how} for wrong annotations of the factors." for how, who in ways.items()),
@@ -173,13 +177,6 @@ def _corrected(scores: "Sequence[Score]") -> list[str]:
             for how, who in turns.items()
         ),
     ]
-
-
-def _correction(own: "CorrectedScore") -> str:
-    if own.method == "bounds":
-        return "bounded"
-    at = f", {rate(own.interval.level)} interval" if own.interval else ""
-    return f"corrected (method {own.method}{at})"
 
 
 def _drawn(scores: "Sequence[Score]") -> list[str]:

@@ -23,7 +23,6 @@ from demele.report.document import (
     Mark,
     Matrix,
     Pill,
-    Strip,
     Strips,
     Table,
 )
@@ -121,7 +120,16 @@ def _strips(one: Strips) -> Html:
     step = f"--o:{places[0]}%;--s:{round(places[1] - places[0], 3)}%" if len(places) > 1 else ""
     style = ";".join(filter(None, [step, "" if one.zero is None else f"--z:{share_of(one.zero, low, high)}%"]))
     has_text, has_pill = any(row.text for row in one.rows), any(row.pill for row in one.rows)
-    rows = (_strip(strip, low, high, has_text, has_pill) for strip in one.rows)
+    rows = [
+        h(
+            "div",
+            h("span", h("span", strip.name), class_="name"),
+            h("span", (_mark(mark, low, high) for mark in strip.marks), class_="track"),
+            h("span", strip.text, class_="text") if has_text else None,
+            h("span", pill_of(strip.pill) if strip.pill else None, class_="state") if has_pill else None,
+        )
+        for strip in one.rows
+    ]
     left, right, at = *(one.sides or ("", "")), share_of(one.zero or 0.0, low, high)
     ways = h("span", "← ", left, style=f"right:{100 - at}%"), h("span", right, " →", style=f"left:{at}%")
     sides = h("div", h("span", ways, class_="sides")) if one.sides else None
@@ -130,16 +138,6 @@ def _strips(one: Strips) -> Html:
     kind = "plot" + " zero" * (one.zero is not None) + " long" * (len(one.rows) > _LONG)
     body = h("div", sides, rows, foot, class_=kind, style=style, aria_hidden="true")
     return h("", _legend(one.series), body)
-
-
-def _strip(strip: Strip, low: float, high: float, has_text: bool, has_pill: bool) -> Html:
-    return h(
-        "div",
-        h("span", h("span", strip.name), class_="name"),
-        h("span", (_mark(mark, low, high) for mark in strip.marks), class_="track"),
-        h("span", strip.text, class_="text") if has_text else None,
-        h("span", pill_of(strip.pill) if strip.pill else None, class_="state") if has_pill else None,
-    )
 
 
 def _mark(mark: Mark, low: float, high: float) -> Html | None:
@@ -374,7 +372,14 @@ def _grid(one: Heat | Matrix, cells: Iterable[Iterable[Html]], corner: str) -> H
 
 def _heat(one: Heat) -> Html:
     depths = depths_of(one).tolist()
-    cells = [[_heat_cell(one, i, j, depth) for j, depth in enumerate(row)] for i, row in enumerate(depths)]
+
+    def cell(row: int, column: int, depth: float) -> Html:
+        kinds = ["ring"] * ((row, column) in one.rings) + ["struck"] * ((row, column) in one.struck)
+        kinds += ["down"] * (depth < 0)
+        style = None if math.isnan(depth) or "struck" in kinds else f"--v:{abs(round(depth))}"
+        return h("td", written(one.values[row][column], one.form), class_=" ".join(kinds), style=style)
+
+    cells = [[cell(i, j, depth) for j, depth in enumerate(row)] for i, row in enumerate(depths)]
     legend = h("p", h("span", h("i", class_="struck"), "chance level"), class_="legend") if one.struck else None
     columns = {}  # each in 256 steps between its ends, as base64 of bytes
     for key, values in one.scatter.columns.items() if one.scatter is not None else ():
@@ -384,13 +389,6 @@ def _heat(one: Heat) -> Html:
     rows = [] if one.scatter is None else [packed(json.dumps(columns), f"rows-{slug(one.caption)}")]
     corner = f"{one.axes[0]} ╲ {one.axes[1]}"
     return _captioned(one.caption, h("", _grid(one, cells, corner), legend, rows), kind="heat")
-
-
-def _heat_cell(one: Heat, row: int, column: int, depth: float) -> Html:
-    kinds = ["ring"] * ((row, column) in one.rings) + ["struck"] * ((row, column) in one.struck)
-    kinds += ["down"] * (depth < 0)
-    style = None if math.isnan(depth) or "struck" in kinds else f"--v:{abs(round(depth))}"
-    return h("td", written(one.values[row][column], one.form), class_=" ".join(kinds), style=style)
 
 
 def _matrix(one: Matrix) -> Html:
