@@ -288,16 +288,9 @@ def _one_pair(result: "AuditForecast") -> list[str]:
 def _several(result: "AuditForecast") -> list[str]:
     """Say how many pairs the largest audits of both designs settle, at best and at worst."""
     pairs, size = len(result.outlooks) // len(result.worlds), written(result.sizes[-1], "count")
-    largest = [one for one in result.prospects if one.rows == result.sizes[-1]]
-    weighted, uniform = (
-        _span(
-            [
-                sum(one.settled for one in largest if (one.design, one.world) == (design, world.name))
-                for world in result.worlds
-            ]
-        )
-        for design in ("weighted", "uniform")
-    )
+    frame = result.to_frame()
+    settled = frame[frame["rows"] == result.sizes[-1]].groupby(["design", "world"])["settled"].sum()
+    weighted, uniform = (_span(settled[design]) for design in ("weighted", "uniform"))
     never = [sum(one.hopeless for one in result.outlooks if one.world == world.name) for world in result.worlds]
     return [
         f"A weighted audit of {size} rows settles {weighted} of {count(pairs, 'pair')}.",
@@ -306,7 +299,7 @@ def _several(result: "AuditForecast") -> list[str]:
     ]
 
 
-def _span(values: Sequence[float]) -> str:
+def _span(values: Any) -> str:
     low, high = round(min(values)), round(max(values))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
@@ -316,12 +309,11 @@ def _curves(result: "AuditForecast", world: str, designs: Sequence[ForecastDesig
 
     The pairs of one draw share their labels and so are not independent: their errors are averaged as they are.
     """
-    lines = []
+    lines, frame = [], result.to_frame()
     for design in designs:
-        own = [one for one in result.prospects if (one.world, one.design) == (world, design)]
-        sizes = sorted({one.rows for one in own})
-        means = [[(one.settled, one.error) for one in own if one.rows == size] for size in sizes]
-        shares, errors = np.array([np.mean(here, axis=0) for here in means]).T
+        own = frame[(frame["world"] == world) & (frame["design"] == design)]
+        means = own.groupby("rows")[["settled", "error"]].mean()
+        sizes, (shares, errors) = means.index.tolist(), means.to_numpy().T
         low, high = np.maximum(shares - 2 * errors, 0.0), np.minimum(shares + 2 * errors, 1.0)
         lines.append(Line(_DESIGNS[design], sizes, shares.tolist(), low.tolist(), high.tolist()))
     return Lines(f"Settled: {world}", lines, ("Rows labelled", "count"), ("Settled", "percent.0"), zero=0.0)
