@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import demele
-from demele.studies.codes_file import code_facts, divergences, shares_of_entropy, twin_notes, verdict_on
+from demele.studies.examine import code_facts, divergences, shares_of_entropy, twin_notes, verdict_on
 from tests.tolerances import PUBLISHED, ROUNDING, assert_close
 
 

@@ -412,8 +412,6 @@ ENDS = 0.025, 0.975
 ANCHORS = 3
 #: Images that are reconstructed to find the worst, and how many are shown at random and of the worst.
 TRIED, SHOWN = 1000, 8
-#: Keys under which dictionaries hold decoded images: those of pythae, and common examples.
-KEYS = ("reconstruction", "recon_x", "recon", "x_hat", "images")
 #: Codes that are decoded at once.
 _BATCH = 256
 #: How far decoded codes of images may lie outside the range of pixels, as a share of it.
@@ -446,27 +444,15 @@ def decoded_images(
     """
     parts = [codes[start : start + _BATCH] for start in range(0, len(codes), _BATCH)]
     with telling_of_shapes("decode", parts[0].shape, "it may be of a model with another number of codes"):
-        found = [as_array(_images_of(call(part.astype(np.float32)))) for part in parts]
+        found = [call(part.astype(np.float32)) for part in parts]
+    if isinstance(found[0], Mapping) and "reconstruction" not in found[0]:
+        keys = ", ".join(map(quoted, list(found[0])[:10]))
+        raise InputError("decode", f"expected a dictionary with a key 'reconstruction', got the keys {keys}")
+    found = [as_array(one["reconstruction"] if isinstance(one, Mapping) else one) for one in found]
     for part, given in zip(parts, found, strict=True):
         if given.ndim == 0 or len(given) != len(part):
             raise InputError("decode", f"expected {len(part)} images, one per row of codes, got {given.shape}")
     return _bytes(_channels_last(np.concatenate(found), shape), decoded, value_range, outside)
-
-
-def _images_of(given: Any) -> Any:
-    """Return the images of what a decoder returned: of a dictionary those under a known key.
-
-    Raises
-    ------
-    InputError
-    """
-    if not isinstance(given, Mapping):
-        return given
-    for key in KEYS:
-        if key in given:
-            return given[key]
-    found = ", ".join(map(quoted, list(given)[:10]))
-    raise InputError("decode", f"expected a dictionary with a key {quoted(KEYS[0])}, got the keys {found}")
 
 
 def _channels_last(given: NDArray[Any], shape: tuple[int, int, int] | None) -> NDArray[Any]:
@@ -483,8 +469,6 @@ def _channels_last(given: NDArray[Any], shape: tuple[int, int, int] | None) -> N
         return given
     if given.ndim == 4 and ((own[1], own[2], own[0]) == shape or (shape is None and own[0] in (1, 3))):
         return given.transpose(0, 2, 3, 1)
-    if given.ndim == 2 and shape is not None and own == (np.prod(shape),) and shape[2] == 1:
-        return given.reshape(-1, *shape)
     expected = "images of 1 or 3 channels" if shape is None else f"images of {' x '.join(map(str, shape))}"
     raise InputError("decode", f"expected {expected}, channels first or last, got {' x '.join(map(str, own))}")
 

@@ -488,7 +488,7 @@ class Fabric:
         """
         import pandas as pd
 
-        from demele.models.fabric.prune import judge_of
+        from demele.models.fabric.criteria import judge_of
 
         judge = judge_of(self._network, criterion, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
@@ -528,8 +528,7 @@ class Fabric:
         """
         import pandas as pd
 
-        from demele.models.fabric.criteria import shapley_of_links
-        from demele.models.fabric.prune import judge_of
+        from demele.models.fabric.criteria import judge_of, shapley_of_links
 
         judge = judge_of(self._network, "shapley", images, labels, batch=batch, seed=seed, options={})
         count, nominal = checked_count(permutations, "permutations", 1), checked_level(level)
@@ -605,7 +604,7 @@ class Fabric:
         -----
         The optimiser restarts in the next :meth:`fit`.
         """
-        from demele.models.fabric.prune import judge_of, pruned
+        from demele.models.fabric.criteria import judge_of, pruned
 
         name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
         judge = scored or judge_of(self._network, name, images, labels, batch=batch, seed=seed, options=options)

@@ -274,7 +274,7 @@ def fit_pruned(
     >>> run.epochs, [one["epoch"] for one in fabric.prunings]
     (2, [1])
     """
-    from demele.models.fabric.prune import LEVELS, check_criterion, check_level
+    from demele.models.fabric.criteria import LEVELS, check_criterion, check_level
 
     if isinstance(levels, str) or not levels or not set(levels) <= set(LEVELS):
         raise InputError("levels", f"expected some of {', '.join(map(repr, LEVELS))}, got {quoted(levels)}")
