@@ -280,7 +280,7 @@ def test_files_of_other_comparisons_are_refused(
     ("content", "message"),
     [
         ("row,true_label\n1,1\n", "answers.csv: its rows were asked for another comparison"),
-        ("row,true_label\n", "answers.csv: has a header but no rows"),
+        ("row,true_label\n", "answers.csv: has no rows or no columns"),
     ],
 )
 def test_what_is_no_file_of_answers_is_kept(content: str, message: str, demele: Program, labels_folder: Path) -> None:

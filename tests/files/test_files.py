@@ -103,7 +103,7 @@ def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake(folder: Pat
         ("pickled.npy", pickle.dumps([1]), "Python objects, which are not loaded"),
         ("empty.csv", b"", "is empty"),
         ("blank.csv", b"\n\n", "is empty"),
-        ("header.csv", b"a,b\n", "has a header but no rows"),
+        ("header.csv", b"a,b\n", "has no rows or no columns"),
         ("latin.csv", b"na\xefve\n1\n", "not text in UTF-8"),
         ("long.csv", b"a,b\n1,2\n1,2,3\n", "line 3: expected 2 fields as in the first, got 3"),
         ("short.csv", b"a;b;c\r\n1;2;3\r\n4;5\r\n6;7;8\r\n", "line 3: expected 3 fields as in the first, got 2"),

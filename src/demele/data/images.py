@@ -225,8 +225,7 @@ class ImageSet(ABC):
         self._count_places()
 
     def _count_places(self) -> None:
-        """Look once whether the set is its whole space, and forget in which order a part of it was."""
-        self._sorted: tuple[NDArray[np.intp], NDArray[np.int64]] | None = None
+        """Look once whether the set is its whole space."""
         if self.space is None or self._places is None:
             self._n = len(self._table) if self._table is not None else len(self.space or ())
             self.complete = self.space is not None
@@ -344,10 +343,8 @@ class ImageSet(ABC):
         wanted = grid.index(positions)
         if self._places is None:
             return wanted
-        if self._sorted is None:
-            order = np.argsort(self._places, kind="stable")
-            self._sorted = order, self._places[order]
-        order, places = self._sorted
+        order = np.argsort(self._places, kind="stable")
+        places = self._places[order]
         found = np.searchsorted(places, wanted)
         lacking = np.flatnonzero((found == places.size) | (places[np.minimum(found, places.size - 1)] != wanted))
         if lacking.size:

@@ -242,12 +242,9 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
     if path.is_dir():
         raise FormatError(f"{path}: expected a file, got a folder")
     table = readers[suffix](path, names)
-    if isinstance(table, np.ndarray) and table.ndim == 0:
-        raise FormatError(f"{path}: expected a table, got one value")
-    if not len(table):
-        raise FormatError(f"{path}: has no rows")
-    if table.ndim > 1 and table.shape[1] == 0:
-        raise FormatError(f"{path}: expected a table, got one without columns")
+    shape = np.shape(table)
+    if 0 in (shape or (0,)):
+        raise FormatError(f"{path}: has no rows or no columns: its shape is {shape}")
     return table[:, None] if isinstance(table, np.ndarray) and table.ndim == 1 else table
 
 
@@ -340,8 +337,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TEXT = "@"
 #: Characters of a list that a cell offers, in all; the format holds no more.
 _LONGEST_LIST = 255
-#: Widths of columns, in characters.
-_NARROWEST, _WIDEST = 10, 60
 
 Cells = list[Any]
 
@@ -451,7 +446,7 @@ def _workbook(rows: Sequence[Cells], path: Path, choices: Mapping[str, Sequence[
     for place, name in enumerate(rows[0], 1):
         column = openpyxl.utils.get_column_letter(place)
         longest = max(len(str(row[place - 1])) for row in rows if row[place - 1] is not None)
-        sheet.column_dimensions[column].width = min(max(longest + 2, _NARROWEST), _WIDEST)
+        sheet.column_dimensions[column].width = min(max(longest + 2, 10), 60)
         offers = choices.get(name, ())
         held = ",".join(offers)  # texts to pick from, where the format can hold them
         if offers and len(held) <= _LONGEST_LIST and held.count(",") < len(offers) and '"' not in held:

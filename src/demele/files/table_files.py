@@ -99,8 +99,6 @@ def read_csv(
                 float_precision="round_trip",
             )
         frame = plain_frame(frame)
-    if not len(frame):
-        raise FormatError(f"{path}: has a header but no rows")
     if header:
         return _picked(frame if row_names else _without_index(frame, path, names, warn), names, path)
     frame.columns = [str(position + 1) for position in range(frame.shape[1])]
@@ -338,8 +336,6 @@ def read_json_lines(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
             rows.append(_parsed(line, f"{path}: line {number}", path))
             if not isinstance(rows[-1], dict):
                 raise FormatError(f"{path}: line {number}: expected an object, got {type(rows[-1]).__name__}")
-    if not rows:
-        raise FormatError(f"{path}: has no rows")
     return _records(path, rows, len(content), names)
 
 
