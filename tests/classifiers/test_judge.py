@@ -333,7 +333,7 @@ def test_the_command_says_what_it_made_of_the_file(tmp_path: Path, capsys: Any) 
     assert "columns read as systems: A" in said
     assert "the mean of up to 2 repeats of an item; --by-epoch makes each repeat a row" in said
     assert main(["judge", str(tmp_path / "k.csv"), "--scale", "1-5"]) == 2
-    assert "--scale: expected LO,HI, such as 1,5, got '1-5'" in capsys.readouterr().err
+    assert "--scale: expected a number, got '1-5'" in capsys.readouterr().err
     (tmp_path / "people.csv").write_text("id,human_A,human_C\n1,1,0\n2,0,1\n3,1,1\n")
     assert main(["judge", f"{tmp_path / 'k.csv'}::A", "--human", str(tmp_path / "people.csv")]) == 0
     assert "people.csv: scores of C are not used; the results hold A" in capsys.readouterr().err

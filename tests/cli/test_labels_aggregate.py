@@ -78,7 +78,7 @@ def test_a_column_per_annotator(demele: Program, crowd: pd.DataFrame) -> None:
     assert len(named["annotators"]) == 9
     table.assign(g=1).to_csv("more.csv", index=False)
     run = demele("labels", "aggregate", "more.csv", "--wide", "--no-answer", "-1", "--given", "more.csv::g")
-    assert "column g was left out of the annotators: it holds the labels of given" in run.err
+    assert "column g was left out of the annotators: it is the labels of given" in run.err
     assert len(json.loads(run.out)["annotators"]) == 9
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from demele.core.errors import FormatError, InputError, plural
 from demele.core.kinds import ColumnName, Kind
 from demele.core.labelled import read_labels
-from demele.core.reading import real_path
-from demele.files.label_files import class_text, classes_named, column, in_file, in_one_vocabulary
+from demele.files.label_files import class_text, classes_named, column, given_elsewhere, in_file, in_one_vocabulary
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, picking
 from demele.labels.joined.annotations import COLUMN_NAMES, Annotations
@@ -169,11 +168,9 @@ def _wide(
         return {f"annotator {index + 1}": table[:, index] for index in range(table.shape[1])}, None
     columns: dict[str, Any] = {str(name): table[name] for name in table}
     path = split_name(text)[0]
-    for name in ("given", "gold"):  # a column of the same file that is said to be something else is no annotator
-        file, own = split_name(files[name]) if name in files else (None, ())
-        if file is not None and len(own) == 1 and own[0] in columns and real_path(file) == real_path(path):
-            warn(f"{path}: column {own[0]} was left out of the annotators: it holds the labels of {name}")
-            del columns[own[0]]
+    for name in ("given", "gold"):
+        own = given_elsewhere(text, files.get(name), columns, warn, of="annotators", called=f"the labels of {name}")
+        columns = {key: held for key, held in columns.items() if key != own}
     if item is not None and item not in columns:
         raise InputError("item", f"{path} has no column called {item!r}; it has {listed(list(columns))}")
     named = [item] if item is not None else [name for name in columns if name.casefold() in COLUMN_NAMES["items"]]

@@ -39,19 +39,11 @@ _MANY_UNSCORED = 0.05
 _BY_EPOCH = "give `by_epoch`: each repeat is then a row"
 _TABLES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl", ".parquet")
 
-Scale = Annotated[Sequence[float] | None, Kind("LO,HI", lambda word: _ends(word))]
+Scale = Annotated[Sequence[float] | None, Kind("LO,HI", lambda word: [number(one) for one in word.split(",")])]
 Words = Annotated[
     Mapping[str, float] | None,
     Kind("WORD=VALUE", lambda word: {name: number(one) for name, one in pairs_in(word, "partly=0.5").items()}, True),
 ]
-
-
-def _ends(word: str) -> list[float]:
-    """Read LO,HI."""
-    ends = word.split(",")
-    if len(ends) != 2:
-        raise InputError(f"expected LO,HI, such as 1,5, got {quoted(word)}")
-    return [number(one) for one in ends]
 
 
 @dataclass(frozen=True, slots=True)
