@@ -13,7 +13,7 @@ True
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -22,7 +22,6 @@ from demele.adapters.latte import BUNDLE, LatteMetric, latte_classes
 from demele.adapters.shared import AccumulatorMetric, AccumulatorOptions
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.lazy import require
-from demele.core.results import Evaluation, Score
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import BinEdges, plain_setting, setting_of
 
@@ -86,28 +85,8 @@ _in_symbolic_scope = require("keras.src.backend.common.symbolic_scope", purpose=
 ORDERS = ("codes-first", "keras")
 
 
-class _NotGiven:
-    """The default of ``sample_weight``: Keras passes None, a user nothing."""
-
-    def __repr__(self) -> str:
-        return "None"
-
-
-_NOT_GIVEN: Final = _NotGiven()
-
-
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """The arguments of a metric, out of reach of Keras, which wraps the lists and dicts that it finds."""
-
-    arguments: Mapping[str, Any]
-    order: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Computed:
-    accumulator: Accumulator
-    score: Score | Evaluation
+#: The default of ``sample_weight``: Keras passes None, a user nothing.
+_NOT_GIVEN: Final[Any] = object()
 
 
 @keras.saving.register_keras_serializable(package="demele")
@@ -185,9 +164,12 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
         if order not in ORDERS:
             raise InputError("order", f"expected 'codes-first' or 'keras', got {quoted(order)}")
         self._keep(accumulator, single=isinstance(metrics, str), native=native)
-        arguments = {"metrics": own, "order": order, "native": native, "stream": stream, **options}
-        self._settings = _Settings(arguments, order)
-        self._computed: _Computed | None = None
+        # Keras would wrap a list or dict
+        self._arguments: Mapping[str, Any] = MappingProxyType(
+            {"metrics": own, "order": order, "native": native, "stream": stream, **options}
+        )
+        self._order = order
+        self._computed: tuple[Accumulator, Any] | None = None
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -211,9 +193,9 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
             As :meth:`demele.Accumulator.update`, for weights, and for tensors without values, as in compiled steps. The
             state stays as it was.
         """
-        given = not isinstance(sample_weight, _NotGiven)
+        given = sample_weight is not _NOT_GIVEN
         if _in_symbolic_scope():  # Keras learns shapes before the first batch; there are no rows
-            if given and self._settings.order == "codes-first":
+            if given and self._order == "codes-first":
                 raise InputError(
                     "order",
                     f"{self.name!r} expects codes first, and compile(metrics=[...]) passes the factors, y_true, "
@@ -222,7 +204,7 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
             return
         if given and sample_weight is not None:
             check_weights(sample_weight)
-        codes, factors = (a, z) if self._settings.order == "keras" else (z, a)
+        codes, factors = (a, z) if self._order == "keras" else (z, a)
         stds = None if codes_std is None else rows_of(codes_std, "codes_std")
         self._accumulator = self._accumulator.update(rows_of(codes, "codes"), rows_of(factors, "factors"), stds)
 
@@ -279,9 +261,9 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
         NotEnoughData
             Before the first rows, or if nothing varies in them.
         """
-        if self._computed is None or self._computed.accumulator is not self._accumulator:
-            self._computed = _Computed(self._accumulator, self._accumulator.compute())
-        return self._computed.score
+        if self._computed is None or self._computed[0] is not self._accumulator:
+            self._computed = self._accumulator, self._accumulator.compute()
+        return self._computed[1]
 
     def result(self) -> Any:
         """Return the value of all rows so far.
@@ -299,7 +281,7 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
         """
         if _in_symbolic_scope():
             return self._tensors(self._undefined())
-        if self._settings.order != "keras" or self._accumulator.n == 0:
+        if self._order != "keras" or self._accumulator.n == 0:
             return self._tensors(self._values(self.score))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DemeleWarning)  # after each batch anew; the notes hold them
@@ -338,8 +320,8 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
         InputTypeError
             If an argument has no plain form, as a binning rule of your own.
         """
-        frame = self._settings.arguments.get("frame")
-        own = {name: plain_setting(value, name) for name, value in self._settings.arguments.items() if name != "frame"}
+        frame = self._arguments.get("frame")
+        own = {name: plain_setting(value, name) for name, value in self._arguments.items() if name != "frame"}
         if frame is not None:
             own["frame"] = frame.to_dict()
         return {**super().get_config(), **own}
@@ -367,7 +349,7 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
 
     def __reduce__(self) -> Any:
         """Pickle and copy with the rows."""
-        arguments = {"name": self.name, "dtype": self.dtype, **self._settings.arguments}
+        arguments = {"name": self.name, "dtype": self.dtype, **self._arguments}
         return _restored, (type(self), arguments, self._accumulator)
 
 
@@ -387,7 +369,7 @@ class _OfLatte(LatteMetric, KerasMetric):
         own, settings, more = self.arguments(given, keywords)
         super().__init__(self.metric, native=True, **settings, **more)
         more = {key: value for key, value in more.items() if key not in ("name", "dtype")}
-        self._own, self._settings = own, _Settings({**own, **more}, self._settings.order)
+        self._own, self._arguments = own, MappingProxyType({**own, **more})
 
 
 _MADE = {
