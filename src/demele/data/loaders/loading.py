@@ -35,7 +35,7 @@ from demele.data.loaders.grid_sets import (
     SHAPES3D,
     SMALLNORB,
 )
-from demele.data.loaders.published import Finding, PublishedFile, PublishedSet, Request, placed
+from demele.data.loaders.published import Finding, PublishedSet, Request, placed
 from demele.data.loaders.stored_images import MOST_HELD, StoredImages, cached, convert, open_converted, recognised
 from demele.report.document import Document, Table
 from demele.runtime.progress import Report, reporting
@@ -360,33 +360,18 @@ def _opened(request: Request, report: Report | None) -> StoredImages:
 # Whether files are byte for byte those that were published ------------------------------------------------------------
 
 
-def _published_as(request: Request, path: Path) -> tuple[PublishedFile, ...]:
-    """Return the published files that one may be: of its name; else of its ending and variant."""
-    known = request.published.files
-    named = tuple(one for one in known if one.name == path.name)
-    if named or len(path.suffixes) > 1:
-        return named
-    variant = request.variant or ""
-    return tuple(one for one in known if Path(one.name).suffix == path.suffix and variant in one.name)
-
-
 def _check_sizes(request: Request, files: Sequence[Path]) -> None:
     """Warn of files that fit, but have another size than the published ones: they were repacked."""
-    for path in files:
-        sizes = [one.size for one in _published_as(request, path) if one.size is not None]
-        found = path.stat().st_size
-        if sizes:
-            fits = found in sizes
-            expected = found if fits else sizes[0]
-            verdict: Any = "fits" if fits else "not published"
-            request.note(path, f"{found:,} bytes", f"{expected:,} bytes", verdict)
-            if not fits:
-                warn_user(
-                    f"{path}: {found:,} bytes, where the published file has {expected:,}: it is a copy that somebody "
-                    "made. Names, types and shapes of its arrays fit; whether they hold the published images is not "
-                    "known",
-                    RepackedFileWarning,
-                )
+    sizes = {one.name: one.size for one in request.published.files if one.size}
+    for path in (one for one in files if one.name in sizes):
+        found, expected = path.stat().st_size, sizes[path.name]
+        request.note(path, f"{found:,} bytes", f"{expected:,} bytes", "fits" if found == expected else "not published")
+        if found != expected:
+            warn_user(
+                f"{path}: {found:,} bytes, where the published file has {expected:,}: somebody made a copy. Names, "
+                "types and shapes of its arrays fit; whether they hold the published images is not known",
+                RepackedFileWarning,
+            )
 
 
 def _check_digests(request: Request, files: Sequence[Path], report: Report | None) -> None:
@@ -400,13 +385,13 @@ def _check_digests(request: Request, files: Sequence[Path], report: Report | Non
         If one differs.
     """
     without = "leave out `check='digest'`"
-    known = {path: [one.digest for one in _published_as(request, path) if one.digest] for path in files}
-    known = {path: digests for path, digests in known.items() if digests}
+    digests = {one.name: one.digest for one in request.published.files if one.digest}
+    known = {path: digests[path.name] for path in files if path.name in digests}
     if not known:
         raise InputError("check", f"no digest of these files of {request.published.title} is known", without)
     total, done = sum(path.stat().st_size for path in known), 0
-    for path, digests in known.items():
-        kind = "sha256" if len(digests[0]) == 64 else "md5"
+    for path, digest in known.items():
+        kind = "sha256" if len(digest) == 64 else "md5"
         hashed = hashlib.new(kind, usedforsecurity=False)
         with path.open("rb") as file:
             while block := file.read(1 << 22):
@@ -415,11 +400,7 @@ def _check_digests(request: Request, files: Sequence[Path], report: Report | Non
                 if report is not None:
                     report(done, total, f"bytes of {path.name}")
         own = hashed.hexdigest()
-        fits = own in digests
-        request.note(path, f"{kind} {own}", f"{kind} {own if fits else digests[0]}", "fits" if fits else "differs")
-        if not fits:
-            raise FormatError(
-                path,
-                f"expected {kind} {' or '.join(digests)}, found {own}",
-                f"it is not the published file: copy it again, or {without}",
-            )
+        request.note(path, f"{kind} {own}", f"{kind} {digest}", "fits" if own == digest else "differs")
+        if own != digest:
+            remedy = f"it is not the published file: copy it again, or {without}"
+            raise FormatError(path, f"expected {kind} {digest}, found {own}", remedy)
