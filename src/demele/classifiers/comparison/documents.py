@@ -308,8 +308,9 @@ _CORRECTIONS = {
     "bonferroni": "The comparisons share the error equally (Bonferroni)",
     "none": "No correction was made for the number of comparisons",
 }
-_STATES = (Pill("worse", "bad"), Pill("inconclusive", "open"), Pill("better", "good"))
+#: Of a row that is worse than the column, of an inconclusive pair, of a row that is better.
 _SIGNS = ("▽", "·", "▲")
+_SIGN_TONES: tuple[Tone, ...] = ("bad", "open", "good")
 #: Columns of the pairs, of which the first is the one that ranks higher.
 _PAIRS = {
     "candidate": "text",
@@ -387,7 +388,6 @@ def shown_better(pairs: "pd.DataFrame", names: Sequence[str]) -> Any:
 
 def _ranking_table(result: "Ranking") -> Table:
     beats = shown_better(result.pairs, result.names).sum(axis=0)
-    truly = None if result.reference is None else shown_better(result.reference, result.names).sum(axis=0)
     estimated: Callable[[int], Estimate] = result.estimates.__getitem__
     columns: list[Column[int]] = [
         ("Rank", "text", lambda place: rank_text(result.best_rank[place], result.worst_rank[place])),
@@ -395,7 +395,6 @@ def _ranking_table(result: "Ranking") -> Table:
         *estimate_columns(result.estimates, result.level, estimated),
         ("Lead (pp)", "points.2?", lambda place: result.leads[place]),
         ("Beats", "count", lambda place: beats[place]),
-        ("Beats on true labels", "count?", lambda place: None if truly is None else truly[place]),
     ]
     return listed("Ranking", range(len(result.names)), columns, first=MOST_MODELS)
 
@@ -407,12 +406,11 @@ def _all_pairs(result: "Ranking", models: Sequence[str]) -> Section:
     """Show for each row whether it is better than each column."""
     m, better = len(models), shown_better(result.pairs, result.names)
     state = 1 + better.T.astype(int) - better.astype(int)  # of the row against the column
-    tones = {(i, j): "none" if i > j else _STATES[state[i, j]].tone for i, j in itertools.permutations(range(m), 2)}
-    cells = {place: Pill(_SIGNS[state[place]], tone) for place, tone in tones.items()}
+    places = itertools.permutations(range(m), 2)
+    cells = {(i, j): Pill(_SIGNS[state[i, j]], "none" if i > j else _SIGN_TONES[state[i, j]]) for i, j in places}
     signs = {"▲": "the row is significantly better", "▽": "the column is significantly better", "·": "inconclusive"}
-    place = {model: position for position, model in enumerate(result.names)}
-    pairs = result.pairs.assign(rank=result.pairs["candidate"].map(place), other=result.pairs["baseline"].map(place))
-    ahead = pairs[pairs["rank"] < pairs["other"]].sort_values(["rank", "other"]).head(_LISTED)
+    listed_pairs = list(itertools.islice(itertools.combinations(result.names, 2), _LISTED))
+    ahead = result.pairs.set_index(["candidate", "baseline"]).loc[listed_pairs].reset_index()
     holds = ["" if is_missing(share) else at_most(share) for share in ahead["breakdown_rate"]]
     table, _ = table_of_frame("All pairs", ahead.assign(holds_up_to=holds)[list(_PAIRS)], _PAIRS)
     table = replace(table, first=MOST_MODELS, note=f"Difference: {measure_of(result.measure)}, candidate − baseline.")
