@@ -1,7 +1,7 @@
 """Dawid and Skene's model as a Bayesian one, and Felt's, which also uses features of the items: by Gibbs sampling."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from demele.core.kinds import (
     Seed,
     at_least,
     checked,
-    checked_name,
     checked_size,
 )
 from demele.core.labelled import shown
@@ -27,11 +26,9 @@ from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.gibbs import (
-    FEATURE_MODELS,
     FEWEST_DRAWS,
     Answers,
     Chain,
-    ItemFeatures,
     effective_samples,
     read_item_features,
     run_chain,
@@ -53,7 +50,7 @@ def bayesian_consensus(
     annotations: object,
     *,
     features: object = None,
-    feature_model: str = "counts",
+    feature_model: Literal["counts", "normal"] = "counts",
     n_samples: Annotated[int, at_least(FEWEST_DRAWS)] = 500,
     n_warmup: CountOrNone = 250,
     n_chains: Count = 4,
@@ -156,14 +153,14 @@ def bayesian_consensus(
     True
     """
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)
-    checked_name(feature_model, "feature_model", FEATURE_MODELS)
     prior_other = 1 / max(table.k - 1, 1) if prior_other is None else prior_other
     pseudo_items = _prior_proportions(prior_proportions, table.k)
     read = None if features is None else read_item_features(features, table, feature_model, prior_features)
+    model, own_digest, constant = (None, "", None) if read is None else read
     prior = np.full((table.k, table.k), prior_other)
     np.fill_diagonal(prior, prior_right)
     answers = Answers(table.responses(), prior, table.n_annotators)
-    votes, model = table.votes(), None if read is None else read.model
+    votes = table.votes()
 
     def chain(index: int) -> Chain:
         rng = rng_for(seed, "consensus", "chain", index)
@@ -193,27 +190,18 @@ def bayesian_consensus(
     scores = answers.table @ profiles + np.log(proportions)
     shares = vote_shares(table)
     votes_of_items = of_items(table, probabilities, seed)
-    of_features = {} if read is None else {"feature_model": feature_model, "prior_features": prior_features}
-    arguments: dict[str, object] = {
-        "n_samples": n_samples,
-        "n_warmup": n_warmup,
-        "n_chains": n_chains,
-        "level": level,
-        "seed": seed,
-        "prior_right": prior_right,
-        "prior_other": prior_other,
-        "prior_proportions": tuple(pseudo_items.tolist()),
-        **of_features,
-        "classes": table.classes,
-    }
+    arguments: dict[str, object] = {"n_samples": n_samples, "n_warmup": n_warmup, "n_chains": n_chains}
+    arguments |= {"level": level, "seed": seed, "prior_right": prior_right, "prior_other": prior_other}
+    arguments |= {"prior_proportions": tuple(pseudo_items.tolist()), "classes": table.classes}
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
-    if read is not None:
-        met["features"] = read.digest
+    if model is not None:
+        arguments |= {"feature_model": feature_model, "prior_features": prior_features}
+        met["features"] = own_digest
     return Consensus(
         **votes_of_items,
         proportions=proportions,
         profiles=Profiles(who=answers.who, what=answers.what, counts=counts, smoothing=answers.prior.copy()),
-        method="Bayesian Dawid-Skene" if read is None else f"generative model with {feature_model} features",
+        method="Bayesian Dawid-Skene" if model is None else f"generative model with {feature_model} features",
         signature=Signature("bayesian_consensus", arguments, {**met, "demele": __version__}),
         objective=tuple(draws["log_joint"][0].tolist()),
         log_likelihood=float(np.logaddexp.reduce(scores, axis=1).sum()),
@@ -221,9 +209,9 @@ def bayesian_consensus(
         converged=worst is None,
         intervals={name: _intervals(watched[name], level) for name in ("proportions", "accuracy")},
         notes=(
-            *_remarks(table, read),
+            *_remarks(table, constant),
             *unlike_majority_note(votes_of_items),
-            *_weak(table, prior_right, prior_other, with_features=read is not None),
+            *_weak(table, prior_right, prior_other, with_features=model is not None),
             *_exchanged(chains, shares, votes_of_items["n_answers"] > 0, table),
             *_few_draws(effective, n_chains * n_samples),
         ),
@@ -266,18 +254,19 @@ def _intervals(draws: Floats, level: float) -> tuple[Interval, ...]:
 # What a reader must know ------------------------------------------------------------------------------------------
 
 
-def _remarks(table: Annotations, read: ItemFeatures | None) -> tuple[Note, ...]:
+def _remarks(table: Annotations, constant: tuple[str, ...] | None) -> tuple[Note, ...]:
+    """Say what is to know of the answers; ``constant`` are features that were left out, None without features."""
     notes = table.remarks()
-    if read is None:
+    if constant is None:
         return notes
     found = [note for note in notes if note.code != "unanswered-items"]
     silent = int(np.count_nonzero(np.bincount(table.item, minlength=table.n_items) == 0))
     if silent:
         text = f"{silent} of {table.n_items} items have no answer: their labels come from their features alone."
         found.append(Note(code="labels-from-features", message=text))
-    if read.constant:
-        text = f"{len(read.constant)} features take one value only, and are left out."
-        found.append(Note(code="constant-features", message=text, subject=read.constant[:6]))
+    if constant:
+        text = f"{len(constant)} features take one value only, and are left out."
+        found.append(Note(code="constant-features", message=text, subject=constant[:6]))
     return tuple(found)
 
 

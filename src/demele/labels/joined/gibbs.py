@@ -6,12 +6,13 @@ of the two blocks everything is independent.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Floats
+from demele.core.columns import Codes
 from demele.core.errors import InputError, NotEnoughData, plural
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
@@ -141,22 +142,6 @@ class Chain:
     proportions: Floats
     accuracy: Floats
     log_joint: Floats
-
-
-class FeatureModel(Protocol):
-    """How features depend on the class: conjugate, so that parameters are drawn, and integrated out, in closed form."""
-
-    def tally(self, labels: Indices) -> Any:
-        """Sufficient statistics given the classes; items of class -1 are left out."""
-
-    def draw(self, tally: Any, rng: np.random.Generator) -> Any:
-        """Parameters given the classes."""
-
-    def log_density(self, parameters: Any, rows: slice) -> Floats:
-        """Of the features of some items under each class, up to a term without the class, shape (K, n_rows)."""
-
-    def log_marginal(self, tally: Any) -> float:
-        """Of all features given the classes, parameters integrated out, up to a constant."""
 
 
 class _Entries:
@@ -312,9 +297,13 @@ class NormalFeatures:
         return weight / 2, (self.prior + np.maximum(squares - sums**2 / weight, 0.0)) / 2
 
 
+#: How features depend on the class: conjugate, so that parameters are drawn, and integrated out, in closed form.
+Features = CountFeatures | NormalFeatures
+
+
 def run_chain(
     answers: Answers,
-    features: FeatureModel | None,
+    features: Features | None,
     votes: Counts,
     prior_proportions: Floats,
     *,
@@ -340,7 +329,7 @@ def run_chain(
         log_proportions = _log_gamma(prior_proportions + of_class, rng)
         log_proportions -= np.logaddexp.reduce(log_proportions)
         table, right = answers.draw(of_answers, rng)
-        parameters = None if features is None else features.draw(of_features, rng)
+        parameters: Any = None if features is None else features.draw(of_features, rng)
         uniform = np.asarray(rng.random(n))
         for rows in blocks:
             shares = answers.log_density(table, rows)
@@ -362,14 +351,14 @@ def run_chain(
     return Chain(np.ascontiguousarray(total.T) / n_samples, proportions, accuracy, joint)
 
 
-def sufficient(answers: Answers, features: FeatureModel | None, labels: Indices, k: int) -> tuple[Floats, Floats, Any]:
+def sufficient(answers: Answers, features: Features | None, labels: Indices, k: int) -> tuple[Floats, Floats, Any]:
     """All that parameters depend on, given the classes: items per class, tallies of answers and of features."""
     of_class = np.bincount(labels[labels >= 0], minlength=k).astype(np.float64)
     return of_class, answers.tally(labels), None if features is None else features.tally(labels)
 
 
 def log_joint(
-    answers: Answers, features: FeatureModel | None, prior_proportions: Floats, tallies: tuple[Floats, Floats, Any]
+    answers: Answers, features: Features | None, prior_proportions: Floats, tallies: tuple[Floats, Floats, Any]
 ) -> float:
     """Of the classes, answers and features, all parameters integrated out, up to a constant."""
     from scipy.special import gammaln
@@ -409,20 +398,10 @@ def _log_gamma(shape: Floats, rng: np.random.Generator) -> Floats:
 # The door for features of items that annotators answer about ----------------------------------------------------------
 
 
-FEATURE_MODELS = ("counts", "normal")
-
-
-@dataclass(frozen=True, slots=True)
-class ItemFeatures:
-    """Features as the sampler wants them; ``constant`` names those left out."""
-
-    model: FeatureModel
-    digest: str
-    constant: tuple[str, ...] = ()
-
-
-def read_item_features(features: Any, annotations: Annotations, model: str, prior: float) -> ItemFeatures:
-    """Validate the features of all items.
+def read_item_features(
+    features: Any, annotations: Annotations, model: str, prior: float
+) -> tuple[Features, str, tuple[str, ...]]:
+    """Return the features of all items as the sampler wants them, their digest, and the names of those left out.
 
     Parameters
     ----------
@@ -437,23 +416,22 @@ def read_item_features(features: Any, annotations: Annotations, model: str, prio
     InputError, InputTypeError, NotEnoughData
         If rows and items do not fit, or values do not fit the model.
     """
+    from scipy.sparse import csr_array, issparse
+
     if hasattr(features, "columns") and hasattr(features, "loc"):
         index, items = list(features.index), list(annotations.items)
         if index != items and len(index) == len(items) and set(index) == set(items):
             problem = "the index holds the items in another order, and rows are paired by position"
             raise InputError("features", problem, "pass features.loc[list(annotations.items)]")
-    return (_counts if model == "counts" else _normal)(features, annotations, prior)
-
-
-def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatures:
-    from scipy.sparse import csr_array, issparse
-
-    if issparse(features):
-        table = csr_array(features).astype(np.float64)
-        table.sum_duplicates()
-    else:
-        table = csr_array(read_codes(features, "features").dense())
-    _check_size(table.shape[0], annotations)
+    read = None if model == "counts" and issparse(features) else read_codes(features, "features")
+    n_rows = features.shape[0] if read is None else read.n
+    if n_rows != annotations.n_items:
+        problem = f"expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}"
+        raise InputError("features", problem, "items without an answer are listed by Annotations(..., all_items=...)")
+    if model == "normal" and read is not None:
+        return _normal(read, annotations, prior)
+    table = csr_array(features if read is None else read.dense()).astype(np.float64)
+    table.sum_duplicates()
     wrong = np.flatnonzero(~((table.data >= 0) & (table.data == np.floor(table.data)) & np.isfinite(table.data)))
     if wrong.size:
         row = int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1
@@ -462,13 +440,11 @@ def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
         raise InputError("features", f"{problem}, first {first}", "for measurements pass `feature_model='normal'`")
     if not table.data.any():
         raise NotEnoughData("features", "expected at least 1 count above 0, got none")
-    model = CountFeatures(table, prior, annotations.k)
-    return ItemFeatures(model, digest(table.data, table.indices, table.indptr, table.shape))
+    counts = CountFeatures(table, prior, annotations.k)
+    return counts, digest(table.data, table.indices, table.indptr, table.shape), ()
 
 
-def _normal(features: Any, annotations: Annotations, prior: float) -> ItemFeatures:
-    read = read_codes(features, "features")
-    _check_size(read.n, annotations)
+def _normal(read: Codes, annotations: Annotations, prior: float) -> tuple[Features, str, tuple[str, ...]]:
     varying = np.flatnonzero(~read.constant)
     if not varying.size:
         raise NotEnoughData("features", "expected at least 1 feature that varies, got only constant ones")
@@ -482,10 +458,4 @@ def _normal(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
         name = read.names[varying[int(np.argmin(np.isfinite(standardised).all(axis=0)))]]
         raise InputError("features", f"column {name!r} varies too little for its size to be standardised; shift it")
     constant = tuple(name for name, flat in zip(read.names, read.constant, strict=True) if flat)
-    return ItemFeatures(NormalFeatures(standardised, prior, annotations.k), digest(values), constant)
-
-
-def _check_size(n_rows: int, annotations: Annotations) -> None:
-    if n_rows != annotations.n_items:
-        problem = f"expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}"
-        raise InputError("features", problem, "items without an answer are listed by Annotations(..., all_items=...)")
+    return NormalFeatures(standardised, prior, annotations.k), digest(values), constant

@@ -105,7 +105,8 @@ def draw_model(rng: np.random.Generator, n: int, d: int, k: int) -> tuple[str, A
     if n * min(d, MOST_FEATURES) * k > MOST_PRODUCTS:
         del families["logistic regression"], families["multi-layer perceptron"]
     family = list(families)[int(rng.integers(len(families)))]
-    module, name, hyperparameters = families[family]
+    path, hyperparameters = families[family]
+    module, _, name = path.partition(".")
     estimator = getattr(importlib.import_module(f"sklearn.{module}"), name)(**hyperparameters(rng, n))
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=int(rng.integers(2**31)))
@@ -167,11 +168,10 @@ def _forest(rng: np.random.Generator, n: int) -> dict[str, Any]:
     }
 
 
-#: Module and class of scikit-learn, and how the hyperparameters are drawn for n instances.
-_FAMILIES: dict[str, tuple[str, str, Callable[[np.random.Generator, int], dict[str, Any]]]] = {
+#: Class of scikit-learn, and how the hyperparameters are drawn for n instances.
+_FAMILIES: dict[str, tuple[str, Callable[[np.random.Generator, int], dict[str, Any]]]] = {
     "decision tree": (
-        "tree",
-        "DecisionTreeClassifier",
+        "tree.DecisionTreeClassifier",
         lambda rng, n: {
             "max_depth": int(rng.integers(2, 16)),
             "min_samples_leaf": _leaf(rng, n),
@@ -179,37 +179,32 @@ _FAMILIES: dict[str, tuple[str, str, Callable[[np.random.Generator, int], dict[s
             "splitter": ("best", "random")[int(rng.integers(2))],
         },
     ),
-    "random forest": ("ensemble", "RandomForestClassifier", _forest),
-    "extra trees": ("ensemble", "ExtraTreesClassifier", _forest),
+    "random forest": ("ensemble.RandomForestClassifier", _forest),
+    "extra trees": ("ensemble.ExtraTreesClassifier", _forest),
     "nearest neighbours": (
-        "neighbors",
-        "KNeighborsClassifier",
+        "neighbors.KNeighborsClassifier",
         lambda rng, n: {
             "n_neighbors": round(_log_uniform(rng, 1, max(2, min(60, n // 4)))),
             "algorithm": "brute",
         },
     ),
-    "nearest centroid": ("neighbors", "NearestCentroid", lambda rng, n: {}),
-    "normal naive Bayes": ("naive_bayes", "GaussianNB", lambda rng, n: {"var_smoothing": _log_uniform(rng, 1e-6, 1.0)}),
+    "nearest centroid": ("neighbors.NearestCentroid", lambda rng, n: {}),
+    "normal naive Bayes": ("naive_bayes.GaussianNB", lambda rng, n: {"var_smoothing": _log_uniform(rng, 1e-6, 1.0)}),
     "binary naive Bayes": (
-        "naive_bayes",
-        "BernoulliNB",
+        "naive_bayes.BernoulliNB",
         lambda rng, n: {"alpha": _log_uniform(rng, 0.01, 10.0), "binarize": float(rng.uniform(0.0, 1.0))},
     ),
     "linear discriminant": (
-        "discriminant_analysis",
-        "LinearDiscriminantAnalysis",
+        "discriminant_analysis.LinearDiscriminantAnalysis",
         lambda rng, n: {"solver": "lsqr", "shrinkage": float(rng.uniform(0.01, 1.0))},
     ),
-    "ridge": ("linear_model", "RidgeClassifier", lambda rng, n: {"alpha": _log_uniform(rng, 0.1, 10.0 * n)}),
+    "ridge": ("linear_model.RidgeClassifier", lambda rng, n: {"alpha": _log_uniform(rng, 0.1, 10.0 * n)}),
     "logistic regression": (
-        "linear_model",
-        "LogisticRegression",
+        "linear_model.LogisticRegression",
         lambda rng, n: {"C": _log_uniform(rng, 1e-4, 10.0), "max_iter": int(rng.integers(3, 30))},
     ),
     "multi-layer perceptron": (
-        "neural_network",
-        "MLPClassifier",
+        "neural_network.MLPClassifier",
         lambda rng, n: {
             "hidden_layer_sizes": (int(rng.integers(4, 33)),),
             "learning_rate_init": _log_uniform(rng, 1e-3, 3e-2),
