@@ -3,16 +3,16 @@
 import copy
 import pickle
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import demele
+from demele.bins import BinEdges
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_pair
 from demele.estimation.counts import column_bins
@@ -128,43 +128,16 @@ def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
 # Of parts -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_frame_of_parts_is_that_of_all_rows() -> None:
-    for name in COLUMNS:
-        for n_parts in [2, 7, 60, 400]:
-            codes, factors = RNG.random((N, 1)), pd.DataFrame({"v": COLUMNS[name]})
-            merged: demele.bins.BinEdges | None = None
-            for rows in np.array_split(np.arange(N), n_parts):
-                part = demele.bins.BinEdges.of(codes[rows], factors.iloc[rows])
-                merged = part if merged is None else merged.merge(part)
-            assert merged == demele.bins.BinEdges.of(codes, factors)
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(st.integers(-3, 300), min_size=2, max_size=80),
-    st.integers(1, 79),
-    st.sampled_from([np.int64, np.float64, object]),
-    st.booleans(),
-)
-def test_any_two_parts_have_the_kinds_of_the_whole(values: list[int], cut: int, dtype: Any, real: bool) -> None:
-    column = np.array(values, dtype=dtype)
-    if real and dtype is not np.int64:
-        column[-1] = 0.5
-    factors = pd.DataFrame({"v": column})
-    cut = min(cut, len(values) - 1)
-    whole, first, second = framed(factors), framed(factors[:cut]), framed(factors[cut:])
-    merged, other = first.merge(second), second.merge(first)
-    for frame in (merged, other):
-        assert frame.columns == whole.columns
-
-
-def test_integers_and_floats_are_judged_together_as_floats() -> None:
-    values = np.arange(60) % 20  # three times each: classes if integers, a quantity if floats
-    first, second = framed(values[:30]), framed(values[30:].astype(float))
-    whole = framed(values.astype(float))
-    assert framed(values).kinds == {"v1": "categorical"}
-    assert whole.kinds == {"v1": "continuous"}
-    assert first.merge(second).columns == second.merge(first).columns == whole.columns
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_frame_of_parts_is_that_of_all_rows(name: str) -> None:
+    codes, factors = RNG.random((N, 1)), pd.DataFrame({"v": COLUMNS[name]})
+    whole = BinEdges.of(codes, factors)
+    clear = name in ("real numbers", "booleans", "words", "numbers as words")  # whatever part is seen
+    for kinds in (whole.kinds, None) if clear else (whole.kinds,):
+        for n_parts in (2, 60):
+            split = np.array_split(np.arange(N), n_parts)
+            parts = [BinEdges.of(codes[rows], factors.iloc[rows], kinds=kinds) for rows in split]
+            assert reduce(BinEdges.merge, parts) == whole
 
 
 def test_parts_of_other_kinds_ask_for_kinds() -> None:
@@ -172,6 +145,8 @@ def test_parts_of_other_kinds_ask_for_kinds() -> None:
     refuses(IncompatibleState, r"'v1' is categorical in one part and continuous.*kinds=\{'v1'", words.merge, numbers)
     with pytest.raises(IncompatibleState, match="kinds="):
         framed(np.array([1, 2]), kinds="categorical").merge(framed(np.array([1, 2]), kinds="continuous"))
+    whole = framed(np.array([1, 2]))  # classes here, perhaps a quantity in all rows
+    refuses(IncompatibleState, r"'v1' holds whole numbers.*kinds=\{'v1'", whole.merge, whole)
 
 
 def test_frames_of_other_columns_do_not_merge() -> None:

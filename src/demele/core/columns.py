@@ -17,7 +17,6 @@ from demele.core.table_columns import (
     checked_structure,
     circle_period,
     items_of,
-    whole_numbers,
 )
 
 #: "continuous", "categorical", or "cyclic:PERIOD" with a number, such as "cyclic:360".
@@ -215,49 +214,6 @@ def are_classes(n_levels: int, n_annotated: int, *, integer: bool) -> bool:
     if n_levels <= FEW_LEVELS:
         return True
     return n_levels <= MAX_LEVELS_OF_WHOLE_FLOATS and n_annotated >= rows_per_label * n_levels
-
-
-@dataclass(frozen=True, slots=True)
-class WholeNumbers:
-    """What the kind of a numeric column is detected from, if it was not given.
-
-    Attributes
-    ----------
-    values : tuple of int, or None
-        The different values; None if one is no whole number, or if they are so many that they measure something:
-        continuous, whatever other rows hold.
-    n : int
-        Annotated rows.
-    integer : bool
-        Whether they were stored as integers.
-    """
-
-    values: tuple[int, ...] | None
-    n: int
-    integer: bool
-
-    @classmethod
-    def of(cls, factor: Factor, *, integer: bool) -> "WholeNumbers":
-        """Return what a numeric column says of its kind."""
-        if factor.categorical:
-            return cls(tuple(int(level) for level in factor.levels), factor.n_annotated, integer)
-        distinct = whole_numbers(factor.values)
-        few = distinct is not None and 0 < distinct.size <= MAX_LEVELS_OF_WHOLE_FLOATS
-        values = tuple(int(value) for value in distinct) if distinct is not None and few else None
-        return cls(values, factor.n_annotated, integer)
-
-    def merge(self, other: "WholeNumbers") -> "WholeNumbers":
-        """Return what the rows of both say."""
-        values = None
-        if self.values is not None and other.values is not None:
-            together = sorted({*self.values, *other.values})
-            values = tuple(together) if len(together) <= MAX_LEVELS_OF_WHOLE_FLOATS else None
-        return WholeNumbers(values, self.n + other.n, self.integer and other.integer)
-
-    @property
-    def categorical(self) -> bool:
-        """Whether :func:`demele.evaluate` reads such a column as classes."""
-        return self.values is not None and are_classes(len(self.values), self.n, integer=self.integer)
 
 
 def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *, of_floats: bool) -> str | None:

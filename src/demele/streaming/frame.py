@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.columns import WholeNumbers
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted, shortened
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
 from demele.core.kinds import checked
 from demele.core.reading import parsing
 from demele.core.signature import OptionText
-from demele.core.table_columns import as_column, check_same_rows, items_of, split_columns
+from demele.core.table_columns import as_column, check_same_rows, items_of, split_columns, whole_numbers
 from demele.estimation.counts import check_size, column_bins
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins, Edges, EqualFrequency, EqualWidth, cut
 from demele.metrics.options import as_binning, restored
@@ -217,7 +216,7 @@ def storage(column: Any) -> str:
 class Column:
     """One factor: continuous between ``low`` and ``high``, or categorical with ``levels``.
 
-    ``seen`` is the evidence for its kind; None if the kind was given, or is clear. The levels of ``text`` are
+    ``whole``: its kind was found from whole numbers, of which other rows may say otherwise. The levels of ``text`` are
     in the order of the alphabet, those of numbers in theirs.
     """
 
@@ -226,15 +225,15 @@ class Column:
     low: float
     high: float
     levels: tuple[str, ...] = ()
-    seen: WholeNumbers | None = field(default=None, compare=False)
+    whole: bool = field(default=False, compare=False)
     text: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, factor: Factor, column: Any, *, detected: bool) -> "Column":
         """Describe a factor that was read from a column."""
-        stored = storage(column)
-        seen = WholeNumbers.of(factor, integer=stored == "i") if detected and stored else None
-        return cls(factor.name, factor.kind, factor.low, factor.high, factor.levels, seen, not stored)
+        numbers = bool(storage(column))
+        whole = detected and numbers and (factor.categorical or whole_numbers(factor.values) is not None)
+        return cls(factor.name, factor.kind, factor.low, factor.high, factor.levels, whole, not numbers)
 
     def merge(self, other: "Column") -> "Column":
         """Return the column of the rows of both.
@@ -242,61 +241,33 @@ class Column:
         Raises
         ------
         IncompatibleState
-            If their kinds differ, and it cannot be said how one pass over all rows would read the column.
+            If it is not known which kind one pass over all rows would find.
         """
-        if self.seen is not None and other.seen is not None:
-            return self._detected(other, self.seen.merge(other.seen))
-        if self.kind != other.kind:
+        if self.kind != other.kind or self.whole or other.whole:
+            found = f"is {self.kind} in one part and {other.kind} in the other"
+            if self.kind == other.kind:
+                found = "holds whole numbers, which all rows may show to be of another kind"
             raise IncompatibleState(
-                f"factor {self.name!r} is {self.kind} in one part and {other.kind} in the other; say which it is: "
-                f"make both frames with kinds={{{self.name!r}: ...}}"
+                f"factor {self.name!r} {found}; say which it is: make both frames with kinds={{{self.name!r}: ...}}"
             )
-        if self.kind == "continuous":
-            return Column(self.name, self.kind, min(self.low, other.low), max(self.high, other.high))
         text = self.text or other.text
+        if self.kind == "continuous":
+            return Column(self.name, self.kind, min(self.low, other.low), max(self.high, other.high), text=text)
         levels = self.levels if self.levels == other.levels else _sorted({*self.levels, *other.levels}, text=text)
-        return Column(self.name, self.kind, 0.0, len(levels) - 1.0, levels, None, text)
-
-    def _detected(self, other: "Column", seen: WholeNumbers) -> "Column":
-        if seen.categorical and seen.values is not None:
-            levels = tuple(str(value) for value in seen.values)
-            return Column(self.name, "categorical", 0.0, len(levels) - 1.0, levels, seen)
-        reach = [*self._reach(), *other._reach()]
-        return Column(self.name, "continuous", min(reach), max(reach), (), seen)
-
-    def _reach(self) -> tuple[float, float]:
-        """Smallest and largest number."""
-        if self.kind == "categorical" and self.seen is not None and self.seen.values:
-            return float(self.seen.values[0]), float(self.seen.values[-1])
-        return self.low, self.high
+        return Column(self.name, self.kind, 0.0, len(levels) - 1.0, levels, text=text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as plain values."""
-        plain: dict[str, Any] = {"name": self.name, "kind": self.kind}
-        if self.kind == "categorical":
-            plain["levels"] = list(self.levels)
-        else:
-            plain |= {"low": float(self.low), "high": float(self.high)}
-        if self.text:
-            plain["text"] = True
-        if self.seen is not None:  # frames of parts merge by it
-            values = None if self.seen.values is None else list(self.seen.values)
-            plain["seen"] = {"values": values, "n": self.seen.n, "integer": self.seen.integer}
-        return plain
+        ends = {"low": float(self.low), "high": float(self.high)}
+        return {**dataclasses.asdict(self), **ends, "levels": list(self.levels)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Column":
         """Return the column that :meth:`to_dict` wrote."""
-        seen = None
-        if plain.get("seen") is not None:
-            own = plain["seen"]
-            values = None if own["values"] is None else tuple(int(value) for value in own["values"])
-            seen = WholeNumbers(values, int(own["n"]), bool(own["integer"]))
-        name, kind = str(plain["name"]), str(plain["kind"])
-        if kind == "categorical":
-            levels = tuple(str(level) for level in plain["levels"])
-            return cls(name, kind, 0.0, len(levels) - 1.0, levels, seen, bool(plain.get("text", False)))
-        return cls(name, kind, float(plain["low"]), float(plain["high"]), (), seen, bool(plain.get("text", False)))
+        kind, levels = str(plain["kind"]), tuple(str(level) for level in plain.get("levels", ()))
+        ends = (0.0, len(levels) - 1.0) if kind == "categorical" else (float(plain["low"]), float(plain["high"]))
+        flags = (bool(plain.get(name, False)) for name in ("whole", "text"))
+        return cls(str(plain["name"]), kind, *ends, levels, *flags)
 
 
 def _sorted(levels: set[str], *, text: bool) -> tuple[str, ...]:
@@ -444,7 +415,7 @@ class BinEdges:
                     f"only {len(levels)} differ",
                 )
             text = any(isinstance(level, str | bool | np.bool_) for level in stated)
-            columns.append(Column(name, "categorical", 0.0, len(levels) - 1.0, levels, None, text))
+            columns.append(Column(name, "categorical", 0.0, len(levels) - 1.0, levels, text=text))
         return cls(tuple(name for name, _ in items), low, high, tuple(columns), missing)
 
     def __repr__(self) -> str:
@@ -475,10 +446,13 @@ class BinEdges:
     def merge(self, other: "BinEdges") -> "BinEdges":
         """Return the frame that holds the rows of both: of a first pass in parts.
 
+        Parts do not know of each other what whole numbers are: make their frames with ``kinds=``.
+
         Raises
         ------
         IncompatibleState
-            If the columns or kinds differ, or one has edges that looked at values: those of parts do not add up.
+            If the columns or kinds differ, the kind of whole numbers was not given, or one has edges that looked at
+            values: those of parts do not add up.
         """
         if not isinstance(other, BinEdges):
             raise InputTypeError("other", f"expected a BinEdges, got {type(other).__name__}")
