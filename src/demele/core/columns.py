@@ -363,26 +363,21 @@ class SparseCodes:
         own = slice(int(self.starts[code]), int(self.starts[code + 1]))
         return self.rows[own], self.values[own].astype(np.float64)
 
+    @property
+    def matrix(self) -> Any:
+        """The codes as compressed columns of SciPy, not copied."""
+        sparse = importlib.import_module("scipy.sparse")
+        return sparse.csc_array((self.values, self.rows, self.starts), shape=(self.n, self.d))
+
     def take_codes(self, chosen: NDArray[np.intp]) -> "SparseCodes":
         """Return some codes."""
-        kept = [np.arange(self.starts[code], self.starts[code + 1]) for code in chosen]
-        entries = np.concatenate(kept).astype(np.intp) if kept else np.empty(0, dtype=np.intp)
-        starts = np.concatenate([[0], np.cumsum(self.n_nonzeros[chosen])]).astype(self.starts.dtype)
-        names = tuple(self.names[int(code)] for code in chosen)
-        return SparseCodes(
-            self.n, names, self.values[entries], self.rows[entries], starts, self.low[chosen], self.high[chosen]
-        )
+        some, names = self.matrix[:, chosen], tuple(self.names[code] for code in chosen)
+        return SparseCodes(self.n, names, some.data, some.indices, some.indptr, self.low[chosen], self.high[chosen])
 
     def dense(self, chosen: NDArray[np.intp], rows: NDArray[np.intp]) -> Codes:
         """Return some codes on some (increasing) rows as dense codes."""
-        values = np.zeros((len(rows), len(chosen)))
-        for place, code in enumerate(chosen):
-            own_rows, own_values = self.column(int(code))
-            position = np.minimum(np.searchsorted(rows, own_rows), len(rows) - 1)
-            kept = rows[position] == own_rows
-            values[position[kept], place] = own_values[kept]
-        names = tuple(self.names[int(code)] for code in chosen)
-        return Codes(values, names, values.min(axis=0), values.max(axis=0))
+        values = self.matrix[:, chosen][rows].toarray().astype(np.float64)
+        return Codes(values, tuple(self.names[code] for code in chosen), values.min(axis=0), values.max(axis=0))
 
 
 def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) -> SparseCodes:

@@ -247,16 +247,10 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
             return _categorical(column, name, given)
         column = series_to_numpy(column, keep_kind=True)
     column = np.asarray(column)
-    if column.dtype.kind == "c":
-        raise InputTypeError(
-            "factors", f"expected real numbers or classes in column {quoted(name)}, got complex numbers"
-        )
-    if column.dtype.kind in "Mm":
-        raise InputTypeError(
-            "factors",
-            f"expected numbers or classes in column {quoted(name)}, got dates or time spans; "
-            "convert them to a number or to strings",
-        )
+    odd = {"c": "complex numbers", "M": "dates", "m": "time spans"}.get(column.dtype.kind)
+    if odd is not None:
+        what = f"expected real numbers or classes in column {quoted(name)}, got {odd}"
+        raise InputTypeError("factors", what, "convert them to a number or to strings")
     if column.dtype.kind == "O":
         numbers = as_numbers(column)
         if numbers is None:

@@ -356,14 +356,16 @@ def _item(values: NDArray[Any], row: int) -> int | str:
     return str(value) if isinstance(value, str) else int(value)
 
 
+def _refuse_missing(bad: NDArray[np.bool_], argument: str, which: str) -> None:
+    rows = np.flatnonzero(bad)
+    if rows.size:
+        what = f"{plural(rows.size, f'{which} value', f'{which} values')}, first at row {rows[0]}"
+        remedy = "drop those rows, or write a class of its own for them and give `classes=[...]`"
+        raise InputError(argument, what, remedy)
+
+
 def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        raise InputError(
-            argument,
-            f"{plural(bad.size, 'missing or infinite value', 'missing or infinite values')}, first at row {bad[0]}; "
-            "drop those rows, or write a class of its own for them and give `classes=[...]`",
-        )
+    _refuse_missing(~np.isfinite(array), argument, "missing or infinite")
     odd = np.flatnonzero(array != np.floor(array))
     if odd.size:
         looks = bool(array.min() >= 0 and array.max() <= 1)
@@ -381,13 +383,7 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
 def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
     import pandas as pd
 
-    missing = np.flatnonzero(pd.isna(array))
-    if missing.size:
-        raise InputError(
-            argument,
-            f"{plural(missing.size, 'missing value', 'missing values')}, first at row {missing[0]}; "
-            "drop those rows, or write a class of its own for them and give `classes=[...]`",
-        )
+    _refuse_missing(pd.isna(array), argument, "missing")
     kinds = [isinstance(value, str) for value in array]
     if all(kinds):
         # Members of an enumeration and NumPy strings are strings, but are shown and sorted in ways of their own.

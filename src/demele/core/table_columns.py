@@ -222,13 +222,9 @@ def check_same_rows(
     if len(indexes) < 2 or len(indexes[0]) != len(indexes[1]) or indexes[0].equals(indexes[1]):
         return
 
-    def same(one: object, other: object) -> bool:
-        if isinstance(one, int | float) and isinstance(other, int | float):
-            return one == other or (one != one and other != other)  # NaN alone differs from itself
-        return str(one) == str(other)
-
-    pairs = enumerate(zip(*indexes, strict=True))
-    found = next(((row, one, other) for row, (one, other) in pairs if not same(one, other)), None)
+    pairs = enumerate(zip(*indexes, strict=True))  # of other types, labels are the same as texts; NaN is itself
+    differing = ((row, one, other) for row, (one, other) in pairs if one != other and str(one) != str(other))
+    found = next(differing, None)
     if found is None:  # the same labels, of other types
         return
     row, one, other = found
