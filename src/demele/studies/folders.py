@@ -5,7 +5,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -41,9 +41,7 @@ class StudyFormat(Generic[Study]):
     shape : object
         Shape of that: see :func:`demele.core.reading.check_shape`.
     made : callable
-        Takes what the study is and its records, and returns the study.
-    check : callable
-        Raises an exception for what no study is.
+        Takes what the study is and its records, and returns the study; raises an exception for what no study is.
     """
 
     name: str
@@ -51,12 +49,11 @@ class StudyFormat(Generic[Study]):
     file: str
     shape: Any
     made: Callable[[Mapping[str, Any], Records], Study]
-    check: Callable[[dict[str, Any]], object]
 
     def packed(self, content: Mapping[str, Any], records: Records, version: str) -> str:
         """Return a study as text: a line about it, then one for each record, in the order of their keys."""
         keys = sorted(records, key=lambda key: [*map(str, key)])
-        lines = [self._about(content, version), *([list(key), records[key]] for key in keys)]
+        lines = [self.about(content, version), *([list(key), records[key]] for key in keys)]
         return "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
 
     def load(self, path: str | Path) -> Study:
@@ -73,59 +70,19 @@ class StudyFormat(Generic[Study]):
                 problem = f"{path}: expected the folder of {self.what}, which holds {self.file} and {ROWS}"
                 others = ", ".join(one.name for one in path.glob("*.json"))
                 raise InputError("study", problem, f"it holds {others}" if others else None)
-            about, records = self._read(path / self.file, packed=False)[0], Store.read(path / ROWS)[1]
+            about, records = self.read(path / self.file, packed=False)[0], Store.read(path / ROWS)[1]
         else:
-            about, *rest = self._read(path, packed=True)
+            about, *rest = self.read(path, packed=True)
             with parsing(f"{path}: not {self.what}"):
                 records = {tuple(key): dict(record) for key, record in rest}
-        return self.made(about, records)
+        with parsing(f"{path}: not {self.what}"):
+            return self.made(about, records)
 
-    @contextmanager
-    def opened(
-        self, store: StudyFolder, identity: Mapping[str, str | int], content: Mapping[str, Any], **how: Any
-    ) -> Iterator[tuple[dict[str, Any], Path, Sweep]]:
-        """Yield what a study is once it is added to what its folder holds, the folder, and the sweep of its rows.
-
-        Parameters
-        ----------
-        store : str, Path or None
-            Made if need be; None: gone afterwards.
-        identity : mapping
-            What all rows have in common.
-        content : mapping
-            What is to be studied.
-        **how
-            Options of :class:`demele.runtime.sweep.Sweep`.
-
-        Raises
-        ------
-        InputError, InputTypeError, OutputError
-            If something else is there.
-        """
-        with ExitStack() as stack:
-            if store is None:
-                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
-            else:
-                folder = path_of(store, "store")
-                if folder.exists() and not folder.is_dir():
-                    raise InputError("store", f"{folder}: expected a folder, got a file")
-                if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
-                    raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
-                try:
-                    folder.mkdir(exist_ok=True)
-                except OSError as error:
-                    raise OutputError("store", f"cannot make {folder}: {error.strerror or error}") from error
-            sweep = stack.enter_context(Sweep(identity, store=None if store is None else folder / ROWS, **how))
-            about = self._about(content, __version__)
-            if (folder / self.file).exists():
-                about = grown(self._read(folder / self.file, packed=False)[0], about)
-            write_whole(folder / self.file, json.dumps(about, indent=1) + "\n")
-            yield about, folder, sweep
-
-    def _about(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
+    def about(self, content: Mapping[str, Any], version: str = __version__) -> dict[str, Any]:
+        """Return what a file says that a study is."""
         return {"format": self.name, "format_version": 1, "demele": version, **content}
 
-    def _read(self, path: Path, *, packed: bool) -> list[Any]:
+    def read(self, path: Path, *, packed: bool) -> list[Any]:
         """Return what a file says that a study is, and its further lines if it is packed."""
         try:
             content = read_whole(path)
@@ -143,7 +100,7 @@ class StudyFormat(Generic[Study]):
             )
         with parsing(f"{path}: not {self.what}"):
             check_shape(about, self.shape)
-            self.check(about)
+            self.made(about, {})
         return [about, *rest]
 
 
@@ -199,12 +156,37 @@ class GridPlan(ABC, Generic[Study]):
     def run(self, store: StudyFolder = None, n_jobs: int = 1, executor: Executor | None = None) -> Study:
         """Do what the folder does not hold yet, and return the study.
 
+        Parameters
+        ----------
+        store : str, Path or None
+            Made if need be; None: gone afterwards.
+        n_jobs, executor
+            Of :class:`demele.runtime.sweep.Sweep`.
+
         Raises
         ------
-        InputError, OutputError
+        InputError, InputTypeError, OutputError
+            If something else is there.
         """
-        how: dict[str, Any] = {"n_jobs": n_jobs, "executor": executor}
-        with self.kept.opened(store, self.identity, self.content(), **how) as (about, folder, sweep):
+        with ExitStack() as stack:
+            if store is None:
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
+            else:
+                folder = path_of(store, "store")
+                if folder.exists() and not folder.is_dir():
+                    raise InputError("store", f"{folder}: expected a folder, got a file")
+                if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
+                    raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
+                try:
+                    folder.mkdir(exist_ok=True)
+                except OSError as error:
+                    raise OutputError("store", f"cannot make {folder}: {error.strerror or error}") from error
+            rows = None if store is None else folder / ROWS
+            sweep = stack.enter_context(Sweep(self.identity, store=rows, n_jobs=n_jobs, executor=executor))
+            about, file = self.kept.about(self.content()), folder / self.kept.file
+            if file.exists():
+                about = grown(self.kept.read(file, packed=False)[0], about)
+            write_whole(file, json.dumps(about, indent=1) + "\n")
             for what, work, tasks, share in self.stages(folder / RUNS, sweep.records):
                 sweep.run(work, tasks, what=what, share=share)
             found: Study = self.kept.made(about, sweep.records)

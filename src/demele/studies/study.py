@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from demele.bench.agreement_result import Agreement, title_of_metric
 from demele.bench.rank_agreement import agreement
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
-from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import checked_count, checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape, parsing, read_whole
@@ -530,6 +530,11 @@ def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> Study:
         If a row is not what it should be.
     """
     settings, models, scores = about["settings"], [], {}
+    if not settings["steps"] or len(settings["shape"]) != 3 or not settings["metrics"]:
+        raise ValueError("it has no step, no metric, or images of no shape")
+    options = [one["options"] for one in about["configurations"]]
+    check_shape([value for own in options for value in own.values()], [(float, int, str, bool, type(None))])
+    check_shape([own.get("beta", 1.0) for own in options], [(float, int)])
     for one in about["configurations"]:
         identifier, own = one["id"], Configuration(**{name: value for name, value in one.items() if name != "id"})
         with reading_record(("train", identifier)):
@@ -544,18 +549,7 @@ def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> Study:
     return Study(settings=settings, models=tuple(models), scores=dict(sorted(scores.items())), version=about["demele"])
 
 
-def _check(about: dict[str, Any]) -> None:
-    places = about["settings"]["steps"], about["settings"]["shape"], about["settings"]["metrics"]
-    if not places[0] or len(places[1]) != 3 or not places[2]:
-        raise ValueError(f"it holds {quoted(places)}")
-    options = [one["options"] for one in about["configurations"]]
-    check_shape([value for own in options for value in own.values()], [(float, int, str, bool, type(None))])
-    check_shape([own.get("beta", 1.0) for own in options], [(float, int)])
-
-
-STUDY = StudyFormat(
-    name="demele-study", what="a study of demele", file="study.json", shape=_SHAPE, made=study_of, check=_check
-)
+STUDY = StudyFormat(name="demele-study", what="a study of demele", file="study.json", shape=_SHAPE, made=study_of)
 
 
 def load_study(path: str | Path) -> Study:

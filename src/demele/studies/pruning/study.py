@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from demele.core.errors import InputError, quoted
 from demele.core.kinds import checked_name
 from demele.core.outputs import write_whole
-from demele.core.reading import check_shape, parsing
+from demele.core.reading import check_shape
 from demele.core.result import Result, about
 from demele.core.store import Key, reading_record
 from demele.core.version import __version__
@@ -386,7 +386,7 @@ class PruningStudy(Result):
         """
         import pandas as pd
 
-        whole, rows = len(self._lattice().links), []
+        whole, rows = len(self.lattice().links), []
         for seed, noise, way in itertools.product(range(self.seeds), self.noises, (WHOLE, *self.configurations)):
             record = self.records.get(("fabric", noise.name, way.name, seed), {"status": "missing"})
             row = {"noise": noise.name, "configuration": way.name, **asdict(way), "seed": seed}
@@ -491,11 +491,11 @@ class PruningStudy(Result):
         alive = [[int(one) for one in record["alive"]] for record in records if record and record.get("alive")]
         if not alive:
             raise InputError("noise", f"no fabric {quoted(configuration)} ended under labels {quoted(noise)}")
-        whole = self._lattice()
+        whole = self.lattice()
         shares: NDArray[np.float64] = np.array(alive, dtype=np.float64).mean(axis=0)
         return pd.Series(shares, [link.name for link in whole.links], name=configuration)
 
-    def _lattice(self) -> Lattice:
+    def lattice(self) -> Lattice:
         """Return the whole structure."""
         structure = self.settings["structure"]
         return Lattice.whole(structure["layers"], structure["scales"])
@@ -538,32 +538,27 @@ def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> Pruning
     FormatError
         If a row is not what it should be.
     """
-    study = PruningStudy(settings=about["settings"], records=dict(records), version=about["demele"])
-    links = about["settings"]["structure"]
-    n_links = len(Lattice.whole(links["layers"], links["scales"]).links)
+    settings = about["settings"]
+    study = PruningStudy(settings=settings, records=dict(records), version=about["demele"])
+    if times := settings.get("times"):
+        check_shape(times, {"early": int, "every": int, "late": int})
+    if settings["seeds"] < 1 or not study.noises:
+        raise ValueError("it has no noise, or no seed")
+    n_links = len(study.lattice().links)
     for key, record in records.items():
         with reading_record(key):
             check_shape(record, _RECORDS[key[0]])
             check_shape([record.get(name) for name in FIGURES], [(float, int, type(None))])
             if record.get("alive") and len([int(one) for one in record["alive"]]) != n_links:
                 raise ValueError(f"alive: expected {n_links} links")
-    with parsing("not a study of pruning: its decisions do not hold what they should"):
-        study.decisions_frame()
-        study.ranks_frame()
+    study.to_frame()
+    study.decisions_frame()
+    study.ranks_frame()
     return study
 
 
-def _check(about: dict[str, Any]) -> None:
-    settings, study = about["settings"], study_of(about, {})
-    if times := settings.get("times"):
-        check_shape(times, {"early": int, "every": int, "late": int})
-    if settings["seeds"] < 1 or not study.noises:
-        raise ValueError("it has no noise, or no seed")
-    study.to_frame()
-
-
 PRUNING = StudyFormat(
-    name="demele-pruning", what="a study of pruning", file="pruning.json", shape=_SHAPE, made=study_of, check=_check
+    name="demele-pruning", what="a study of pruning", file="pruning.json", shape=_SHAPE, made=study_of
 )
 
 
