@@ -283,7 +283,7 @@ def test_streams_decide_which_rows_a_sampled_metric_sees_not_the_order_of_mergin
 
 
 def test_frames_of_parts_merge_to_the_frame_of_all_rows() -> None:
-    frames = [demele.bins.BinEdges.of(CODES.iloc[rows], FACTORS.iloc[rows]) for rows in PARTS]
+    frames = [demele.bins.BinEdges.of(CODES.iloc[rows], FACTORS.iloc[rows], kinds=FRAME.kinds) for rows in PARTS]
     for a, b, c in itertools.permutations(frames):
         assert a.merge(b).merge(c) == a.merge(b.merge(c)) == FRAME
         assert pd.Series(a.merge(b.merge(c)).kinds).equals(pd.Series(FRAME.kinds))
