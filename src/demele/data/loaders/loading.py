@@ -368,8 +368,8 @@ def _check_sizes(request: Request, files: Sequence[Path]) -> None:
         request.note(path, f"{found:,} bytes", f"{expected:,} bytes", "fits" if found == expected else "not published")
         if found != expected:
             warn_user(
-                f"{path}: {found:,} bytes, where the published file has {expected:,}: somebody made a copy. Names, "
-                "types and shapes of its arrays fit; whether they hold the published images is not known",
+                f"{path}: {found:,} bytes, where the published file has {expected:,}: it is a copy that somebody "
+                "made. Names, types and shapes of its arrays fit; whether they hold the published images is not known",
                 RepackedFileWarning,
             )
 
