@@ -93,9 +93,8 @@ class Aggregate(Command):
         if noise and "given" not in files:
             raise InputError(f"{noise[0]}: needs --given, the labels whose noise is estimated")
         if true_labels is None:
-            read = asked.call(read_answers, *asked.files, asked.warn, files=files)
-            more = {name: getattr(read, name) for name in files}
-            return asked.bind(aggregate, read.answers, classes=None, **more)
+            answers, more = asked.call(read_answers, *asked.files, asked.warn, files=files)
+            return asked.bind(aggregate, answers, classes=None, **more)
         refuse_weighted(str(true_labels), "--true-labels")
         if len(files) > 1:
             raise InputError(f"{flag_of([*files][1])}: is for answers of annotators")

@@ -1,7 +1,6 @@
 """Files of answers: a long table, or one with a column per annotator; and labels, or features, of the same items."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -9,7 +8,15 @@ import numpy as np
 from demele.core.errors import FormatError, InputError, plural
 from demele.core.kinds import ColumnName, Kind
 from demele.core.labelled import read_labels
-from demele.files.label_files import class_text, classes_named, column, given_elsewhere, in_file, in_one_vocabulary
+from demele.files.label_files import (
+    class_text,
+    classes_like,
+    classes_named,
+    column,
+    given_elsewhere,
+    in_file,
+    in_one_vocabulary,
+)
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, picking
 from demele.labels.joined.annotations import COLUMN_NAMES, Annotations
@@ -20,23 +27,6 @@ if TYPE_CHECKING:
 _ROLES = {"items": "item", "annotators": "annotator", "answers": "answer"}
 #: A column with another value in each of so many rows may hold the names of the items.
 _LEAST_NAMES = 10
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSet:
-    """Everything that files say of the items, with all classes in one vocabulary.
-
-    Attributes
-    ----------
-    answers : Annotations
-    given, gold : mapping of item to class, column in the order of the items, or None
-    features : table in the order of the items, or None
-    """
-
-    answers: Annotations
-    given: Any
-    gold: Any
-    features: Any
 
 
 def read_answers(
@@ -50,7 +40,7 @@ def read_answers(
     no_answer: Annotated[str | None, Kind("VALUE")] = None,
     files: Mapping[str, str] | None = None,
     classes: str | None = None,
-) -> AnswerSet:
+) -> tuple[Annotations, dict[str, Any]]:
     """Read the answers of several annotators, and what other files say of the same items.
 
     Parameters
@@ -74,6 +64,12 @@ def read_answers(
     classes : str, optional
         All classes, as ``A,B``.
 
+    Returns
+    -------
+    Annotations, dict of str to object
+        And of each of ``files``: a mapping of item to class, or what has the order of the items. All classes are in
+        one vocabulary.
+
     Raises
     ------
     FormatError, InputError, UnknownNameError
@@ -88,13 +84,9 @@ def read_answers(
         columns = in_one_vocabulary({**table, **labels})
         answers: dict[str, Any] = {name: np.asarray(columns[name]) for name in table}
         like = next(iter(answers.values()), np.empty(0))
-        missing: Any = no_answer
-        if no_answer is not None and np.asarray(like).dtype.kind in "biuf":
-            try:
-                missing = int(no_answer)
-            except ValueError:
-                problem = f"the answers are numbers, so expected a number, got {no_answer!r}"
-                raise InputError("no_answer", problem) from None
+        (missing,) = (None,) if no_answer is None else classes_like([no_answer], like)
+        if isinstance(missing, str) and like.dtype.kind in "biuf":
+            raise InputError("no_answer", f"the answers are numbers, so expected a number, got {no_answer!r}")
         how: dict[str, Any] = {"no_answer": missing, "classes": _classes(classes, like)}
         with in_file(text, items="column of items"):
             found = Annotations.from_matrix(answers, items=items, **how)
@@ -113,7 +105,7 @@ def read_answers(
         with in_file(text, **{role: f"column {long[role].name}" for role in _ROLES}):
             known = _classes(classes, columns["answers"])
             found = Annotations(long["items"], long["annotators"], columns["answers"], classes=known, all_items=every)
-    of = {
+    of: dict[str, Any] = {
         name: columns[name,] if names is None else dict(zip(names, columns[name,], strict=True))
         for name, (names, _) in others.items()
     }
@@ -124,7 +116,7 @@ def read_answers(
         if lacking:
             raise InputError(f"{files['features']}: has no features of {len(lacking)} items, first {lacking[0]!r}")
         features = features.iloc[[place[name] for name in wanted]].to_numpy()
-    return AnswerSet(found, of.get("given"), of.get("gold"), features)
+    return found, of if features is None else of | {"features": features}
 
 
 def _long(text: str, warn: Warn, asked: Mapping[str, Any]) -> "dict[str, pd.Series[Any]]":

@@ -148,10 +148,8 @@ def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown |
 
 def _order(text: str, table: "pd.DataFrame") -> NDArray[np.int64]:
     order = whole_numbers(text, table, DRAW)
-    if np.unique(order).size < order.size:
-        raise FormatError(f"{text}: column {DRAW}: expected each number once")
-    if order.min() < 1:
-        raise FormatError(f"{text}: column {DRAW}: expected numbers from 1, got {order.min()}")
+    if np.unique(order).size < order.size or order.min() < 1:
+        raise FormatError(f"{text}: column {DRAW}: expected each number once, from 1, got {order.min()} or one twice")
     n_missing = int(order.max()) - order.size  # counted without a list of them: a number may be huge
     if n_missing:
         first = int(np.flatnonzero(np.sort(order) != np.arange(order.size) + 1)[0]) + 1
