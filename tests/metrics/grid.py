@@ -21,8 +21,17 @@ CODES = {
 }
 
 
-def value(name: str, codes: Any, factors: Any, *, kinds: Any = None, options: Any = None, **keywords: Any) -> float:
+def scored(name: str, codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
     """Return the score of a metric under options of its own, whatever it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        known = factors if isinstance(factors, demele.Factors) else demele.Factors(factors, kinds=kinds)
+        found: demele.Score = getattr(demele.metrics, name)(codes, known, **options)
+        return found
+
+
+def value(name: str, codes: Any, factors: Any, *, kinds: Any = None, options: Any = None, **keywords: Any) -> float:
+    """Return the number under options of its own, and keywords of an evaluation."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         known, own = demele.Factors(factors, kinds=kinds), {} if options is None else {name: options}

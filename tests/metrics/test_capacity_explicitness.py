@@ -1,28 +1,20 @@
 """Explicitness by loss and capacity: known curves, known codes, traps."""
 
 import math
-import warnings
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
 
-import demele
 from demele.metrics.predictor.explicitness import area_explicitness, fourier_features, ridge_predictions
+from tests.metrics.grid import scored
 from tests.oracles import capacity as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
-def scored(codes: Any, factors: Any, *, kinds: Any = None, missing: Any = "raise", **options: Any) -> demele.Score:
-    name = "capacity_explicitness"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        evaluation = demele.evaluate(
-            codes, demele.Factors(factors, kinds=kinds, missing=missing), [name], options={name: options}
-        )
-        return evaluation[name]
+score_of = partial(scored, "capacity_explicitness", kinds=None)
 
 
 @pytest.mark.worked("capacity_explicitness")
@@ -47,7 +39,7 @@ def test_known_curves() -> None:
 def test_what_no_predictor_reads_has_no_score() -> None:
     rng = np.random.default_rng(1)
     noise, factors = rng.random((600, 3)), np.column_stack([rng.random(600), rng.integers(0, 3, 600)])
-    score = scored(noise, factors, largest=64)
+    score = score_of(noise, factors, largest=64)
     assert math.isnan(score.value)
     assert any(note.code == "undefined-value" for note in score.notes)
     assert (score.details["least_loss"] > 0.95 * score.details["worst_loss"]).all()
@@ -58,7 +50,7 @@ def test_the_area_is_that_of_the_losses_by_definition() -> None:
     rng = np.random.default_rng(5)
     factors = np.column_stack([rng.random(400), rng.integers(0, 3, 400)])
     codes = np.column_stack([np.sin(5 * factors[:, 0]), factors[:, 1] == 1]) + 0.1 * rng.standard_normal((400, 2))
-    score = scored(codes, factors, largest=256)
+    score = score_of(codes, factors, largest=256)
     told = score.details
     wanted = [
         oracle.explicitness(told["capacity"], list(losses), worst)
@@ -89,10 +81,10 @@ def test_the_losses_are_those_of_another_librarys_ridge_regression() -> None:
 
 def test_classes_are_read_by_the_largest_of_their_indicators() -> None:
     grid = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
-    score = scored(grid, grid, kinds="categorical", largest=64)
+    score = score_of(grid, grid, kinds="categorical", largest=64)
     assert (score.details["least_loss"] < 0.05).all()
     assert abs(score.details["worst_loss"] - 0.75).max() < 0.05
     assert 0.5 < score.value < 1  # a line does not read the middle classes
-    published = scored(grid, grid, kinds="categorical", baseline="uniform", probe="forest")
+    published = score_of(grid, grid, kinds="categorical", baseline="uniform", probe="forest")
     assert_close(published.details["worst_loss"], [0.75, 0.75], ROUNDING)
     assert published.details["capacity"] == [1, 2, 4, 8, 16, 32]

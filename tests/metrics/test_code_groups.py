@@ -34,10 +34,10 @@ EVERY = (
 )
 
 
-def scored(codes: Any, names: Any, **keywords: Any) -> demele.Evaluation:
+def scored(codes: Any, names: Any, factors: Any = FACTORS, **keywords: Any) -> demele.Evaluation:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return evaluated(codes, FACTORS, names, {"kinds": "categorical", **keywords})
+        return evaluated(codes, factors, names, {"kinds": "categorical", **keywords})
 
 
 def test_a_circle_is_one_code() -> None:
@@ -115,9 +115,8 @@ def test_metrics_without_a_form_are_left_out_by_name() -> None:
         scored(CODES, ["rmig"], groups=IN_GROUPS, std=0 * CODES + 0.1)
     with pytest.raises(NotEnoughData, match="no form for codes of several columns"):
         scored(CODES, [lambda codes, factors: float(codes.sum())], groups=IN_GROUPS)
-    with pytest.raises(
-        NotEnoughData, match=r"looks at ties column by column.* `estimator='histogram'` or `estimator='knn'`"
-    ):
+    needed = r"looks at ties column by column.* `estimator='histogram'` or `estimator='knn'`"
+    with pytest.raises(NotEnoughData, match=needed):
         scored(CODES, ["mig"], groups=IN_GROUPS, options={"mig": {"estimator": "robust"}})
 
 
@@ -212,13 +211,6 @@ def test_several_representations_with_groups_of_their_own() -> None:
 # Nearest neighbours ---------------------------------------------------------------------------------------------------
 
 
-def by_neighbours(codes: Any, names: Any, factors: Any = FACTORS, **keywords: Any) -> demele.Evaluation:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        options = {"mig": {"estimator": "knn"}, "modularity": {"estimator": "knn"}}
-        return evaluated(codes, factors, names, {"kinds": "categorical", "options": options, **keywords})
-
-
 def test_neighbours_of_vectors_in_loops() -> None:
     """The definitions, with every pair of rows looked at."""
     from scipy.special import digamma
@@ -247,13 +239,17 @@ def test_neighbours_of_vectors_find_gaussian_information() -> None:
     rng = rng_for(0, "gaussian vectors")
     codes = rng.standard_normal((4000, 3))
     factors = np.column_stack([codes[:, 0] + codes[:, 1] + rng.standard_normal(4000), codes[:, 2]])
-    given: dict[str, Any] = {"groups": {"both": [0, 1]}, "kinds": "continuous"}
-    matrix = by_neighbours(codes, ["mig"], factors, **given)["mig"].matrix
+    given: dict[str, Any] = {
+        "groups": {"both": [0, 1]},
+        "kinds": "continuous",
+        "options": {"mig": {"estimator": "knn"}},
+    }
+    matrix = scored(codes, ["mig"], factors, **given)["mig"].matrix
     assert abs(matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.05
     assert matrix.loc["both"].iloc[1] < 0.05
     holed = factors.copy()
     holed[::3, 0] = np.nan
-    fewer = by_neighbours(codes, ["mig"], holed, missing="omit", n_bootstrap=4, n_permutations=2, **given)["mig"]
+    fewer = scored(codes, ["mig"], holed, missing="omit", n_bootstrap=4, n_permutations=2, **given)["mig"]
     assert abs(fewer.matrix.loc["both"].iloc[0] - np.log(3) / 2) < 0.08
     assert fewer.interval is not None
     assert fewer.chance.mean < 0.1

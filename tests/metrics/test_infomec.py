@@ -35,14 +35,6 @@ def test_codes_on_a_grid(name: str) -> None:
     assert_close(found, ON_GRID[name], SOLVER if name == "infoe" else ROUNDING)
 
 
-def test_a_circle_of_exact_numbers() -> None:
-    theta, other = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
-    circle = np.array([(2, 0), (1, 1), (0, 2), (-1, 1), (-2, 0), (-1, -1), (0, -2), (1, -1)], dtype=float)
-    codes, factors = np.column_stack([circle[theta.astype(int)], other]), np.column_stack([theta, other])
-    found = [value(name, codes, factors, kinds="categorical") for name in ("infom", "infoc")]
-    assert_close(found, [1, 0.625], ROUNDING)
-
-
 def by_definition(codes: Array, factors: Array) -> tuple[list[float], list[float]]:
     labels = [column.astype(int).tolist() for column in codes.T]
     values = [column.astype(int).tolist() for column in factors.T]

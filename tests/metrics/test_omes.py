@@ -1,7 +1,7 @@
 """OMES: known numbers, the definition in loops, the defect of the published effect, noise, few rows."""
 
 import math
-import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from tests.metrics.grid import CODES, GRID
+from tests.metrics.grid import CODES, GRID, scored
 from tests.oracles import effects as oracle
 from tests.tolerances import ROUNDING, assert_close
 
@@ -27,10 +27,7 @@ ON_GRID = {
 }
 
 
-def score(codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return demele.metrics.omes(codes, demele.Factors(factors, kinds=kinds), **options)
+score = partial(scored, "omes")
 
 
 @pytest.mark.worked("omes")

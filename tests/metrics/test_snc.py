@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 from collections import Counter
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import demele
-from tests.metrics.grid import CODES, FIRST, GRID, SECOND
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND, scored
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close
 
@@ -20,12 +18,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarni
 ACCURACY = (1, 1, 0.4375, 0.625, 0.75, 1, 0.25)
 LOST = (0.75, 0, 0.5625, 0.375, 0.5, 0, 0)
 ALL_ROWS: dict[str, Any] = {"score_on": "training"}
-
-
-def scored(name: str, codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return demele.evaluate(codes, demele.Factors(factors, kinds=kinds), [name], options={name: options})[name]
 
 
 # SNC ------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """T-MEX: known counts, the test statistic by another way, assignment, many tests, exact codes, noise."""
 
-import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.metrics.predictor.tmex import projected_covariances
+from tests.metrics.grid import scored
 from tests.oracles import dependence as oracle
 from tests.refusals import refuses
 from tests.tolerances import SOLVER, assert_close
@@ -18,10 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarni
 IDENTITY = np.eye(3, dtype=int)
 
 
-def score(codes: Any, factors: Any, **options: Any) -> demele.Score:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return demele.metrics.tmex(codes, factors, **options)
+score = partial(scored, "tmex", kinds="continuous")
 
 
 def along(n: int = 1000, seed: int = 0) -> tuple[Array, Array]:

@@ -321,7 +321,15 @@ class Grouped(InMemory):
         chosen = [next((one for one in columns if not constant[one]), columns[0]) for columns in groups.columns]
         whole = source.data.codes
         codes = Codes(np.asarray(whole.values[:, chosen]), groups.names, whole.low[chosen], whole.high[chosen])
-        self._of_groups = replace(of_columns, codes=codes, notes=of_columns.notes + _size_notes(groups), arguments=said)
+        self._of_groups = replace(of_columns, codes=codes, arguments=said)
+        sizes = [len(columns) for columns in groups.columns]
+        fewest, most = min(sizes), max(sizes)
+        if fewest < most:
+            message = (
+                f"codes are groups of {fewest} to {most} columns: by chance alone the larger ones tell more; {ASK}"
+            )
+            note = Note(code="unequal-groups", message=message, subject=groups.names)
+            self._of_groups = replace(self._of_groups, notes=(*of_columns.notes, note))
 
     def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
         """Return the input of a metric that knows groups: a table of counts, or rows with groups."""
@@ -371,17 +379,17 @@ class Grouped(InMemory):
 
     def uncounted(self, binning: Binning) -> tuple[int, ...]:
         """Return the groups whose joint cells are too many for the rows; decided once, on all rows."""
-        if ("uncounted", binning) not in self._memo:
+
+        def found() -> tuple[int, ...]:
             rows = _binned(self.data, binning)
             bins = np.array([np.count_nonzero(np.bincount(column)) for column in rows.codes], dtype=np.float64)
             fewest = min(factor.n_annotated for factor in self.data.factors.columns)
             room = MAX_ENTRIES / (self.groups.n * max(int(rows.factor_bins.sum()), 1))
             most = min(fewest / ROWS_PER_CELL, room)
-            self._memo["uncounted", binning] = tuple(
-                place for place in self.groups.joint if float(np.prod(bins[list(self.groups.columns[place])])) > most
-            )
-        found: tuple[int, ...] = self._memo["uncounted", binning]
-        return found
+            cells = {place: float(np.prod(bins[list(self.groups.columns[place])])) for place in self.groups.joint}
+            return tuple(place for place, number in cells.items() if number > most)
+
+        return self._kept(("uncounted", binning), found)
 
     def _binned(self, data: Data, binning: Binning) -> BinnedRows:
         return joint_rows(_binned(data, binning), self.groups.columns, self.uncounted(binning))
@@ -441,36 +449,24 @@ class Grouped(InMemory):
     def _lost(self, data: Data, settings: TableSettings) -> Floats:
         """Return losses of unseen rows, (uncounted groups, n_factors, n_samples), nats; those of all rows are kept."""
         places = self.uncounted(settings.binning)
-        if not places:
-            return np.zeros((0, data.factors.m, data.n))
-        kept = self._memo if data is self.data else {}
-        if ("losses", settings.binning) in kept:
-            found: Floats = kept["losses", settings.binning]
-            return found
-        rows, dense = _binned(data, settings.binning), data.codes.dense()
         losses = np.zeros((len(places), data.factors.m, data.n))
-        with one_thread("sklearn.ensemble"):
-            for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
-                known = np.flatnonzero(labels < n_bins)
-                for index, place in enumerate(places):
-                    own = dense[known][:, list(self.groups.columns[place])]
-                    parts = folds(len(known), FOLDS)
-                    losses[index, factor, known] = held_out_losses(own, labels[known], int(n_bins), parts)
-        kept["losses", settings.binning] = losses
-        return losses
+
+        def filled() -> Floats:
+            rows, dense = _binned(data, settings.binning), data.codes.dense()
+            with one_thread("sklearn.ensemble"):
+                for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
+                    known = np.flatnonzero(labels < n_bins)
+                    for index, place in enumerate(places):
+                        own = dense[known][:, list(self.groups.columns[place])]
+                        parts = folds(len(known), FOLDS)
+                        losses[index, factor, known] = held_out_losses(own, labels[known], int(n_bins), parts)
+            return losses
+
+        if not places:
+            return losses
+        return self._kept(("losses", settings.binning), filled) if data is self.data else filled()
 
 
 def _binned(data: Data, binning: Binning) -> BinnedRows:
     """Return rows as bin numbers, column by column."""
     return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, binning))
-
-
-def _size_notes(groups: CodeGroups) -> tuple[Note, ...]:
-    """Say that groups of more columns tell more by chance."""
-    sizes = [len(columns) for columns in groups.columns]
-    if min(sizes) == max(sizes):
-        return ()
-    message = (
-        f"codes are groups of {min(sizes)} to {max(sizes)} columns: by chance alone the larger ones tell more; {ASK}"
-    )
-    return (Note(code="unequal-groups", message=message, subject=groups.names),)

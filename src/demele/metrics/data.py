@@ -241,10 +241,8 @@ class Data:
             if factor.name in names and not factor.categorical:
                 clipped = _clipped(factor.values)
                 low, high = float(np.nanmin(clipped)), float(np.nanmax(clipped))
-                if low == high:  # all but the outliers are one value: without them nothing varies
-                    factors.append(factor)
-                    continue
-                factor = replace(factor, values=clipped, low=low, high=high)
+                if low < high:  # else all but the outliers are one value: without them nothing varies
+                    factor = replace(factor, values=clipped, low=low, high=high)
             factors.append(factor)
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
         return self._of_rows(codes=codes, factors=replace(self.factors, columns=tuple(factors)))

@@ -1,6 +1,7 @@
 """Scores that would change much under another defensible setting, or that codes of noise have as well, say so."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -85,8 +86,7 @@ class TableScores:
                 listed = _listed([names[one] for one in tied])
                 code, text = "tied-codes", f"values of {listed} are tied; under bins that respect ties"
             if crowded or len(tied):
-                changed = self._again(self.requests, binning=EqualFrequency(rule.bins))
-                for name, before, after in self._moved(changed):
+                for name, before, after in self._moved(self.requests, binning=EqualFrequency(rule.bins)):
                     message = f"{text} it would be {after:.3f} instead of {before:.3f}"
                     found[name] = (Note(code=code, message=message, severity="fragile"),)
             silent = [one for one in self.requests if crowded and one.name not in found]
@@ -99,7 +99,7 @@ class TableScores:
         bins = of_columns.code_bins
         if of_entropy and bins is not None and (distinct > bins).any():
             n_bins = FINER * rule.bins
-            for name, before, after in self._moved(self._again(of_entropy, binning=replace(rule, bins=n_bins))):
+            for name, before, after in self._moved(of_entropy, binning=replace(rule, bins=n_bins)):
                 message = (
                     f"the entropy of a continuous code is that of its bins: with {n_bins} bins instead of {rule.bins} "
                     f"it would be {after:.3f}, not {before:.3f}"
@@ -135,8 +135,8 @@ class TableScores:
         if bias <= min(0.02, *(limit / 2 for limit in limits.values())):
             return {}
         notes = {}
-        changed = self._again(self.requests, correction="adjusted")  # Miller-Madow hardly corrects these
-        for name, before, after in self._moved(changed, limits):
+        # Miller-Madow hardly corrects these
+        for name, before, after in self._moved(self.requests, limits, correction="adjusted"):
             low, high = span(name, after)
             message = (
                 f"{source.rows().n:,} rows are few for so many bins: `correction='adjusted'` gives "
@@ -147,23 +147,16 @@ class TableScores:
             notes[name] = (note, {"value": after, "low": low, "high": high})
         return notes
 
-    def _again(self, requests: Sequence[Request], **changed: Any) -> dict[str, float]:
-        """Return scores under another setting; NaN where groups of columns have too many cells to be counted there."""
-        table, found = self.source.table(replace(self.settings, **changed), pairs=self.pairs), {}
-        for one in requests:
-            try:
-                found[one.name] = float(one.read(table).value)
-            except NotEnoughData:
-                found[one.name] = float("nan")
-        return found
-
     def _moved(
-        self, changed: Mapping[str, float], limits: Mapping[str, float] = MappingProxyType({})
+        self, requests: Sequence[Request], limits: Mapping[str, float] = MappingProxyType({}), **changed: Any
     ) -> Iterator[tuple[str, float, float]]:
         """Yield the scores that another setting moves by more than they may be moved, before and after."""
-        for name, after in changed.items():
-            if abs(after - self.values[name]) > limits.get(name, FRAGILE):
-                yield name, self.values[name], after
+        table = self.source.table(replace(self.settings, **changed), pairs=self.pairs)
+        for one in requests:
+            with suppress(NotEnoughData):  # groups of columns may have too many cells to be counted there
+                before, after = self.values[one.name], float(one.read(table).value)
+                if abs(after - before) > limits.get(one.name, FRAGILE):
+                    yield one.name, before, after
 
 
 def _crowded(data: Data, table: InformationTable, distinct: NDArray[np.intp]) -> list[int]:
@@ -279,18 +272,6 @@ def at_chance_notes(value: float, chance: ArrayLike, n: int, d: int, *, of: str 
     message = (
         f"{d:,} codes are many for {n:,} rows: with the rows of the factors shuffled, so that codes tell nothing of "
         f"them, it is {level:.3f} instead of {value:.3f} ({how}{of}); {ASK}"
-    )
-    return (Note(code="many-codes", message=message, severity="fragile"),)
-
-
-def counted_noise_notes(value: float, n: int, d: int, finding: Finding) -> tuple[Note, ...]:
-    """Return what counts, which cannot be shuffled, tell of codes of noise."""
-    found = noise_notes(value, finding)
-    if found or not (value > FRAGILE and many_codes(n, d)):
-        return found
-    message = (
-        f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, which "
-        "cannot be shuffled: score the rows, or a sample of them, with demele.evaluate(n_permutations=20)"
     )
     return (Note(code="many-codes", message=message, severity="fragile"),)
 

@@ -146,7 +146,6 @@ class Outcome:
     native: Native
     repeats: Draws | None = None
     resamples: Draws | None = None
-    resampling: str = ""
     halves: Draws | None = None
     permutations: Draws | None = None
     seconds: float = float("nan")

@@ -56,11 +56,6 @@ class Request:
     shown: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
 
-    @property
-    def stream(self) -> str:
-        """First part of the names of its random streams; metrics that share it share one fit."""
-        return self.name if self.metric.shares == self.metric.name else self.metric.shares
-
     def read(self, table: InformationTable) -> Native:
         """Return the metric of an information table.
 

@@ -1,10 +1,11 @@
 """The engine: metrics and a source in, scores out. Shared work is done once; guards and draws ask the same source."""
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Any
+from traceback import format_exception_only
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,39 +20,270 @@ from demele.core.errors import (
     NotEnoughData,
     in_backticks,
     plural,
+    quoted,
     warn_user,
 )
 from demele.core.given_data import Codes, Factors, slots_as_groups
 from demele.core.inputs import read_given
 from demele.core.lazy import Later, in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
+from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.uncertainty import MOST_UNDEFINED
-from demele.metrics.data import TableSettings, rows_for_pictures
+from demele.metrics.data import Data, TableSettings, rows_for_pictures
 from demele.metrics.guards import (
     FRAGILE,
     TableScores,
     at_chance_notes,
     beside_level,
-    counted_noise_notes,
     few_rows_notes,
     many_codes,
+    moved_by_outliers,
     noise_notes,
     unprobed_notes,
 )
-from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome, applied
-from demele.metrics.options import Run, RunOptions, check_blocks, checked_run, no_such_option
+from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome, Streams, applied, takes_rng
+from demele.metrics.options import RANDOM, Run, RunOptions, check_blocks, checked_run, no_such_option
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from demele.metrics.request import Request, checked, resolved
-from demele.metrics.source import Draw, InMemory, Source, Subject, intended_codes
-from demele.metrics.tasks import fitted
+from demele.metrics.source import Draw, InMemory, Source, Subject, half_of_rows, intended_codes
 from demele.metrics.verdict import MOST_ROWS, headline, rows_drawn, verdict_of
 from demele.runtime.progress import Report, reporting
+from demele.runtime.work import one_thread, ordered
 
 #: From so many shuffles on, p-values reach below 0.05.
 FEW_SHUFFLES = 20
 #: What the matrix of ``estimator="robust"`` holds.
 ROBUST = "information from 0 to 1: 1 - exp(-2 I) of quantities, I / H of classes"
+Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
+#: What follows where too few draws are left.
+NO_LEVEL = ", so that there is no interval or level"
+_WORDS = {
+    "repeat": "repeats",
+    "half": "resamples",
+    "permutation": "permutations",
+    "winsorised": "checks for outliers",
+    "shuffled": "checks against chance",
+}
+
+
+# Metrics that need rows: one task for those that share a fit, on each draw of the rows, in this process or others -----
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Metrics that share a fit, on one draw: its streams come from what it is, not from when or where it runs.
+
+    It carries formulas, not names of metrics, so that any process can run it. ``formulas`` and ``options`` are those of
+    each metric, by its name; ``serves`` is the option with whose values of all of them the fit is called.
+    """
+
+    stream: str
+    formulas: Mapping[str, Callable[..., Any]]
+    options: Mapping[str, Mapping[str, Any]]
+    fit: Callable[..., Any] | None
+    serves: str
+    of_arrays: bool
+    loads: str
+    seed: int
+    variant: Variant
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """Native values by metric, or the reason why there are none."""
+
+    natives: dict[str, Native]
+    error: Exception | None
+    seconds: float
+
+
+def fitted(
+    requests: list[Request],
+    source: Source,
+    run: Run,
+    report: Report | None,
+    *,
+    shuffle: bool,
+    guards: bool,
+) -> dict[str, Outcome | str]:
+    """Run the metrics that need rows, one task for those that share a fit and for each draw: outcomes, or reasons.
+
+    The shuffle is left out if the score takes long, because the shuffle would, too.
+    """
+    data = source.rows()
+    groups: dict[tuple[str, str], list[Request]] = {}
+    for request in requests:
+        of_fit = {name: value for name, value in request.options.items() if name != request.metric.serves}
+        shares = request.metric.shares
+        stream = request.name if shares == request.metric.name else shares
+        groups.setdefault((stream, repr(of_fit)), []).append(request)
+    can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
+    outlying = data.outlying() if guards and can_move else ()
+    movable = {"move it": outlying, "of factors move it": data.factors.names, "leave it": (), "unknown": ()}
+    tasks: list[Task] = []
+    for (stream, _), members in groups.items():
+        metric = members[0].metric
+        quick = not metric.is_plain and metric.slow < 2
+        draws: dict[Variant, int] = {
+            "repeat": run.n_repeats if metric.stochastic else 1,
+            "half": run.n_bootstrap,
+            "permutation": run.n_permutations,
+            "winsorised": int(any(name in movable[metric.guards.outliers] for name in outlying)),
+            "shuffled": int(shuffle and quick and not run.n_permutations),
+        }
+        tasks += [
+            Task(
+                stream=stream,
+                formulas={item.name: item.metric.formula for item in members},
+                options={item.name: item.options for item in members},
+                fit=metric.fit,
+                serves=metric.serves,
+                of_arrays=members[0].state == "arrays",
+                loads=metric.loads,
+                seed=run.seed,
+                variant=variant,
+                index=index,
+            )
+            for variant, count in draws.items()
+            for index in range(count)
+        ]
+    n_jobs = 1 if len(tasks) <= 1 else run.n_jobs
+    finished: dict[str, dict[Variant, list[TaskResult]]] = {request.name: {} for request in requests}
+    results = ordered(run_task, ((task, data) for task in tasks), n_jobs=n_jobs)
+    for done, task in enumerate(tasks):
+        if report is not None:
+            report(done, len(tasks), task.stream)
+        result = next(results)
+        for name in task.formulas:
+            finished[name].setdefault(task.variant, []).append(result)
+    if report is not None:
+        report(len(tasks), len(tasks), "")
+    return {one.name: _collected(one, finished[one.name], outlying, data, guards=guards) for one in requests}
+
+
+def _collected(
+    request: Request, own: dict[Variant, list[TaskResult]], outlying: tuple[str, ...], data: Data, *, guards: bool
+) -> Outcome | str:
+    """Return the outcome of a metric: the mean of its repeats, its draws and what they say; or why it has none."""
+    draws: dict[str, Draws] = {}
+    errors = {variant: one.error for variant, results in own.items() for one in results if one.error is not None}
+    if "repeat" in errors:
+        return str(errors["repeat"])
+    for variant, results in own.items():
+        natives = [result.natives[request.name] for result in results if result.error is None]
+        if natives and len(natives) >= 0.9 * len(results):
+            failed = tuple(index for index, result in enumerate(results) if result.error is not None)
+            draws[variant] = Draws.of(natives, failed)
+    first, repeats = own["repeat"][0].natives[request.name], draws["repeat"]
+    native = first if repeats.n == 1 else repeats.mean(first)
+    notes = request.notes + tuple(
+        Note(
+            code=f"failed-{variant}",
+            message=f"some of the {_WORDS[variant]} could not be computed{NO_LEVEL * (variant not in draws)}: {error}",
+            severity="warning",
+        )
+        for variant, error in errors.items()
+    )
+    if guards:
+        notes += few_rows_notes(request.metric.guards, data.factors, request.options)
+        if "winsorised" in draws:
+            notes += moved_by_outliers(float(native.value), float(draws["winsorised"].value[0]), outlying)
+        notes += first.chance_notes
+        shuffled = draws.get("permutation", draws.get("shuffled"))
+        if shuffled is not None:
+            notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
+    return Outcome(
+        native=native,
+        repeats=repeats if repeats.n > 1 else None,
+        resamples=draws.get("half"),
+        halves=draws.get("half"),
+        permutations=draws.get("permutation"),
+        seconds=sum(result.seconds for result in own["repeat"]),
+        notes=notes,
+    )
+
+
+def run_task(task: Task, data: Data) -> TaskResult:
+    """Run one piece of work on its draw of the data; the result holds an error of ours, if there is one."""
+
+    def streams(*identity: str | int) -> np.random.Generator:
+        # the winsorised run repeats the first one in all but the data
+        variant = "repeat" if task.variant == "winsorised" else task.variant
+        return rng_for(task.seed, task.stream, variant, task.index, *identity)
+
+    with one_thread(*([task.loads] if task.loads else ())):
+        started = time.perf_counter()  # importing is no part of a run
+        natives, failed = {}, None
+        try:
+            drawn = _drawn(task, data)
+            state: Any = drawn
+            if task.fit is not None:
+                options = dict(next(iter(task.options.values())))
+                if task.serves:
+                    options[task.serves] = tuple(sorted({own[task.serves] for own in task.options.values()}))
+                state = applied(task.fit, drawn, options, streams)
+            for name, formula in task.formulas.items():
+                own = task.options[name]
+                if task.of_arrays:
+                    natives[name] = _called(formula, name, *drawn.arrays(), own, streams)
+                else:
+                    natives[name] = applied(formula, state, own, streams)
+        except DemeleError as error:
+            natives, failed = {}, error
+        return TaskResult(natives, failed, time.perf_counter() - started)
+
+
+def _drawn(task: Task, data: Data) -> Data:
+    if task.variant == "repeat":
+        return data
+    if task.variant == "winsorised":
+        return data.winsorised(data.outlying())
+    if task.variant in ("permutation", "shuffled"):
+        return data.shuffled(task.seed, task.index)
+    half = replace(data.take(half_of_rows(data.n, task.seed, task.index)), drawn_from=data.n)
+    constant = [factor.name for factor in half.factors.columns if factor.constant]
+    if constant:
+        raise NotEnoughData("factors", f"column {constant[0]!r} is constant in half of the rows")
+    return half
+
+
+def _called(
+    function: Callable[..., Any],
+    name: str,
+    codes: Floats,
+    factors: Floats,
+    options: Mapping[str, Any],
+    streams: Streams,
+) -> Native:
+    """Call a metric of plain arrays; a failure of its writer's is a reason why there is no number, not a crash.
+
+    Raises
+    ------
+    NotEnoughData
+        With the error that it raised, or the value that it returned instead of a real number.
+    """
+    random = {RANDOM: streams()} if takes_rng(function) else {}
+    try:
+        found = function(codes, factors, **options, **random)
+        native = found if isinstance(found, Native) else None
+        value = found if native is None else native.value
+        # float() would read a text, and drop the imaginary part of a complex number of NumPy
+        real = not isinstance(value, str | bytes | complex | np.complexfloating)
+        number = float(value) if real else np.nan
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # one that ends the process would end the whole run without a word
+        raise NotEnoughData(f"{name} raised {''.join(format_exception_only(error)).strip()}") from error
+    if not real:
+        raise NotEnoughData(f"{name} returned {quoted(found)}, which is no real number")
+    if np.isnan(number):
+        raise NotEnoughData(f"{name} returned NaN")
+    return Native(value=np.asarray(number)) if native is None else native
+
+
+# One source, all metrics ----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -136,7 +368,6 @@ class Found:
         adjusted = examined.adjusted(resamples if run.n_bootstrap > 1 else {}, run.level)
         for name, (_, details) in adjusted.items():
             natives[name] = replace(natives[name], details={**natives[name].details, "adjusted_for_chance": details})
-        columns = source.subject("table", {"bins": settings.binning}).factors.columns if guards else ()
         for request in requests:
             name, own, value = request.name, request.metric.guards, float(natives[request.name].value)
             told = notes.get(name, ()) + (adjusted[name][:1] if name in adjusted else ())
@@ -144,7 +375,7 @@ class Found:
             if guards and shuffled:
                 data = source.rows()
                 told += at_chance_notes(value, shuffled[name].value, data.n, data.codes.d)
-            if guards and (not source.probed or any(one.n_annotated < own.fewest_rows for one in columns)):
+            if guards:
                 subject = source.subject("table", request.options)
                 if not any(note.code == "few-rows" for note in told):  # a probe said more of it
                     told += few_rows_notes(own, subject.varying, request.options)
@@ -153,7 +384,6 @@ class Found:
             self.outcomes[name] = Outcome(
                 native=natives[name],
                 resamples=resamples.get(name),
-                resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
                 halves=halves.get(name),
                 permutations=permutations.get(name),
                 seconds=seconds,
@@ -181,11 +411,14 @@ class Found:
             finding = self.source.finding(request.options)
             if finding is None:
                 continue
-            if "rows" in self.source.states:
-                notes = noise_notes(value, finding)
-            else:
-                subject = self.source.subject(request.state, request.options)
-                notes = counted_noise_notes(value, subject.n, subject.codes.d, finding)
+            notes, subject = noise_notes(value, finding), self.source.subject(request.state, request.options)
+            n, d = subject.n, subject.codes.d
+            if not notes and "rows" not in self.source.states and many_codes(n, d):
+                message = (
+                    f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, "
+                    "which cannot be shuffled: score the rows, or a sample, with demele.evaluate(n_permutations=20)"
+                )
+                notes = (Note(code="many-codes", message=message, severity="fragile"),)
             self.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
 
 
@@ -323,7 +556,13 @@ def evaluation(
         if request.metric.pictures is not None and "rows" in source.states:
             native = found.outcomes[request.name].native
             pictures += request.metric.pictures(source.rows(), request.options, native)
-    subject = source.subject("rows")
+    subject, later = source.subject("rows"), Later()
+    if "rows" in source.states and not source.in_groups and subject.active:  # read later, of a copy of rows to judge
+        first = headline({score.metric: score.value for score in scores})
+        drawn = rows_drawn(source.rows(), MOST_ROWS, run.seed)
+        judge = partial(verdict_of, drawn, subject.factors.names, seed=run.seed)
+        rows = partial(rows_for_pictures, drawn, n=source.rows().n, seed=run.seed)
+        later = Later({"verdict": lambda: replace(judge(), first_look=first), "rows": rows})
     return subject.evaluation(
         scores,
         protocol,
@@ -331,23 +570,8 @@ def evaluation(
         left_out=found.left_out,
         dependency=pictures,
         notes=beside_level(subject.notes) if run.n_permutations else subject.notes,
-        later=_later(source, run, scores),
+        later=later,
     )
-
-
-def _later(source: Source, run: Run, scores: Sequence[Score]) -> Later:
-    """Return what is computed when it is read: the verdict, and rows for pictures.
-
-    The verdict needs rows with a column for each code. It keeps a copy of those that it will judge.
-    """
-    subject = source.subject("rows")
-    if "rows" not in source.states or source.in_groups or not subject.active:
-        return Later()
-    first = headline({score.metric: score.value for score in scores})
-    drawn = rows_drawn(source.rows(), MOST_ROWS, run.seed)
-    judge = partial(verdict_of, drawn, subject.factors.names, seed=run.seed)
-    rows = partial(rows_for_pictures, drawn, n=source.rows().n, seed=run.seed)
-    return Later({"verdict": lambda: replace(judge(), first_look=first), "rows": rows})
 
 
 # Scores -------------------------------------------------------------------------------------------------------------
@@ -362,7 +586,8 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
 
     def interval_of(values: Floats, centre: float) -> Interval:
         low, high = map(float, Draws.quantiles(values, run.level, request.metric.range, centre))
-        method = f"{outcome.resampling} percentile, {run.n_bootstrap} resamples"
+        weighted = request.settings is not None and request.settings.resamples_by_weight
+        method = f"{'bootstrap' if weighted else 'half-sample'} percentile, {run.n_bootstrap} resamples"
         return Interval(low=low, high=high, level=run.level, method=method)
 
     interval, native_intervals, drawn = None, None, outcome.resamples

@@ -1,10 +1,10 @@
 """Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
 
 import numbers
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, Self, overload
+from typing import Annotated, Any, Literal, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from demele.core.results import Evaluation, FactorSummary, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.version import __version__
 from demele.estimation.counts import (
+    BinnedRows,
     JointCounts,
     PackedRows,
     bin_rows,
@@ -49,6 +50,7 @@ BLOCK_ENTRIES = 500_000
 ROUNDED = 1e-13
 
 Draw = Literal["resamples", "halves", "permutations", "clipped"]
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +262,14 @@ class InMemory(Source):
         self._subject = subject
         std = None if codes_std is None else checked_std(codes_std, subject.codes, "std")
         self.data = Data(subject.codes, subject.varying, std)
-        self._memo: dict[object, Any] = {}  # of this source's rows alone; its arrays are never written to
+        self._memo: dict[object, Any] = {}
+
+    def _kept(self, name: object, make: Callable[[], _Made]) -> _Made:
+        """Return what is made of this source's rows once; its arrays are never written to."""
+        if name not in self._memo:
+            self._memo[name] = make()
+        found: _Made = self._memo[name]
+        return found
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns: what varies does not depend on the options."""
@@ -308,27 +317,28 @@ class InMemory(Source):
 
     def _packed(self, rule: Binning, *, pairs: bool) -> PackedRows:
         """Return the rows in bins, packed to be counted more than once."""
-        if ("packed", rule, pairs) not in self._memo:
-            if ("rows", rule) not in self._memo:
-                codes, factors = self.data.codes, self.data.factors
-                bins = column_bins(codes, factors, rule)
-                check_size(codes, factors, *bins)
-                self._memo["rows", rule] = bin_rows(codes, factors, *bins)
-            self._memo["packed", rule, pairs] = PackedRows(self._memo["rows", rule], factor_pairs=pairs)
-        found: PackedRows = self._memo["packed", rule, pairs]
-        return found
+        codes, factors = self.data.codes, self.data.factors
+
+        def binned() -> BinnedRows:
+            bins = column_bins(codes, factors, rule)
+            check_size(codes, factors, *bins)
+            return bin_rows(codes, factors, *bins)
+
+        def packed() -> PackedRows:
+            return PackedRows(self._kept(("rows", rule), binned), factor_pairs=pairs)
+
+        return self._kept(("packed", rule, pairs), packed)
 
     def _counts(self, rule: Binning, *, pairs: bool = False) -> JointCounts:
         """Return the counts of all rows; many rows are put into bins a part at a time."""
-        if ("counts", rule, pairs) not in self._memo:
-            codes, factors = self.data.codes, self.data.factors
-            self._memo["counts", rule, pairs] = (
-                self._packed(rule, pairs=pairs).count()
-                if codes.n <= CHUNK
-                else joint_counts(codes, factors, *column_bins(codes, factors, rule), factor_pairs=pairs)
-            )
-        found: JointCounts = self._memo["counts", rule, pairs]
-        return found
+        codes, factors = self.data.codes, self.data.factors
+
+        def counted() -> JointCounts:
+            if codes.n <= CHUNK:
+                return self._packed(rule, pairs=pairs).count()
+            return joint_counts(codes, factors, *column_bins(codes, factors, rule), factor_pairs=pairs)
+
+        return self._kept(("counts", rule, pairs), counted)
 
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
         """Return the counts of all rows, of codes against factors."""
@@ -395,12 +405,9 @@ class InMemory(Source):
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Look for anything that the codes tell of the factors; the rows are looked at once."""
-        if "finding" not in self._memo:
-            columns = self.data.factors.columns
-            factors = [(line, one.categorical) for one in columns for line in np.atleast_2d(one.coordinates.T)]
-            self._memo["finding"] = dependence(self.data.codes.values, factors)
-        found: Finding = self._memo["finding"]
-        return found
+        columns = self.data.factors.columns
+        factors = [(line, one.categorical) for one in columns for line in np.atleast_2d(one.coordinates.T)]
+        return self._kept("finding", lambda: dependence(self.data.codes.values, factors))
 
 
 def bootstrap_weights(n: int, seed: int, index: int) -> Floats:

@@ -549,24 +549,19 @@ class _Judge:
         if self.data.codes.constant[j]:
             row = replace(row, status="dead")
         elif self.data.factors.m and all(one.n_annotated >= _fewest(one) for one in self.data.factors.columns):
-            row = self._judged_code(j, replace(row, chance=float(self.held.chance.max(initial=0.0))))
+            holds, traces, times = self._holds(j)
+            row = replace(row, chance=float(self.held.chance.max(initial=0.0)))
+            if not holds:
+                times = self._times_to_see(float(self.held.detectable.max()), HELD)
+            if times > 1 and len(holds) <= 1:
+                row = replace(row, rows_needed=_rounded_up(times * self.data.n))
+            else:
+                names, held = self.data.factors.names, tuple(float(self.held.share[j, i]) for i in holds)
+                found: Mapping[int, CodeStatus] = {0: "weak" if traces else "noise", 1: "one factor"}
+                of_factors, of_traces = (tuple(names[i] for i in some) for some in (holds, traces))
+                status = found.get(len(holds), "mixed")
+                row = replace(row, status=status, factors=of_factors, shares=held, traces=of_traces)
         return replace(row, words=code_words(row))
-
-    def _judged_code(self, j: int, row: CodeVerdict) -> CodeVerdict:
-        holds, traces, times = self._holds(j)
-        if not holds:
-            times = self._times_to_see(float(self.held.detectable.max()), HELD)
-        if times > 1 and len(holds) <= 1:
-            return replace(row, rows_needed=_rounded_up(times * self.data.n))
-        names = self.data.factors.names
-        found: Mapping[int, CodeStatus] = {0: "weak" if traces else "noise", 1: "one factor"}
-        return replace(
-            row,
-            status=found.get(len(holds), "mixed"),
-            factors=tuple(names[i] for i in holds),
-            shares=tuple(float(self.held.share[j, i]) for i in holds),
-            traces=tuple(names[i] for i in traces),
-        )
 
     def _names(self, places: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.data.codes.names[j] for j in places)
@@ -613,7 +608,14 @@ def _ranks(column: Floats) -> Floats:
 
 def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, seed: int) -> dict[tuple[int, int], int]:
     """Return the codes that carry a factor only through another one, with that factor."""
-    linked = _linked(coarse)
+    from scipy.special import chdtri
+
+    linked = np.zeros((len(coarse.factors), len(coarse.factors)), dtype=bool)
+    for i, k in combinations(range(len(linked)), 2):  # where chance would hardly link two more often than not
+        first, second = coarse.factors[k], coarse.factors[i]
+        degrees = (len(np.unique(first)) - 1) * (len(np.unique(second)) - 1)
+        statistic = 2 * coarse.n * information(first, second)
+        linked[i, k] = linked[k, i] = degrees > 0 and statistic > chdtri(degrees, 0.05)
     between = {(k, i): told_share(fine.factors[k], fine.factors[i]) for k, i in np.argwhere(linked).tolist()}
     echoes: dict[tuple[int, int], int] = {}
     if not between:
@@ -639,17 +641,3 @@ def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, seed: int) -> dic
                     echoes[j, i] = k
                     break
     return echoes
-
-
-def _linked(rows: BinnedRows) -> NDArray[np.bool_]:
-    """Return which factors may depend on each other: where chance would hardly link them more often than not."""
-    from scipy.special import chdtri
-
-    m = len(rows.factors)
-    linked = np.zeros((m, m), dtype=bool)
-    for i, k in combinations(range(m), 2):
-        first, second = rows.factors[k], rows.factors[i]
-        degrees = (len(np.unique(first)) - 1) * (len(np.unique(second)) - 1)
-        statistic = 2 * rows.n * information(first, second)
-        linked[i, k] = linked[k, i] = degrees > 0 and statistic > chdtri(degrees, 0.05)
-    return linked

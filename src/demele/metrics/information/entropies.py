@@ -5,7 +5,6 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.core.arrays import Floats
 from demele.core.errors import NotEnoughData
 from demele.estimation.counts import bin_masses, column_bins, soft_joint_counts
 from demele.estimation.information import (
@@ -314,8 +313,18 @@ def minimality(
     >>> round(demele.metrics.minimality(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
     0.748962
     """
-    if isinstance(state, Data):
-        table, held = _of_channels(state, bins, correction)
+    if isinstance(state, Data):  # codes are spread over bins by q(z|x); I(x; z_j) is that of the rows of each factor
+        if state.codes_std is None:
+            raise NotEnoughData("std", "what codes hold of their input needs them; pass `Codes(std=)`")
+        std, cut = state.codes_std, column_bins(state.codes, state.factors, as_binning(bins))
+        table = information_table(soft_joint_counts(state.codes, std, state.factors, *cut), correction)
+        held = np.empty_like(table.information)
+        for code, own_bins in enumerate(cut[0]):
+            mass = bin_masses(np.asarray(state.codes.values[:, code], dtype=np.float64), std[:, code], own_bins)
+            of_rows_alone = entropy(mass)
+            for index, factor in enumerate(state.factors.columns):
+                rows = slice(None) if factor.complete else factor.annotated()
+                held[code, index] = entropy(mass[rows].sum(axis=0)) - of_rows_alone[rows].mean()
     elif state.joint_entropy is None:
         raise NotEnoughData("codes", "minimality needs the entropies of codes, which these have not all of")
     else:  # the entropy of a code over the rows on which the factor is annotated
@@ -324,29 +333,6 @@ def minimality(
     known = np.where(np.isnan(shares), -np.inf, shares).max(axis=-1)
     per_code = np.where(np.isfinite(known), np.clip(known, 0.0, 1.0), np.nan)  # rounding leaves the ends
     return Native.mean(table, per_code=per_code)
-
-
-def _of_channels(data: Data, bins: Bins, correction: Correction) -> tuple[InformationTable, Floats]:
-    """Return the informations of codes spread over the bins by their q(z|x), and I(x; z_j) on the rows of each factor.
-
-    Raises
-    ------
-    NotEnoughData
-        Without the standard deviations of the codes.
-    """
-    if data.codes_std is None:
-        raise NotEnoughData("std", "what codes hold of their input needs them; pass `Codes(std=)`")
-    of_codes, of_factors = column_bins(data.codes, data.factors, as_binning(bins))
-    counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
-    table = information_table(counts, correction)
-    held = np.empty_like(table.information)
-    for code, own_bins in enumerate(of_codes):
-        mass = bin_masses(np.asarray(data.codes.values[:, code], dtype=np.float64), data.codes_std[:, code], own_bins)
-        of_rows_alone = entropy(mass)
-        for index, factor in enumerate(data.factors.columns):
-            rows = slice(None) if factor.complete else factor.annotated()
-            held[code, index] = entropy(mass[rows].sum(axis=0)) - of_rows_alone[rows].mean()
-    return table, held
 
 
 @InformationMetric(

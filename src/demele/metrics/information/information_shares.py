@@ -556,19 +556,18 @@ def med_modularity(
             notes=_notes(state, shares, active),
         )
     whole, halves = split_tables(state, **options)
-    value, own, weight, kept = [], [], [], []
+    found, kept = [], []
     for choosing, scoring in halves:
         best = best_codes(choosing, top_k, active)
         shares = np.zeros_like(scoring.information)
         shares[best] = _shares_of_codes(scoring, active)[best]
         per_code, weights = modularity_of_codes(shares)
-        value.append(_weighted(per_code, weights))
-        own.append(np.nan_to_num(per_code) * weights)
-        weight.append(weights)
+        found.append((_weighted(per_code, weights), np.nan_to_num(per_code) * weights, weights))
         kept.append(best.tolist())
-    weights = np.mean(weight, axis=0)
+    value, own, weights = (np.stack(parts) for parts in zip(*found, strict=True))
+    weights = np.mean(weights, axis=0)
     return Native(
-        value=mean_of_defined(np.array(value)),
+        value=mean_of_defined(value),
         per_code=ratio(np.mean(own, axis=0), weights),
         matrix=whole.information,
         matrix_of=MATRIX,

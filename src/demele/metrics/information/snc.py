@@ -216,8 +216,18 @@ def snc(
     >>> score.value, score.details["accuracy"]
     (0.25, 0.4375)
     """
-    if isinstance(state, InformationTable):
-        return _of_table(state, share, report, score_on)
+    if isinstance(state, InformationTable):  # each bin of a code stands for the value of most of its training rows
+        if state.counts is None:
+            reason = "one code's bins are scored from joint counts, which are not kept of these codes"
+            raise NotEnoughData("codes", reason)
+        tables = state.counts.tables
+        draws = [tables] if tables[0].ndim == 3 else zip(*tables, strict=True)
+        natives = [_of_halves([dealt(one, score_on) for one in of], None, "majority", share, report) for of in draws]
+        if tables[0].ndim == 3:
+            return natives[0]
+        parts = ("value", "per_factor", "matrix")
+        value, own, matrix = (np.stack([getattr(one, name) for one in natives]) for name in parts)
+        return Native(value=value, per_factor=own, matrix=matrix)
     # as published: as many equal-frequency bins of each code as the factor has values, mapped one to one
     labels, n_values = state.factor_labels(bins)
     codes = state.codes.dense()
@@ -229,28 +239,6 @@ def snc(
         splits = [(everything, everything)] if score_on == "training" else list(folds(len(rows), 2))
         halves.append([_equal_counts(own, values, k, train, test) for train, test in splits])
     return _of_halves(halves, state.factors.names, "one-to-one", share, report)
-
-
-def _of_table(table: InformationTable, share: bool, report: Report, score_on: str) -> Native:
-    """Return SNC from joint counts: each bin of a code stands for the value that most of its training rows have.
-
-    Raises
-    ------
-    NotEnoughData
-        If counts are not kept.
-    """
-    if table.counts is None:
-        raise NotEnoughData("codes", "one code's bins are scored from joint counts, which are not kept of these codes")
-
-    def of_counts(tables: Sequence[Floats]) -> Native:
-        return _of_halves([dealt(one, score_on) for one in tables], None, "majority", share, report)
-
-    tables = table.counts.tables
-    if tables[0].ndim == 3:
-        return of_counts(tables)
-    draws = [of_counts([one[k] for one in tables]) for k in range(len(tables[0]))]
-    value, own, matrix = (np.stack([getattr(one, name) for one in draws]) for name in ("value", "per_factor", "matrix"))
-    return Native(value=value, per_factor=own, matrix=matrix)
 
 
 def _equal_counts(

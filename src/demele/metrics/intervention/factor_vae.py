@@ -297,17 +297,13 @@ def z_max_variance(
         listed = ", ".join(repr(name) for name in thin)
         message = f"no two rows agree on all factors but {listed}: it is never left free; use fewer bins or factors"
         notes.append(Note(code="no-groups", message=message, subject=tuple(thin), severity="fragile"))
-    sizes_of = {
-        name: float(np.median(groups.counts))
-        for name, groups in zip(names, complement_groups(labels), strict=True)
-        if len(groups.counts)
-    }
+    medians = [float(np.median(groups.counts)) for groups in complement_groups(labels) if len(groups.counts)]
     text = ", ".join(f"{name} {groups}" for name, groups in usable.items())
     message = (
         f"groups of rows that agree on all factors but one ({complete} rows): {text}; "
-        f"median size {min(sizes_of.values()):.0f} to {max(sizes_of.values()):.0f} rows"
+        f"median size {min(medians):.0f} to {max(medians):.0f} rows"
     )
-    thin_groups = min(sizes_of.values()) <= THIN_GROUP
+    thin_groups = min(medians) <= THIN_GROUP
     if thin_groups:
         message += ", whose variance says little: use fewer bins, factors or more rows"
     notes.append(Note(code="usable-groups", message=message, severity="fragile" if thin_groups else "info"))

@@ -11,8 +11,6 @@ from demele.core.kinds import Share
 from demele.core.uncertainty import Note
 from demele.estimation.cells import (
     CellSums,
-    FactorCells,
-    TotalEffects,
     correlation_effects,
     correlations_of_sums,
     is_grid,
@@ -30,49 +28,7 @@ from demele.metrics.options import Bins, RunOptions, as_binning
 FEW_FREE = 30
 #: Distance of the score of perfect codes from 1 that is told.
 TOLD_FROM = 0.005
-NO_ROW = "no row is annotated for all factors"
 MATRIX_OF = "total effect of a factor on a code"
-
-
-def effects_of_rows(data: Data, bins: Bins, effect: str, variance: str) -> tuple[TotalEffects, FactorCells]:
-    """Return the effects of all factors on all codes, and the sums in the cells of all factors.
-
-    Raises
-    ------
-    NotEnoughData
-        If some factor never varies alone.
-    """
-    labels, n_levels = data.factor_labels(bins)
-    known = (labels >= 0).all(axis=1)
-    if not known.any():
-        raise NotEnoughData("factors", NO_ROW)
-    codes, labels = data.standardised()[known], labels[known]
-    cells = summarise_cells(codes, list(labels.T), n_levels)
-    if effect == "published":
-        found = correlation_effects(codes, labels, n_levels)
-    else:
-        classes = all(factor.categorical for factor in data.factors.columns)
-        found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
-    check_usable(data.factors.names, found)
-    return found, cells
-
-
-def _is_unbiased(variance: str, cells: FactorCells, *, classes: bool) -> bool:
-    """Whether rows are a sample, and not all combinations of classes, equally often; or what was asked for."""
-    return variance == "unbiased" or (variance == "auto" and not (classes and is_grid(cells)))
-
-
-def check_usable(names: tuple[str, ...], found: TotalEffects) -> None:
-    """Refuse effects of a factor that never varies alone.
-
-    Raises
-    ------
-    NotEnoughData
-    """
-    for name, n_rows in zip(names, found.rows, strict=True):
-        if not n_rows:
-            problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
-            raise NotEnoughData("factors", problem)
 
 
 def pooled(effect: Floats, pooling: str, overlap_weight: float) -> Floats:
@@ -212,23 +168,31 @@ def omes(
     >>> round(demele.metrics.omes(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
     0.694444
     """
+    names: Sequence[str]
     sizes: Sequence[ColumnBins | None]
     if isinstance(state, CellSums):
-        names, sizes = state.names, state.bins
-        cells = state.cells
-        if not cells.count.size:
-            raise NotEnoughData("factors", NO_ROW)
-        if effect == "published":
-            found = correlations_of_sums(cells, cells.total, state.squares)
-        else:
-            classes = all(one is None for one in state.bins)
-            found = total_effects(cells, unbiased=_is_unbiased(variance, cells, classes=classes))
-        check_usable(state.names, found)
-        effects = found.effect
+        names, sizes, cells, known = state.names, state.bins, state.cells, state.cells.count > 0
     else:
         names, sizes = state.factors.names, [factor_bins(one, as_binning(bins)) for one in state.factors.columns]
-        found, _ = effects_of_rows(state, bins, effect, variance)
-        effects = _of_codes(found.effect, state)
+        labels, n_levels = state.factor_labels(bins)
+        known = np.asarray((labels >= 0).all(axis=1))
+    if not known.any():
+        raise NotEnoughData("factors", "no row is annotated for all factors")
+    if isinstance(state, Data):
+        codes, labels = state.standardised()[known], labels[known]
+        cells = summarise_cells(codes, list(labels.T), n_levels)
+    if effect == "total":  # rows are a sample, unless they are all combinations of classes, equally often
+        grid = all(one is None for one in sizes) and is_grid(cells)
+        found = total_effects(cells, unbiased=variance == "unbiased" or (variance == "auto" and not grid))
+    elif isinstance(state, Data):
+        found = correlation_effects(codes, labels, n_levels)
+    else:
+        found = correlations_of_sums(cells, cells.total, state.squares)
+    for name, n_rows in zip(names, found.rows, strict=True):
+        if not n_rows:
+            problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
+            raise NotEnoughData("factors", problem)
+    effects = _of_codes(found.effect, state) if isinstance(state, Data) else found.effect
     alive = ~np.isnan(effects).any(axis=1)
     per_factor = np.full(len(names), np.nan)
     if alive.any():

@@ -110,7 +110,10 @@ def _importances(
         if fitted.shuffled is not None:
             shuffled, errors = fitted.shuffled.score, fitted.shuffled.mse
             drop = unclipped[index] - _informativeness(shuffled, errors, fitted.chance, informativeness, report)
-            read[index] = _above_chance(fitted, m)
+            # better than the best constant, and by more than its predictions of rows in random order are; the level is
+            # shared among the factors: of codes of noise, not one in a hundred calls finds any factor read
+            above = fitted.shuffled.above_chance > NormalDist().inv_cdf(1 - LEVEL / m)
+            read[index] = fitted.score > (fitted.chance or 0.0) and above
             lost[:, index] = np.where(read[index] & (drop > ROUNDING), drop, 0.0)
         explicitness[index] = max(unclipped[index], 0.0)
         settings[factor.name] = dict(fitted.settings)
@@ -148,16 +151,6 @@ def _informativeness(
     if informativeness == "uniform-6" and mse is not None:  # source equation 1.5, on factors scaled to [0, 1]
         return 1 - 6 * mse
     return score
-
-
-def _above_chance(fitted: FittedImportance, m: int) -> bool:
-    """Whether a predictor beats the best constant, and by more than its predictions of rows in random order do.
-
-    The level is shared among the factors: of codes of noise, not one in a hundred calls finds any factor read.
-    """
-    if fitted.shuffled is None or not fitted.score > (fitted.chance or 0.0):
-        return False
-    return fitted.shuffled.above_chance > NormalDist().inv_cdf(1 - LEVEL / m)
 
 
 def _sorting_once(fit: Callable[..., FittedImportance]) -> Callable[..., FittedImportance]:
@@ -229,15 +222,36 @@ def compactness(fitted: Importances, *, factor_weights: str, importance: str, **
 
 
 def _of_importances(fitted: Importances, importance: str, value: float) -> Native:
-    """Return a value of importances, and notes; where no shuffled code counts it is none: one of 0.01 would be a 1."""
-    matrix, notes = fitted.matrices[importance], fitted.notes
+    """Return a value of importances, and notes on factors that no shuffled code matters for, or nothing predicts.
+
+    Where no shuffled code counts at all the value is none: an accidental 0.01 would be a 1.
+    """
+    matrix, notes, predicted = fitted.matrices[importance], fitted.notes, fitted.explicitness
+    unread = [fitted.factor_names[place] for place in np.flatnonzero(~matrix.any(axis=0))]
     if importance == PERMUTATION:
-        value, notes = value if matrix.any() else math.nan, notes + _unread(fitted, matrix)
+        value = value if matrix.any() else math.nan
+        predicted = np.where(fitted.read, predicted, np.nan)  # the others have no part in the score
+        if unread:
+            reason = (
+                f"no code is important for {joined(unread) if matrix.any() else 'any factor'}: on unseen rows the "
+                "predictors are no better than chance, or lose nothing when the values of any one code are shuffled"
+            )
+            of_some = Note(code="unread-factor", message=reason, subject=tuple(unread))
+            of_none = Note(code="no-importance", message=f"{reason}; there is no score", severity="warning")
+            notes += (of_some if matrix.any() else of_none,)
+    told, d = float(mean_of_defined(predicted)), len(matrix)
+    unexplained: tuple[Note, ...] = ()
+    if told < (UNEXPLAINED_BY_MANY if many_codes(fitted.n, d) else UNEXPLAINED) and value > FRAGILE:
+        message = (
+            f"the predictors explain little of the factors (explicitness {told:.3f}, {d:,} codes, {fitted.n:,} rows): "
+            f"which codes are important to them is largely chance; {ASK}"
+        )
+        unexplained = (Note(code="unexplained", message=message, severity="fragile"),)
     return Native(
         value=np.asarray(value),
         details={"predictors": dict(fitted.settings)},
         notes=notes,
-        chance_notes=_unexplained(fitted, importance, value),
+        chance_notes=unexplained,
         matrix=matrix,
         matrix_of="importance",
     )
@@ -253,36 +267,6 @@ def explicitness(fitted: Importances, *, importance: str, **options: object) -> 
         matrix=fitted.matrices[importance],
         matrix_of="importance",
     )
-
-
-def _unread(fitted: Importances, matrix: Floats) -> tuple[Note, ...]:
-    """Say which factors no shuffled code matters for."""
-    names = [fitted.factor_names[place] for place in np.flatnonzero(~matrix.any(axis=0))]
-    if not names:
-        return ()
-    which = "any factor" if len(names) == len(fitted.factor_names) else joined(names)
-    reason = (
-        f"no code is important for {which}: on unseen rows the predictors are no better than chance, or lose nothing "
-        "when the values of any one code are shuffled"
-    )
-    if matrix.any():
-        return (Note(code="unread-factor", message=reason, subject=tuple(names)),)
-    return (Note(code="no-importance", message=f"{reason}; there is no score", severity="warning"),)
-
-
-def _unexplained(fitted: Importances, importance: str, value: float) -> tuple[Note, ...]:
-    """Say where the predictors predict nothing: what is important to them is then chance."""
-    matrix, predicted = fitted.matrices[importance], fitted.explicitness
-    if importance == PERMUTATION:  # the others have no part in the score
-        predicted = np.where(fitted.read, predicted, np.nan)
-    told, d = float(mean_of_defined(predicted)), len(matrix)
-    if not (told < (UNEXPLAINED_BY_MANY if many_codes(fitted.n, d) else UNEXPLAINED) and value > FRAGILE):
-        return ()
-    message = (
-        f"the predictors explain little of the factors (explicitness {told:.3f}, {d:,} codes, {fitted.n:,} rows): "
-        f"which codes are important to them is largely chance; {ASK}"
-    )
-    return (Note(code="unexplained", message=message, severity="fragile"),)
 
 
 def dci(

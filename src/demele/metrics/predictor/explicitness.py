@@ -247,8 +247,8 @@ def ridge_predictions(
     return found
 
 
-#: Each number of features is this many times the one before it; a linear predictor counts as one.
-STEP, FEWEST = 4, 16
+#: Numbers of random features; a linear predictor counts as one.
+FEATURES = tuple(16 * 4**step for step in range(12))
 #: Deviations by which the smallest of several losses must be below that of knowing nothing.
 GAINED = 3.0
 #: Training rows up to which features are drawn a second time, to see how far the score hangs on the draw: it costs
@@ -256,14 +256,6 @@ GAINED = 3.0
 DRAWN_TWICE = 1_000
 #: Scores of two draws that are closer are alike.
 SAME = 0.01
-
-
-def sizes_up_to(largest: int) -> list[int]:
-    """Return the numbers of random features: 16, 64, 256, ... up to the largest."""
-    found = [FEWEST]
-    while found[-1] * STEP <= largest:
-        found.append(found[-1] * STEP)
-    return found
 
 
 def loss_of(predicted: Floats, factor: Factor, train: Rows, test: Rows) -> float:
@@ -317,28 +309,6 @@ def _by_forests(codes: Floats, factor: Factor, seed: int, train: Rows, test: Row
     grown = (kind(N_TREES, max_depth=depth, random_state=seed) for depth in DEPTHS)
     said = (one.fit(codes[train], factor.values[train]).predict(codes[test]) for one in grown)
     return [loss_of(np.asarray(one), factor, train, test) for one in said]
-
-
-def _drawn_notes(scores: Floats, redrawn: Floats) -> tuple[Note, ...]:
-    """Say what another draw of features gives, where there was one."""
-    both = ~np.isnan(scores + redrawn)
-    first, second = (float(mean_of_defined(one[both])) for one in (scores, redrawn))
-    if not abs(second - first) >= SAME:
-        return ()
-    message = (
-        f"with another draw of random features it would be {second:.3f} instead of {first:.3f}; "
-        "`n_repeats=20` gives the mean over draws and splits"
-    )
-    severity: Severity = "fragile" if abs(second - first) > FRAGILE else "info"
-    return (Note(code="one-draw", message=message, severity=severity),)
-
-
-def _in_usual_units(codes: Floats) -> Floats:
-    """Divide codes by the deviation of their central 99%: else one outlier sets how much a code weighs in distances."""
-    low, high = np.quantile(codes, (0.005, 0.995), axis=0)
-    deviation = np.clip(codes, low, high).std(axis=0)
-    usual: Floats = codes / np.where(deviation > 0, deviation, 1.0)
-    return usual
 
 
 @Metric(
@@ -436,10 +406,12 @@ def capacity_explicitness(
     codes = data.standardised()[:, ~data.codes.constant]
     if not codes.shape[1]:
         raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
-    codes = _in_usual_units(codes)
+    # by the deviation of their central 99%: else one outlier sets how much a code weighs in distances
+    usual = np.clip(codes, *np.quantile(codes, (0.005, 0.995), axis=0)).std(axis=0)
+    codes = codes / np.where(usual > 0, usual, 1.0)
     curves, again = ([[np.nan] for _ in data.factors.columns] for _ in range(2))
     worst, deviation = np.empty(data.factors.m), np.empty(data.factors.m)
-    sizes = sizes_up_to(largest)
+    sizes = [size for size in FEATURES if size <= max(largest, FEATURES[0])]
     shared = split(data.n, n_train, n_test, streams("rows"), "codes")
     groups: dict[bytes, list[int]] = {}  # factors that are annotated on the same rows share a solution
     for index, factor in enumerate(data.factors.columns):
@@ -473,6 +445,13 @@ def capacity_explicitness(
         )
         for losses in (curves, again)
     )
+    notes, both = fewer_than_asked(data.n, n_train, n_test), ~np.isnan(scores + redrawn)
+    drawn, other = (float(mean_of_defined(one[both])) for one in (scores, redrawn))
+    if abs(other - drawn) >= SAME:
+        message = f"with another draw of random features it would be {other:.3f} instead of {drawn:.3f}; "
+        message += "`n_repeats=20` gives the mean over draws and splits"
+        severity: Severity = "fragile" if abs(other - drawn) > FRAGILE else "info"
+        notes += (Note(code="one-draw", message=message, severity=severity),)
     return Native(
         value=mean_of_defined(scores),
         per_factor=scores,
@@ -484,5 +463,5 @@ def capacity_explicitness(
             "size": data.codes.d / data.factors.m,
             "second_draw": redrawn,
         },
-        notes=fewer_than_asked(data.n, n_train, n_test) + _drawn_notes(scores, redrawn),
+        notes=notes,
     )

@@ -164,9 +164,7 @@ def best_pairs(depends: NDArray[np.bool_], p: Floats) -> NDArray[np.bool_]:
     """Return the one-to-one graph that differs least from what was found; of equal ones, by the smaller p-values."""
     pairs = matched(depends + 1e-3 * (1.0 - p) / (1 + min(p.shape)))
     graph = np.zeros(p.shape, dtype=np.bool_)
-    for factor, code in enumerate(pairs):
-        if code >= 0:
-            graph[code, factor] = True
+    graph[pairs[pairs >= 0], np.flatnonzero(pairs >= 0)] = True
     return graph
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData, plural
-from demele.core.inputs import Factor, Factors, Missing
+from demele.core.inputs import Factor, Missing
 from demele.core.kinds import Bins, Count, CountOrNone, Kinds, Positive, Seed, Several, checked
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
@@ -563,21 +563,17 @@ def strong_downstream(
     for column in ("ordinary", "strong"):
         of_targets = ([getattr(one, column) for one in shifts if one.target == name] for name in read.factors.names)
         means[column] = np.array([mean_of_defined(np.array(own or [np.nan])) for own in of_targets])
+    notes, none = read.notes(n_train, n_test), tuple(np.array(read.factors.names)[np.isnan(means["strong"])].tolist())
+    if none:
+        message = f"no other factor has a value with {FEWEST} rows on either side for {', '.join(map(repr, none[:3]))}"
+        notes.append(Note(code="no-experiment", message=message, subject=none, severity="warning"))
     return StrongDownstreamScores(
         **means,
         shifts=tuple(shifts),
         measures=read.measures,
         factor_names=read.factors.names,
-        notes=(*read.notes(n_train, n_test), *_notes_on_experiments(means["strong"], read.factors)),
+        notes=tuple(notes),
         signature=read.signature(
             train_on=train_on, experiments=experiments, n_train=n_train, n_test=n_test, bins=binning
         ),
     )
-
-
-def _notes_on_experiments(strong: Floats, factors: Factors) -> list[Note]:
-    none = tuple(name for name, value in zip(factors.names, strong, strict=True) if np.isnan(value))
-    if not none:
-        return []
-    message = f"no other factor has a value with {FEWEST} rows on either side for {', '.join(map(repr, none[:3]))}"
-    return [Note(code="no-experiment", message=message, subject=none, severity="warning")]

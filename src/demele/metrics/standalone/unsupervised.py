@@ -45,35 +45,6 @@ SCORES = (
 COLLINEAR = 1e-12
 
 
-def gaussian_total_correlation(correlation: Floats) -> float:
-    r"""Total correlation of a Gaussian, in nats: :math:`-\tfrac12 \log\det R`; infinite where codes are copies.
-
-    Examples
-    --------
-    >>> round(gaussian_total_correlation(np.array([[1.0, 0.6], [0.6, 1.0]])), 6)
-    0.223144
-    """
-    variances = np.linalg.eigvalsh(correlation)
-    if variances[0] <= COLLINEAR * len(variances):
-        return float("inf")
-    return float(max(-0.5 * np.log(variances).sum(), 0.0))
-
-
-def gaussian_wasserstein_correlation(covariance: Floats) -> float:
-    r"""Squared 2-Wasserstein distance of a Gaussian from the product of its margins, in squared units of the codes.
-
-    :math:`2\,\mathrm{tr}\,S - 2\,\mathrm{tr}\,(D^{1/2} S D^{1/2})^{1/2}`, where D is the diagonal of S.
-
-    Examples
-    --------
-    >>> round(gaussian_wasserstein_correlation(np.array([[1.0, 0.6], [0.6, 1.0]])), 6)
-    0.205267
-    """
-    deviations = np.sqrt(np.diag(covariance))
-    squares = np.linalg.eigvalsh(covariance * np.outer(deviations, deviations))
-    return float(max(2 * np.trace(covariance) - 2 * np.sqrt(np.maximum(squares, 0.0)).sum(), 0.0))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class UnsupervisedScores(TableResult):
     """Dependence of codes on each other; made by :func:`demele.probes.unsupervised_scores`.
@@ -195,6 +166,17 @@ def unsupervised_scores(
     arguments: dict[str, object] = {"bins": binning}
     if n_permutations:
         arguments |= {"n_permutations": n_permutations, "seed": seed}
+    notes, dead = [], tuple(np.array(read.names)[read.constant].tolist())
+    if dead:
+        message = f"left out, since constant: {len(dead)} of {read.d} codes, such as {dead[0]!r}"
+        notes.append(Note(code="constant-code", message=message, subject=dead, severity="warning"))
+    if np.isinf(scores["gaussian_total_correlation"]):
+        message = "a code is a linear combination of others: the total correlation of a Gaussian is infinite"
+        notes.append(Note(code="collinear-codes", message=message, severity="warning"))
+    if read.n < 10 * len(alive):
+        few = f"{read.n} rows are few for the covariance of {len(alive)} codes"
+        message = f"{few}: independent codes score above 0 too"
+        notes.append(Note(code="few-rows", message=message, severity="warning"))
     drawn = []
     for shuffle in range(n_permutations):  # codes are shuffled one by one
         rng = rng_for(seed, "unsupervised_scores", "chance", shuffle)
@@ -210,7 +192,7 @@ def unsupervised_scores(
         chance={name: float(np.mean([one[name] for one in drawn])) for name in SCORES} if drawn else {},
         code_names=read.names,
         n=read.n,
-        notes=tuple(_notes_on_codes(read, alive, scores)),
+        notes=tuple(notes),
         signature=Signature.of("unsupervised_scores", arguments, rows=read.n, codes=read.d),
     )
 
@@ -221,34 +203,23 @@ def _scores(codes: Codes, alive: NDArray[np.intp], labels: list[Rows]) -> dict[s
     standard = Data(codes, Factors(())).standardised()[:, alive]
     correlation = standard.T @ standard / codes.n
     np.fill_diagonal(correlation, 1.0)
+    variances = np.linalg.eigvalsh(correlation)
+    copies = variances[0] <= COLLINEAR * len(variances)
     unit = float(deviations.max())  # or squares would leave the range of floats
-    distance = gaussian_wasserstein_correlation(correlation * np.outer(deviations / unit, deviations / unit))
+    covariance = correlation * np.outer(deviations / unit, deviations / unit)
+    own = np.sqrt(np.diag(covariance))  # 2 tr S - 2 tr (D^1/2 S D^1/2)^1/2, D being the diagonal of S
+    squares = np.linalg.eigvalsh(covariance * np.outer(own, own))
+    distance = float(max(2 * np.trace(covariance) - 2 * np.sqrt(np.maximum(squares, 0.0)).sum(), 0.0))
     information = np.full((len(labels), len(labels)), np.nan)
     for i, k in combinations(range(len(labels)), 2):
         information[i, k] = information[k, i] = mutual_information(crossed(labels[k], labels[i]))
     return {
-        "gaussian_total_correlation": gaussian_total_correlation(correlation),
+        "gaussian_total_correlation": float("inf") if copies else float(max(-0.5 * np.log(variances).sum(), 0.0)),
         "gaussian_wasserstein_correlation": distance * unit * unit,
         "gaussian_wasserstein_correlation_norm": distance / float(np.square(deviations / unit).sum()),
         "mutual_info_score": float(np.nanmean(information)),
         "information": information,
     }
-
-
-def _notes_on_codes(codes: Codes, alive: NDArray[np.intp], scores: Mapping[str, float]) -> list[Note]:
-    notes = []
-    dead = tuple(codes.names[index] for index in range(codes.d) if index not in alive)
-    if dead:
-        message = f"left out, since constant: {len(dead)} of {codes.d} codes, such as {dead[0]!r}"
-        notes.append(Note(code="constant-code", message=message, subject=dead, severity="warning"))
-    if np.isinf(scores["gaussian_total_correlation"]):
-        message = "a code is a linear combination of others: the total correlation of a Gaussian is infinite"
-        notes.append(Note(code="collinear-codes", message=message, severity="warning"))
-    if codes.n < 10 * len(alive):
-        few = f"{codes.n} rows are few for the covariance of {len(alive)} codes"
-        message = f"{few}: independent codes score above 0 too"
-        notes.append(Note(code="few-rows", message=message, severity="warning"))
-    return notes
 
 
 # What stochastic codes tell of the rows they are made from, together and each alone (Do and Tran 2020) ----------------
@@ -426,7 +397,17 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: Several = 10
     unique = own - whole[:, None] + others
     known = np.maximum(information, 0.0)
     weights = known / known.sum() if known.sum() > 0 else np.full(read.d, np.nan)
-    total = float((own.sum(axis=1) - whole).mean())
+    total, limit = float((own.sum(axis=1) - whole).mean()), float(np.log(read.n))
+    notes: tuple[Note, ...] = ()
+    if np.isnan(weights).any():
+        message = "no code tells anything of the row: its weights, and the scores, are not defined"
+        notes = (Note(code="undefined-value", message=message, severity="warning"),)
+    elif total > NEAR_LIMIT * limit:
+        message = (
+            f"all codes together tell {total:.2f} nats of the row, and {read.n} rows allow no more than {limit:.2f}: "
+            "what single codes add is too small by an unknown amount; use more rows, or fewer codes"
+        )
+        notes = (Note(code="limit-of-rows", message=message, severity="fragile"),)
     return StochasticScores(
         wsepin=float(weights @ unique.mean(axis=0)),
         wsep=float(weights @ sep),
@@ -438,23 +419,9 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: Several = 10
         error=float((unique @ weights).std(ddof=1) / np.sqrt(n_draws)),
         code_names=read.names,
         n=read.n,
-        notes=_notes_on_limits(total, read.n, bool(np.isnan(weights).any())),
+        notes=notes,
         signature=Signature.of("stochastic_scores", {"n_draws": n_draws, "seed": seed}, rows=read.n, codes=read.d),
     )
-
-
-def _notes_on_limits(total: float, n: int, nothing: bool) -> tuple[Note, ...]:
-    """Say where rows are too few for what codes tell, and where they tell nothing."""
-    if nothing:
-        message = "no code tells anything of the row: its weights, and the scores, are not defined"
-        return (Note(code="undefined-value", message=message, severity="warning"),)
-    if total <= NEAR_LIMIT * np.log(n):
-        return ()
-    message = (
-        f"all codes together tell {total:.2f} nats of the row, and {n} rows allow no more than {np.log(n):.2f}: what "
-        "single codes add is too small by an unknown amount; use more rows, or fewer codes"
-    )
-    return (Note(code="limit-of-rows", message=message, severity="fragile"),)
 
 
 # Unsupervised disentanglement ranking ---------------------------------------------------------------------------------
@@ -621,8 +588,19 @@ def udr(
     scores = np.array([float(np.median(own)) if len(own) else np.nan for own in defined])
     n = next(iter(read.values())).n
     arguments: dict[str, object] = {"similarity": similarity}
+    notes = []
+    if m < 5:
+        message = f"medians of {m - 1} pairs: the published studies compare 5 models or more"
+        notes.append(Note(code="few-models", message=message))
     if codes_std is not None or kl is not None:
         arguments["threshold"] = float(threshold)
+    else:
+        message = "no divergences were given, so all codes that vary count as informative, those of noise too"
+        notes.append(Note(code="no-gate", message=message))
+    none = tuple(name for name, kept in zip(read, informative, strict=True) if not len(kept))
+    if none:
+        message = f"{len(none)} models have no informative code, such as {none[0]}; their pairs have no value"
+        notes.append(Note(code="no-informative-code", message=message, subject=none, severity="warning"))
     return UDR(
         scores=scores,
         pairs=pairs,
@@ -631,7 +609,7 @@ def udr(
         ),
         model_names=tuple(read),
         n=n,
-        notes=tuple(_notes_on_models(tuple(read), informative, gated=codes_std is not None or kl is not None)),
+        notes=tuple(notes),
         signature=Signature.of("udr", arguments, rows=n, models=m),
     )
 
@@ -670,22 +648,16 @@ def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, thres
     for (title, model), given in zip(read.items(), own, strict=True):
         values = np.full(model.d, np.inf) if given is None else real_numbers(given, argument)
         if codes_std is not None:
-            values = _divergences(model, values, title)
+            if values.shape != (model.n, model.d):
+                problem = f"expected the shape {(model.n, model.d)} of the codes of {title}, got {values.shape}"
+                raise InputError(argument, problem)
+            if not (np.isfinite(values).all() and (values > 0).all()):
+                raise InputError(argument, f"expected standard deviations above 0 for {title}")
+            # of each code's posterior from a standard normal distribution, in nats
+            values = 0.5 * (model.dense() ** 2 + values**2 - 2 * np.log(values) - 1).mean(axis=0)
         if values.shape != (model.d,):
             raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
         found.append(np.flatnonzero(~model.constant & (values > threshold)))
-    return found
-
-
-def _divergences(model: Codes, deviations: Floats, name: str) -> Floats:
-    """Return the mean divergence of each code's posterior from a standard normal distribution, in nats."""
-    if deviations.shape != (model.n, model.d):
-        raise InputError(
-            "codes_std", f"expected the shape {(model.n, model.d)} of the codes of {name}, got {deviations.shape}"
-        )
-    if not (np.isfinite(deviations).all() and (deviations > 0).all()):
-        raise InputError("codes_std", f"expected standard deviations above 0 for {name}")
-    found: Floats = 0.5 * (model.dense() ** 2 + deviations**2 - 2 * np.log(deviations) - 1).mean(axis=0)
     return found
 
 
@@ -697,18 +669,3 @@ def _columns(model: Codes, kept: NDArray[np.intp], similarity: Similarity) -> Fl
     ranks = ranks - ranks.mean(axis=0)
     found: Floats = ranks / np.sqrt(np.square(ranks).mean(axis=0))
     return found
-
-
-def _notes_on_models(names: Sequence[str], informative: Sequence[NDArray[np.intp]], *, gated: bool) -> list[Note]:
-    notes = []
-    if len(names) < 5:
-        message = f"medians of {len(names) - 1} pairs: the published studies compare 5 models or more"
-        notes.append(Note(code="few-models", message=message))
-    if not gated:
-        message = "no divergences were given, so all codes that vary count as informative, those of noise too"
-        notes.append(Note(code="no-gate", message=message))
-    none = tuple(name for name, kept in zip(names, informative, strict=True) if not len(kept))
-    if none:
-        message = f"{len(none)} models have no informative code, such as {none[0]}; their pairs have no value"
-        notes.append(Note(code="no-informative-code", message=message, subject=none, severity="warning"))
-    return notes
