@@ -157,22 +157,22 @@ def read_beside(table: object, beside: ScoreTable, argument: str) -> NDArray[np.
 
 def _columns(table: object, argument: str) -> tuple[dict[str, NDArray[Any]], int]:
     """Return the columns of a table, and their one length."""
-    found: dict[str, NDArray[Any]] = {}
+    given: dict[str, Any] = {}
     if isinstance(table, Mapping):
         for name, values in table.items():
             if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
                 problem = f"expected a score for each row in {quoted(str(name))}, got {type(values).__name__}"
                 raise InputTypeError(argument, problem)
-            listed = isinstance(values, list | tuple) or hasattr(values, "__array__")
-            found[str(name)] = np.asarray(as_column(values if listed else list(values), argument))
+            given[str(name)] = values if hasattr(values, "__array__") else list(values)
     else:
         columns, names = split_columns(table, argument, "metric")
-        parts = columns if isinstance(columns, list) else list(columns.T)
-        found = {name: np.asarray(as_column(part, argument)) for name, part in zip(names, parts, strict=True)}
-    (first, n), *others = [(name, len(column)) for name, column in found.items()] or [("", 0)]
-    for name, length in others:
-        if length != n:
-            problem = f"got {n} in {quoted(first)} and {length} in {quoted(name)}"
+        given = dict(zip(names, columns if isinstance(columns, list) else columns.T, strict=True))
+    found = {name: np.asarray(as_column(values, argument)) for name, values in given.items()}
+    first = next(iter(found), "")
+    n = len(found[first]) if found else 0
+    for name, column in found.items():
+        if len(column) != n:
+            problem = f"got {n} in {quoted(first)} and {len(column)} in {quoted(name)}"
             raise InputError(argument, f"expected columns of one length, {problem}")
     if n < 2:
         raise NotEnoughData(argument, "expected two or more rows: the metrics rank configurations")

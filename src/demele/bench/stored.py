@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import lzma
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +18,7 @@ from demele.bench.run import chosen_candidates, declined
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import REVIEW_CRITERIA, Curve, Findings, Part, Status, Verdict, judged_part, row_name
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened
-from demele.core.reading import check_nesting, check_shape, check_unpacked, parsing
+from demele.core.reading import check_nesting, check_shape, check_unpacked, most_unpacked, parsing
 from demele.core.result import plain
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
@@ -87,13 +86,10 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
         If it is something else; ``name`` is what the message calls it.
     """
     with parsing(f"{name} is not a saved characterisation"):
-        pieces, size = [], 0
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            while piece := file.read(1 << 24):  # one that grows without end is refused before it does
-                size += len(piece)
-                check_unpacked(name, size, stored=len(content))
-                pieces.append(piece)
-    return _of_text(b"".join(pieces), name, kind)
+            text = file.read(most_unpacked(len(content)) + 1)
+        check_unpacked(name, len(text), stored=len(content))
+    return _of_text(text, name, kind)
 
 
 def _of_text(text: bytes, name: str, kind: type[Found]) -> Found:
@@ -103,11 +99,9 @@ def _of_text(text: bytes, name: str, kind: type[Found]) -> Found:
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise FormatError("path", f"{name} is not a saved characterisation")
     if found.get("format_version") != _FORMAT_VERSION:
-        raise FormatError(
-            "path",
-            f"{name} has format version {quoted(found.get('format_version'))}, this demele reads "
-            f"{_FORMAT_VERSION}; read it with the demele that wrote it ({shortened(str(found.get('demele')), 40)})",
-        )
+        version, writer = quoted(found.get("format_version")), shortened(str(found.get("demele")), 40)
+        problem = f"{name} has format version {version}, this demele reads {_FORMAT_VERSION}"
+        raise FormatError("path", problem, f"read it with the demele that wrote it ({writer})")
     try:
         check_shape(found, _SHAPE)
         check_shape([item["claims"] or [] for item in found["candidates"]], [[str]])
@@ -363,16 +357,11 @@ def agreement(verdicts: Iterable[Verdict]) -> dict[str, int]:
     Returns
     -------
     dict
-        ``cells``: verdicts with a printed cell; ``agree``: those that say the same; ``judged``: cells that the review
-        printed as had or not had, and that apply here too; ``judged_agree``: those of them that say the same.
+        ``cells``: verdicts with a printed cell; ``agree``: those that say the same.
     """
-    counts = Counter(cells=0, agree=0, judged=0, judged_agree=0)
-    for verdict in verdicts:
-        printed = printed_verdict(verdict.row, verdict.criterion)
-        if printed is not None and verdict.was_run:
-            same, both = agrees(printed, verdict.status), printed in _STATUS and verdict.status != "not applicable"
-            counts.update(cells=1, agree=same, judged=both, judged_agree=same and both)
-    return dict(counts)
+    run = ((printed_verdict(one.row, one.criterion), one.status) for one in verdicts if one.was_run)
+    same = [agrees(printed, status) for printed, status in run if printed is not None]
+    return {"cells": len(same), "agree": sum(same)}
 
 
 # The card of a metric: its level by chance, what leaves it alone, what it costs ---------------------------------------

@@ -216,10 +216,8 @@ def simulated_asking(
     curves = []
     for draw in range(n_draws):
         order = rng_for(seed, "asking", draw).permutation(table.n_answers)
-        _, first = np.unique(table.item[order], return_index=True)
-        others = np.delete(np.arange(order.size), first)
-        _, second = np.unique(table.item[order[others]], return_index=True)
-        begun = np.concatenate([order[first], order[others[second]]])
+        items = pd.Series(table.item[order])
+        begun = order[items.groupby(items).cumcount() < 2]
         later = np.setdiff1d(order, begun)[rng_for(seed, "asking later", draw).permutation(order.size - begun.size)]
         ends = np.linspace(0, later.size, n_steps + 1).astype(int)
         by_chance = [joined(np.concatenate([begun, later[:end]]))[1] for end in ends]
@@ -259,6 +257,8 @@ def _of_rows(table: Annotations, rows: Rows, all_items: Sequence[object] | None 
 
 def _chosen(table: Annotations, found: Consensus, asked: Rows, n: int) -> Rows:
     """Return so many of the other answers: of each item the best first, then the second best, and so on."""
+    import pandas as pd
+
     others = np.setdiff1d(np.arange(table.n_answers), asked)
     place = {who: number for number, who in enumerate(found.annotators)}
     gained = answer_gains(found)
@@ -266,11 +266,8 @@ def _chosen(table: Annotations, found: Consensus, asked: Rows, n: int) -> Rows:
     who = np.array([place.get(table.annotators[one], -1) for one in table.annotator[others]], dtype=int)
     item = table.item[others]
     gains = np.where(who >= 0, gained[who, item], unknown[item])
-    ranked = others[np.lexsort((-gains, table.item[others]))]
-    starts = np.r_[True, np.diff(table.item[ranked]) > 0]
-    turn = np.arange(ranked.size) - np.maximum.accumulate(np.where(starts, np.arange(ranked.size), 0))
-    gain = gains[np.searchsorted(others, ranked)]
-    return np.asarray(ranked[np.lexsort((-gain, turn))][:n])
+    turn = pd.Series(gains).groupby(item).rank(method="first", ascending=False)
+    return np.asarray(others[np.lexsort((-gains, turn))][:n])
 
 
 @checked
