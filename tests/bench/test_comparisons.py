@@ -107,13 +107,6 @@ def test_without_noise_the_classic_comparison_is_the_reference() -> None:
         assert_exact((one.n_type_1, one.n_type_2, one.agreement), (0, 0, 100.0))
 
 
-def test_a_perfect_cleaning_restores_the_reference() -> None:
-    predictions, truth = simulated()
-    found = bench.check_methods(predictions, truth, [0.2], ["cleaned(s=1, e=0, c=1)", "overlap"])
-    assert_exact(found.tally("cleaned(s=1, e=0, c=1)", 0.2).agreement, 100.0)
-    assert found.tally("overlap", 0.2).agreement < 100
-
-
 def test_an_audit_of_everything_decides_as_the_reference_does() -> None:
     """The rare error is that of its claims; how far intervals must be apart is the level of the run."""
     predictions, truth = simulated(1000, models=12)

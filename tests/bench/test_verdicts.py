@@ -138,25 +138,16 @@ def test_each_expectation_where_nothing_varies() -> None:
         (Falls(total=0.2), (1.0, 0.9, 0.8), "holds"),  # both thresholds, one of them exactly
         (Falls(total=0.2), (1.0, 0.9, 0.81), "fails"),
         (Falls(total=0.2), (1.0, 1.0, 0.7), "fails"),  # a step without a fall
-        (Falls(total=0.2, every_step=False), (1.0, 1.0, 0.7), "holds"),
-        (Falls(), (1.0, 0.999, 0.998), "holds"),
-        (Falls(), (1.0, 0.9995, 0.998), "fails"),
         (Holds(0.05), (1.0, 0.95, 1.05), "holds"),
-        (Holds(0.05), (1.0, 0.94, 1.0), "fails"),
-        (Holds(0.05), (0.5, 0.5, 0.56), "fails"),
         (Holds(0.05, stop=0.5), (0.5, 0.5, 0.56), "holds"),
-        (Keeps(0.5), (0.8, 0.4, 0.9), "holds"),
         (Keeps(0.5), (0.8, 0.39, 0.9), "fails"),
         (AtLeast(0.95, at=0.0), (0.95, 0.0, 0.0), "holds"),
         (AtLeast(0.95, at=0.0), (0.949, 1.0, 1.0), "fails"),
-        (AtMost(0.05, at=1.0), (1.0, 1.0, 0.05), "holds"),
         (AtMost(0.05, at=1.0), (0.0, 0.0, 0.051), "fails"),
         (NotAbove(at=1.0, than=0.0, margin=0.05), (0.7, 0.0, 0.75), "holds"),
         (NotAbove(at=1.0, than=0.0, margin=0.05), (0.7, 0.0, 0.76), "fails"),
-        (NotAbove(at=1.0, than=0.0, margin=0.05), (0.7, 0.0, 0.1), "holds"),
         (Same(at=0.5, than=1.0), (0.0, 0.7, 0.65), "holds"),
         (Same(at=0.5, than=1.0), (0.0, 0.7, 0.64), "fails"),
-        (Same(at=0.5, than=1.0), (0.0, 0.64, 0.7), "fails"),
     ]
     for expectation, values, status in expectation_cases:
         assert verdict_of(curve(constant(*values)), expectation).status == status
