@@ -161,10 +161,9 @@ def test_largest_sum_excluded_is_found_by_bisection() -> None:
 def test_expected_labels_come_true_without_errors(size: int, threshold: int) -> None:
     start = Draws(np.zeros(0), np.zeros(0), size, float(size), 2.0, 2.0)
     needed = int(np.argmax(log_wealth(np.zeros(size), size, threshold) >= np.log(1000))) + 1
-    # Beyond 256 steps the path is computed in blocks.
-    assert abs(start.expected(threshold, 0.001) - needed) <= size / 256
+    assert start.expected(threshold, 0.001) == needed
     half = Draws(np.zeros(needed // 2), np.ones(needed // 2), size, float(size), 2.0, 2.0)
-    assert abs(half.expected(threshold, 0.001) - (needed - needed // 2)) <= size / 256
+    assert half.expected(threshold, 0.001) == needed - needed // 2
     ended = Draws(np.zeros(needed), np.ones(needed), size, float(size), 2.0, 2.0)
     assert ended.expected(threshold, 0.001) == 0
     # Every label without an error multiplies the wealth by at most 1 / (1 - gap / capacity).

@@ -9,7 +9,7 @@ their wealths is the wealth of a fair game too.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -172,10 +172,10 @@ class Draws:
         )
 
     def expected(self, threshold: float, alpha: float) -> float:
-        """Labels still needed if the rest of the population is as the draws so far, on the path of mean growth.
+        """Labels still needed if the draws so far are repeated to the end of the population.
 
         With no draw yet, no score but 0 is expected. 0 if the wealth has reached 1 / alpha, infinite if it never would.
-        Cost: O(19 v (size - k)) for v distinct pairs of score and weight.
+        Cost: O(19 size).
 
         Examples
         --------
@@ -185,36 +185,14 @@ class Draws:
         >>> Draws(np.zeros(10), np.ones(10), 100, 100.0, loss=2.0, gain=2.0).expected(-40, 0.001)
         22.0
         """
-        needed = -math.log(alpha)
-        paid, refuted = ratios(self.scores, self.weights, self.total_weight, threshold, loss=self.loss, gain=self.gain)
-        grown = np.log1p(paid[:, None] * FRACTIONS)
-        if paid.size and (refuted[-1] or summed(np.cumsum(grown, axis=0)).max() >= needed):
-            return 0.0
-        if paid.size == self.size:
-            return float(np.inf)
-        if paid.size:
-            seen, counts = np.unique(np.stack([self.scores, self.weights]), axis=1, return_counts=True)
-        else:
-            seen, counts = np.array([[0.0], [self.total_weight / self.size]]), np.ones(1, dtype=np.intp)
-        rates = counts / counts.sum()
-        score, weight = float(rates @ seen[0]), float(rates @ seen[1])
-        rest = self.total_weight - float(self.weights.sum())
-        steps = min(self.size - paid.size, int(rest / weight + 1e-9))
-        if steps <= 0:
-            return float(np.inf)
-        # Growth changes slowly: it is computed at 256 points of a long path, and at every step of a short one.
-        bounds = np.unique(np.linspace(0, steps, min(steps, 256) + 1).astype(np.int64))
-        ahead, lengths = bounds[:-1].astype(np.float64), np.diff(bounds).astype(np.float64)
-        room, left = threshold - float(self.scores.sum()) - ahead * score, rest - ahead * weight
-        stake = room + self.loss * left
-        playing = (stake > 0) & (room < self.gain * left)
-        shown = (seen[0] * left[:, None] / seen[1] - room[:, None]) / np.where(playing, stake, 1.0)[:, None]
-        shown = np.where(playing[:, None], np.maximum(shown, -1.0), 0.0)
-        growth = np.einsum("v,tvf->tf", rates, np.log1p(shown[:, :, None] * FRACTIONS))
-        logs = summed(grown.sum(axis=0) + np.cumsum(lengths[:, None] * growth, axis=0))
-        refutes = room - lengths * score < -self.loss * (left - lengths * weight) - 1e-9
-        reached = np.flatnonzero((logs >= needed) | refutes)
-        return float(bounds[reached[0] + 1]) if reached.size else float(np.inf)
+        scores, weights = self.scores, self.weights
+        if not scores.size:
+            scores, weights = np.zeros(1), np.full(1, self.total_weight / self.size)
+        scores, weights = np.resize(scores, self.size), np.resize(weights, self.size)
+        room = np.cumsum(weights) <= self.total_weight * (1 + 1e-9)
+        path = replace(self, scores=scores[room], weights=weights[room]).log_wealth(threshold)
+        reached = np.flatnonzero(path >= -math.log(alpha))
+        return max(float(reached[0] + 1 - self.scores.size), 0.0) if reached.size else math.inf
 
 
 @dataclass(frozen=True, slots=True)
