@@ -356,7 +356,7 @@ def test_packed_counts_are_those_of_a_loop(data: st.DataObject) -> None:
 )
 def test_values_that_change_between_two_passes_are_refused(codes: Any, size: Any) -> None:
     frame = demele.bins.BinEdges.fixed([(0, 1)], {"size": (0.0, 1.0)})
-    wanted = Instructions(frame, (("table", EqualWidth(10)),), 0, 0, (False,))
+    wanted = Instructions(frame, (("table", EqualWidth(10)),), 0, 0)
     span = tables.Span(tables.ArrayTable([codes], ("z1",)), tables.ArrayTable([size], ("size",)), 0, 2)
     refuses(InputError, "changed between two passes", counted, span, 0, 2, wanted)
 

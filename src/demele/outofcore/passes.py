@@ -279,14 +279,13 @@ class Tally:
 class Instructions:
     """What a further pass must know: how columns are read, which states are kept, and which rows.
 
-    ``below`` is the limit of keys: None keeps every row, 0 none. ``ordered`` factors are kept as level numbers.
+    ``below`` is the limit of keys: None keeps every row, 0 none.
     """
 
     frame: BinEdges
     keys: tuple[Key, ...]
     seed: int
     below: int | None
-    ordered: tuple[bool, ...]
 
 
 # What is done with one piece ------------------------------------------------------------------------------------------
@@ -315,29 +314,28 @@ def counted(piece: Span, offset: int, n: int, wanted: Instructions) -> Tally:
         numbers = np.arange(offset + seen, offset + seen + rows, dtype=np.int64)
         seen += rows
         values = [real_column(column, name, "codes") for column, name in zip(codes, frame.codes, strict=True)]
-        levels: list[NDArray[Any]] = []
-        if states or any(wanted.ordered):
-            levels = [reader.read(column) for reader, column in zip(readers, factors, strict=True)]
         if states:
+            levels = tuple(reader.read(column) for reader, column in zip(readers, factors, strict=True))
             for column, low, high in zip(values, frame.low, frame.high, strict=True):
                 if not (column.min() >= low and column.max() <= high):
                     raise InputError(CHANGED)
             # counts are read column by column, which is faster if each is in one place; sums row by row
-            batch = Rows(np.column_stack(values) if summed else np.stack(values).T, tuple(levels), 0)
+            batch = Rows(np.column_stack(values) if summed else np.stack(values).T, levels, 0)
             states = [state.update(batch) for state in states]
-        raw = [
-            levels[i] if own else column for i, (column, own) in enumerate(zip(factors, wanted.ordered, strict=True))
-        ]
         keys = row_keys(wanted.seed, STREAM, numbers)
         kept = np.arange(rows) if wanted.below is None else np.flatnonzero(keys < np.uint64(wanted.below))
         if kept.size:
             # a column of pandas is taken as its own type before it becomes an array
-            picked = tuple(
+            picked = [
                 as_column(column.iloc[kept], "factors") if hasattr(column, "iloc") else np.asarray(column)[kept]
-                for column in (*values, *raw)
-            )
+                for column in (*values, *factors)
+            ]
+            for at, reader in enumerate(readers, start=len(values)):
+                if reader.about.levels:
+                    own = reader.read(picked[at])
+                    picked[at] = np.where(own < len(reader.about.levels), own.astype(np.intp), -1)
             streams = np.full(kept.size, STREAM, dtype=object)
-            sampled.append(SampledRows(keys[kept], streams, numbers[kept], picked))
+            sampled.append(SampledRows(keys[kept], streams, numbers[kept], tuple(picked)))
     if seen != n:
         raise InputError(("codes", "factors"), f"{n} rows in the first pass over a part, {seen} in the next one")
     return joined_tallies([Tally(tuple(states), tuple(sampled))])

@@ -33,7 +33,7 @@ from demele.outofcore.tables import table_of
 from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report, reported_to, reporting
 from demele.streaming.frame import BinEdges
-from demele.streaming.sample import SampledRows, of_sample, table_of_columns, with_context
+from demele.streaming.sample import SampledRows, as_tables, of_sample, with_context
 from demele.streaming.source import AllRows
 from demele.streaming.states import Key, State, key_of
 
@@ -75,11 +75,6 @@ class WholeRows(AllRows):
         """Whether all rows are annotated for all factors."""
         return all(one.n_annotated == self.n for one in self.seen.factors)
 
-    @property
-    def ordered(self) -> tuple[bool, ...]:
-        """Factors of a categorical type, whose classes have an order that their names do not tell."""
-        return tuple(one.form == "ordered" for one in self.seen.factors)
-
     def read(self, keys: Sequence[Key], report: Report | None) -> SampledRows:
         """Count all rows and sum them up in these states, and return a sample of them.
 
@@ -108,7 +103,7 @@ class WholeRows(AllRows):
             # somewhat more rows than wanted have keys below the limit; the smallest are kept
             enough = self.sample + 8 * self.sample**0.5 + 32
             below = None if self.all_kept else min(int(enough / self.n * 2**64), 2**64 - 1)
-        return self._passes.tally(Instructions(self.frame, tuple(keys), self.seed, below, self.ordered), report, label)
+        return self._passes.tally(Instructions(self.frame, tuple(keys), self.seed, below), report, label)
 
     def state_for(self, metric: Metric, options: Mapping[str, Any]) -> str | None:
         """Return the state of a metric that counts every row, or sums over more rows than the sample holds."""
@@ -328,17 +323,8 @@ def _of_sample(
     protocol: str,
 ) -> tuple[Evaluation | None, str]:
     """Score the sample: with every metric, since it also shows what makes counted ones fragile."""
-    import pandas as pd
-
-    d = len(rows.frame.codes)
-    codes = table_of_columns(kept.columns[:d], rows.frame.codes, "z")
-    columns: list[Any] = list(kept.columns[d:])
-    for index, (about, own) in enumerate(zip(rows.frame.columns, rows.ordered, strict=True)):
-        if own:
-            known = np.where(columns[index] < len(about.levels), columns[index], -1).astype(np.intp)
-            columns[index] = pd.Categorical.from_codes(known, categories=pd.Index(about.levels))
-    factors = table_of_columns(columns, rows.frame.factors, "v")
-    kinds = rows.frame.kinds
+    names, kinds = (rows.frame.codes, rows.frame.factors), rows.frame.kinds
+    codes, factors, _ = as_tables(kept.columns, names, rows.frame)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedFactorWarning)  # told of all rows already
