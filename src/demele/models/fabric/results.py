@@ -14,7 +14,7 @@ from demele.core.result import Result, about
 from demele.core.uncertainty import Interval
 from demele.models.fabric.lattice import FabricCounts, Lattice
 from demele.models.specs import history_lines, settings_table
-from demele.report.document import Cell, Document, Graph, Notice, Section, Strips, Table
+from demele.report.document import Cell, Document, Graph, Notice, Section, Table
 from demele.report.listing import drawn, listed, table_of_frame
 from demele.report.words import count, joined, name, sentence_of, title_of, written
 
@@ -100,6 +100,9 @@ def fabric_document(result: FabricReport) -> Document:
     """Say how much of a fabric is left, what that gained, and how it was trained."""
     counts = _counts(result)
     title, spec = "Convolutional neural fabric", result.spec
+    caption = f"Links by {name(result.scored_by)}: the wider, the higher the score; dashed links are removed"
+    stages = [("Stage", "text", "stage"), ("Error", "percent", "error"), ("Interval", "percent", "interval")]
+    errors = drawn(listed("Error on held-out images", result.errors, stages), "Error", axis="error", zero=0.0)
     settings = {"trained_on": result.trained_on, "training": result.training}
     trained = {key: value for key, value in settings.items() if value is not None}
     limits = [(f"pruning {place}", one.get("limit")) for place, one in enumerate(result.prunings, start=1)]
@@ -109,7 +112,7 @@ def fabric_document(result: FabricReport) -> Document:
         headline=_headline(result),
         tone="bad" if result.run.status == "diverged" else "",
         sentences=list(_sentences(result)),
-        figure=_structure(result),
+        figure=scored_graph(caption, spec["layers"], spec["scales"], result.link_scores, result.widths),
         table=counts,
         below=[_times(result)],
         scope=(
@@ -118,7 +121,7 @@ def fabric_document(result: FabricReport) -> Document:
             count(result.run.epochs, "epoch"),
         ),
         sections=[
-            Section("Measures", [counts, _errors(result), _times(result)]),
+            Section("Measures", [counts, errors, _times(result)]),
             Section("Structure", [_prunings(result)]),
             _training(result.run),
             Section("Data", [settings_table({"images": result.image_shape, **spec, **trained})]),
@@ -171,16 +174,6 @@ def _counts(result: FabricReport) -> Table:
     ]
     rows += [(f"Error, {name(one.stage)}", None, written(one.error, "percent"), None) for one in result.errors]
     return Table("Counts", {"Quantity": "text", "Whole": "count", "Now": "count", "Left": "percent"}, rows)
-
-
-def _structure(result: FabricReport) -> Graph:
-    caption = f"Links by {name(result.scored_by)}: the wider, the higher the score; dashed links are removed"
-    return scored_graph(caption, result.spec["layers"], result.spec["scales"], result.link_scores, result.widths)
-
-
-def _errors(result: FabricReport) -> Strips:
-    columns = [("Stage", "text", "stage"), ("Error", "percent", "error"), ("Interval", "percent", "interval")]
-    return drawn(listed("Error on held-out images", result.errors, columns), "Error", axis="error", zero=0.0)
 
 
 def _times(result: FabricReport) -> Table:

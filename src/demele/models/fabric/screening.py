@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import Count, CountOrNone, Level, Seed, Several, between, checked, checked_count
@@ -357,17 +357,44 @@ def benchmark(
     True
     """
     import pandas as pd
+    import torch
 
+    from demele.models.fabric.network import seen
     from demele.models.training import computing
 
-    given = _checked(fabrics)
-    runs = {name: _timed(fabric, batch, seed) for name, fabric in given.items()}
+    if not isinstance(fabrics, Mapping) or not all(isinstance(one, Fabric) for one in fabrics.values()) or not fabrics:
+        raise InputTypeError("fabrics", "expected a mapping of names to fabrics, such as {'whole': a, 'pruned': b}")
+    shapes = {one.spec.image_shape for one in fabrics.values()}
+    if len(shapes) > 1:
+        told = " and ".join(" x ".join(map(str, shape)) for shape in sorted(shapes))
+        raise InputError("fabrics", f"expected fabrics for images of one size, got {told}")
+    ((height, width, channels),) = shapes
+    noise = rng_for(seed, "benchmark", batch).integers(0, 256, (batch, channels, height, width))
+    pixels, labels = seen(torch.from_numpy(noise.astype(np.uint8))), torch.zeros(batch, dtype=torch.long)
+    networks: dict[str, tuple[Any, Any, Any]] = {  # in the order of TIMED
+        str(name): (one.copy().network.cpu(), one.export().cpu(), one.copy().network.cpu().train())
+        for name, one in fabrics.items()
+    }
+    optimisers = {name: torch.optim.SGD(own[-1].parameters(), lr=0.0, momentum=0.9) for name, own in networks.items()}
+
+    def milliseconds(name: str) -> list[float]:
+        found = []
+        for network in networks[name]:
+            begun = time.perf_counter()
+            with torch.set_grad_enabled(network.training):
+                logits = network(pixels)
+            if network.training:
+                optimisers[name].zero_grad(set_to_none=True)
+                torch.nn.functional.cross_entropy(logits, labels).backward()  # type: ignore[no-untyped-call]
+                optimisers[name].step()
+            found.append(1000 * (time.perf_counter() - begun))
+        return found
+
     with computing(threads=threads, device="cpu", gradients=True):
-        for each in runs.values():
-            _milliseconds(each)  # the first call prepares what later ones use
-        measured = [{name: _milliseconds(each) for name, each in runs.items()} for _ in range(n_repeats)]
+        # the first call prepares what later ones use
+        measured = [{name: milliseconds(name) for name in networks} for _ in range(1 + n_repeats)][1:]
     rows = {}
-    for called, fabric in given.items():
+    for called, fabric in zip(networks, fabrics.values(), strict=True):
         counts = fabric.counts()
         own = {one: getattr(counts, one) for one in ("links", "parameters", "nonzero", "multiply_adds")}
         times = np.median([one[called] for one in measured], axis=0)
@@ -378,54 +405,3 @@ def benchmark(
     table["exported_gain"] = first["forward_ms"] / table["exported_ms"]
     table["training_gain"] = first["training_ms"] / table["training_ms"]
     return table
-
-
-def _checked(fabrics: Any) -> dict[str, Fabric]:
-    if not isinstance(fabrics, Mapping) or not all(isinstance(one, Fabric) for one in fabrics.values()):
-        raise InputTypeError("fabrics", "expected a mapping of names to fabrics, such as {'whole': a, 'pruned': b}")
-    if not fabrics:
-        raise InputError("fabrics", "expected at least 1, got none")
-    shapes = {one.spec.image_shape for one in fabrics.values()}
-    if len(shapes) > 1:
-        told = " and ".join(" x ".join(map(str, shape)) for shape in sorted(shapes))
-        raise InputError("fabrics", f"expected fabrics for images of one size, got {told}")
-    return {str(name): one.copy() for name, one in fabrics.items()}
-
-
-def _timed(fabric: Fabric, batch: int, seed: int) -> tuple[Callable[[], object], ...]:
-    """Return what is timed of a fabric, in the order of TIMED; it trains a copy."""
-    import torch
-    from torch.nn import functional
-
-    from demele.models.fabric.network import seen
-
-    height, width, channels = fabric.spec.image_shape
-    rng = rng_for(seed, "benchmark", batch)
-    pixels: NDArray[np.uint8] = rng.integers(0, 256, (batch, channels, height, width)).astype(np.uint8)
-    images, labels = seen(torch.from_numpy(pixels)), torch.zeros(batch, dtype=torch.long)
-    looking, exported, learning = (
-        fabric.copy().network.cpu(),
-        fabric.export().cpu(),
-        fabric.copy().network.cpu().train(),
-    )
-    optimiser = torch.optim.SGD(learning.parameters(), lr=0.0, momentum=0.9)
-
-    def forward(network: Any) -> object:
-        with torch.no_grad():
-            return network(images)
-
-    def step() -> None:
-        optimiser.zero_grad(set_to_none=True)
-        functional.cross_entropy(learning(images), labels).backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-
-    return (lambda: forward(looking), lambda: forward(exported), step)
-
-
-def _milliseconds(each: tuple[Callable[[], object], ...]) -> list[float]:
-    found = []
-    for one in each:
-        begun = time.perf_counter()
-        one()
-        found.append(1000 * (time.perf_counter() - begun))
-    return found
