@@ -56,18 +56,3 @@ def test_the_bar_says_what_is_being_done_and_goes_away(monkeypatch: pytest.Monke
     before = len(terminal.getvalue())
     report(2, 2, "late")
     assert len(terminal.getvalue()) == before
-
-
-@pytest.mark.parametrize(("even", "said"), [(True, "part, about 33 min left"), (False, "part")])
-def test_the_time_left_is_said_of_parts_that_take_as_long(
-    monkeypatch: pytest.MonkeyPatch, even: bool, said: str
-) -> None:
-    labels: list[str] = []
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(module._Bar, "report", lambda bar, done, total, label: labels.append(label))
-    with progress(), reporting(even=even) as report, monkeypatch.context() as later:
-        assert report is not None
-        start = time.monotonic()
-        later.setattr(time, "monotonic", lambda: start + 20.0)
-        report(1, 100, "part")
-    assert labels == [said]

@@ -545,7 +545,7 @@ def evaluation(
     ------
     NotEnoughData
     """
-    with reporting(even=False) as report:
+    with reporting() as report:
         found = computed(asked, source, run, report=report, named=named)
     for one in asked:
         if one.metric.is_plain and one.name in found.failed:

@@ -267,7 +267,7 @@ def evaluation_in_pieces(
                 f"{why}, which rows read a piece at a time do not allow; leave it out, or pass a sample of the rows as "
                 "an array",
             )
-    with reporting(even=False) as report:
+    with reporting() as report:
         rows = whole_rows(codes, factors, seed=run.seed, n_jobs=run.n_jobs, report=report)
         subject = rows.subject("rows")
         left_out: list[LeftOut] = []

@@ -2,7 +2,6 @@
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,11 +13,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 #: Work done, work in all (any unit), and what is being done.
 Report = Callable[[float, float, str], None]
-#: Where the next long computation reports, and whether the time left is added; None: nowhere.
-_REPORT: ContextVar[tuple[Report, bool] | None] = ContextVar("report", default=None)
+#: Where the next long computation reports; None: nowhere.
+_REPORT: ContextVar[Report | None] = ContextVar("report", default=None)
 
 SECONDS_UNTIL_SHOWN = 1.0
-_SECONDS_BEFORE_FORECAST = 10.0
 
 
 @contextmanager
@@ -29,8 +27,7 @@ def progress(report: Report | None = None) -> Iterator[None]:
     ----------
     report : callable(done, total, label), optional
         Called as work proceeds. By default a progress bar on stderr, if stderr is a terminal, for anything that takes
-        longer than a second. If the parts of the work take about as long, the bar says after ten seconds how much time
-        is left.
+        longer than a second, with an estimate of the time that is left.
 
     Returns
     -------
@@ -59,7 +56,7 @@ def progress(report: Report | None = None) -> Iterator[None]:
     timer.daemon = True
     timer.start()
     try:
-        with reported_to(bar.report, forecast=True):
+        with reported_to(bar.report):
             yield
     finally:
         timer.cancel()
@@ -67,10 +64,10 @@ def progress(report: Report | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def reported_to(report: Report | None, *, forecast: bool = False) -> Iterator[None]:
+def reported_to(report: Report | None) -> Iterator[None]:
     """Let a computation within another one report; None: let it report nothing."""
     outer = _REPORT.get()
-    _REPORT.set(None if report is None else (report, forecast))
+    _REPORT.set(report)
     try:
         yield
     finally:
@@ -78,13 +75,8 @@ def reported_to(report: Report | None, *, forecast: bool = False) -> Iterator[No
 
 
 @contextmanager
-def reporting(*, even: bool = True) -> Iterator[Report | None]:
+def reporting() -> Iterator[Report | None]:
     """Yield where a long computation reports; None if nobody wants to know. What it calls reports nothing.
-
-    Parameters
-    ----------
-    even : bool, default True
-        Whether all parts of the work take about as long, so that the time left can be said.
 
     Examples
     --------
@@ -92,21 +84,9 @@ def reporting(*, even: bool = True) -> Iterator[Report | None]:
     ...     report(1, 2, "half")
     1 2 half
     """
-    report, forecast = _REPORT.get() or (None, False)
+    report = _REPORT.get()
     with reported_to(None):
-        yield with_time_left(report) if report is not None and forecast and even else report
-
-
-def with_time_left(report: Report) -> Report:
-    """Return a report that also forecasts, once there is something to forecast from."""
-    started = time.monotonic()
-
-    def told(done: float, total: float, label: str) -> None:
-        elapsed = time.monotonic() - started
-        forecast = f", {time_left(elapsed * (total - done) / done)} left" if done else ""
-        report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
-
-    return told
+        yield report
 
 
 def time_left(seconds: float) -> str:
@@ -132,12 +112,13 @@ class _Bar:
 
     def show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         with self._lock:
             if self._closed:
                 return
-            columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+            said = TextColumn("{task.description}", markup=False)
+            columns = (said, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
             self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
             self._progress.add_task("", total=1.0)
             self._progress.start()

@@ -362,7 +362,7 @@ def with_alignment(
     by_name = {one.name: one for one in asked}
     refused = {score.metric: _refusal(by_name[score.metric], score, subject) for score in evaluation.scores}
     groups = _groups([by_name[name] for name, reason in refused.items() if not reason], evaluation.protocol)
-    with reporting(even=False) as report:
+    with reporting() as report:
         runs: list[_Crossed] = []
         alone = replace(run, n_bootstrap=0, n_jobs=1)
         calls = ((groups, subject, alone, whiten, index) for index in range(run.n_permutations))

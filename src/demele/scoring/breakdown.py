@@ -183,7 +183,7 @@ def breakdown(
     guaranteed, attained = 0.0, 0.0
     if ahead.value > behind.value:
         n_values = [table.shape[-1] for table in ahead.counts]
-        with reporting(even=False) as report:
+        with reporting() as report:
             attained = attained_share(
                 ahead.codes,
                 behind.codes,

@@ -330,7 +330,7 @@ def compare_representations(
         with _naming(name, said):
             read[name] = call.read(own, known)
     evaluations: dict[str, Evaluation] = {}
-    with reporting(even=False) as report:
+    with reporting() as report:
         for index, name in enumerate(held):
             part = part_of(report, index, len(held), f"{name}: ")
             with _naming(name, said), reported_to(part):

@@ -337,7 +337,7 @@ def evaluate_sparse(
     subject, named = _subject(read, columns), metrics is not None
     counted, fitted = ([one for one in asked if one.metric.screened == own] for own in (False, True))
     screened: tuple[str, ...] = ()
-    with reporting(even=False) as report:
+    with reporting() as report:
         source = SparseRows(
             read,
             subject,

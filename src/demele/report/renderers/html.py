@@ -7,6 +7,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -435,9 +436,8 @@ def _images(one: Images) -> Html:
 
 # Documents as cards of a notebook -------------------------------------------------------------------------------------
 
-_MOST_SENTENCES, _MOST_ROWS, _MOST_COLUMNS = 4, 12, 7
+_MOST_SENTENCES, _MOST_ROWS = 4, 12
 _LINE, _SOFT = "margin:.2em 0", "opacity:.7;font-size:90%"
-_CELL = "padding:.15em .9em .15em 0;border:0;background:none;text-align:"
 
 
 def card(document: Document) -> str:
@@ -445,19 +445,9 @@ def card(document: Document) -> str:
     scope = h("p", " · ".join(document.scope), style=f"{_LINE};{_SOFT}") if document.scope else None
     sentences = (h("p", text, style=_LINE) for text in document.sentences[:_MOST_SENTENCES])
     headline = h("p", document.headline, style=f"{_LINE};font-weight:600")
-    return h("div", headline, scope, sentences, map(_table, shown_tables(document)[:1]))
-
-
-def _table(table: Table) -> Html:
-    titles, forms = list(table.columns), list(table.columns.values())
-    places = sorted(sorted(range(len(forms)), key=lambda place: is_minor(forms[place]))[:_MOST_COLUMNS])
-
-    def cell(tag: str, content: Cell, place: int) -> Html:
-        side = "right" if is_number(forms[place]) else "left"
-        return h(tag, written(content, forms[place]), style=f"{_CELL}{side};font-variant-numeric:tabular-nums")
-
-    head = h("tr", (cell("th", titles[place], place) for place in places))
-    rows = (h("tr", (cell("td", row[place], place) for place in places)) for row in table.rows[:_MOST_ROWS])
-    more = len(table.rows) - _MOST_ROWS
-    left_out = h("p", f"and {more:,} more rows", style=f"{_LINE};{_SOFT}") if more > 0 else None
-    return h("", h("table", head, rows, style="border-collapse:collapse;margin:.4em 0"), left_out)
+    parts = []
+    for one in shown_tables(document)[:1]:
+        more = len(one.rows) - _MOST_ROWS
+        parts = [table(replace(one, rows=one.rows[:_MOST_ROWS]))]
+        parts += [h("p", f"and {more:,} more rows", style=f"{_LINE};{_SOFT}")] if more > 0 else []
+    return h("div", headline, scope, sentences, parts)
