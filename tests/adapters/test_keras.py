@@ -64,15 +64,6 @@ def test_batches_of_tensors_score_as_one_call_does(name: str, whole: demele.Eval
     assert metric.name == name
 
 
-WITH_PARTS = [one for one in SCORED if demele.metrics.describe(one).native != "whole"]
-
-
-@pytest.fixture(scope="module")
-def parts() -> dict[str, Any]:
-    found: dict[str, Any] = filled(KerasMetric(WITH_PARTS, native=True), *rows()).result()
-    return found
-
-
 # State --------------------------------------------------------------------------------------------------------------
 
 

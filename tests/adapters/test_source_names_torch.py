@@ -68,13 +68,6 @@ def test_values_per_attribute_are_those_of_the_protocol(alias: str, name: str, d
     assert found.tolist() == native(of_latte(name, factors, discrete=discrete))
 
 
-@pytest.mark.parametrize("alias", ["MIG", "DMIG", "DLIG", "XMIG"])
-def test_reg_dim_names_the_code_of_each_attribute(alias: str) -> None:
-    found = made(alias, CONTINUOUS, [1, 0])
-    assert found.tolist() == native(of_latte(ALIASES[alias], CONTINUOUS, reg_dim=[1, 0]))
-    assert found.tolist() != made(alias, CONTINUOUS).tolist()
-
-
 def test_sap_with_reg_dim_takes_that_code_first_whatever_its_rank() -> None:
     matrix = of_latte("sap", CONTINUOUS).matrix
     scores = matrix.to_numpy()

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
-from demele.core.errors import InputError, UnknownNameError
+from demele.core.errors import InputError
 from demele.data import FACTOR_UNITS, digit_factors, load_example
 from demele.data.examples import _enlarge, _thin
 from tests.refusals import refuses
@@ -169,10 +169,6 @@ def test_bundled_factors_are_those_of_scikit_learns_digits(images: Floats) -> No
 def test_pca_codes_are_recomputed_up_to_sign(pixels: Floats) -> None:
     codes, expected = load_example("pca").codes.to_numpy(), PCA(10, svd_solver="full").fit_transform(pixels)
     assert_close(codes * np.sign((codes * expected).sum(axis=0)), expected, SOLVER)
-
-
-def test_unknown_name() -> None:
-    refuses(UnknownNameError, r"pca, ica, nmf, autoencoder, .*, got 'vae'", load_example, "vae")
 
 
 def test_bundle_is_small_and_licensed() -> None:

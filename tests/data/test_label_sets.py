@@ -23,8 +23,10 @@ def questions() -> LabelSet:
 
 
 def test_every_file_has_a_name_and_every_name_a_file() -> None:
-    files = {item.name.removesuffix(".npz.xz") for item in BUNDLED.iterdir() if item.name.endswith(".npz.xz")}
-    assert files == set(LABEL_SETS)
+    for folder, names in ((BUNDLED, LABEL_SETS), (BUNDLED / "crowd", CROWDS)):
+        files = {item.name.removesuffix(".npz.xz") for item in folder.iterdir() if item.name.endswith(".npz.xz")}
+        assert files == set(names)
+    assert set(CROWDS) == set(make_label_demo.CROWDS)
 
 
 def test_every_set_is_whole() -> None:
@@ -96,23 +98,13 @@ def test_rows_that_cannot_be_taken(questions: LabelSet, rows: list[float], says:
 
 def test_unknown_names(questions: LabelSet) -> None:
     refuses(UnknownNameError, "did you mean 'mmlu_redux'", load_example, "mmlu-redux")
+    refuses(UnknownNameError, "did you mean 'mozafari_1000'", load_example, "mozafari")
+    refuses(UnknownNameError, "name: expected one of pca, ica", load_example, "")
     refuses(UnknownNameError, "'virology'", questions.of_group, "alchemy")
     refuses(UnknownNameError, "none", load_example("label_errors_mnist").of_group, "virology")
 
 
 # The bundled answers of crowds are what their source says, and the methods that join answers read them ---------------
-
-
-CROWD_SETS_BUNDLED = importlib.resources.files("demele.data") / "bundled"
-
-
-def test_every_file_has_a_name_and_every_name_a_file_of_crowd_sets() -> None:
-    files = {
-        item.name.removesuffix(".npz.xz")
-        for item in (CROWD_SETS_BUNDLED / "crowd").iterdir()
-        if item.name.endswith(".npz.xz")
-    }
-    assert files == set(CROWDS) == set(make_label_demo.CROWDS)
 
 
 @pytest.mark.parametrize(
@@ -137,11 +129,6 @@ def test_counts_are_those_of_the_source(
     assert found.licence == "Apache-2.0"
     assert f"{answers} answers of {annotators} annotators about {items} items" in found.provenance
     assert f"{answers} answers" in repr(found)
-
-
-def test_unknown_names_of_crowd_sets() -> None:
-    refuses(UnknownNameError, "did you mean 'mozafari_1000'", load_example, "mozafari")
-    refuses(UnknownNameError, "name: expected one of pca, ica", load_example, "")
 
 
 def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:

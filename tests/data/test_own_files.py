@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.core.errors import DemeleWarning, FormatError, InputError, OutputError, UnknownNameError
-from demele.data import ArrayImages, FactorSpace, ImageSet, describe, open_images, room, save_images, sprites, squares
+from demele.core.errors import DemeleWarning, FormatError, InputError, OutputError
+from demele.data import ArrayImages, FactorSpace, ImageSet, open_images, room, save_images, sprites, squares
 from demele.data import own_files as module
 from demele.data.array_images import MappedArray
 from demele.data.loaders.stored_images import Images, StoredImages, convert
@@ -140,18 +140,6 @@ def test_archives_that_hold_something_else_are_refused(arrays: Any, told: str, t
     assert "bad.npz" in str(caught.value)
 
 
-def test_values_that_are_no_pixels_are_told_with_their_factors(tmp_path: Path) -> None:
-    images = PIXELS / 255
-    images[4, 0, 0, 0] = np.nan
-    np.savez(tmp_path / "gap.npz", images=images, shape=SHAPES, width=WIDTHS)
-    with pytest.raises(InputError) as caught:
-        open_images(tmp_path / "gap.npz")
-    assert "gap.npz: `images`: expected floats from 0 to 1; 1 value in 1 image is not, first in image 4" in str(
-        caught.value
-    )
-    assert "(shape 'dot', width 1.5)" in str(caught.value)
-
-
 def test_files_that_are_cut_off_are_refused(saved: Path, tmp_path: Path) -> None:
     whole = saved.read_bytes()
     np.save(tmp_path / "images.npy", PIXELS)
@@ -249,27 +237,13 @@ def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "there.npz").read_text() == "mine"
 
 
-# What is known of sets ------------------------------------------------------------------------------------------------
-
-
-def test_an_unknown_set_is_refused_with_the_nearest_name() -> None:
-    refuses(UnknownNameError, "got 'dsprite'; did you mean 'dsprites'", describe, "dsprite")
-
-
 # A folder of pictures is a set of images in the order of their names, or of the table beside them --------------------
 
 
 Image: Any = pytest.importorskip("PIL.Image")
 
-PICTURE_FOLDERS_PIXELS: Any = np.random.default_rng(0).integers(0, 256, (12, 6, 4, 3), dtype=np.uint8)
-PICTURE_FOLDERS_WIDTHS = np.repeat([0.5, 1.5, 2.5], 4)
-PICTURE_FOLDERS_SIDES = np.array([0, 0, 1, 1] * 3)
-PICTURE_FOLDERS_SPACE = FactorSpace({"shape": ["bar", "dot"], "width": [0.5, 1.5, 2.5], "side": 2})
 
-
-def write_pictures(
-    folder: Path, names: list[str], pixels: Any = PICTURE_FOLDERS_PIXELS, mode: str | None = None
-) -> None:
+def write_pictures(folder: Path, names: list[str], pixels: Any = PIXELS, mode: str | None = None) -> None:
     folder.mkdir(exist_ok=True)
     for name, one in zip(names, pixels, strict=False):
         picture = Image.fromarray(one)
@@ -281,26 +255,24 @@ def test_pictures_are_counted_as_their_names_are(tmp_path: Path) -> None:
     write_pictures(tmp_path / "folder", names)
     images = open_images(tmp_path / "folder")
     assert repr(images) == "ImageSet(folder: 12 images of 6 x 4 x 3; no factors)"
-    assert_exact(images.images([0, 1, 9, 10]), PICTURE_FOLDERS_PIXELS[[2, 1, 0, 3]])
-    assert_exact(pickle.loads(pickle.dumps(images)).images([9]), PICTURE_FOLDERS_PIXELS[[0]])
+    assert_exact(images.images([0, 1, 9, 10]), PIXELS[[2, 1, 0, 3]])
+    assert_exact(pickle.loads(pickle.dumps(images)).images([9]), PIXELS[[0]])
 
 
 def test_a_table_beside_pictures_names_them_or_counts_them(tmp_path: Path) -> None:
     names = [f"{number:02}.png" for number in range(12)]
     folder = tmp_path / "folder"
     write_pictures(folder, names)
-    pd.DataFrame({"shape": SHAPES, "width": PICTURE_FOLDERS_WIDTHS, "side": PICTURE_FOLDERS_SIDES}).to_csv(
-        folder / "factors.csv", index=False
-    )
+    pd.DataFrame({"shape": SHAPES, "width": WIDTHS, "side": SIDES}).to_csv(folder / "factors.csv", index=False)
     images = open_images(folder)
-    assert images.space == PICTURE_FOLDERS_SPACE
-    assert_exact(images.images([7]), PICTURE_FOLDERS_PIXELS[[7]])
+    assert images.space == SPACE
+    assert_exact(images.images([7]), PIXELS[[7]])
     order = np.random.default_rng(1).permutation(12)
-    table = pd.DataFrame({"file": names, "shape": SHAPES, "width": PICTURE_FOLDERS_WIDTHS}).iloc[order]
+    table = pd.DataFrame({"file": names, "shape": SHAPES, "width": WIDTHS}).iloc[order]
     table.to_csv(folder / "factors.csv", index=False)
     shuffled = open_images(folder)
-    assert_exact(shuffled.images(np.arange(12)), PICTURE_FOLDERS_PIXELS[order])
-    assert_exact(shuffled.factors()["width"], PICTURE_FOLDERS_WIDTHS[order])
+    assert_exact(shuffled.images(np.arange(12)), PIXELS[order])
+    assert_exact(shuffled.factors()["width"], WIDTHS[order])
 
 
 @pytest.mark.parametrize(
@@ -367,7 +339,7 @@ def test_folders_that_hold_something_else_are_refused(tmp_path: Path) -> None:
     write_pictures(folder, names)
     (folder / "factors.csv").write_text("x\n1\n2\n")
     refused("expected 12 lines, one per picture, found 2")
-    table = pd.DataFrame({"file": [*names[:8], "a.png", "b.png", "c.png", "d.png"], "x": PICTURE_FOLDERS_WIDTHS})
+    table = pd.DataFrame({"file": [*names[:8], "a.png", "b.png", "c.png", "d.png"], "x": WIDTHS})
     table.to_csv(folder / "factors.csv", index=False)
     refused("4 pictures are not in the folder: 'a.png', 'b.png', 'c.png', ...")
     table.iloc[:8].to_csv(folder / "factors.csv", index=False)
@@ -375,7 +347,7 @@ def test_folders_that_hold_something_else_are_refused(tmp_path: Path) -> None:
     pd.DataFrame({"file": [*names, "00.png"], "x": range(13)}).to_csv(folder / "factors.csv", index=False)
     refused("names '00.png' more than once")
     (folder / "factors.csv").unlink()
-    write_pictures(folder, ["05.png"], PICTURE_FOLDERS_PIXELS[:, :3])
+    write_pictures(folder, ["05.png"], PIXELS[:, :3])
     write_pictures(folder, ["07.png"], mode="L")
     refused(
         "expected pictures of 6 x 4 in colours, as '00.png' is; 2 are others: '05.png' (3 x 4 in colours), '07.png'"

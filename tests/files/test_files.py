@@ -128,14 +128,6 @@ def test_what_cannot_be_read_is_named(name: str, content: bytes, message: str, f
     assert str(raised.value).startswith(f"{name}: ")
 
 
-def test_objects_are_never_unpickled(folder: Path, warned: list[str]) -> None:
-    np.save("objects.npy", np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
-    np.savez("objects.npz", a=np.array([{"a": 1}], dtype=object))
-    for name in ("objects.npy", "objects.npz"):
-        with pytest.raises(FormatError):
-            read_table(name, warn=warned.append)
-
-
 def test_unknown_names_list_what_there_is(folder: Path, warned: list[str]) -> None:
     refuses(UnknownNameError, r"run\.npz: holds no array called", read_table, "run.npz::cods", warn=warned.append)
     refuses(UnknownNameError, r"no column called 'q'; it holds z1", read_table, "data.csv::z1,q", warn=warned.append)

@@ -316,13 +316,6 @@ def test_the_logs_of_several_tasks_are_one_model_and_rows_are_called_by_task_and
         assert all((other.predictions[name] == found.predictions[name]).all() for name in found.predictions)
 
 
-def test_a_task_that_one_model_lacks_is_refused_or_left_out(tmp_path: Path) -> None:
-    paths = harness_logs(tmp_path, ("old", "new"), TASKS, 10)
-    Path(paths[-1]).unlink()
-    refuses(InputError, "new lacks 10, first 'mmlu_virology/0'", read_predictions, [str(tmp_path)])
-    assert read_predictions([str(tmp_path)], ids="common").left_out == 10
-
-
 def test_two_runs_of_a_model_are_told_apart_by_their_folders_and_refused_in_one(tmp_path: Path) -> None:
     for run in ("monday", "friday"):
         harness_logs(tmp_path / run, ("old",), TASKS, 10)

@@ -30,16 +30,6 @@ def read(text: str) -> Any:
     return read_table(text, warn=lambda _: None)
 
 
-def test_an_array_that_declares_more_than_its_file_holds() -> None:
-    Path("huge.npy").write_bytes(makers.npy_header("(100000000000,)") + bytes(800))
-    refuses(FormatError, "damaged or cut off: it declares 800,000,000,000 bytes of data and holds", read, "huge.npy")
-
-
-def test_an_array_that_declares_less_than_its_file_holds() -> None:
-    Path("less.npy").write_bytes(makers.npy_header("(10,)") + bytes(800))
-    refuses(FormatError, "it declares 80 bytes of data and holds 800", read, "less.npy")
-
-
 @pytest.mark.parametrize("other", ["a.npy", "a"])
 def test_two_arrays_of_one_name(other: str) -> None:
     with zipfile.ZipFile("twice.npz", "w") as archive, warnings.catch_warnings():
@@ -62,14 +52,10 @@ def test_an_archive_that_unpacks_to_more_than_is_allowed_is_refused_before() -> 
         assert read("bomb.npz").shape == (rows, 1)
 
 
-def test_an_archive_whose_header_and_directory_disagree() -> None:
-    Path("bad.npz").write_bytes(makers.archive_bytes({"a": makers.npy_header("(100000000000,)") + bytes(80)}))
-    refuses(FormatError, "declares 800,000,000,000 bytes of data and holds 80", read, "bad.npz")
-
-
 @pytest.mark.parametrize("text", ["", "0", "-1", "G", "1e9", "nan", "9" * 30])
 def test_what_is_no_size_is_refused(text: str) -> None:
     refuses(InputError, "expected a size", bytes_of, text)
+    assert [bytes_of(size) for size in ("512", "1k", "1.5 GiB", "2TB")] == [512, 1024, 3 << 29, 2 << 40]
 
 
 # Sparse matrices -------------------------------------------------------------------------------------------------
@@ -108,6 +94,7 @@ def test_one_long_text_for_every_row_of_a_parquet_file() -> None:
 
 
 def test_hostile_tables_are_told_apart() -> None:
+    disagreeing = makers.archive_bytes({"a": makers.npy_header("(100000000000,)") + bytes(80)})
     for name, content, said in [
         ("a.csv", b"a,a\n1,2\n", "more than one column called 'a'"),
         ("a.csv", b"a,b\n1,\x002\n", "line 2 holds a null byte"),
@@ -120,6 +107,9 @@ def test_hostile_tables_are_told_apart() -> None:
         ("a.json", b"[[[1], 2]]", "rows of different lengths"),
         ("a.npy", makers.npy_header("(2,)", "|O") + bytes(16), "holds Python objects"),
         ("a.npy", makers.npy_header("(" * 500), "damaged or cut off"),
+        ("a.npy", makers.npy_header("(100000000000,)") + bytes(80), "declares 800,000,000,000 bytes of data and holds"),
+        ("a.npy", makers.npy_header("(10,)") + bytes(800), "it declares 80 bytes of data and holds 800"),
+        ("a.npz", disagreeing, "declares 800,000,000,000 bytes of data and holds 80"),
         ("a.parquet", b"PAR1" + bytes(20) + b"PAR1", "not a Parquet file that can be read"),
     ]:
         Path(name).write_bytes(content)
@@ -245,11 +235,6 @@ def test_the_option_lifts_the_limit(demele: Program) -> None:
     assert "that are allowed; if it is meant to be so large, pass --max-size 1048576" in run.err
     assert "allowed" not in demele("score", "zeros.npz", "factors.csv", "--metrics", "mig", "--max-size", "1M").err
     assert "expected a size such as 500M or 8G" in demele("score", "a", "b", "--max-size", "much").err
-
-
-@pytest.mark.parametrize(("text", "size"), [("512", 512), ("1k", 1024), ("1.5 GiB", 3 << 29), ("2TB", 2 << 40)])
-def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
-    assert bytes_of(text) == size
 
 
 def test_nested_columns_of_parquet_are_named() -> None:
