@@ -180,7 +180,7 @@ def test_images_that_do_not_fit_are_told_what_would() -> None:
     fabric = small()
     refuses(InputError, r"takes images of 8 x 8 x 1, got 16 x 16 x 1", lambda: fabric.predict(images().resized(16)))
     refuses(InputError, r"got 9 x 9 x 1; images.resized\(8\)", fabric.predict, images().resized(9))
-    refuses(InputError, "make the fabric with image_channels=1", small(image_channels=3).predict, images())
+    refuses(InputError, "image_channels=1 makes a fabric for such", small(image_channels=3).predict, images())
 
 
 @pytest.mark.parametrize(("kind", "side"), [("same", 1), ("same", 2), ("up", 1), ("up", 2), ("down", 2), ("down", 4)])

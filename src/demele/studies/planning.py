@@ -254,6 +254,9 @@ def checked_plan(
         raise InputError("data", f"expected 20 or more images, got {len(images)}")
     shares = [checked_share(one, "checkpoints", 0, 1) for one in _listed(checkpoints, (), "checkpoints")]
     order = rng_for(seed, "study", "rows").permutation(len(images))  # in no order: halves of them are samples too
+    names = tuple(METRICS if metrics is None else map(resolve, _listed(metrics, (), "metrics")))
+    if len(names) < 2:
+        raise InputError("metrics", "expected two or more: a study measures their agreement")
     protocol_named(protocol)
     checked_name(codes, "codes", ("mean", "sampled"))
     plan = StudyPlan(
@@ -262,7 +265,7 @@ def checked_plan(
         preset=chosen.name,
         steps=tuple(sorted({max(1, round(share * last)) for share in shares} | {last})),
         rows=np.asarray(order[:n_rows], dtype=np.int64),
-        metrics=_metrics(metrics),
+        metrics=names,
         kinds=(
             "real",
             *(f"null-{number}" for number in range(nulls)),
@@ -320,13 +323,6 @@ def _listed(given: Sequence[Any] | None, usual: Sequence[Any], argument: str) ->
     if len(set(values)) < len(values):
         raise InputError(argument, "expected different numbers, got some twice")
     return values
-
-
-def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
-    names = tuple(METRICS if metrics is None else map(resolve, _listed(metrics, (), "metrics")))
-    if len(names) < 2:
-        raise InputError("metrics", "expected two or more: a study measures their agreement")
-    return names
 
 
 # Training -------------------------------------------------------------------------------------------------------------

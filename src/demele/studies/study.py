@@ -131,8 +131,8 @@ def codes_digest(mean: NDArray[np.float32], std: NDArray[np.float32] | None) -> 
 
 # What a study of trained models says: its document --------------------------------------------------------------------
 
-#: Pairs that a terminal lists, and models whose scores are drawn.
-_MOST_PAIRS, _MOST_MODELS = 10, 40
+#: Models whose scores are drawn.
+_MOST_MODELS = 40
 _FLAGS = {
     "collapsed": "collapsed (no active code, so scores are noise)",
     "partial": "with fewer active codes than factors",
@@ -174,7 +174,6 @@ def study_document(result: "Study") -> Document:
         agreement,
         kind=document.kind,
         title=document.title,
-        table=_strongest(agreement.table),
         scope=document.scope,
         sections=[grids, *agreement.sections, *others],
         methods=[*document.methods, *agreement.methods[2:]],
@@ -185,14 +184,6 @@ def study_document(result: "Study") -> Document:
 def _flags(result: "Study") -> dict[str, int]:
     numbers = Counter(model.flag for model in result.models)
     return {flag: numbers[flag] for flag in _FLAGS if numbers[flag]}
-
-
-def _strongest(pairs: Table | None) -> Table | None:
-    """Return the pairs of metrics with the largest |tau|."""
-    if pairs is None or len(pairs.rows) <= _MOST_PAIRS:
-        return pairs
-    note = f"The {_MOST_PAIRS} strongest of {count(len(pairs.rows), 'pair')}."
-    return replace(pairs, rows=pairs.rows[:_MOST_PAIRS], note=note)
 
 
 def _shown(result: "Study") -> Sequence[str]:

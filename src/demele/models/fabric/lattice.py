@@ -323,16 +323,13 @@ def check_size(spec: FabricSpec, shape: tuple[int, int, int], argument: str = "i
     InputError
     """
     if tuple(shape) != spec.image_shape:
-        scales = math.log2(shape[0]) + 1 if shape[0] == shape[1] and shape[0] > 0 else math.nan
-        remedy = (
-            f"make the fabric with scales={int(scales)}, or give images.resized({spec.image_size})"
-            if scales == int(scales or 0)
-            else f"images.resized({spec.image_size}) changes height and width"
-        )
-        if shape[:2] == spec.image_shape[:2]:
-            remedy = f"make the fabric with image_channels={shape[2]}"
         wanted, found = (" x ".join(map(str, one)) for one in (spec.image_shape, shape))
-        raise InputError(argument, f"a fabric of {spec.scales} scales takes images of {wanted}, got {found}; {remedy}")
+        raise InputError(
+            argument,
+            f"a fabric of {spec.scales} scales takes images of {wanted}, got {found}; "
+            f"images.resized({spec.image_size}) changes height and width, "
+            f"and image_channels={shape[2]} makes a fabric for such channels",
+        )
 
 
 # Counts ---------------------------------------------------------------------------------------------------------------

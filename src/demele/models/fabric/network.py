@@ -430,25 +430,19 @@ def network_from(content: Mapping[str, Any], what: str) -> FabricNetwork:
     if not all(1 <= width <= spec.channels for width in widths.values()):
         raise FormatError(what, f"expected 1 to {spec.channels} channels at each node")
     with torch.device("meta"):
-        wanted = _shapes(_masked(FabricNetwork(spec, lattice, widths), content["masked"]).state_dict())
-    if wanted != _shapes(content["weights"]):
-        raise FormatError(what, "its weights are not those of its links and channels")
-    network = _masked(new_network(spec, lattice, widths), content["masked"])
-    network.load_state_dict(dict(content["weights"]))
-    return network
-
-
-def _masked(network: FabricNetwork, names: Any) -> FabricNetwork:
-    """Give masks to the links that have one."""
-    for link in network.lattice.links:
-        if link.name in names:
-            layer = network.layer(link)
+        empty = FabricNetwork(spec, lattice, widths)
+        for layer in (empty.layer(link) for link in lattice.links if link.name in content["masked"]):
             layer.mask = torch.ones_like(layer.conv.weight)
-    return network
-
-
-def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(values.shape) for name, values in weights.items()}
+    wanted, found = (
+        {name: tuple(values.shape) for name, values in state.items()}
+        for state in (empty.state_dict(), content["weights"])
+    )
+    if wanted != found:
+        raise FormatError(what, "its weights are not those of its links and channels")
+    network: Any = empty.to_empty(device="cpu")
+    network = network.to(memory_format=torch.channels_last)
+    network.load_state_dict(dict(content["weights"]))
+    return network  # type: ignore[no-any-return]
 
 
 _PAST = {
