@@ -95,13 +95,9 @@ def folder(tmp_path: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch)
     codes, factors = table[["z1", "z2", "z3"]], table[["shape", "size"]]
     np.save(tmp_path / "codes.npy", codes.to_numpy())
     np.savez(tmp_path / "run.npz", codes=codes.to_numpy(), shape=table["shape"], size=table["size"])
-    np.savez(tmp_path / "only.npz", codes=codes.to_numpy())
     factors.to_csv(tmp_path / "factors.csv", index=False)
     table.to_csv(tmp_path / "data.csv", index=False)
     table.to_csv(tmp_path / "indexed.csv")
-    table.to_csv(tmp_path / "data.tsv", index=False, sep="\t")
-    table.to_parquet(tmp_path / "data.parquet")
-    table.to_json(tmp_path / "records.json", orient="records", double_precision=15)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -9,7 +9,7 @@ import pytest
 
 from demele import classifiers
 from demele.labels import Audit, estimate_transition
-from tests.cli.conftest import WORDS, Program
+from tests.cli.conftest import Program
 from tests.tolerances import ROUNDING, assert_close
 
 PLAIN = ("data.csv::old", "data.csv::label")
@@ -58,11 +58,7 @@ def test_knowledge_of_the_noise_reaches_the_library(demele: Program, labels_fold
 def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
     """Files with something wrong in each."""
 
-    np.save("probabilities.npy", np.full((600, 4), 0.25))
     np.save("empty.npy", np.array([], dtype=np.int64))
-    pd.DataFrame(np.eye(4)).to_csv("matrix.csv", index_label="true")
-    pd.DataFrame(np.eye(4), index=WORDS, columns=WORDS).to_csv("words.csv", index_label="true")
-    pd.DataFrame({"row": [1], "true_label": [1]}).to_csv("how.csv", index=False)
     pd.DataFrame({"row": [1], "true_label": [1], "design": "selective"}).to_csv("chosen.csv", index=False)
     return labels_folder
 

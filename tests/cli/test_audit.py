@@ -1,6 +1,5 @@
 """``demele audit``: rows for experts, plans, two audits, and sheets that hide the labels."""
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,20 +12,6 @@ import pytest
 from demele import classifiers
 from demele.labels import Audit, disagreement, draw_audit, join_audits
 from tests.cli.conftest import WORDS, Program
-from tests.tolerances import assert_exact
-
-
-def test_the_rows_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    run = demele("audit", "draw", "data.csv::label", "--size", 30, "--seed", 4, "--format", "csv")
-    assert (run.status, run.err) == (0, "")
-    frame = pd.read_csv(io.StringIO(run.out))
-    assert list(frame) == ["draw", "row", "given_label", "true_label", "design"]
-    plan = draw_audit(600, 30, seed=4)
-    assert_exact(frame["row"], plan.rows)
-    assert_exact(frame["draw"], np.arange(1, 31))
-    assert_exact(frame["given_label"], judged["label"][plan.rows])
-    assert frame["true_label"].isna().all()
-    assert set(frame["design"]) == {"uniform"}
 
 
 @pytest.mark.parametrize("design", ["uniform", "weighted"])

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from demele import bench
-from demele.core.kinds import outside_parentheses
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import WORDS, Program
 
@@ -151,14 +150,6 @@ def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.Da
         assert "chatter" in run.err
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [("a", ["a"]), ("a, b(c=1, d=2),,e(f=(1, 2))", ["a", "b(c=1, d=2)", "e(f=(1, 2))"]), ("a),b", ["a)", "b"])],
-)
-def test_commas_in_parentheses(text: str, parts: list[str]) -> None:
-    assert outside_parentheses(text) == parts
-
-
 # Where results go ------------------------------------------------------------------------------------------------
 
 
@@ -224,12 +215,9 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     message: str,
     demele: Program,
     own: Path,
-    judged: pd.DataFrame,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Sweep, "run", _never)
     monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], "artificial_annotators", _never)
-    np.save("one.npy", np.ones(600 if "--predictions" in arguments else 150, dtype=int))
-    judged[["old", "new"]].head(10).to_csv("brief.csv", index=False)
     demele.refused(message, "bench", "methods", *arguments, "--quiet")
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"

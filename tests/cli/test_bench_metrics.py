@@ -94,12 +94,6 @@ def own(fresh_workers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A working directory with a file of functions in it."""
     (tmp_path / "mine.py").write_text(_MINE, encoding="utf-8")
     (tmp_path / "beside_it.py").write_text("def at_most(limit, value):\n    return min(limit, value)\n", "utf-8")
-    (tmp_path / "broken.py").write_text("x = 1\ny = (\n", encoding="utf-8")
-    (tmp_path / "raising.py").write_text("x = 1\ny = 1 / 0\n", encoding="utf-8")
-    (tmp_path / "leaving.py").write_text("import sys\nsys.exit(3)\n", encoding="utf-8")
-    (tmp_path / "nulls.py").write_bytes(b"x = 1\n\0\n")
-    (tmp_path / "other.py").write_text("def fussy(codes, factors):\n    return 0.25\n", encoding="utf-8")
-    (tmp_path / "outside.py").write_text("return 1\n", encoding="utf-8")
     (tmp_path / "empty.py").write_text("", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -275,29 +275,11 @@ def test_names_between_backticks_are_arguments_that_exist() -> None:
 # ``demele cite`` -----------------------------------------------------------------------------------------------------
 
 
-def test_names_of_every_kind(demele: Program) -> None:
-    run = demele.done("cite", "mig", "irs", "dlib2019", "sequential")
-    assert run.err == ""
-    assert [entry.key for entry in parse(run.out)] == [
-        *("chen2018isolating", "suter2019robustly", "locatello2019challenging"),
-        *("waudbysmith2020confidence", "waudbysmith2024estimating"),
-    ]
-    assert run.out == library.cite("mig", "irs", "dlib2019", "sequential") + "\n"
-
-
 def test_all_and_none(demele: Program) -> None:
     everything = {entry.key for entry in parse(demele("cite", "--all").out)}
     assert everything == {*bibliography(), "demele"} - {"holm1979simple", "wilson1927probable"}
     assert demele("cite").out == software().bibtex + "\n"
     assert "expected [NAME...] or --all, got 1 file" in demele("cite", "--all", "mig").err
-
-
-def test_text(demele: Program) -> None:
-    lines = demele("cite", "mig", "sap", "--format", "text").out.splitlines()
-    assert [line.partition(". ")[0] for line in lines] == [
-        "Ricky T",
-        "Abhishek Kumar, Prasanna Sattigeri and Avinash Balakrishnan",
-    ]
 
 
 # Names with commas or spaces at their ends can be given wherever a list of names is ----------------------------------

@@ -35,19 +35,6 @@ def test_the_next_step_names_the_files_that_were_given(demele: Program, labels_f
     assert step.startswith(("demele audit draw data.csv::label --size ", f"demele audit plan {shlex.join(CLOSE)}"))
 
 
-def test_several_measures(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    judged[["old", "new", "label"]].clip(upper=1).to_csv("two.csv", index=False)
-    pair = ("two.csv::old", "two.csv::new", "two.csv::label")
-    options = ("--measure", "accuracy,sensitivity,specificity", "--of", "1")
-    found = demele.json("compare", *pair, *options, "-o", "page.html")
-    assert [one["measure"] for one in found["others"]] == ["sensitivity", "specificity"]
-    alone = demele.json("compare", *pair, "--measure", "specificity", "--of", "1")
-    assert found["others"][1] == alone
-    assert len(demele("compare", *pair, *options, "--format", "csv").out.splitlines()) == 4
-    assert "Specificity of class 1: difference (pp)" in demele("compare", *pair, *options, "--format", "table").out
-    assert "Specificity of class" in Path("page.html").read_text(encoding="utf-8")
-
-
 def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     rows = np.random.default_rng(1).permutation(600)[:150]
     answers = judged["true"].to_numpy()[rows]

@@ -196,9 +196,3 @@ def test_probabilities_and_their_classes(demele: Program, features_folder: Path,
     # columns are the classes in their order: in another order, most labels are taken for wrong
     turned = _made(demele, *asked, "--probabilities", "probabilities.csv", "--classes", "3,2,1,0")
     assert len(turned["suspects"]) > 500 > len(content["suspects"])
-
-
-def test_approximate_noise_varies(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    content = _made(demele, "corrupt", "true.npy", "--noise", 0.1, "--approximate", "--kind", "uniform")
-    expected = labels.add_noise(judged["true"], 0.1, approximate=True)
-    assert _wrong(content) == int(expected.mislabelled.sum()) != 60

@@ -110,18 +110,6 @@ def test_codes_that_are_factors_are_told(codes: str, factors: str, shared: str, 
     assert "given as" not in demele("score", "data.csv::z1,z2", "data.csv::shape,size", *STEADY).err
 
 
-def test_files_with_other_indexes_are_paired_when_told(demele: Program, folder: Path, table: pd.DataFrame) -> None:
-    pytest.importorskip("pyarrow")
-    table[["z1", "z2"]].to_parquet(folder / "indexed.parquet")
-    table[["size"]].set_axis([f"s{row}" for row in range(200)], axis=0).to_parquet(folder / "other.parquet")
-    asked = ("score", "indexed.parquet", "other.parquet", "--metrics", "mig_sup", "--format", "csv")
-    run = demele(*asked)
-    assert run.status == 2
-    assert "first at row 0 (0 and 's0')" in run.err
-    assert run.err.endswith("drop the indexes, or pass --ignore-index\n")
-    assert demele(*asked, "--ignore-index").status == 0
-
-
 def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:
     made = demele.json("score", "codes.npy", "factors.csv", "--metrics", "z_diff", "--seed", 5)["scores"][0]
     run = demele("score", "--replay", made["signature"], "codes.npy", "factors.csv")
@@ -251,9 +239,6 @@ def noisy(folder: Path) -> Path:
     gap.to_csv(folder / "gap.csv", index=False)
     labels.TransitionMatrix([[0.9, 0.1, 0], [0, 0.9, 0.1], [0.1, 0, 0.9]], [0, 1, 2]).to_frame().to_csv(
         folder / "t.csv"
-    )
-    (folder / "noise.json").write_text(
-        json.dumps({"shape": {"counts": [[90, 10, 0], [0, 90, 10], [10, 0, 90]]}, "size": 0.1})
     )
     return folder
 

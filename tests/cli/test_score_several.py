@@ -30,9 +30,6 @@ def several(folder: Path) -> Path:
     np.save(folder / "old.npy", held(0.3))
     np.save(folder / "new.npy", held(0.05))
     np.save(folder / "wide.npy", np.column_stack([held(0.05), rng.random(300)]))
-    np.save(folder / "constant.npy", np.column_stack([held(0.05)[:, 0], np.zeros(300)]))
-    np.save(folder / "short.npy", held(0.05)[:-1])
-    np.save(folder / "gap.npy", np.where(np.arange(600).reshape(300, 2) == 7, np.nan, held(0.05)))
     for model, noise in (("b1", 0.05), ("b4", 0.3)):
         (folder / model).mkdir()
         for seed in range(3):

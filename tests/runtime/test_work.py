@@ -1,11 +1,8 @@
 """Independent pieces of work: the same results wherever they are done, and nothing left behind."""
 
-import multiprocessing
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-
-import pytest
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 from demele.runtime.work import AHEAD, completed
 from tests.refusals import refuses
@@ -41,27 +38,8 @@ class Promised(Executor):
         return future
 
 
-@pytest.fixture(scope="module")
-def processes() -> Iterator[Executor]:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool
-
-
 def test_here_the_results_come_in_order() -> None:
     assert list(completed(square, ITEMS)) == [item * item for item in ITEMS]
-
-
-def test_threads_give_each_result_once() -> None:
-    with ThreadPoolExecutor(3) as pool:
-        assert sorted(completed(square, ITEMS, executor=pool)) == sorted(item * item for item in ITEMS)
-
-
-def test_processes_give_each_result_once(processes: Executor) -> None:
-    assert sorted(completed(square, ITEMS, executor=processes)) == sorted(item * item for item in ITEMS)
-
-
-def test_jobs_give_each_result_once() -> None:
-    assert sorted(completed(square, ITEMS, n_jobs=2)) == sorted(item * item for item in ITEMS)
 
 
 def test_no_items() -> None:
