@@ -451,17 +451,17 @@ def audited_mean(
         strata = tuple(
             Stratum(float(own.min()), float(own.max()), own.size, int(k), held.low + held.width * float(mean))
             for own, k, mean in sorted(
-                zip(parts, fits[0].sums.audited, fits[0].sums.mean, strict=True), key=lambda one: one[0].min()
+                zip(parts, fits[0].audited, fits[0].mean, strict=True), key=lambda one: one[0].min()
             )
         )
     if held.given.min() == held.given.max():
         message = "all given scores are the same, so only the audited rows tell anything"
         notes += (Note(code="judge-constant", message=message),)
-    empty = sum(float(fit.sums.share[fit.sums.audited == 0].sum()) for fit in fits) / len(fits)
+    empty = sum(float(fit.share[fit.audited == 0].sum()) for fit in fits) / len(fits)
     if empty > 0:
         message = f"no row was audited in strata with {empty:.1%} of the rows; their given scores stand for them"
         notes += (Note(code="stratum-unaudited", message=message, severity="warning"),)
-    if inclusion is not None and sum(float(fit.sums.effective.sum()) for fit in fits) < UNEVEN * rows.size:
+    if inclusion is not None and sum(float(fit.effective.sum()) for fit in fits) < UNEVEN * rows.size:
         message = (
             "weights of the audited rows differ much, so the interval may cover less; use `exact` on a uniform draw"
         )

@@ -52,9 +52,9 @@ def strata_of(scores: Floats, k: int) -> Rows:
     return np.unique(stratum[codes], return_inverse=True)[1].astype(np.intp)
 
 
-@dataclass(frozen=True, slots=True)
-class StratumSums:
-    """What an audit shows of strata of rows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PooledStrata:
+    """The mean true score of all rows, as an audit shows it.
 
     Attributes
     ----------
@@ -71,26 +71,6 @@ class StratumSums:
         (w/g)^2 (x - centre)^2, where g is the weight of an unseen row.
     least, most : arrays
         Least and largest x of the audited rows.
-    """
-
-    share: Floats
-    audited: Floats
-    effective: Floats
-    mean: Floats
-    squares: Floats
-    centre: Floats
-    spread: Floats
-    least: Floats
-    most: Floats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PooledStrata:
-    """The mean true score of all rows, as an audit shows it.
-
-    Attributes
-    ----------
-    sums : StratumSums
     between : array
         Variance of the predicted true scores over rows, divided by the number of rows: the sampling of the rows. 0 if
         the result is about these rows alone.
@@ -117,7 +97,15 @@ class PooledStrata:
         one reason.
     """
 
-    sums: StratumSums
+    share: Floats
+    audited: Floats
+    effective: Floats
+    mean: Floats
+    squares: Floats
+    centre: Floats
+    spread: Floats
+    least: Floats
+    most: Floats
     between: Floats
     left: Floats
     effect: Floats | float = 1.0
@@ -133,36 +121,26 @@ class PooledStrata:
     @property
     def value(self) -> Floats:
         """The estimate; within [0, 1] unless a slope takes it beyond."""
-        return np.asarray((self.sums.share * self.sums.mean).sum(axis=-1) + self.known)
-
-    @property
-    def upper(self) -> Any:
-        """Whether a stratum is added up by what is missing to the top."""
-        sums = self.sums
-        likely = self._likely
-        middle = (sums.share * (likely - 0.5)).sum(axis=-1, keepdims=True) > 0
-        return np.where(sums.audited < FEW_IN_STRATUM, middle, likely > 0.5)
-
-    @property
-    def _likely(self) -> Floats:
-        sums = self.sums
-        likely = np.clip((sums.effective * sums.mean + 0.5) / (sums.effective + 1), 0, 1)
-        return np.where(sums.audited > 0, likely, 0.5)
+        return np.asarray((self.share * self.mean).sum(axis=-1) + self.known)
 
     def distance(self, tail: Any, *, below: bool) -> Floats:
         """How far the true mean may lie below, or above, the estimate, at an error of ``tail``."""
         from scipy.special import ndtri, stdtrit
 
-        sums, upper, likely = self.sums, self.upper, self._likely
         tail = np.asarray(tail, dtype=np.float64)
         z = -ndtri(tail)
-        mirrored = 1 - sums.mean, 1 - sums.centre, 1 - sums.most, 1 - sums.least
+        likely = np.clip((self.effective * self.mean + 0.5) / (self.effective + 1), 0, 1)
+        likely = np.where(self.audited > 0, likely, 0.5)
+        # Strata of a high mean are added up by what is missing to the top; those of few rows as most rows are.
+        middle = (self.share * (likely - 0.5)).sum(axis=-1, keepdims=True) > 0
+        upper = np.where(self.audited < FEW_IN_STRATUM, middle, likely > 0.5)
+        mirrored = 1 - self.mean, 1 - self.centre, 1 - self.most, 1 - self.least
         top = self._reach(mirrored, upper, 1 - likely, tail, up=below)
-        bottom = self._reach((sums.mean, sums.centre, sums.least, sums.most), ~upper, likely, tail, up=not below)
+        bottom = self._reach((self.mean, self.centre, self.least, self.most), ~upper, likely, tail, up=not below)
         squared = (top + bottom) ** 2 if self.added else top**2 + bottom**2
         squared = squared + (self.sampled(tail) ** 2 if self.step else z**2 * self.between)
-        used = np.count_nonzero(sums.share > 0, axis=-1)
-        degrees = np.maximum((sums.audited.sum(axis=-1) if self.rows is None else self.rows) - used, 1)
+        used = np.count_nonzero(self.share > 0, axis=-1)
+        degrees = np.maximum((self.audited.sum(axis=-1) if self.rows is None else self.rows) - used, 1)
         wider = -stdtrit(degrees, tail) / z * np.sqrt(self.effect)
         if self.groups is not None:
             wider = wider * -stdtrit(self.groups - 1, tail) / z
@@ -176,20 +154,20 @@ class PooledStrata:
 
     def _reach(self, scores: tuple[Floats, ...], inside: Any, likely: Floats, tail: Floats, *, up: bool) -> Floats:
         """How far the sum of shares times means of some strata may lie above its estimate, or below."""
-        sums, (of_audited, centre, least, most) = self.sums, scores
-        share = np.where(inside & (self.left > 0), sums.share, 0.0)
+        of_audited, centre, least, most = scores
+        share = np.where(inside & (self.left > 0), self.share, 0.0)
         size = share.sum(axis=-1)
         several = np.count_nonzero(share > 0, axis=-1, keepdims=True) >= 2
-        known = sums.audited > 0
+        known = self.audited > 0
         # Half a row at either end; a whole one at the top, if no event was met.
         met = np.asarray((((most > TINY) | (least < -TINY)) & (share > 0) & known).any(axis=-1, keepdims=True))
         whole = np.asarray(up & ~met) | self.whole
         more = np.where(whole, float(up), 0.5) * _shares(share * (1 - likely), share)
         fewer = np.where(whole, float(not up), 0.5) * _shares(share * likely, share)
-        rows = sums.effective + more + fewer
+        rows = self.effective + more + fewer
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean = (sums.effective * of_audited + more) / rows
-            squared = sums.spread + sums.squares * (centre - mean) ** 2
+            mean = (self.effective * of_audited + more) / rows
+            squared = self.spread + self.squares * (centre - mean) ** 2
             squared += more * (1 - mean) ** 2 + fewer * mean**2
             variance = squared / rows / np.where(several, np.maximum(rows - 1, 1), rows + 1)
         mean = np.where(known, mean, float(up) if self.open else 0.5)
@@ -345,10 +323,17 @@ def pooled_strata(
         wider = n_groups / (n_groups - 1) * together / np.where(alone > 0, alone, 1.0)
         effect = np.where(alone > 0, np.maximum(wider, 1.0), 1.0)
 
-    parts = (share, audited, sums / unseen, mean, squares, centre, total(squared * (x - at(centre)) ** 2))
+    parts: dict[str, Any] = {
+        "share": share,
+        "audited": audited,
+        "effective": sums / unseen,
+        "mean": mean,
+        "squares": squares,
+    }
+    parts |= {"centre": centre, "spread": total(squared * (x - at(centre)) ** 2), "least": least, "most": most}
     left = np.ones((m, count)) if population else 1 - audited / np.maximum(size_of, 1)
     return PooledStrata(
-        sums=StratumSums(*(part.reshape(*lead, -1) for part in (*parts, least, most))),
+        **{name: part.reshape(*lead, -1) for name, part in parts.items()},
         between=(np.maximum(between, 0.0) * float(own @ own) * population).reshape(lead),
         left=left.reshape(*lead, -1),
         effect=effect.reshape(lead),
@@ -461,25 +446,22 @@ class Cells:
                 spare, cubes = squares - sums, self.seen[3].sum(axis=-1)
                 unseen = np.where(spare > TINY, (cubes - squares) / spare, unseen)
                 kind = self.kind if self.kind.size else np.zeros_like(self.given)
-                alike = kind == kind[:, None]
-                unseen = np.where(alike, unseen[..., None, :], 0.0).max(axis=-1)
+                unseen = np.where(kind == kind[:, None], unseen[..., None, :], 0.0).max(axis=-1)
                 drawn = np.where(met & (drawn < 1), (sums + unseen) / (squares + unseen**2), drawn)
         moved = low + width * mean
         value = (share * moved).sum(axis=-1)
         between = (share * (moved - value[..., None]) ** 2).sum(axis=-1) + (1 - share.sum(axis=-1)) * value**2
         powers = square / unseen[..., None] ** 2
         return PooledStrata(
-            sums=StratumSums(
-                share=share * width,
-                audited=audited,
-                effective=sums / unseen,
-                mean=mean,
-                squares=powers.sum(axis=-1),
-                centre=centre,
-                spread=(powers * (score - centre[..., None]) ** 2).sum(axis=-1),
-                least=np.where(count > 0, score, np.inf).min(axis=-1),
-                most=np.where(count > 0, score, -np.inf).max(axis=-1),
-            ),
+            share=share * width,
+            audited=audited,
+            effective=sums / unseen,
+            mean=mean,
+            squares=powers.sum(axis=-1),
+            centre=centre,
+            spread=(powers * (score - centre[..., None]) ** 2).sum(axis=-1),
+            least=np.where(count > 0, score, np.inf).min(axis=-1),
+            most=np.where(count > 0, score, -np.inf).max(axis=-1),
             between=between / self.n if population else np.zeros_like(value),
             left=np.ones_like(drawn) if population else 1 - drawn,
             known=(share * low).sum(axis=-1),
@@ -498,7 +480,7 @@ class Cells:
         D = G / (G - 1) sum_g (sum of e_i in g)^2 / sum e_i^2, not below 1.
         """
         low = values.min(axis=-1)
-        moved = np.append(low + (values.max(axis=-1) - low) * fit.sums.mean, 0.0)
+        moved = np.append(low + (values.max(axis=-1) - low) * fit.mean, 0.0)
         error = moved[self.cell] - float((self.size / self.n) @ moved[:-1])
         here = self.cell[audit.rows]
         kept = here >= 0
