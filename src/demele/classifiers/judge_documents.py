@@ -20,8 +20,10 @@ _PP = {"points.1": " pp", "number": ""}
 
 def judged_document(result: "Judgement") -> Document:
     """Say how good the judge is, and what each system scores after correction."""
-    form, pairs = _form(result), _pairs(result)
+    listable = len(result.systems) <= MOST_MODELS
+    form, pairs = _form(result), result.differences if listable else ()
     verdicts = {one.verdict for one in (result.systems if result.gate is not None else pairs)} - {""}
+    systems, differences = _systems(result), _differences(result) if pairs else []
     # How many wrong rows undo what the judge's scores say.
     moved = [(one, f"the lead in {name(one.name)} is gone") for one in pairs]
     if result.gate is not None:
@@ -68,6 +70,10 @@ def judged_document(result: "Judgement") -> Document:
         f"Scores of {count(result.n, 'row')} by a judge were corrected with human scores of "
         f"{count(result.audited, 'row')} by pooled strata, at a level of {rate(result.level)}, with demele [@demele]."
     )
+    passed = {one.name: 1 - one.quality.specificity_value for one in result.systems if one.quality is not None}
+    passed = {system: share for system, share in passed.items() if share == share}
+    lenient = joined(f"{written(part, 'percent.0')} of the failures of {name(who)}" for who, part in passed.items())
+    lenient = f"The judge passes {lenient}; correct each system by its own human scores." if len(passed) > 1 else ""
     return Document(
         kind="Scores by a judge",
         headline=_headline(result),
@@ -75,11 +81,11 @@ def judged_document(result: "Judgement") -> Document:
         sentences=[
             f"By the judge's scores alone, {joined(parts)}." if parts else "",
             overruled,
-            _lenient(result),
+            lenient,
         ],
         figure=_strips(result),
-        table=_systems(result),
-        below=[*_differences(result), *([slices] if result.slices else [])],
+        table=systems,
+        below=[*differences, *([slices] if result.slices else [])],
         scope=[
             count(result.n, "row"),
             count(len(result.systems), "system"),
@@ -87,18 +93,13 @@ def judged_document(result: "Judgement") -> Document:
         ],
         next=[(step, "") for step in [_next(result)] if step],
         sections=[
-            Section("Systems", [_systems(result), *_differences(result)]),
+            Section("Systems", [systems, *differences]),
             Section("Slices", [slices] if result.slices else []),
             Section("Strata", [strata] if result.audited else []),
         ],
         methods=[methods] if result.audited else [],
         **about(result),
     )
-
-
-def _pairs(result: "Judgement") -> "tuple[Judged, ...]":
-    """Return the differences, if they are not too many to be listed."""
-    return result.differences if len(result.systems) <= MOST_MODELS else ()
 
 
 def _form(result: "Judgement") -> str:
@@ -113,20 +114,19 @@ def _gap(result: "Judgement") -> str:
     return "points.1" if result.scale == (0.0, 1.0) else "number"
 
 
-def _value(result: "Judgement", one: "Judged") -> str:
-    value = one.judge if one.corrected is None else one.value
-    span = "" if one.corrected is None else f" {written(ends(one.corrected), _form(result))}"
-    return f"{name(one.name)} {written(value, _form(result))}{span}"
-
-
 def _headline(result: "Judgement") -> str:
     """Answer the gate, or which of two systems is better, or give the scores."""
-    scores = joined(_value(result, one) for one in result.systems)
+    form, parts = _form(result), []
+    for one in result.systems:
+        known = one.corrected is not None
+        span = f" {written(ends(one.corrected), form)}" if known else ""
+        parts.append(f"{name(one.name)} {written(one.value if known else one.judge, form)}{span}")
+    scores = joined(parts)
     if not result.audited and result.noise is None:
         return f"By the judge alone: {scores}. No human scores say how often it errs."
     if result.gate is not None:
         above = [name(one.name) for one in result.systems if one.verdict == "above"]
-        gate = written(result.gate, _form(result))
+        gate = written(result.gate, form)
         if len(above) == len(result.systems):
             return f"Above {gate}: {scores}."
         below = joined(name(one.name) for one in result.systems if one.verdict == "below")
@@ -139,7 +139,8 @@ def _headline(result: "Judgement") -> str:
                 few = "only 1 row" if result.compared else "no row"
                 return f"{scores}, {after}. No difference can be given: {few} has human scores for both systems."
             after += f", only {result.compared} of them of rows scored for both"
-        gap = f"{written(one.value, _gap(result))}{_PP[_gap(result)]} {written(ends(one.corrected), _gap(result))}"
+        form = _gap(result)
+        gap = f"{written(one.value, form)}{_PP[form]} {written(ends(one.corrected), form)}"
         if one.verdict == "inconclusive":
             return f"Inconclusive {after}: {name(one.name)} is {gap}."
         better, worse = result.systems[::-1] if one.verdict == "above" else result.systems
@@ -188,13 +189,13 @@ def _systems(result: "Judgement") -> Table:
 
 
 def _differences(result: "Judgement") -> list[Table]:
-    form, pairs, m, shared = _gap(result), _pairs(result), len(result.systems), ""
+    form, m, shared = _gap(result), len(result.systems), ""
     if m > 2 and not math.isnan(result.systems[0].value):
         verdicts = f"Verdicts on {count(m * (m - 1) // 2, 'pair')} share an error of {rate(1 - result.level)} (Holm)"
         shared = f"{verdicts}; each interval is by itself"
     better = {
         one.name: {"above": f"{name(candidate.name)} better", "below": f"{name(baseline.name)} better"}
-        for one, (baseline, candidate) in zip(pairs, combinations(result.systems, 2), strict=False)
+        for one, (baseline, candidate) in zip(result.differences, combinations(result.systems, 2), strict=True)
     }
 
     def verdict(one: "Judged") -> Pill | None:
@@ -203,7 +204,7 @@ def _differences(result: "Judgement") -> list[Table]:
 
     table = listed(
         "Differences",
-        pairs,
+        result.differences,
         [
             (f"Difference{_PP[form] and ' (pp)'}", "text", "name"),
             ("Judge", form, "judge"),
@@ -215,7 +216,7 @@ def _differences(result: "Judgement") -> list[Table]:
         ],
         note=shared,
     )
-    return [table] if pairs else []
+    return [table]
 
 
 def _strips(result: "Judgement") -> Strips:
@@ -228,22 +229,6 @@ def _strips(result: "Judgement") -> Strips:
     known = "corrected by human scores" if result.audited else "interval"
     series = {0: known, 1: "by the judge"} if result.audited or result.noise is not None else {1: "by the judge"}
     return Strips("Mean scores", rows, _form(result), series=series, zero=result.gate)
-
-
-# Sentences ------------------------------------------------------------------------------------------------------------
-
-
-def _lenient(result: "Judgement") -> str:
-    """Compare what the judge passes of each system's failures."""
-    passed = {
-        one.name: 1 - one.quality.specificity_value
-        for one in result.systems
-        if one.quality is not None and one.quality.specificity_value == one.quality.specificity_value
-    }
-    if len(passed) < 2:
-        return ""
-    parts = joined(f"{written(share, 'percent.0')} of the failures of {name(who)}" for who, share in passed.items())
-    return f"The judge passes {parts}; correct each system by its own human scores."
 
 
 def _next(result: "Judgement") -> str:
