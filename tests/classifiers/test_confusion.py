@@ -110,17 +110,17 @@ def test_counts_of_other_meaning_or_classes_do_not_merge() -> None:
     with pytest.raises(InputError, match="rows are true labels, those of the first are given labels"):
         given_labels.merge(ConfusionCounts(counts, ("a", "b"), rows="true"))
     refuses(InputError, "same classes in the same", lambda: given_labels.merge(ConfusionCounts(counts, ("b", "a"))))
-    refuses(InputError, "got other classes", given_labels.merge, ConfusionCounts(counts, ("a", "c")))
+    refuses(InputError, "same classes in the same order", given_labels.merge, ConfusionCounts(counts, ("a", "c")))
     refuses(InputTypeError, "expected ConfusionCounts, got ndarray", given_labels.merge, counts)
 
 
 # Mistakes ----------------------------------------------------------------------------------------------------------
 
 BAD_COUNTS: dict[str, tuple[object, str]] = {
-    "shares": ([[0.5, 0.5], [0.1, 0.9]], r"got 4 others, first 0\.5 in row 0, column 0; give counts, not shares"),
-    "a negative": ([[1, 2], [-3, 4]], "got 1 other, first -3 in row 1, column 0"),
-    "NaN": ([[1, 2], [np.nan, 4]], "got 1 other, first nan in row 1, column 0"),
-    "infinite": ([[1, 2], [np.inf, 4]], "got 1 other, first inf"),
+    "shares": ([[0.5, 0.5], [0.1, 0.9]], r"got 0\.5 in row 0, column 0; give counts, not shares"),
+    "a negative": ([[1, 2], [-3, 4]], "got -3 in row 1, column 0"),
+    "NaN": ([[1, 2], [np.nan, 4]], "got nan in row 1, column 0"),
+    "infinite": ([[1, 2], [np.inf, 4]], "got inf"),
     "not square": ([[1, 2, 3], [1, 2, 3]], r"expected a square table .*, got shape \(2, 3\)"),
     "a row": ([1, 2], r"got shape \(2,\)"),
     "nothing": (np.zeros((0, 0)), r"got shape \(0, 0\)"),

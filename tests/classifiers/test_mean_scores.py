@@ -381,7 +381,7 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
         (lambda: RowScores([0, 1], group=[1]), "group"),
         (lambda: RowScores([0, 1], reach=([0, 1], [0, -1])), "reach"),
         (lambda: Audit([0, 0], [1, 1], design="uniform"), "row"),
-        (lambda: Audit([0, 1], [1], design="uniform"), "one expert label per audited row"),
+        (lambda: Audit([0, 1], [1], design="uniform"), "expected one per audited row"),
         (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[0, 0.5]), "probabilities"),
         (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[1.2, 0.5]), "probabilities"),
         (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[np.nan, 0.5]), "probabilities"),

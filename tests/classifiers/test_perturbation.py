@@ -202,7 +202,7 @@ def test_arguments_that_cannot_be_used_are_told() -> None:
         ({"images": np.where(IMAGES > 1, np.nan, IMAGES)}, "not finite, first at row"),
         ({"images": (IMAGES * 1000).astype(int)}, "whole numbers from 0 to 255"),
         ({"maps": MAPS[:7]}, "a map per image"),
-        ({"maps": {"a": MAPS, "b": np.full(MAPS.shape, np.inf)}}, r"maps\['b'\]: 8 of 8 maps"),
+        ({"maps": {"a": MAPS, "b": np.full(MAPS.shape, np.inf)}}, r"maps\['b'\]: 8 maps"),
         ({"maps": {}}, "at least 1 map"),
         ({"labels": [0] * 7}, "expected 8 labels"),
         ({"labels": [5] * 8}, "labels:"),
@@ -228,7 +228,7 @@ def test_arguments_that_cannot_be_used_are_told() -> None:
 def test_answers_that_cannot_be_used_are_told() -> None:
     predict_cases: Any = [
         (lambda b: np.zeros((len(b) + 1, 2)), r"shape \(8, n_classes\)"),
-        (lambda b: np.zeros((len(b), 2, 2)), "got shape"),
+        (lambda b: np.zeros((len(b), 2, 2)), r"got \(8, 2, 2\)"),
         (lambda b: np.full((len(b), 2), np.nan), "not finite"),
         (lambda b: np.zeros((len(b), 1)), "2 or more classes"),
         (lambda b: np.full(len(b), 0.3), "a column of"),

@@ -128,7 +128,7 @@ ROWS = {"a": [0, 1], "b": [1, 1], "c": [0, 0]}
 
 def test_refuses() -> None:
     predictions_cases: Any = [
-        ({"a": [0, 1], "b": [1, 1]}, {}, NotEnoughData, r"at least 3 classifiers, so that others can vote, got 2"),
+        ({"a": [0, 1], "b": [1, 1]}, {}, NotEnoughData, r"at least 3 classifiers: others vote, got 2"),
         ({"a": [0, 1], "b": [1, 1], "c": [0]}, {}, InputError, r"same number of rows"),
         ({"a": [0, 0], "b": [0, 0], "c": [0, 0]}, {}, NotEnoughData, r"at least 2 classes, got only 0"),
         (ROWS, {"labels": [0]}, InputError, r"^predictions and labels: .* got 2 and 1"),

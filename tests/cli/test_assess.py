@@ -67,7 +67,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
     ("arguments", "message"),
     [
         (("old.npy", "empty.npy"), "empty.npy: has no rows"),
-        ((*PLAIN, "--audit", "chosen.csv"), "give --noise RATE|FILE as well, to bound these, or an audit of rows"),
+        ((*PLAIN, "--audit", "chosen.csv"), "give --noise RATE|FILE as well, or an audit of rows"),
         ((*PLAIN, "--audit-design", "uniform"), "--audit-design and --audit-key: are for --audit"),
     ],
 )

@@ -41,9 +41,9 @@ def test_inclusion_of_the_other_designs() -> None:
 
 def test_no_rows() -> None:
     for rows, message in [
-        ([3, 5, 3, 5, 5], "each row once, got 2 of them more than once, first row 3"),
-        ([1, -2], r"row numbers from 0, got 1 negative ones, first -2 \(entry 1\)"),
-        ([1.0, 2.0], r"of an integer type, got float64, first .*; pass rows.astype\(int\)"),
+        ([3, 5, 3, 5, 5], "each row once, got row 3 more than once"),
+        ([1, -2], r"row numbers from 0, got -2 \(entry 1\)"),
+        ([1.0, 2.0], r"of an integer type, got float64; use astype\(int\)"),
         ([True, False], r"got a mask; pass numpy.flatnonzero\(mask\)"),
         ([], "at least 1 row, got none"),
         ([[1], [2]], r"shape \(k,\), got shape \(2, 1\)"),
@@ -56,11 +56,15 @@ def test_no_rows() -> None:
 def test_rows_that_do_not_exist() -> None:
     audit = Audit([0, 40, 30, 29], [0, 1, 0, 1], design="uniform")
     refuses(InputError, r"^audit:", audit.coded, Vocabulary((0, 1)), 30)
-    refuses(InputError, r"^other: names 1 row that does not", lambda: audit.coded(Vocabulary((0, 1)), 31, "other"))
+    refuses(
+        InputError,
+        r"^other: names row 40 \(entry 1\), which does not exist",
+        lambda: audit.coded(Vocabulary((0, 1)), 31, "other"),
+    )
 
 
 def test_labels_of_an_audit() -> None:
-    refuses(InputError, r"one expert label per audited row, got 2 rows and 1", Audit, [0, 1], [1], design="uniform")
+    refuses(InputError, r"^labels: expected one per audited row, 2, got 1", Audit, [0, 1], [1], design="uniform")
     with pytest.raises(
         InputError, match=r"audit.labels: 1 of 2 values are not among the 2 classes 'cat', 'dog': 'bird'"
     ):
@@ -170,7 +174,11 @@ def test_no_plan() -> None:
 
 
 def test_answers_must_be_as_many_as_rows() -> None:
-    refuses(InputError, r"one expert label per audited row, got 3", lambda: draw_audit(10, 3).answered(["cat", "dog"]))
+    refuses(
+        InputError,
+        r"^labels: expected one per audited row, 3, got 2",
+        lambda: draw_audit(10, 3).answered(["cat", "dog"]),
+    )
 
 
 # Doubt ---------------------------------------------------------------------------------------------------------------

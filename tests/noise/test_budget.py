@@ -264,7 +264,11 @@ def test_a_label_that_was_never_counted_may_always_be_wrong() -> None:
 
 def test_counts_that_the_labels_do_not_hold() -> None:
     noise = TransitionCounts([[30, 0], [0, 70]], sample_of="labels")
-    refuses(InputError, r"got 70 labelled as class", lambda: noise_budget(noise, labels_of(50, 50), 2, tail=TAIL))
+    refuses(
+        InputError,
+        r"counts 70 labels of class number 1, the labels judged hold 50; pass sample_of",
+        lambda: noise_budget(noise, labels_of(50, 50), 2, tail=TAIL),
+    )
 
 
 def test_a_sample_by_given_label_is_noticed_and_still_holds() -> None:

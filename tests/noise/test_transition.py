@@ -33,16 +33,16 @@ def test_rate_of_a_matrix() -> None:
 
 def test_no_matrix() -> None:
     for values, message in [
-        ([[0.9, 0.1]], r"square table.*shape \(1, 2\)"),
+        ([[0.9, 0.1]], r"square table.*got \(1, 2\)"),
         ([0.9, 0.1], "square table"),
-        ([[np.nan, 1], [0, 1]], "1 missing or infinite value, first at row 0, column 0"),
+        ([[np.nan, 1], [0, 1]], "missing or infinite at row 0, column 0, 1 in all"),
         ([[1.1, -0.1], [0, 1]], "2 values outside .* first 1.1 at row 0, column 0"),
         ([[90, 10], [20, 80]], "look like counts: use TransitionCounts"),
         ([[90.5, 9.5], [20, 80]], "not percentages"),
         ([[1, 0], [1, 1]], "look like counts"),
         ([[0.9, 0.2], [0.1, 0.8]], r"first row 0 with sum 1.1; its columns do: it looks transposed.*transpose it"),
-        ([[0.9, 0.1], [0.2, 0.799]], "1 does not, first row 1 with sum 0.999; if that is rounding"),
-        ([[0.9, 0.2], [0.3, 0.8]], "2 do not, first row 0 with sum 1.1; row = true class"),
+        ([[0.9, 0.1], [0.2, 0.799]], "1 of its rows do not sum to 1, first row 1 with sum 0.999; if that is rounding"),
+        ([[0.9, 0.2], [0.3, 0.8]], "2 of its rows do not sum to 1, first row 0 with sum 1.1; row = true class"),
         ([[1.0]], "at least 2 classes"),
         ([["a", "b"], ["c", "d"]], "table of numbers"),
         ("matrix.csv", "got str"),
@@ -61,7 +61,7 @@ def test_rows_and_columns_that_sum_to_one_cannot_be_told_apart() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[0.9, 0.1], [0.2, 0.8]], "4 others, first 0.9 at row 0, column 0; these look like probabilities: use Transi"),
+        ([[0.9, 0.1], [0.2, 0.8]], "4 other, first 0.9 at row 0, column 0; these look like probabilities: use Transi"),
         ([[5, -1], [0, 3]], "1 other, first -1 at row 0, column 1$"),
         ([[5, 1.5], [0, 3]], "first 1.5 at row 0, column 1$"),
         ([[0, 0], [0, 0]], "at least 1 instance"),
@@ -77,7 +77,7 @@ def test_no_counts(values: list[list[float]], message: str) -> None:
 @pytest.mark.parametrize("kind", [TransitionMatrix, TransitionCounts])
 def test_names_of_classes(kind: type) -> None:
     values = [[1, 0], [0, 1]]
-    refuses(InputError, r"^classes: expected 2 names, one per row of .*, got 3: 'a'", kind, values, ["a", "b", "c"])
+    refuses(InputError, r"^classes: expected 2 names, one per row, got 3: 'a'", kind, values, ["a", "b", "c"])
     refuses(InputError, r"^classes: expected each class once, got 'a' more than once", kind, values, ["a", "a"])
     refuses(InputTypeError, r"^classes", kind, values, "ab")
     assert kind(values, ("b", "a")).classes == ("b", "a")

@@ -601,17 +601,12 @@ def _notes(own: list[tuple[str, Note]], systems: list[Judged]) -> tuple[Note, ..
     spans = [(name, j, span.low, span.high) for name, j, span in known if span is not None]
     weak = tuple(name for name, _, low, _ in spans if low <= 0)
     if weak:
-        message = (
-            "J of the judge may be 0: it is not shown to recognise errors, and the human scores decide alone; check "
-            "that they are of the same items"
-        )
+        message = "J of the judge may be 0: the human scores decide alone; check that they are of the same items"
         notes.append(Note(code="judge-uninformative", message=message, subject=weak, severity="warning"))
     for first, second in pairwise(spans):
         lower, upper = sorted((first, second), key=lambda one: one[1])
         if upper[1] - lower[1] > math.hypot(upper[1] - upper[2], lower[3] - lower[1]):
-            message = (
-                f"the judge recognises errors of {first[0]} and of {second[0]} unequally well (J {first[1]:.2f} and "
-                f"{second[1]:.2f}): each is corrected by its own human scores"
-            )
+            message = f"the judge recognises errors of {first[0]} and of {second[0]} unequally well (J {first[1]:.2f} "
+            message += f"and {second[1]:.2f}): each is corrected by its own human scores"
             notes.append(Note(code="judge-differs-by-system", message=message))
     return tuple(notes)

@@ -441,9 +441,7 @@ def audited_mean(
     if inference == "population":
         notes += _group_notes(held)
     if len(fits) == 1 and held.task is not None:
-        message = (
-            f"some task has fewer than {FEW_AUDITED} audited rows, so rows of all tasks are pooled by their scores"
-        )
+        message = f"some task has fewer than {FEW_AUDITED} audited rows: rows of all tasks are pooled by their scores"
         notes += (Note(code="few-per-task", message=message),)
     strata: tuple[Stratum, ...] = ()
     if len(fits) == 1:
@@ -462,9 +460,7 @@ def audited_mean(
         message = f"no row was audited in strata with {empty:.1%} of the rows; their given scores stand for them"
         notes += (Note(code="stratum-unaudited", message=message, severity="warning"),)
     if inclusion is not None and sum(float(fit.effective.sum()) for fit in fits) < UNEVEN * rows.size:
-        message = (
-            "weights of the audited rows differ much, so the interval may cover less; use `exact` on a uniform draw"
-        )
+        message = "weights of audited rows differ much, so the interval may cover less; use `exact` on a uniform draw"
         notes += (Note(code="weights-uneven", message=message, severity="warning"),)
     if np.array_equal(true, held.given[rows]) and inclusion is None:
         rest = 1 - 0.025 ** (1 / rows.size)
@@ -513,9 +509,7 @@ def audited_means(
 
     if known.exact:
         if inclusion is not None or any(one is not None for one in (held.task, held.weight, held.group)):
-            raise InputError(
-                "exact", "is proved for rows that were drawn uniformly, one after the other, without tasks and groups"
-            )
+            raise InputError("exact", "is proved for rows that were drawn uniformly, without tasks, weights and groups")
         error, shift = sampling_error(tail, held.n, known.inference)
         proved = [
             exact_mean_ends(one, rows, answer, error)
@@ -626,9 +620,7 @@ def _group_notes(scores: RowScores) -> tuple[Note, ...]:
         return ()
     sizes = np.bincount(scores.group)
     if sizes.size < LEAST_GROUPS:
-        raise NotEnoughData(
-            "group", f"expected at least {LEAST_GROUPS} groups, got {sizes.size}: so few do not represent new groups"
-        )
+        raise NotEnoughData("group", f"expected {LEAST_GROUPS} groups, to represent new ones, got {sizes.size}")
     notes = []
     if sizes.size < FEW_GROUPS:
         notes.append(Note(code="few-groups", message=f"only {sizes.size} groups", severity="warning"))

@@ -125,9 +125,8 @@ class PseudoEvaluation(TableResult):
         return f"{name(best.name)} agrees most with the vote of the others: on {share} of {rows}."
 
     def __getitem__(self, key: str) -> PseudoModel:
-        return {model.name: model for model in self.models}[
-            checked_name(key, "name", [model.name for model in self.models])
-        ]
+        models = {model.name: model for model in self.models}
+        return models[checked_name(key, "name", models)]
 
 
 @checked
@@ -182,9 +181,7 @@ def pseudo_supervised(
     """
     systems = read_models(predictions)
     if len(systems) < 3:
-        raise NotEnoughData(
-            "predictions", f"expected at least 3 classifiers, so that others can vote, got {len(systems)}"
-        )
+        raise NotEnoughData("predictions", f"expected at least 3 classifiers: others vote, got {len(systems)}")
     given = None if labels is None else read_labels(labels, "labels")
     columns = {name: read_labels(values, f"predictions, {name}") for name, values in systems.items()}
     if classes is None:
@@ -212,11 +209,8 @@ def pseudo_supervised(
     voted = majority_vote(table, weights=trust, seed=seed)
     share = np.asarray(voted.details["weights"]) / np.sum(voted.details["weights"])
     if share.max() > 1 - TIE:
-        raise InputError(
-            "weights",
-            f"all of the weight is on {data.names[int(share.argmax())]}, so no other classifier can judge it; give at "
-            "least 2 classifiers a weight",
-        )
+        message = f"all of the weight is on {data.names[int(share.argmax())]}, so no other classifier can judge it"
+        raise InputError("weights", message, "give at least 2 classifiers a weight")
     names = np.array(data.vocabulary.classes, dtype=np.int64 if isinstance(data.vocabulary.classes[0], int) else object)
     vote = voted.labels
     n_ties = int(are_tied(voted.probabilities).sum())
@@ -293,19 +287,13 @@ def _interval(right: Flags, level: float) -> Interval:
 def _notes(shares: Floats, ties: int, models: Sequence[PseudoModel], weights: Floats) -> tuple[Note, ...]:
     notes = []
     if ties:
-        message = (
-            f"The vote is tied on {ties} of {len(shares)} instances. There it is the class whose classifiers agree "
-            "more with the vote, or else it is drawn."
-        )
+        message = f"The vote is tied on {ties} of {len(shares)} instances, and broken there by agreement, or drawn."
         notes.append(Note(code="tied-votes", message=message))
     if bool((shares.max(axis=1) >= 1 - TIE).all()):
         message = "Every classifier in the vote gives the same answer on every instance: the vote cannot rank them."
         notes.append(Note(code="unanimous", message=message, severity="warning"))
     if len(models) > len(shares):
-        message = (
-            f"{len(models)} classifiers are judged on {len(shares)} instances: an array is of shape (n, n_models); if "
-            "its rows are classifiers, pass its transpose."
-        )
+        message = f"{len(models)} classifiers and {len(shares)} instances: arrays are of shape (n, n_models)."
         notes.append(Note(code="more-classifiers-than-instances", message=message, severity="warning"))
     name, most = models[int(weights.argmax())].name, float(weights.max())
     if most > 0.5 + TIE:

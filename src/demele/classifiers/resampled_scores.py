@@ -210,19 +210,13 @@ def corrected_t_test(
         if both[0].measure != both[1].measure:
             raise InputError("scores_candidate", f"expected {both[0].measure}, as the baselines, got {both[1].measure}")
         if both[0].signature.context["splits"] != both[1].signature.context["splits"]:
-            raise InputError(
-                ("scores_baseline", "scores_candidate"),
-                "they come from different splits, and cannot be paired; "
-                f"use the same data, folds and seed: {both[0].signature} and {both[1].signature}",
-            )
+            message = f"different splits cannot be paired: {both[0].signature} and {both[1].signature}"
+            raise InputError(("scores_baseline", "scores_candidate"), message, "use the same data, folds and seed")
     first = _read_scores(scores_baseline, "scores_baseline")
     second = _read_scores(scores_candidate, "scores_candidate")
     if first.size != second.size:
-        raise InputError(
-            ("scores_baseline", "scores_candidate"),
-            f"expected as many scores of both, got {first.size} and "
-            f"{second.size}; score r of both must come from the same split",
-        )
+        message = f"expected as many scores of both, got {first.size} and {second.size}"
+        raise InputError(("scores_baseline", "scores_candidate"), message, "score r of both must come from one split")
     if first.size < 2:
         raise NotEnoughData("scores_baseline", f"expected at least 2 scores, got {first.size}")
     known = {result.better for result in both}
@@ -238,11 +232,8 @@ def corrected_t_test(
         elif test_fraction is None and n_train is not None and n_test is not None:
             ratio = float(n_test / n_train)
         else:
-            raise InputError(
-                "test_fraction",
-                "expected the share of the instances that is tested on, such as 0.1 for 10 folds, or else n_train and "
-                "n_test; the correction depends on it",
-            )
+            message = "expected the share of the instances that is tested on, or else n_train and n_test"
+            raise InputError("test_fraction", message, "give one of them, such as 0.1 for 10 folds")
     differences = second - first
     mean, count = float(differences.mean()), differences.size
     t, p_value, low, high = (math.nan,) * 4
@@ -378,11 +369,9 @@ def bootstrap_632(
                 break
             redrawn += 1
         else:
-            raise NotEnoughData(
-                "y",
-                f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
-                "give more instances" + ("" if stratified else ", or pass stratified=True"),
-            )
+            message = f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or hold one class"
+            remedy = "give more instances" + ("" if stratified else ", or pass stratified=True")
+            raise NotEnoughData("y", message, remedy)
     arguments: dict[str, object] = {"n_repeats": n_repeats, "stratified": stratified, "seed": seed, "level": level}
     right = _cross_validate(estimator, X, classes, splits, "accuracy", seed, n_jobs, return_train_score=True)
     test, resubstitution = 1 - right["test_score"], 1 - right["train_score"]
@@ -483,11 +472,8 @@ def repeated_scores(
         names, counts = np.unique(classes, return_counts=True)
         if stratified and counts.min() < folds:
             rare = names[counts.argmin()]
-            raise NotEnoughData(
-                "y",
-                f"class {rare!s} has {counts.min()} instances, fewer than the {folds} folds; "
-                "use fewer folds, or pass stratified=False",
-            )
+            message = f"class {rare!s} has {counts.min()} instances, fewer than the {folds} folds"
+            raise NotEnoughData("y", message, "use fewer folds, or pass stratified=False")
         splitter = RepeatedStratifiedKFold if stratified else RepeatedKFold
         state = int(rng_for(seed, "repeated_scores").integers(2**32))
         cv = splitter(n_splits=folds, n_repeats=n_repeats, random_state=state)
@@ -501,18 +487,15 @@ def repeated_scores(
     if not isinstance(named, str):
         raise InputTypeError("scoring", f"expected one name or a function, got {type(scoring).__name__}")
     if not callable(scoring) and named not in get_scorer_names():
-        raise UnknownNameError(
-            "scoring", f"{scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
-        )
+        raise UnknownNameError("scoring", f"{scoring!r} is no scorer of scikit-learn, such as 'accuracy', 'f1_macro'")
     if hasattr(cv, "split") and not hasattr(cv, "get_n_splits"):
         raise InputTypeError("cv", f"expected a splitter of scikit-learn, got {type(cv).__name__}")
     try:
         of_indices = isinstance(cv, Iterable) and not hasattr(cv, "split")
         pairs = list(cv if of_indices else check_cv(cv, classes, classifier=True).split(X, classes))
     except (TypeError, ValueError) as error:
-        raise InputError(
-            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
-        ) from error
+        told = f"expected a splitter of scikit-learn or pairs of indices, got {quoted(cv)}: {error}"
+        raise InputError("cv", told) from error
     splits = list[Split]()
     for pair in pairs:
         parts = [whole_array(part, "cv", dimensions=1) for part in items_of(pair, "cv", "pairs of indices")]
@@ -547,9 +530,8 @@ def repeated_scores(
 
 def _sizes(splits: list[Split]) -> tuple[float, float]:
     """Return how many instances are trained on, each once, and tested on; on average."""
-    return float(np.mean([np.unique(train).size for train, _ in splits])), float(
-        np.mean([one.size for _, one in splits])
-    )
+    trained = float(np.mean([np.unique(train).size for train, _ in splits]))
+    return trained, float(np.mean([test.size for _, test in splits]))
 
 
 def _result(
@@ -595,9 +577,7 @@ def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803
     """Check the estimator and that rows match; return the classes as integers or strings."""
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
         what = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
-        raise InputTypeError(
-            "estimator", f"expected a scikit-learn classifier such as LogisticRegression(), got {what}"
-        )
+        raise InputTypeError("estimator", f"expected a classifier such as LogisticRegression(), got {what}")
     classes = read_labels(y, "y")
     shape = getattr(X, "shape", None)
     if shape == () or not isinstance(shape, tuple | None) or (shape is None and not hasattr(X, "__len__")):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Rows
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
 from demele.core.seeds import rng_for
@@ -105,10 +105,8 @@ class CodedAudit:
         most, found = int(self.unseen * size + SLACK), int(np.count_nonzero(~np.isin(self.labels[drawn], labelled)))
         allowed = f"at most a share of {self.unseen:g} ({most}) of the {size:,} rows outside the first stratum"
         if hypergeom.sf(found - 1, size, most, drawn.sum()) < UNLIKELY:
-            raise InputError(
-                "unseen_positives",
-                f"{allowed} can be positive, but {found} of {drawn.sum()} audited ones are; give a larger share",
-            )
+            told = f"but {found} of {drawn.sum()} audited ones are"
+            raise InputError("unseen_positives", f"{allowed} can be positive, {told}; give a larger share")
         return (f"Assumed, not measured: {allowed} has a true class that no label there has.",)
 
     def wrong_labels(self, given: Indices) -> float:
@@ -137,10 +135,7 @@ def unclear_notes(k: int, unclear: int) -> tuple[Note, ...]:
     """Say how many rows the expert could not label, besides ``k`` audited ones."""
     if not unclear:
         return ()
-    message = (
-        f"{unclear} of {k + unclear} rows were unclear to the expert and are not audited; the result takes them, and "
-        "the rows like them that were not drawn, to be as the audited ones are"
-    )
+    message = f"{unclear} of {k + unclear} rows were unclear to the expert and are taken to be as the audited ones are"
     return (Note(code="audit-unclear", message=message, severity="warning"),)
 
 
@@ -229,10 +224,7 @@ class Audit:
             real = column.dtype.kind == "f" and column.ndim == 1 and (column != np.round(column)).any()
             read.append(optional_numbers(one, "labels", "score") if systems or real else read_labels(one, "labels"))
             if read[-1].size != drawn.size:
-                raise InputError(
-                    ("rows", "labels"),
-                    f"expected one expert label per audited row, got {drawn.size} rows and {read[-1].size} labels",
-                )
+                raise InputError("labels", f"expected one per audited row, {drawn.size}, got {read[-1].size}")
         for name, value, of in (
             ("probabilities", probabilities, "weighted"),
             ("least_probability", least_probability, "weighted"),
@@ -333,12 +325,8 @@ class Audit:
         """
         beyond = np.flatnonzero(self.rows >= n)
         if beyond.size:
-            raise InputError(
-                argument,
-                f"names {plural(beyond.size, 'row that does', 'rows that do')} not exist, first "
-                f"{int(self.rows[beyond[0]])} (entry {int(beyond[0])}); rows are counted from 0: the {n:,} labels have "
-                f"rows 0 to {n - 1}",
-            )
+            first, held = self.rows[beyond[0]], f"the {n:,} labels have rows 0 to {n - 1}"
+            raise InputError(argument, f"names row {first} (entry {beyond[0]}), which does not exist: {held}")
         if self.systems or self.labels.dtype.kind == "f":
             raise InputError(argument, "has scores, where classes are expected")
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
@@ -432,11 +420,7 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
     among = read_rows(within, "within")
     stray = second.rows[~np.isin(second.rows, among)]
     if stray.size:
-        raise InputError(
-            ("second", "within"),
-            f"{plural(stray.size, 'row of the second audit is', 'rows of the second audit are')} not among the "
-            f"{among.size:,} rows that it was drawn among, first row {int(stray[0])}",
-        )
+        raise InputError(("second", "within"), f"{stray.size} rows of the second are not within, first row {stray[0]}")
     rows, here, there = np.intersect1d(first.rows, second.rows, return_indices=True)
     unlike = np.flatnonzero(said[here] != other[there])
     if unlike.size:
@@ -462,26 +446,15 @@ def read_rows(rows: object, argument: str = "rows") -> Rows:
     if array.dtype.kind == "b":
         raise InputTypeError(argument, "expected row numbers, got a mask; pass numpy.flatnonzero(mask)")
     if array.dtype.kind not in "iu":
-        raise InputTypeError(
-            argument,
-            f"expected row numbers of an integer type, got {array.dtype}, first {array[0]}; pass rows.astype(int)",
-        )
+        raise InputTypeError(argument, f"expected row numbers of an integer type, got {array.dtype}; use astype(int)")
     below = np.flatnonzero(array < 0)
     if below.size:
-        raise InputError(
-            argument,
-            f"expected row numbers from 0, got {below.size} negative ones, first {int(array[below[0]])} (entry "
-            f"{int(below[0])})",
-        )
+        raise InputError(argument, f"expected row numbers from 0, got {array[below[0]]} (entry {below[0]})")
     array = array.astype(np.intp)
     distinct, counts = np.unique(array, return_counts=True)
     if distinct.size < array.size:
         twice = distinct[counts > 1]
-        raise InputError(
-            argument,
-            f"expected each row once, got {twice.size} of them more than once, first row {int(twice[0])}; "
-            "keep one expert label per row",
-        )
+        raise InputError(argument, f"expected each row once, got row {twice[0]} more than once; keep one label per row")
     return array
 
 
@@ -602,9 +575,7 @@ def draw_audit(
         among = read_rows(within, "within")
         rest = np.setdiff1d(np.arange(n), among)
         if disagreement is not None or rest.size + among.size != n or not rest.size or size < 2:
-            raise InputError(
-                "within", f"expected some rows of 0 to {n - 1}, not all; a size of 2 or more, and no disagreement"
-            )
+            raise InputError("within", f"expected some of {n} rows, not all; a size of 2 or more, and no disagreement")
         k = min(max(size // 2, size - rest.size), among.size, size - 1)
         rng = rng_for(seed, "draw_audit", "stratified", n)
         rows = np.concatenate([rng.permutation(among)[:k], rng.permutation(rest)[: size - k]])
@@ -679,21 +650,16 @@ def disagreement(predictions: object, labels: object = None) -> Floats:
         items = items_of(predictions, "predictions", "shape (n_models, n)")
         models = {f"predictions, model {index}": values for index, values in enumerate(items)}
         if len(models) < 2 and labels is None:
-            raise NotEnoughData(
-                "predictions",
-                f"expected at least 2 models, shape (n_models, n), got {len(models)}; one model cannot disagree",
-            )
+            raise NotEnoughData("predictions", f"expected at least 2 models, shape (n_models, n), got {len(models)}")
     rows = [read_labels(values, name) for name, values in models.items()]
     rows += [] if labels is None else [read_labels(labels, "labels")]
     n, n_voters = rows[0].size, len(rows)
     for index, row in enumerate(rows):
         if row.size != n:
             what = f"model {index}" if index < len(models) else "labels"
-            raise InputError(
-                "predictions",
-                f"expected shape (n_models, n), the same n for all, got {n} rows for model 0 and "
-                f"{row.size} for {what}" + ("; pass predictions.T" if what == "labels" and index == row.size else ""),
-            )
+            hint = "; pass predictions.T" if what == "labels" and index == row.size else ""
+            told = f"got {n} rows for model 0 and {row.size} for {what}{hint}"
+            raise InputError("predictions", f"expected shape (n_models, n), the same n for all, {told}")
     words = common_vocabulary(rows)
     k, votes = len(words), np.stack([words.encode(row, f"predictions, model {i}") for i, row in enumerate(rows)])
     shares = np.arange(1, n_voters + 1) / n_voters

@@ -123,10 +123,8 @@ def noise_budget(
     if isinstance(noise, TransitionMatrix | TransitionCounts):
         if noise.k != k:
             raise InputError("noise", f"expected {k} classes, as the labels have, got {noise.k}")
-        limits = (
-            _of_matrix(noise, given, tail) if isinstance(noise, TransitionMatrix) else _of_counts(noise, given, tail)
-        )
-        wrong, by_given, by_true, joint, told = limits
+        held = _of_matrix(noise, given, tail) if isinstance(noise, TransitionMatrix) else _of_counts(noise, given, tail)
+        wrong, by_given, by_true, joint, told = held
     elif is_number(noise):
         if not 0 <= noise < 1:
             raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(noise)}")
@@ -135,9 +133,7 @@ def noise_budget(
         said = f"at most {wrong} of the {n} labels are wrong (a rate of {noise:g}), in the worst case"
         told = {"level": None, "assumptions": (said if wrong else ALL_CORRECT,)}
     else:
-        raise InputTypeError(
-            "noise", f"expected a rate, a TransitionMatrix or TransitionCounts, got {type(noise).__name__}"
-        )
+        raise InputTypeError("noise", f"expected a rate, matrix or counts of transitions, got {type(noise).__name__}")
     # Limits that all hold are made as small as they make each other.
     by_given = np.minimum(np.minimum(by_given, given), wrong)
     by_true = np.minimum(np.minimum(by_true, n - given), wrong)
@@ -194,12 +190,8 @@ def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> _Limits:
     beyond = np.flatnonzero(columns > given)
     if within and beyond.size:
         first = int(beyond[0])
-        raise InputError(
-            "noise",
-            f"counts as a sample of these labels cannot hold more of a class than they do, got {columns[first]} "
-            f"labelled as class number {first} and {given[first]} such labels; pass sample_of='source' if they are "
-            "of others",
-        )
+        message = f"counts {columns[first]} labels of class number {first}, the labels judged hold {given[first]}"
+        raise InputError("noise", message, "pass sample_of='source' if they are of others")
     mistakes = table * (1 - np.eye(k, dtype=np.int64))
     pairs = max(k * (k - 1), 1)
 

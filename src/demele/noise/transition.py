@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.arrays import Counts, Floats
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, checked, checked_count, checked_level, checked_number
 from demele.core.labelled import Vocabulary, common_vocabulary, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.proportions import exact_interval, proportion
@@ -86,11 +86,8 @@ class SquareTable(Result):
         """
         names, own = vocabulary(np.empty(0), classes=classes).classes, self.classes
         if len(names) != self.k:
-            raise InputError(
-                argument,
-                f"expected {len(names)} classes, as the labels have ({shown(names)}), got {self.k}"
-                + (f": {shown(own)}" if own else ""),
-            )
+            held = f": {shown(own)}" if own else ""
+            raise InputError(argument, f"expected {len(names)} classes, as the labels have, got {self.k}{held}")
         if own is None:
             return self
         missing = [name for name in names if name not in own]
@@ -125,36 +122,23 @@ def read_square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple
         raise InputTypeError(argument, f"expected a table of shape (K, K), got {type(values).__name__}")
     table = real_numbers(values, argument, "a table of numbers of shape (K, K)")
     if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
-        raise InputError(
-            argument, f"expected a square table, row = true class, column = given label, got shape {table.shape}"
-        )
+        raise InputError(argument, f"expected a square table, rows = true classes, columns = labels, got {table.shape}")
     if table.size == 1:
         raise NotEnoughData(argument, "expected at least 2 classes, got 1")
     bad = np.argwhere(~np.isfinite(table))
     if bad.size:
-        raise InputError(
-            argument,
-            f"{plural(len(bad), 'missing or infinite value', 'missing or infinite values')}, first at row "
-            f"{bad[0][0]}, column {bad[0][1]}",
-        )
+        place = f"row {bad[0][0]}, column {bad[0][1]}"
+        raise InputError(argument, f"missing or infinite at {place}, {len(bad)} in all")
     names = None if classes is None else vocabulary(np.empty(0), classes=classes).classes
     if names is not None and len(names) != len(table):
-        raise InputError(
-            "classes", f"expected {len(table)} names, one per row of {argument}, got {len(names)}: {shown(names)}"
-        )
+        raise InputError("classes", f"expected {len(table)} names, one per row, got {len(names)}: {shown(names)}")
     if hasattr(values, "columns") and hasattr(values, "index"):
         rows, columns, numbers = list(values.index), list(values.columns), list(range(len(table)))
         if rows not in (columns, numbers):
-            raise InputError(
-                argument,
-                f"expected the same classes in rows and columns, in the same order, got {shown(rows)} and "
-                f"{shown(columns)}",
-            )
+            raise InputError(argument, f"expected the same classes in rows and columns, got {shown(rows)} in rows")
         named = None if columns == numbers else vocabulary(np.empty(0), classes=columns).classes
         if named and names and named != names:
-            raise InputError(
-                "classes", f"the data frame names {shown(named)}, got {shown(names)}; leave classes out, or align them"
-            )
+            raise InputError("classes", f"the data frame names {shown(named)}, got {shown(names)}; align them")
         names = named or names
     return table, names
 
@@ -332,12 +316,9 @@ class TransitionMatrix(SquareTable):
         wrong = np.argwhere((table < 0) | (table > 1 + SUM_TOLERANCE))
         if wrong.size:
             row, column = wrong[0]
-            raise InputError(
-                "probabilities",
-                f"{plural(len(wrong), 'value', 'values')} outside [0, 1], first {table[row, column]:g} at row {row}, "
-                f"column {column}; "
-                + ("these look like counts: use TransitionCounts" if whole else "give probabilities, not percentages"),
-            )
+            hint = "these look like counts: use TransitionCounts" if whole else "give probabilities, not percentages"
+            first = f"{table[row, column]:g} at row {row}, column {column}"
+            raise InputError("probabilities", f"{len(wrong)} values outside [0, 1], first {first}; {hint}")
         sums = table.sum(axis=1)
         off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
         if off.size:
@@ -350,11 +331,9 @@ class TransitionMatrix(SquareTable):
                 remedy = "row = true class, its entries how often each class is given"
             else:
                 remedy = "if that is rounding, divide each row by its sum"
-            raise InputError(
-                "probabilities",
-                f"expected rows that sum to 1, {off.size} {'does' if off.size == 1 else 'do'} not, first row "
-                f"{row if names is None else quoted(names[row])} with sum {sums[row]:g}; {remedy}",
-            )
+            called = row if names is None else quoted(names[row])
+            told = f"{off.size} of its rows do not sum to 1, first row {called} with sum {sums[row]:g}"
+            raise InputError("probabilities", f"{told}; {remedy}")
         set_fields(self, probabilities=frozen_copy(table / sums[:, None]), classes=names)
 
     document = matrix_document
@@ -388,7 +367,7 @@ class TransitionMatrix(SquareTable):
             raise InputError("priors", f"expected {self.k} proportions, one per true class, got shape {shares.shape}")
         if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= SUM_TOLERANCE):
             raise InputError(
-                "priors", f"expected proportions that sum to 1, got sum {shares.sum():g}, least {shares.min():g}"
+                "priors", f"expected proportions that sum to 1, got sum {shares.sum():g}, or one is below 0"
             )
         return float(shares @ (1 - np.diag(self.probabilities)))
 
@@ -452,12 +431,9 @@ class TransitionCounts(SquareTable):
         if odd.size:
             row, column = odd[0]
             likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
-            raise InputError(
-                "counts",
-                f"expected whole numbers >= 0, got {plural(len(odd), 'other', 'others')}, first "
-                f"{table[row, column]:g} at row {row}, column {column}"
-                + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
-            )
+            hint = "; these look like probabilities: use TransitionMatrix" if likely else ""
+            first = f"{table[row, column]:g} at row {row}, column {column}"
+            raise InputError("counts", f"expected whole numbers >= 0, got {len(odd)} other, first {first}{hint}")
         if table.max() > 2**53:
             raise InputError("counts", f"expected counts up to 2^53, got {table.max():g}")
         if not table.any():
@@ -552,11 +528,8 @@ class TransitionCounts(SquareTable):
         none = np.flatnonzero(sums == 0)
         if none.size and empty == "raise":
             names = shown([self._words.classes[row] for row in none])
-            raise NotEnoughData(
-                "counts",
-                f"no instance is truly of {none.size} of {self.k} classes ({names}), so how they are labelled "
-                "is unknown; count more, or pass empty='right' to suppose that they are labelled right",
-            )
+            message = f"no instance is truly of {none.size} of {self.k} classes ({names}), so their labels are unknown"
+            raise NotEnoughData("counts", message, "count more, or pass empty='right' to suppose that they are right")
         table = self.counts.astype(np.float64)
         table[none, none] = 1
         return TransitionMatrix(table / np.maximum(sums, 1)[:, None], self.classes)
@@ -572,11 +545,8 @@ class TransitionCounts(SquareTable):
         if not isinstance(other, TransitionCounts):
             raise InputTypeError("other", f"expected TransitionCounts, got {type(other).__name__}")
         if self.classes != other.classes or self.k != other.k:
-            raise InputError(
-                "counts",
-                f"expected the same classes, got {shown(self.classes or range(self.k))} and "
-                f"{shown(other.classes or range(other.k))}",
-            )
+            both = [shown(one.classes or range(one.k)) for one in (self, other)]
+            raise InputError("counts", f"expected the same classes, got {both[0]} and {both[1]}")
         if self.sample_of != other.sample_of:
             raise InputError("counts", f"samples of {self.sample_of!r} and of {other.sample_of!r} cannot be merged")
         return TransitionCounts(self.counts + other.counts, self.classes, sample_of=self.sample_of)
@@ -623,10 +593,8 @@ def estimate_transition(
     cells = words.encode(true, "true_labels").astype(np.int64) * k + words.encode(given, "given_labels")
     table = np.bincount(cells, minlength=k * k).reshape(k, k)
     if k < 2:
-        raise NotEnoughData(
-            ("true_labels", "given_labels"),
-            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with `classes=[...]`",
-        )
+        message = f"expected at least 2 classes, got only {words.classes[0]!r}"
+        raise NotEnoughData(("true_labels", "given_labels"), message, "give all classes with `classes=[...]`")
     return TransitionCounts(table, words.classes, sample_of=sample_of)
 
 
@@ -663,13 +631,10 @@ def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: 
     items = items_of(tables, argument, "a matrix of each annotator")
     read = [one if isinstance(one, TransitionMatrix) else TransitionMatrix(one) for one in items]
     if len(read) < 3:
-        raise NotEnoughData(
-            argument,
-            f"got the confusion matrices of {len(read)} annotators; two annotations of the same rows do not give the "
-            "errors: their table is symmetric, with fewer entries than unknowns",
-            "add a third independent annotator, or an audit of rows drawn at random; under the declared "
-            "assumption that all errors are equally likely, demele.labels.transition_from_agreement needs two only",
-        )
+        message = f"got the matrices of {len(read)} annotators; two annotations of the same rows do not give the errors"
+        remedy = "add a third independent annotator, or an audit; "
+        remedy += "if all errors are equally likely, demele.labels.transition_from_agreement needs two only"
+        raise NotEnoughData(argument, message, remedy)
     if any((one.k, one.classes) != (read[0].k, read[0].classes) for one in read):
         raise InputError(argument, "expected matrices of the same classes, in the same order, for all annotators")
     return TransitionMatrix(np.mean([one.probabilities for one in read], axis=0), read[0].classes)

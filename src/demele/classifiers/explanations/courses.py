@@ -213,21 +213,15 @@ class Classifier:
         once, again = (self._called(images[:_TRIED]) for _ in range(2))
         near = once == again if once.ndim == 1 else np.abs(once - again) <= _REPEATED * np.abs(once).max()
         if not near.all():
-            raise InputError(
-                "predict",
-                "two calls on the same images give different answers: something is drawn; with PyTorch, call eval() on "
-                "the network first",
-            )
+            message = "two calls on the same images give different answers: something is drawn"
+            raise InputError("predict", message, "with PyTorch, call eval() on the network first")
         if words is None and first.ndim == 1:  # what is predicted of whole images or given as label
             read = read_labels(first, "predict")
             alike = labels is not None and labels.dtype.kind == read.dtype.kind
             words = vocabulary(np.concatenate([read, labels]) if alike and labels is not None else read)
         elif words is None and labels is not None and labels.dtype.kind != "i":
-            raise InputError(
-                "classes",
-                f"`predict` gives {first.shape[1]} columns and `labels` are names; say which class each column is, "
-                "in order, with `classes=[...]`",
-            )
+            message = f"`predict` gives {first.shape[1]} columns and `labels` are names"
+            raise InputError("classes", message, "say which class each column is, in order, with `classes=[...]`")
         self.words = Vocabulary(tuple(range(first.shape[1]))) if words is None else words
         if first.ndim == 2 and first.shape[1] != len(self.words):
             raise InputError("predict", f"expected {len(self.words)} columns, one per class, got {first.shape[1]}")
@@ -253,9 +247,7 @@ class Classifier:
         shape = found[0].shape[1:] if self._shape is None else self._shape
         for one in found:
             if one.shape[1:] != shape:
-                raise InputError(
-                    "predict", f"expected answers of shape {shape} per image as before, got {one.shape[1:]}"
-                )
+                raise InputError("predict", f"expected {shape} per image as before, got {one.shape[1:]}")
         return np.concatenate(found)
 
 
@@ -263,17 +255,11 @@ def _checked(given: Any, n: int) -> NDArray[Any]:
     """Return what came for n images as numbers of shape (n, n_classes), or classes of shape (n,)."""
     found = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
     if found.ndim not in (1, 2) or len(found) != n:
-        raise InputError(
-            "predict",
-            f"expected an array of shape ({n}, n_classes) or ({n},) for {n} images, got shape {found.shape}",
-        )
+        raise InputError("predict", f"expected shape ({n}, n_classes) or ({n},) for {n} images, got {found.shape}")
     if found.ndim == 1:
         if found.dtype.kind == "f" and not np.array_equal(found, np.rint(found)):
-            raise InputError(
-                "predict",
-                f"expected classes in an array of shape ({n},), got numbers such as {found[0]:g}; give a column of "
-                "probabilities for each class, such as predict_proba does",
-            )
+            message = f"expected classes in an array of shape ({n},), got numbers such as {found[0]:g}"
+            raise InputError("predict", message, "give a column of probabilities for each class, as predict_proba does")
         return found
     if found.shape[1] < 2:
         raise InputError("predict", f"expected a column for each of 2 or more classes, got {found.shape[1]}")
@@ -288,9 +274,7 @@ def refuse_infinite(values: NDArray[Any], argument: str, what: str) -> None:
     """Refuse rows of an array that hold values that are not finite."""
     wrong = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
     if wrong.size:
-        raise InputError(
-            argument, f"{wrong.size} of {len(values)} {what} hold values that are not finite, first at row {wrong[0]}"
-        )
+        raise InputError(argument, f"{wrong.size} {what} hold values that are not finite, first at row {wrong[0]}")
 
 
 # What a classifier says of every image while its regions go, in one order, as often as something is drawn -------------

@@ -76,20 +76,16 @@ def _read_images(images: Any) -> tuple[Images, tuple[float, float]]:
     if found.ndim == 3:
         found = found[..., None]
     if found.ndim != 4 or 0 in found.shape:
-        raise InputError(
-            "images", f"expected shape (n, height, width) or (n, height, width, channels), got shape {np.shape(images)}"
-        )
+        told = f"(n, height, width) or (n, height, width, channels), got {np.shape(images)}"
+        raise InputError("images", f"expected shape {told}")
     if len(found) < 2:
         raise NotEnoughData("images", "expected at least 2 images, for an interval, got 1")
     if found.dtype.kind == "f":
         refuse_infinite(found, "images", "images")
         return found, (float(found.min()), float(found.max()))
     if found.min() < 0 or found.max() > 255:
-        raise InputError(
-            "images",
-            f"expected whole numbers from 0 to 255, got {found.min()} to {found.max()}; pass other values as real "
-            "numbers, images.astype(float)",
-        )
+        message = f"expected whole numbers from 0 to 255, got {found.min()} to {found.max()}"
+        raise InputError("images", message, "pass other values as real numbers, images.astype(float)")
     return found.astype(np.uint8, copy=False), (0.0, 255.0)
 
 
@@ -99,11 +95,8 @@ def _read_map(given: Any, name: str, shape: tuple[int, ...]) -> Floats:
     if found.dtype.kind not in "fiub":
         raise InputTypeError(argument, f"expected an array of numbers, got values of type {found.dtype}")
     if found.shape not in (shape, shape[:3]):
-        raise InputError(
-            argument,
-            f"expected a map per image, shape {shape[:3]} or {shape}, got shape {found.shape}"
-            + ("; channels come last" if found.ndim == 4 and found.shape[2:] == shape[1:3] else ""),
-        )
+        hint = "; channels come last" if found.ndim == 4 and found.shape[2:] == shape[1:3] else ""
+        raise InputError(argument, f"expected a map per image, shape {shape[:3]} or {shape}, got {found.shape}{hint}")
     whole = found.astype(np.float64)
     refuse_infinite(whole, argument, "maps")
     return whole.sum(axis=3) if whole.ndim == 4 else whole
@@ -356,21 +349,15 @@ def perturbation_test(
 
     shown, ends = _read_images(images)
     if isinstance(noise, Audit):
-        raise InputTypeError(
-            "noise",
-            "an audit cannot be used: confirmed labels do not check predictions on destroyed images; give a limit "
-            "of the share of wrong labels, or a noise transition matrix",
-        )
+        message = "an audit cannot be used: confirmed labels do not check predictions on destroyed images"
+        raise InputTypeError("noise", message, "give a limit of the share of wrong labels, or a transition matrix")
     supplied, measured = read_noise(noise), measure or ("score" if labels is None else "accuracy")
     checked_name(measured, "measure", get_args(Measured))
     if measured == "accuracy" and labels is None:
         raise InputError("labels", "the accuracy is measured against labels: give them, or pass `measure='score'`")
     if noise is not None and measured == "score":
-        raise InputError(
-            "noise",
-            "outputs for a class do not depend on labels, so their noise does not matter; leave out `noise`, "
-            "or give `labels` and `measure='accuracy'`",
-        )
+        message = "outputs for a class do not depend on labels, so their noise does not matter"
+        raise InputError("noise", message, "leave it out, or give `labels` and `measure='accuracy'`")
     names = classes_of(supplied, classes)
     read, n = None if labels is None else read_labels(labels, "labels"), len(shown)
     if read is not None and len(read) != n:
@@ -506,10 +493,8 @@ def perturbation_test(
     for name, one in importance.items():
         distinct = 1 + (np.diff(np.sort(one, axis=1), axis=1) != 0).sum(axis=1).mean()
         if 1 - distinct / count >= TIED:
-            message = (
-                f"{name!r} has equal values in many regions: on average {distinct:.1f} different values for "
-                f"{count} regions; equal regions have a random order"
-            )
+            message = f"{name!r} has {distinct:.1f} different values for {count} regions on average; equal ones have a "
+            message += "random order"
             notes.append(Note(code="tied-regions", message=message, subject=(name,)))
     if known is not None:
         message = f"at most {known.budget.wrong} of {n} labels are assumed to be wrong"

@@ -107,10 +107,8 @@ class Assessment(Result):
                 return estimate
         measures = list(dict.fromkeys(estimate.measure for estimate in self.estimates))
         over = list(dict.fromkeys(estimate.of for estimate in self.estimates if estimate.of is not None))
-        raise UnknownNameError(
-            f"{key!r} is not among the estimates: measures {', '.join(measures)}; precision, recall and f1 are of one "
-            f"of {shown(over, 12)}, such as ['f1', {(over or ['cat'])[0]!r}]"
-        )
+        told = f"measures {', '.join(measures)}; of {shown(over, 12)}, such as ['f1', {(over or ['cat'])[0]!r}]"
+        raise UnknownNameError(f"{key!r} is not among the estimates: {told}")
 
     def __iter__(self) -> Any:
         return iter(self.estimates)
@@ -132,22 +130,13 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     noise, audit = read_knowledge(noise, audit)
     if true_labels is not None and (noise is not None or audit is not None):
         other = "noise" if noise is not None else "audit"
-        raise InputError(
-            ("true_labels", other), f"true labels of every row say all about the noise; leave out `{other}`"
-        )
+        raise InputError(("true_labels", other), f"true labels of every row say all; leave out `{other}`")
     selective = audit is not None and audit.design == "selective"
     if selective and noise is None:
-        raise InputError(
-            "audit",
-            "its rows were chosen for a reason (`design='selective'`), so it does not represent other rows; "
-            "give `noise=` as well, to bound these, or "
-            "an audit of rows drawn at random (`draw_audit()`)",
-        )
+        message = "its rows were chosen for a reason (`design='selective'`), so it does not represent other rows"
+        raise InputError("audit", message, "give `noise=` as well, or an audit of rows drawn at random, `draw_audit()`")
     if audit is not None and noise is not None and not selective and not isinstance(noise, float):
-        raise InputError(
-            ("noise", "audit"),
-            "with a random audit, only a limit of the noise rate can be used, got a transition; leave one of them out",
-        )
+        raise InputError(("noise", "audit"), "with a random audit, the noise can only be a rate; leave one of them out")
     return noise, audit
 
 
@@ -312,10 +301,7 @@ class _Bounded(_Assessed):
             known += (f"The expert is right on the {audit.k} audited rows.",)
             notes.append(self._prove(data, audit))
         if groups is not None:
-            message = (
-                "rows of a group count as one, since wrong labels may hide their correlation; precision, recall and "
-                "F1 have no corrected interval then"
-            )
+            message = "rows of a group count as one here; precision, recall and F1 have no corrected interval"
             notes.append(Note(code="groups-as-rows", message=message))
         self.assumptions, self.notes = (self.assumptions[0], *known), tuple(notes)
 
@@ -325,9 +311,7 @@ class _Bounded(_Assessed):
         np.fill_diagonal(found, 0)
         if found.sum() > budget.wrong:
             raise InputError(
-                "noise",
-                f"allows {budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
-                "give a larger rate",
+                "noise", f"allows {budget.wrong} wrong labels, not {found.sum()} as the audit shows; raise it"
             )
         labels = data.labels.copy()
         labels[audit.rows] = audit.labels
@@ -341,10 +325,8 @@ class _Bounded(_Assessed):
             wrong_true=np.maximum(budget.wrong_true - found.sum(axis=1), 0),
             joint=np.maximum(budget.joint - found, 0),
         )
-        message = (
-            f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, but do not "
-            f"represent the other {data.n - audit.k} rows; at most {self.budget.wrong} of these are assumed wrong"
-        )
+        message = f"the {audit.k} audited rows prove {found.sum()} wrong labels, but do not represent the other rows; "
+        message += f"at most {self.budget.wrong} of the other {data.n - audit.k} are assumed wrong"
         return Note(code="selective-audit", message=message, severity="warning")
 
     def true_ends(self, measure: str) -> Ends:
@@ -418,30 +400,20 @@ class _Audited(_Assessed):
             self.limits, most = _Bounded(data, level, groups, rate, None), int(np.floor(rate * data.n + 1e-9))
             self.assumptions += (f"At most {most} of the {data.n} labels are wrong.",)
             if wrong > most:
-                raise InputError(
-                    "noise",
-                    f"allows {most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
-                    "or leave it out",
-                )
+                raise InputError("noise", f"allows {most} wrong labels, the audit shows {wrong}; raise the rate")
             from scipy.stats import hypergeom
 
             chance = float(hypergeom.sf(wrong - 1, data.n, most, audit.k))
             if chance < UNLIKELY and audit.design == "uniform":
-                message = (
-                    f"the audit found {wrong} wrong labels of {audit.k}; if at most a share of {rate:g} were wrong, so "
-                    f"many would be found with probability {chance:.2g}: the rate seems too small, and the intervals "
-                    "with it"
-                )
+                message = f"at a rate of {rate:g}, {wrong} wrong labels of {audit.k} are found with probability "
+                message += f"{chance:.2g}: the rate seems too small, and the intervals with it"
                 notes.append(Note(code="rate-contradicted", message=message, subject=("noise",), severity="warning"))
         if groups is None:
             support = self.table.support
             rarest = np.flatnonzero(support)[support[support > 0].argmin()]
             notes += unseen_notes(data, audit, int(rarest), level, "population")
         if expert_error:
-            message = (
-                "where the expert may be wrong, precision, recall and F1 of a class have no corrected interval: all "
-                "of these errors may be of that class"
-            )
+            message = "precision, recall and F1 have no corrected interval: the expert's errors may all be of one class"
             notes.append(Note(code="expert-error", message=message))
         self.notes = tuple(notes)
 
@@ -599,11 +571,7 @@ def assess(
     together = read_groups(groups, data.n)
     clusters = None if together is None or together.single else together
     if expert_error and (expert is None or expert.design == "selective"):
-        raise InputError(
-            "expert_error",
-            "says how often the expert of a random audit is wrong; give `audit=`, expert labels of rows "
-            "drawn at random, or drop it",
-        )
+        raise InputError("expert_error", "is of a random audit; give `audit=`, expert labels of rows drawn at random")
     coded = None if expert is None else expert.coded(data.vocabulary, data.n)
     if true_labels is not None:
         found: _Assessed = _TrueLabels(data, level, clusters, true_labels)
@@ -672,10 +640,7 @@ def _cut_notes(cut: list[tuple[str, Any]], estimates: list[Estimate]) -> list[No
     notes = []
     if cut:
         names = tuple(dict.fromkeys(_named(measure, of) for measure, of in cut))
-        message = (
-            f"a measure lies between 0 and 1: what reaches beyond was cut off {len(names)} corrected intervals, "
-            f"{shown(names)}"
-        )
+        message = f"corrected measures lie between 0 and 1: {len(names)} intervals were cut off there, {shown(names)}"
         notes.append(Note(code="cut", message=message, subject=names))
     empty = tuple(
         _named(estimate.measure, estimate.of)
@@ -695,10 +660,7 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
     of_classes = len(estimates) > 2  # more than accuracy and error
     small = tuple(str(table.classes[k]) for k in np.flatnonzero((table.support > 0) & (table.support < SMALL_CLASS)))
     if small and of_classes:
-        message = (
-            f"{len(small)} of {n_classes} classes have fewer than {SMALL_CLASS} labelled instances, {shown(small)}: "
-            "their recall and f1 say little"
-        )
+        message = f"{len(small)} of {n_classes} classes have fewer than {SMALL_CLASS} labelled rows: {shown(small)}"
         notes.append(Note(code="small-classes", message=message, subject=small))
     for measure, why in (("precision", "never predicted"), ("recall", "no row has this label")):
         missing = tuple(str(name) for name in table.undefined(measure))

@@ -312,10 +312,9 @@ def unseen_notes(
         return ()
     if audit.within is None:
         message = (
-            f"the recall of {name!r} is between {now}: of {said.sum():,} rows that a label or a prediction calls so, "
-            f"{said[audit.rows].sum()} were audited. Draw half of the rows among these "
-            "(`draw_audit(within=)`)"
+            f"the recall of {name!r} is between {now}: {said[audit.rows].sum()} of {said.sum():,} rows that a label "
         )
+        message += "or a prediction calls so were audited. Draw half of the rows among these (`draw_audit(within=)`)"
     else:
         rest, drawn = audit.strata[-1]
         if audit.unseen < 1 or said[rest].any() or (audit.labels[drawn] == of).any():

@@ -556,22 +556,16 @@ def binary_correction(
         raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {rate!r}")
     seen, noise = float(observed), float(rate)
     if noise == 0.5:
-        raise InputError(
-            "rate",
-            "at 0.5 the labels of two classes are coin flips: every classifier agrees with half of them, and "
-            "nothing is left to correct; have labels checked by an expert instead",
-        )
+        message = "at 0.5 the labels of two classes are coin flips: every classifier agrees with half of them"
+        raise InputError("rate", message, "have labels checked by an expert instead")
     value = (seen - noise) / (1 - 2 * noise)
     notes = []
     if noise > 0.5:
         message = f"with {noise:.1%} wrong labels, agreeing less with the labels means being right more often"
         notes.append(Note(code="more-wrong-than-right", message=message, severity="warning"))
     if not -ROUNDING_ERROR <= value <= 1 + ROUNDING_ERROR:
-        message = (
-            f"the corrected accuracy is {value:.4f}, outside [0, 1]: with {noise:.1%} wrong labels, independent of the "
-            f"classifier, no accuracy shows as {seen:.4f}; the rate is too high, the noise is not independent, or the "
-            "test set is small"
-        )
+        message = f"the corrected accuracy is {value:.4f}, outside [0, 1]: the rate is too high, the noise is not "
+        message += "independent of the classifier, or the test set is small"
         notes.append(Note(code="out-of-domain", message=message, severity="warning"))
         warn_user(f"binary_correction: {message}", OutOfDomainWarning)
     interval = None

@@ -10,7 +10,7 @@ from demele.classifiers.measures.documents import confusion_document
 from demele.classifiers.row_groups import Groups, effective_share, ends_at
 from demele.classifiers.table_measures import Table
 from demele.core.arrays import Counts, Floats
-from demele.core.errors import InputError, InputTypeError, plural
+from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, shown, vocabulary
 from demele.core.proportions import normal_quantile, proportion
@@ -82,12 +82,8 @@ class ConfusionCounts(Result):
         wrong = (counts != array) | (array < 0)
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
-            raise InputError(
-                "counts",
-                f"expected whole numbers, 0 or more, got {plural(int(wrong.sum()), 'other', 'others')}, first "
-                f"{array[row, column]} "
-                f"in row {row}, column {column}; give counts, not shares of them",
-            )
+            first = f"{array[row, column]} in row {row}, column {column}"
+            raise InputError("counts", f"expected whole numbers, 0 or more, got {first}; give counts, not shares")
         counts.flags.writeable = False
         classes = vocabulary(np.empty(0), classes=self.classes).classes
         if len(classes) != len(counts):
@@ -244,18 +240,9 @@ class ConfusionCounts(Result):
         if not isinstance(other, ConfusionCounts):
             raise InputTypeError("other", f"expected ConfusionCounts, got {type(other).__name__}")
         if other.rows != self.rows:
-            raise InputError(
-                "other",
-                f"its rows are {other.truth}, those of the first are {self.truth}; "
-                "counts against different labels do not add up",
-            )
+            raise InputError("other", f"its rows are {other.truth}, those of the first are {self.truth}: no sum")
         if other.classes != self.classes:
-            same = set(other.classes) == set(self.classes)
-            raise InputError(
-                "other",
-                f"expected the same classes in the same order, got "
-                f"{'another order' if same else 'other classes'}; count both with one classes=[...]",
-            )
+            raise InputError("other", "expected the same classes in the same order; count both with one classes=[...]")
         return ConfusionCounts(self.counts + other.counts, self.classes, self.rows)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -317,11 +304,7 @@ def confusion(
 def refuse_many_classes(data: Labelled) -> None:
     """Refuse more classes than a table in memory can have."""
     if data.k > MAX_CLASSES:
-        raise InputError(
-            "labels",
-            f"expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
-            "are these names of instances?",
-        )
+        raise InputError("labels", f"expected at most {MAX_CLASSES:,} classes, got {data.k:,}; are these instances?")
 
 
 def confusion_counts(labels: Indices, predicted: Indices, k: int) -> Counts:
@@ -413,8 +396,5 @@ def unpredicted_notes(data: Labelled) -> tuple[Note, ...]:
     named = shown([data.vocabulary.classes[place] for place in places])
     rows = int(labelled[places].sum())
     what = "class" if len(places) == 1 else "classes"
-    text = (
-        f"labels hold {len(places)} {what} that no classifier predicts, {named}: {rows} of "
-        f"{data.n} rows, which count as errors of all of them"
-    )
+    text = f"labels hold {len(places)} {what} that no classifier predicts, {named}: {rows} of {data.n} rows, all errors"
     return (Note(code="class-not-predicted", message=text, severity="warning"),)
