@@ -72,10 +72,6 @@ def quietly(*args: Any, **given: Any) -> bench.Characterisation:
         return bench.check_metrics(*args, **given)
 
 
-def ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.sort_values(["metric", "scenario", "severity", "seed"], ignore_index=True)
-
-
 # Rows, criteria, verdicts ---------------------------------------------------------------------------------------------
 
 

@@ -1,16 +1,7 @@
 """What the document of a comparison of methods says, and the files that hold its figures."""
 
-from dataclasses import replace
-
-from demele import bench
 from demele.report.words import name
 from tests.bench.sample_comparisons import measured
-
-
-def only(found: bench.MethodComparison, noise: float) -> bench.MethodComparison:
-    """Return a measurement at one of its noise rates."""
-    columns = tuple(column for column in found.columns if column.wanted == noise)
-    return replace(found, columns=columns, tallies=tuple(one for one in found.tallies if one.noise == noise))
 
 
 def test_the_verdict_counts_methods_without_type_one_errors() -> None:

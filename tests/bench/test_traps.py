@@ -143,10 +143,6 @@ def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
     assert len(calls) == 6 + 1  # one for each severity, and the second look at the first
 
 
-def nothing(codes: object, factors: object) -> float:
-    return float("nan")
-
-
 def test_a_function_that_takes_something_else_is_refused_at_once() -> None:
     refuses(InputTypeError, r"only_codes cannot be called with", bench.check_metrics, only_codes, "mixing", **SMALL)
 

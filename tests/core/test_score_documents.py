@@ -17,7 +17,6 @@ from demele.core.representation_comparison import RepresentationComparison
 from demele.core.result import Result
 from demele.core.results import Evaluation, Score
 from demele.core.signature import Signature
-from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict
 from demele.probes import ScoreCurve
 from demele.report.document import Choice, Pill, Strips, Table
 from demele.report.renderers.tables import figures_of
@@ -73,20 +72,6 @@ def test_the_verdict_comes_first() -> None:
     titles = [section.title for section in document.sections]
     assert titles == ["Scores", "Code-factor matrix", "Values per factor and code", "Data", "Glossary"]
     assert found.to_dict()["verdict"]["shares"] == found.verdict.shares.tolist()
-
-
-def verdict(*factors: FactorVerdict, codes: tuple[CodeVerdict, ...] = ()) -> RepresentationVerdict:
-    shares = np.array([[0.1, 0.6], [0.5, 0.2], [0.0, 0.0]])[:, : len(factors)]
-    return RepresentationVerdict(
-        factors=factors, codes=codes, shares=shares, above_chance=shares > 0.05, n=1797, bins=13
-    )
-
-
-CODES = (
-    CodeVerdict(code="a", status="one factor", factors=("y",), shares=(0.6,)),
-    CodeVerdict(code="b", status="mixed", factors=("x", "y"), shares=(0.5, 0.2)),
-    CodeVerdict(code="c", status="noise"),
-)
 
 
 # Corrected and aligned ------------------------------------------------------------------------------------------------

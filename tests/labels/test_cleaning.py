@@ -154,10 +154,6 @@ def test_minus_1_among_true_labels() -> None:
 # Harm per class ------------------------------------------------------------------------------------------------------
 
 
-def codes(harm: Any) -> list[str]:
-    return [note.code for note in harm.notes]
-
-
 def test_by_hand_with_true_labels() -> None:
     # Rows:       0    1    2    3    4    5    6    7
     y = ["a", "a", "a", "a", "b", "b", "b", "c"]

@@ -35,20 +35,6 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Says 1 above a fixed limit and 0 elsewhere, whatever it is trained on."""
-
-    def __init__(self, limit: float = 0.0) -> None:
-        self.limit = limit
-
-    def fit(self, X: Array, y: Array) -> "Threshold":
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X: Array) -> Array:
-        return (X[:, 0] > self.limit).astype(int)
-
-
 class TwoPart(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Says what its features hold, in the column of its own."""
 

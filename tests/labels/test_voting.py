@@ -68,11 +68,6 @@ def test_ties_that_are_left_are_drawn() -> None:
     assert_exact(majority_vote(long, seed=1).labels, found.labels)
 
 
-def replaced(table: Annotations, names: list[int]) -> Annotations:
-    frame = table.to_frame()
-    return Annotations(frame["item"], frame["annotator"], [names[each] for each in frame["answer"]], all_items=range(6))
-
-
 def test_items_of_annotators_that_do_not_count() -> None:
     found = majority_vote({"ann": [0, 1, 1], "eve": [1, 1, 0]}, weights={"ann": 1, "eve": 0})
     assert found.labels.tolist() == [0, 1, 1]

@@ -3,18 +3,12 @@
 import pytest
 
 from demele.lab import Study
-from demele.report.document import Table
-from demele.report.renderers.tables import blocks_of
 from tests.report.sample_agreement import sample_study
 
 
 @pytest.fixture(scope="module")
 def study() -> Study:
     return sample_study()
-
-
-def tables(study: Study) -> dict[str, Table]:
-    return {one.caption: one for one in blocks_of(study.document()) if isinstance(one, Table)}
 
 
 def test_the_agreement_of_metrics_comes_first(study: Study) -> None:

@@ -146,10 +146,6 @@ def test_how_many_more() -> None:
     assert table.rows[0][-1] == name("b")
 
 
-def outlooks(found: Any) -> dict[str, Any]:
-    return {one.world: one for one in found.outlooks}
-
-
 def test_an_audit_that_settles_it_needs_no_more() -> None:
     models, labels = judged(1000, {"a": 0.6, "b": 0.9})
     plan = draw_audit(1000, 300)
