@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.estimation.cells import summarise_cells
 from demele.estimation.irs import (
-    CellExtremes,
     crossed_deviations,
     crossed_from_extremes,
     disentanglement_scores,
     general_irs,
     general_irs_from_cells,
     irs_score,
+    summarise_extremes,
 )
 from tests.oracles import cells as oracle
 from tests.refusals import refuses
@@ -101,7 +101,7 @@ def test_edges_of_the_crossed_form() -> None:
     assert_exact(result.inactive, [True])
     assert_exact(result.matrix, [[np.nan]])
     assert_exact(result.max_deviation, [0.0])
-    none = crossed_from_extremes(CellExtremes.empty(2, [3]))
+    none = crossed_from_extremes(summarise_extremes(np.empty((0, 2)), np.empty((0, 1), int), [3]))
     assert_exact(none.matrix, np.full((2, 1), np.nan))
     assert_exact(none.inactive, [True, True])
 

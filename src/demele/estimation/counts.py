@@ -187,15 +187,11 @@ def check_size(
 
 @dataclass(frozen=True, slots=True)
 class _Pack:
-    """Columns packed into one integer per row: ``index`` in [0, size), unpacked to axes of ``shape``."""
+    """Columns packed into one integer per row: ``index``, unpacked to axes of ``shape``."""
 
     columns: tuple[int, ...]
     shape: tuple[int, ...]
     index: NDArray[Any]
-
-    @property
-    def size(self) -> int:
-        return prod(self.shape)
 
 
 class PackedRows:
@@ -225,74 +221,48 @@ class PackedRows:
             for factor_pack in self.factor_packs:
                 for code, factor, table in _pair_tables(code_pack, factor_pack, weights):
                     tables[factor][code, : table.shape[0]] = table[:, : rows.factor_bins[factor]]
-        return JointCounts(tuple(tables), self._factor_tables(weights), rows.code_bins)
-
-    def _factor_tables(self, weights: NDArray[np.float64] | None) -> dict[tuple[int, int], NDArray[np.float64]]:
-        if not self.factor_pairs:
-            return {}
-        bins = self.rows.factor_bins
-        found: dict[tuple[int, int], NDArray[np.float64]] = {}
-        for a, b in combinations_with_replacement(range(len(self.factor_packs)), 2):
-            for i, k, table in _pair_tables(self.factor_packs[a], self.factor_packs[b], weights):
+        pairs: dict[tuple[int, int], NDArray[np.float64]] = {}
+        for first, second in combinations_with_replacement(self.factor_packs if self.factor_pairs else (), 2):
+            for i, k, table in _pair_tables(first, second, weights):
                 if i <= k:
-                    found[i, k] = table[: bins[i], : bins[k]]
-        return found
+                    pairs[i, k] = table[: rows.factor_bins[i], : rows.factor_bins[k]]
+        return JointCounts(tuple(tables), pairs, rows.code_bins)
 
 
 def _packs(columns: NDArray[np.intp], sizes: NDArray[np.intp], budget: int) -> list[_Pack]:
-    """Pack neighbouring columns together while their cells stay within the budget."""
-    return [_pack(columns, sizes, group) for group in packed_columns(sizes, budget)]
-
-
-def packed_columns(sizes: NDArray[np.intp], budget: int) -> list[list[int]]:
-    """Group neighbouring columns while their cells stay within the budget, and two groups within NumPy's dimensions."""
+    """Pack neighbours while their cells stay within the budget, and the columns of two packs within NumPy's axes."""
     groups: list[list[int]] = [[]]
     for column in range(len(sizes)):
         full = len(groups[-1]) == MOST_PACKED  # columns of one bin take no cells
         if full or (groups[-1] and np.prod(sizes[[*groups[-1], column]]) > budget):
             groups.append([])
         groups[-1].append(column)
-    return groups
-
-
-def _pack(columns: NDArray[np.intp], sizes: NDArray[np.intp], group: list[int]) -> _Pack:
-    shape = tuple(int(sizes[column]) for column in group)
-    kind = np.min_scalar_type(prod(shape))  # narrow numbers are read and multiplied faster
-    index = columns[group[0]].astype(kind)
-    for column in group[1:]:
-        index *= kind.type(sizes[column])
-        index += columns[column].astype(kind, copy=False)
-    return _Pack(tuple(group), shape, index)
+    packs = []
+    for group in groups:
+        shape = tuple(int(sizes[column]) for column in group)
+        kind = np.min_scalar_type(prod(shape))  # narrow numbers are read and multiplied faster
+        index = columns[group[0]].astype(kind)
+        for column in group[1:]:
+            index *= kind.type(sizes[column])
+            index += columns[column].astype(kind, copy=False)
+        packs.append(_Pack(tuple(group), shape, index))
+    return packs
 
 
 def _pair_tables(
     first: _Pack, second: _Pack, weights: NDArray[np.float64] | None
 ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
     """Count two packs against each other and yield the table of each pair of their columns."""
-    kind = np.min_scalar_type(first.size * second.size)
+    sizes = prod(first.shape), prod(second.shape)
+    kind = np.min_scalar_type(prod(sizes))
     index = first.index.astype(kind)
-    index *= kind.type(second.size)
+    index *= kind.type(sizes[1])
     index += second.index
-    counted = np.bincount(index, weights, minlength=first.size * second.size)
-    yield from pair_marginals(counted, (first.columns, first.shape), (second.columns, second.shape))
-
-
-def pair_marginals(
-    counted: NDArray[Any],
-    first: tuple[tuple[int, ...], tuple[int, ...]],
-    second: tuple[tuple[int, ...], tuple[int, ...]],
-) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
-    """Yield the table of each column of a first pack with each of a second one, from the counts of both together.
-
-    Packs are given as columns and numbers of bins.
-    """
-    cells = counted.reshape(first[1] + second[1])
-    axes = range(cells.ndim)
-    n_first = len(first[0])
-    for a, column_a in enumerate(first[0]):
-        partial = cells.sum(axis=tuple(axis for axis in range(n_first) if axis != a))
-        for b, column_b in enumerate(second[0]):
-            others = tuple(axis for axis in axes if 1 <= axis < partial.ndim and axis != b + 1)
+    cells = np.bincount(index, weights, minlength=prod(sizes)).reshape(first.shape + second.shape)
+    for a, column_a in enumerate(first.columns):
+        partial = cells.sum(axis=tuple(axis for axis in range(len(first.columns)) if axis != a))
+        for b, column_b in enumerate(second.columns):
+            others = tuple(axis for axis in range(1, partial.ndim) if axis != b + 1)
             yield column_a, column_b, partial.sum(axis=others).astype(np.float64)
 
 

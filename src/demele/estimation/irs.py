@@ -10,7 +10,7 @@ Squares are summed too: codes whose spread is beyond 1e150, or below 1e-150, mus
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,20 +55,6 @@ class CellExtremes:
     low: Floats
     high: Floats
     moments: CodeMoments
-
-    @classmethod
-    def empty(cls, n_codes: int, n_bins: Sequence[int]) -> Self:
-        """Return the summary of no rows."""
-        offsets = np.concatenate(([0], np.cumsum(n_bins, dtype=np.intp)))
-        shape = (n_codes, int(offsets[-1]))
-        return cls(
-            offsets,
-            np.zeros(shape[1], dtype=np.int64),
-            np.zeros(shape),
-            np.full(shape, np.inf),
-            np.full(shape, -np.inf),
-            CodeMoments.empty(n_codes),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +176,11 @@ def summarise_extremes(
     With the same ``reference``, (n_codes,), the sums of parts of the rows add up to those of all. Without one it is the
     mean of the first rows. Cost: O(N d M) time, and the memory of one chunk of 8192 rows.
     """
-    state = CellExtremes.empty(codes.shape[1], n_bins)
-    moments = state.moments
+    offsets = np.concatenate(([0], np.cumsum(n_bins, dtype=np.intp)))
+    shape = (codes.shape[1], int(offsets[-1]))
+    count, total = np.zeros(shape[1], dtype=np.int64), np.zeros(shape)
+    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+    moments = CodeMoments.empty(shape[0])
     for rows in chunks(len(codes)):
         lines = code_rows(codes, rows)
         if reference is None:
@@ -200,13 +189,13 @@ def summarise_extremes(
         moments = moments.merge(part)
         for i, size in enumerate(n_bins):
             groups = ValueOrder.of(factor_bins[rows, i], size)
-            columns = state.offsets[i] + groups.present
+            columns = offsets[i] + groups.present
             ordered = centred.take(groups.order, axis=1)
-            state.count[columns] += groups.count
-            state.total[:, columns] += groups.reduce(np.add, ordered)
-            state.low[:, columns] = np.minimum(state.low[:, columns], groups.reduce(np.minimum, ordered))
-            state.high[:, columns] = np.maximum(state.high[:, columns], groups.reduce(np.maximum, ordered))
-    return replace(state, moments=moments)
+            count[columns] += groups.count
+            total[:, columns] += groups.reduce(np.add, ordered)
+            low[:, columns] = np.minimum(low[:, columns], groups.reduce(np.minimum, ordered))
+            high[:, columns] = np.maximum(high[:, columns], groups.reduce(np.maximum, ordered))
+    return CellExtremes(offsets, count, total, low, high, moments)
 
 
 def crossed_from_extremes(extremes: CellExtremes, *, value_weights: ValueWeights = "frequency") -> CrossedIRS:

@@ -5,7 +5,6 @@ classifier per value of every factor, so speed decides: the K classifiers of a f
 together by Newton's method, with one matrix product for all K Hessians.
 """
 
-import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -287,7 +286,7 @@ class Multinomial:
 
     def _hessian(self, parts: list[tuple[float, Floats]]) -> Floats:
         n_classes, n_columns = len(self.classes), self.design.n_columns
-        first, second = _triangle(n_classes)
+        first, second = np.triu_indices(n_classes)
         same = first == second
         upper = np.zeros((len(first), n_columns * (n_columns + 1) // 2))
         for i, (weight, shares) in enumerate(parts):
@@ -319,12 +318,6 @@ class Multinomial:
         for (weight, shares), chunk in zip(parts, self.design.chunks, strict=True):
             diagonal += weight * ((shares * (1 - shares)) @ (chunk.columns.T**2))
         return diagonal.reshape(1, -1)
-
-
-@functools.cache
-def _triangle(size: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the places of the upper triangle of a square, which every Hessian asks for; not to be written on."""
-    return np.triu_indices(size)
 
 
 def softmax_minimum(problem: Multinomial) -> Floats:
