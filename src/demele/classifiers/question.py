@@ -11,8 +11,8 @@ from demele.classifiers.row_groups import Groups, effective_share, ends_at, row_
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
 from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError
-from demele.core.kinds import Kind, share_or_file
-from demele.core.labelled import Indices, Labelled, plain_text, read_labels
+from demele.core.kinds import Kind, checked_rate, is_number, share_or_file
+from demele.core.labelled import Indices, Labelled, read_labels
 from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -297,19 +297,12 @@ def read_noise(noise: Any) -> Any:
     """Check what is known of the noise: a rate in [0, 1), a transition matrix or counts."""
     if noise is None or isinstance(noise, TransitionCounts | TransitionMatrix):
         return noise
-    if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
-        hint = (
-            "; wrap an array in TransitionMatrix or TransitionCounts"
-            if hasattr(noise, "shape") or isinstance(noise, list)
-            else ""
-        )
-        message = f"expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got {type(noise).__name__}{hint}"
-        raise InputTypeError("noise", message)
-    rate = float(noise)
-    if not 0 <= rate < 1:
-        percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
-        raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(noise)}{percent}")
-    return rate
+    if not is_number(noise):
+        expected = f"expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got {type(noise).__name__}"
+        raise InputTypeError("noise", f"{expected}; wrap an array in TransitionMatrix or TransitionCounts")
+    if noise == 1:
+        raise InputError("noise", "expected a share of wrong labels below 1, got 1; for 1% write 0.01")
+    return checked_rate(noise, "noise", of="wrong labels")
 
 
 def read_knowledge(noise: Any, audit: Any) -> tuple[Any, Audit | None]:

@@ -214,8 +214,9 @@ class Guess:
 
 
 def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
-    """Return the guess that makes the expert's labels likeliest, by Newton's method (concave, two numbers)."""
-    from scipy.special import softmax
+    """Return the guess that makes the expert's labels likeliest: a concave function of two numbers."""
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp, softmax
 
     hits = np.count_nonzero(data.right, axis=1)
     # The vote of each model: the squared log-odds of agreeing with the given labels, 1 on average.
@@ -223,29 +224,15 @@ def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
     guess = Guess(data, skill / skill.mean(), PRESUMED)
     tables = np.stack(guess.scores(audit.rows), axis=-1)
     expert = tables[np.arange(audit.k), audit.labels]
-    weights = PRESUMED.copy()
 
-    def likelihood(at: Floats) -> float:
-        logits = tables @ at
-        top = logits.max(axis=1)
-        log_total = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-        return float((expert @ at - log_total).sum() - PRESUMPTION / 2 * ((at - PRESUMED) ** 2).sum())
+    def loss(at: Floats) -> tuple[float, Floats]:
+        """Return minus the log likelihood with the presumed weights, and its slope."""
+        logits, away = tables @ at, at - PRESUMED
+        means = np.einsum("kc,kcp->kp", softmax(logits, axis=1), tables)
+        value = (logsumexp(logits, axis=1) - expert @ at).sum() + PRESUMPTION / 2 * (away @ away)
+        return float(value), (means - expert).sum(axis=0) + PRESUMPTION * away
 
-    best = likelihood(weights)
-    for _ in range(50):
-        chances = softmax(tables @ weights, axis=1)
-        means = np.einsum("kc,kcp->kp", chances, tables)
-        slope = (expert - means).sum(axis=0) - PRESUMPTION * (weights - PRESUMED)
-        curve = np.einsum("kc,kcp,kcq->pq", chances, tables, tables) - means.T @ means + PRESUMPTION * np.eye(2)
-        step = np.linalg.solve(curve, slope)
-        reached = likelihood(weights + step)
-        while np.abs(step).max() > 1e-9 and reached < best:
-            step = step / 2
-            reached = likelihood(weights + step)
-        weights, best = weights + step, reached
-        if np.abs(step).max() < 1e-9:
-            break
-    return replace(guess, weights=weights)
+    return replace(guess, weights=minimize(loss, PRESUMED, jac=True, method="BFGS", options={"gtol": 1e-9}).x)
 
 
 class AuditedTables:
