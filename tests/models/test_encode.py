@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-import demele
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.lab import encode
 from tests.models.squares import squares
 from tests.refusals import refuses
@@ -81,12 +81,12 @@ def test_means_and_deviations_are_read(name: str) -> None:
 
 
 def test_what_two_arrays_are_is_asked_for() -> None:
-    refuses(demele.errors.InputError, r"output: the encoder returns 2", encode, Encoder(lambda m, v: (m, v)), IMAGES)
-    with pytest.raises(demele.errors.InputError, match=r"'mean_std' is 2 arrays \(mean, std\), the encoder returns 3"):
+    refuses(InputError, r"output: the encoder returns 2", encode, Encoder(lambda m, v: (m, v)), IMAGES)
+    with pytest.raises(InputError, match=r"'mean_std' is 2 arrays \(mean, std\), the encoder returns 3"):
         encode(Encoder(lambda m, v: (m, v, m)), IMAGES, output="mean_std")
-    with pytest.raises(demele.errors.InputError, match=r"expected an even number of columns, .* got shape \(8, 3\)"):
+    with pytest.raises(InputError, match=r"expected an even number of columns, .* got shape \(8, 3\)"):
         encode(Encoder(lambda m, v: torch.cat([m, v[:, :1]], dim=1)), IMAGES, output="mean_logvar")
-    refuses(demele.errors.InputError, r"expected a dictionary", encode, Encoder(lambda m, v: {"z": m}), IMAGES)
+    refuses(InputError, r"expected a dictionary", encode, Encoder(lambda m, v: {"z": m}), IMAGES)
 
 
 # Who is asked -------------------------------------------------------------------------------------------------------
@@ -168,22 +168,18 @@ def test_memory_is_bounded_by_the_batch(batch: int) -> None:
 
 def test_an_encoder_that_samples_is_refused() -> None:
     draws = Encoder(lambda m, v: m + torch.randn_like(m) / 100)
-    refuses(demele.errors.InputError, r"two calls .* the encoder samples, ", encode, draws, IMAGES)
+    refuses(InputError, r"two calls .* the encoder samples, ", encode, draws, IMAGES)
     model = Encoder(lambda m, v: m)
-    with pytest.raises(demele.errors.InputError, match="or dropout is on"):  # the function hides the module from eval()
+    with pytest.raises(InputError, match="or dropout is on"):  # the function hides the module from eval()
         encode(lambda x: model(torch.from_numpy(x)), IMAGES)
 
 
 def test_rows_that_are_missing_are_refused() -> None:
-    with pytest.raises(
-        demele.errors.InputError, match="expected 64 rows of codes, one per image, got 63 from image 0 on"
-    ):
+    with pytest.raises(InputError, match="expected 64 rows of codes, one per image, got 63 from image 0 on"):
         encode(lambda x: x.reshape(len(x), -1)[: 63 if len(x) == 64 else None] @ WEIGHTS, IMAGES)
-    with pytest.raises(demele.errors.InputError, match="expected 4 codes as before, got 3 from image 128 on"):
+    with pytest.raises(InputError, match="expected 4 codes as before, got 3 from image 128 on"):
         encode(lambda x: x.reshape(len(x), -1) @ WEIGHTS[:, : 3 if len(x) == 16 else 4], IMAGES)
-    with pytest.raises(
-        demele.errors.InputError, match=r"expected mean of shape \(n_images, n_codes\), got \(8, 1, 16, 16\)"
-    ):
+    with pytest.raises(InputError, match=r"expected mean of shape \(n_images, n_codes\), got \(8, 1, 16, 16\)"):
         encode(lambda x: x, IMAGES, layout="NCHW")
 
 
@@ -196,21 +192,21 @@ def test_codes_that_are_not_finite_are_told_with_their_factors() -> None:
 
     side, column, row = IMAGES.factors([133]).iloc[0]
     message = f"codes of 1 of 144 images are not finite, first of image 133 .side {side}, x {column}, y {row}."
-    refuses(demele.errors.InputError, message, encode, codes, IMAGES)
-    with pytest.raises(demele.errors.InputError, match="standard deviations of 1 of 144 images are not finite"):
+    refuses(InputError, message, encode, codes, IMAGES)
+    with pytest.raises(InputError, match="standard deviations of 1 of 144 images are not finite"):
         encode(lambda x: (np.zeros((len(x), 4)), codes(x)), IMAGES, output="mean_std")
 
 
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"output": "mean_logvars"}, demele.errors.UnknownNameError, "did you mean 'mean_logvar'"),
-        ({"layout": "NWHC"}, demele.errors.UnknownNameError, "layout: expected 'NCHW' or 'NHWC', got 'NWHC'"),
-        ({"value_range": 255}, demele.errors.InputTypeError, r"value_range: expected \(black, white\)"),
-        ({"value_range": (1, 1)}, demele.errors.InputTypeError, r"value_range: expected \(black, white\)"),
-        ({"model": "encoder"}, demele.errors.InputTypeError, "model: expected a module of PyTorch, .* got str"),
-        ({"images": PIXELS}, demele.errors.InputTypeError, "images: expected an image set, got ndarray; wrap an array"),
-        ({"rows": [144]}, demele.errors.InputError, "rows: expected 0 to 143"),
+        ({"output": "mean_logvars"}, UnknownNameError, "did you mean 'mean_logvar'"),
+        ({"layout": "NWHC"}, UnknownNameError, "layout: expected 'NCHW' or 'NHWC', got 'NWHC'"),
+        ({"value_range": 255}, InputTypeError, r"value_range: expected \(black, white\)"),
+        ({"value_range": (1, 1)}, InputTypeError, r"value_range: expected \(black, white\)"),
+        ({"model": "encoder"}, InputTypeError, "model: expected a module of PyTorch, .* got str"),
+        ({"images": PIXELS}, InputTypeError, "images: expected an image set, got ndarray; wrap an array"),
+        ({"rows": [144]}, InputError, "rows: expected 0 to 143"),
     ],
 )
 def test_arguments_that_cannot_be_used(given: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -258,7 +254,7 @@ WAYS: dict[str, Callable[[nn.Module], Any]] = {
 def test_running_statistics_are_put_back(way: str) -> None:
     net = NET if way == "global" else with_batch_norm()
     before = {name: held.clone() for name, held in net.state_dict().items()}
-    with pytest.raises(demele.errors.InputError, match="batch norm in training mode") as error:
+    with pytest.raises(InputError, match="batch norm in training mode") as error:
         encode(WAYS[way](net), IMAGES)
     assert "load its weights again" not in str(error.value)
     assert net.training
@@ -268,7 +264,7 @@ def test_running_statistics_are_put_back(way: str) -> None:
 
 def test_images_that_a_model_cannot_take_are_told_with_their_shape() -> None:
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(2 * 14 * 14, 2)).eval()
-    with pytest.raises(demele.errors.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass `layout='NCHW'`"):
+    with pytest.raises(InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass `layout='NCHW'`"):
         encode(lambda x: net(torch.from_numpy(x)), IMAGES)
-    refuses(demele.errors.InputError, r"\(8, 16, 16, 1\).*RuntimeError.*now NHWC", encode, net, IMAGES, layout="NHWC")
+    refuses(InputError, r"\(8, 16, 16, 1\).*RuntimeError.*now NHWC", encode, net, IMAGES, layout="NHWC")
     assert encode(lambda x: net(torch.from_numpy(x)), IMAGES, layout="NCHW").codes.shape == (144, 2)

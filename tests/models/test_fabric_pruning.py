@@ -54,15 +54,6 @@ def test_a_removal_that_drags_too_many_is_left_out() -> None:
     assert len(left.links) == 6
 
 
-def test_the_last_path_stays() -> None:
-    left, plan = plan_links(CHAIN, range(7), remove=7, least=1, overshoot=0)
-    assert left.useful() == set(left.links)
-    assert left.paths == 1
-    assert plan.removed == 7 - len(left.links)
-    assert plan.rejected
-    assert plan.sentences[1].endswith("had to stay.")
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_links_go_in_the_order_of_a_slow_walk(seed: int) -> None:
     whole = Lattice.whole(4, 4)
@@ -276,12 +267,6 @@ def test_channels_go_between_links_and_weights(schedule: PruningSchedule, parts:
         assert step["removed"] == step["requested"]
     assert every.counts().channels == min(round(0.6 * 48), every.prunings[-2]["total"])
     assert every.run.epochs == 3
-
-
-def test_channels_alone_are_those_of_the_whole_fabric() -> None:
-    alone = pruned(PruningSchedule.iterative(1, 1, 2), levels=("channels",), pruning={"round_to": 1})
-    assert [one["requested"] for one in alone.prunings] == [48 - 38, 38 - 29]
-    assert (alone.counts().channels, len(alone.links)) == (29, 26)
 
 
 def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from demele.core.errors import InputError, InputTypeError
 from demele.lab import Fabric, benchmark
-from demele.models.fabric.lattice import FabricSpec, Lattice, Link, Node, counted
+from demele.models.fabric.lattice import FabricSpec, Lattice, Node, counted
 from demele.report.document import Table
 from tests.models.fabrics import small, trained
 from tests.refusals import refuses
@@ -104,19 +104,6 @@ def test_paths_are_those_of_enumeration(layers: int, scales: int) -> None:
 
 
 # Cascades -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_link_drags_what_it_alone_led_on() -> None:
-    """A chain as in figure 7.4 B: without the only way out of a node all that led to it goes, step by step."""
-    chain = [((0, 0), (0, 1)), ((0, 1), (0, 2)), ((0, 2), (1, 2)), ((1, 2), (2, 1))]
-    other = [((0, 0), (1, 0)), ((1, 0), (2, 1)), ((2, 1), (2, 2))]
-    links = [Link(Node(*source), Node(*target)) for source, target in chain + other]
-    lattice = Lattice(3, 3, tuple(sorted(links, key=lambda link: (link.target, link.source))))
-    assert lattice.useful() == set(lattice.links)
-    left = lattice.without([Link(Node(1, 2), Node(2, 1))])
-    assert [link.name for link in left.links] == ["0.0-1.0", "1.0-2.1", "2.1-2.2"]
-    assert lattice.without([Link(Node(0, 0), Node(0, 1))]).links == left.links
-    refuses(InputError, "links: expected to leave a path", lambda: lattice.without([Link(Node(2, 1), Node(2, 2))]))
 
 
 # The picture ----------------------------------------------------------------------------------------------------------

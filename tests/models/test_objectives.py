@@ -54,19 +54,10 @@ def penalty(name: str, batch: Batch, **options: Any) -> Tensor:
 # K ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mean", "variance", "expected"),
-    [
-        (1.0, 1.0, 0.5),
-        (0.0, math.e, (math.e - 2) / 2),
-        (0.0, 0.25, 0.318147180559945),
-        (2.0, 0.25, 2.318147180559945),
-        (0.0, 1.0, 0.0),
-    ],
-)
-def test_divergence_from_the_prior(mean: float, variance: float, expected: float) -> None:
-    found = objectives.kl_per_code(doubles([[mean]]), doubles([[math.log(variance)]]))
-    assert_close(found, [expected], ROUNDING)
+def test_divergence_from_the_prior() -> None:
+    mean, variance = doubles([[1.0, 0.0, 0.0, 2.0, 0.0]]), doubles([[1.0, math.e, 0.25, 0.25, 1.0]])
+    expected = [0.5, (math.e - 2) / 2, 0.318147180559945, 2.318147180559945, 0.0]
+    assert_close(objectives.kl_per_code(mean, variance.log()), expected, ROUNDING)
 
 
 def test_divergence_is_summed_over_codes_and_averaged_over_images() -> None:
@@ -121,10 +112,6 @@ def test_objectives_that_are_the_same_have_the_same_bits_and_gradients() -> None
 
 
 # Capacity -----------------------------------------------------------------------------------------------------------
-
-
-def test_capacity_grows_and_stays() -> None:
-    assert_exact([objectives.capacity_at(step, 25.0, 1000) for step in (0, 500, 1000, 2000)], [0, 12.5, 25, 25])
 
 
 def test_capacity_is_compared_with_the_mean_of_the_batch() -> None:
@@ -200,10 +187,6 @@ def test_permuting_keeps_each_column_and_moves_it_on_its_own() -> None:
     rows = (found - torch.arange(3.0)) / 3  # which row each value came from
     assert not (rows[:, 0] == rows[:, 1]).all()
     assert not (rows[:, 1] == rows[:, 2]).all()
-    torch.manual_seed(0)
-    before = torch.random.get_rng_state()
-    assert_exact(objectives.permuted(codes, rng_for(0, "permutation", 1)), found)
-    assert_exact(torch.random.get_rng_state(), before)
 
 
 def test_the_loss_of_the_discriminator_does_not_reach_the_encoder() -> None:
@@ -336,12 +319,6 @@ def test_a_batch_of_all_images_is_exact() -> None:
         densities = log_prob(mean, logvar, code).exp()  # of one sample under each posterior
         assert_close(joint[row], math.log(densities.prod(dim=1).mean()), ROUNDING)
         assert_close(product[row], sum(math.log(one) for one in densities.mean(dim=0)), ROUNDING)
-
-
-def test_weights_of_the_stratified_estimate_add_up_to_one() -> None:
-    weights = log_weights(5, 40, "stratified", like=doubles(0.0)).exp()
-    assert_close(weights.sum(dim=1), np.ones(5), ROUNDING)
-    assert_close(weights.diagonal(), np.full(5, 1 / 40), ROUNDING)  # the diagonal, not a column
 
 
 def sampled(d: int, rho: float, std: float, batch: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-import demele
+from demele import errors
 from demele.lab import VAE, Run, load_vae
 from demele.models.training import read_checkpoint
 from demele.models.vae.objectives import ESTIMATORS, total_correlation
@@ -146,17 +146,17 @@ def test_a_file_of_another_training_is_refused(
     path = tmp_path / "run"
     fitted("beta_vae", beta=2, steps=2, fit={"checkpoint": path})
     before = path.read_bytes()
-    refuses(demele.errors.InputError, message, fitted, steps=4, fit={**fit, "checkpoint": path}, **model)
+    refuses(errors.InputError, message, fitted, steps=4, fit={**fit, "checkpoint": path}, **model)
     assert path.read_bytes() == before
 
 
 def test_a_file_of_other_images_or_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run"
     vae, _ = fitted(steps=2, fit={"checkpoint": path})
-    with pytest.raises(demele.errors.InputError, match="was trained with other images"):
+    with pytest.raises(errors.InputError, match="was trained with other images"):
         vae.fit(squares().subset(np.arange(144)[::-1]), steps=4, batch=8, checkpoint=path)
     monkeypatch.setattr("demele.models.training.__version__", "9.9")
-    with pytest.raises(demele.errors.InputError, match=r"was trained by demele .*, this is 9\.9"):
+    with pytest.raises(errors.InputError, match=r"was trained by demele .*, this is 9\.9"):
         vae.fit(squares(), steps=4, batch=8, checkpoint=path)
     assert load_vae(path).run is not None
 
@@ -182,7 +182,7 @@ def test_files_that_were_changed_are_refused(values: dict[str, Any], message: st
     path = tmp_path / "run"
     fitted(steps=2, fit={"checkpoint": path})
     changed(path, **values)
-    refuses(demele.errors.InputError, message, load_vae, path)
+    refuses(errors.InputError, message, load_vae, path)
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         try:
             load_vae(path)
-        except demele.errors.FormatError:
+        except errors.FormatError:
             refused += 1
     assert refused > 10
 
@@ -205,10 +205,10 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     fitted(steps=2, fit={"checkpoint": path})
     path.write_bytes(path.read_bytes()[:-2000])
-    refuses(demele.errors.FormatError, "not a training of demele", load_vae, path)
+    refuses(errors.FormatError, "not a training of demele", load_vae, path)
     path.write_text("weights")
-    refuses(demele.errors.FormatError, "not a training of demele", fitted, fit={"checkpoint": path})
-    refuses(demele.errors.InputError, r"checkpoint: cannot read .*No such file", load_vae, tmp_path / "none")
+    refuses(errors.FormatError, "not a training of demele", fitted, fit={"checkpoint": path})
+    refuses(errors.InputError, r"checkpoint: cannot read .*No such file", load_vae, tmp_path / "none")
 
 
 # Divergence -----------------------------------------------------------------------------------------------------------
@@ -216,14 +216,14 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
 
 def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
     fit: dict[str, Any] = {"checkpoint": tmp_path / "run", "lr": 50.0}
-    with pytest.warns(demele.errors.NotConvergedWarning, match="not finite at step .*lower `lr`"):
+    with pytest.warns(errors.NotConvergedWarning, match="not finite at step .*lower `lr`"):
         vae, run = fitted(steps=200, fit=fit)
     assert run.status == "diverged"
     assert run.steps < 200
     assert "the largest log-variance" in run.problem
     assert all(np.isfinite(one).all() for one in weights(vae))
     assert np.isfinite(run.history["loss"]).all()
-    with pytest.warns(demele.errors.NotConvergedWarning):
+    with pytest.warns(errors.NotConvergedWarning):
         again = fitted(steps=200, fit=fit)
     assert again[1].steps == run.steps
 

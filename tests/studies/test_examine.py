@@ -1,5 +1,6 @@
 """A trained model examined: a perfect one, and everything that saves an afternoon."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -275,17 +276,14 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     refuses(FormatError, r"missing.npz: cannot be read: No such file", lab.examine, tmp_path / "missing.npz")
 
 
-def test_arrays_are_accepted_as_codes_and_factors(look: lab.Examination) -> None:
-    sample = perfect_sample()
-    arrays = Sample(
-        sample.codes.to_numpy(),  # type: ignore[arg-type]
-        sample.factors.to_numpy(float),  # type: ignore[arg-type]
-        "Arrays.",
-        codes_std=sample.codes_std.to_numpy(),  # type: ignore[arg-type]
-    )
-    found = lab.examine(arrays, squares(), decode=drawn, **QUICK)
-    assert found.codes.index.tolist() == ["z1", "z2", "z3", "z4"]
+def test_samples_of_arrays_are_those_of_frames_and_deviations_belong_to_their_codes(look: lab.Examination) -> None:
+    own = perfect_sample()
+    parts: list[Any] = [own.codes.to_numpy(), own.factors.to_numpy(float)]
+    std: Any = own.codes_std
+    found = lab.examine(Sample(*parts, "Arrays.", codes_std=std.to_numpy()), squares(), decode=drawn, **QUICK)
     assert found.factors.index.tolist() == ["v1", "v2", "v3"]
-    assert found.factors["code"].tolist() == look.factors["code"].tolist()
     assert_exact(found.codes["kl"].to_numpy(), look.codes["kl"].to_numpy())
-    refuses(InputTypeError, r"codes: expected a data frame or an array", Sample, [[1.0]], sample.factors, "A list.")
+    refuses(InputTypeError, r"codes: expected a data frame or an array", Sample, [[1.0]], own.factors, "A list.")
+    for other in (std.iloc[1:], std.rename(columns={"z1": "a"})):
+        refuses(InputError, "codes_std: expected the rows and columns", replace, own, codes_std=other)
+    refuses(InputError, r"expected standard deviations >= 0, got", replace, own, codes_std=-std)

@@ -19,7 +19,6 @@ from demele.classifiers import HardRows, compare, rank
 from demele.core.errors import (
     DemeleError,
     DemeleWarning,
-    FormatError,
     InputError,
     InputTypeError,
     UnknownNameError,
@@ -229,41 +228,13 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
 def test_folders_of_something_else_are_refused_and_left_alone(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"rows\.jsonl"):
         replace(tiny_plan(), training={**tiny_plan().training, "rate": 0.01}).run(store=folder)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "thesis.tex").write_text("precious")
-    refuses(InputError, "other files", tiny_plan().run, store=other)
-    assert [path.name for path in other.iterdir()] == ["thesis.tex"]
-    refuses(InputError, "expected the folder", lab.load_pruning, other)
-    refuses(InputTypeError, "path", tiny_plan().run, store=3)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"format":"demele-pruning","format_version":1,"demele":"x","settings":{}}',
-        "\x00\x01",
-    ],
-)
-def test_files_of_something_else_are_refused(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
-    path.write_text(text)
-    refuses(FormatError, "not a study of pruning", lab.load_pruning, path)
+    refuses(InputError, "expected the folder", lab.load_pruning, tmp_path)
 
 
 def test_predictions_that_were_lost_are_told_of(folder: Path, tmp_path: Path) -> None:
     refuses(NotEnoughData, "cannot be read", read_predictions, tmp_path / "none.predictions", 60)
     (tmp_path / "short.predictions").write_bytes(b"\x01\x00" * 59)
     refuses(NotEnoughData, "expected 60", read_predictions, tmp_path / "short.predictions", 60)
-
-
-def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -> None:
-    where = tmp_path / "study"
-    plan = tiny_plan(configurations=WAYS[:1], noises=tiny_plan().noises[:1])
-    first = without_seconds(plan.run(store=where))
-    (where / "rows.jsonl").write_text((where / "rows.jsonl").read_text().splitlines()[0] + "\n")
-    (where / "runs" / "none-0" / "whole-2.pt").unlink()
-    assert without_seconds(plan.run(store=where)) == first
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -240,8 +240,3 @@ def test_frames_hold_models_and_scores(study: Study) -> None:
     assert len(study.scores) == 6 * 18
     assert {kind for _, _, kind, _ in study.scores} == {"real", "null-0", "half-0", "half-1"}
     assert all(record.get("value") is not None or record["reason"] for record in study.scores.values())
-
-
-def test_without_a_folder_nothing_is_left() -> None:
-    found = plan(betas=[0.1]).run()
-    assert [model.status for model in found.models] == ["done", "done"]
