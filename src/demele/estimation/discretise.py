@@ -1,7 +1,7 @@
 """Cutting continuous columns into bins: one rule for all metrics of a run, computed once per column."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,15 +55,11 @@ class EqualWidth:
     One outlier widens all bins and empties most of them: a score under this rule says so when it happens.
     """
 
+    needs_values: ClassVar[bool] = False
     bins: int = 10
 
     def __post_init__(self) -> None:
         _check_count(self.bins)
-
-    @property
-    def needs_values(self) -> bool:
-        """Only the extremes matter."""
-        return False
 
     def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
         """Return ``bins`` equal parts of [low, high]; a constant column has one bin."""
@@ -80,15 +76,11 @@ class EqualFrequency:
     them. Fewer bins than asked for remain when ties are many.
     """
 
+    needs_values: ClassVar[bool] = True
     bins: int = 10
 
     def __post_init__(self) -> None:
         _check_count(self.bins)
-
-    @property
-    def needs_values(self) -> bool:
-        """Quantiles need all values."""
-        return True
 
     def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
         """Return edges at the distinct lower quantiles of the values."""
@@ -114,15 +106,11 @@ class Adaptive:
     grows with it (the rate of Freedman & Diaconis 1981 for histograms).
     """
 
+    needs_values: ClassVar[bool] = True
     most: int = 256
 
     def __post_init__(self) -> None:
         _check_count(self.most)
-
-    @property
-    def needs_values(self) -> bool:
-        """Quantiles need all values."""
-        return True
 
     def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
         """Return equal-frequency bins, as many as the rows support."""
@@ -143,6 +131,7 @@ class Edges:
         Increasing; b + 1 edges make b bins, the last one closed.
     """
 
+    needs_values: ClassVar[bool] = False
     edges: tuple[float, ...]
 
     def __post_init__(self) -> None:
@@ -150,11 +139,6 @@ class Edges:
         if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
             raise InputError("bins", f"expected at least 2 increasing finite edges, got {quoted(self.edges)}")
         object.__setattr__(self, "edges", tuple(float(edge) for edge in edges))
-
-    @property
-    def needs_values(self) -> bool:
-        """The edges are given."""
-        return False
 
     def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
         """Return the given edges.

@@ -169,7 +169,7 @@ def z_diff_points(
         for block in _blocks(np.flatnonzero(factor_index == i), _BLOCK // (batch_size * codes.shape[1])):
             shape = (batch_size, len(block))
             first = rng.integers(len(ordered), size=shape)
-            second = _uniform_below(count.take(first) - 1, rng) + start.take(first)
+            second = (rng.random(shape) * (count.take(first) - 1)).astype(np.intp) + start.take(first)
             second += second >= first  # the place of the first sample itself is skipped
             difference = ordered.take(first, axis=0)
             difference -= ordered.take(second, axis=0)
@@ -228,11 +228,6 @@ def require_groups(groups: Sequence[ValueGroups], problem: str, names: Sequence[
 def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
     size = max(1, size)
     return (rows[first : first + size] for first in range(0, len(rows), size))
-
-
-def _uniform_below(bounds: Rows, rng: np.random.Generator) -> Rows:
-    """One integer in [0, bound) for each bound, from 53 random bits: even to bound / 2^53."""
-    return (rng.random(bounds.shape) * bounds).astype(np.intp)
 
 
 def drawn_variances(
@@ -310,7 +305,7 @@ def _distinct_positions(sizes: Rows, batch_size: int, rng: np.random.Generator) 
     taken = np.zeros(len(sizes) * width, dtype=bool)
     offsets = np.arange(len(sizes)) * width
     last = sizes - batch_size + np.arange(batch_size)[:, None]
-    positions = _uniform_below(last + 1, rng)
+    positions = (rng.random(last.shape) * (last + 1)).astype(np.intp)  # even to size / 2^53
     for t in range(batch_size):
         position = positions[t]
         np.copyto(position, last[t], where=taken.take(offsets + position))

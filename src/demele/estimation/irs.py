@@ -500,7 +500,8 @@ def general_irs_from_cells(
             disagreement = _add_to_norm(disagreement, shift / deviation[j], norm)
             from_mean = cells.total[j] / cells.count - cells.total[j].sum() / cells.moments.n
             distance = _add_to_norm(distance, from_mean / deviation[j], norm)
-    disagreement, distance = _finish_norm(disagreement, norm), _finish_norm(distance, norm)
+    if norm not in (1, np.inf):
+        disagreement, distance = disagreement ** (1.0 / norm), distance ** (1.0 / norm)
 
     mpida = np.zeros(situations.n)
     np.maximum.at(mpida, situation_of_pair, disagreement)
@@ -533,10 +534,6 @@ def _add_to_norm(sofar: Floats, value: Floats, norm: float) -> Floats:
     if norm == np.inf:
         return np.maximum(sofar, np.abs(value))
     return sofar + np.abs(value) ** norm
-
-
-def _finish_norm(sofar: Floats, norm: float) -> Floats:
-    return sofar if norm in (1, np.inf) else sofar ** (1.0 / norm)
 
 
 def disentanglement_scores(codes: NDArray[Any], factor_bins: Integers, centre: Centre = "mean") -> Floats:

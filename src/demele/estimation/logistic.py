@@ -74,12 +74,6 @@ def linear_scores(rows: Floats, coef: Floats, intercept: Floats) -> Floats:
     return scores
 
 
-def sigmoid_shares(scores: Floats) -> Floats:
-    """Sigmoids of the scores (K, n), divided by their sum over the classes; NaN where a class has no classifier."""
-    sigmoids = 1 / (1 + np.exp(np.minimum(-scores, 700.0)))
-    return np.asarray(sigmoids / np.nansum(sigmoids, axis=0))
-
-
 def softmax(scores: Floats) -> Floats:
     """Return the shares of the classes (n_classes, n_rows), from scores that may be NaN."""
     raised = np.exp(scores - np.nanmax(scores, axis=0))
@@ -680,7 +674,11 @@ def explicitness_by_value(
     coef, intercept = fit(train, labels[train_rows], n_classes, C=C, balanced=balanced)
     scores = linear_scores(test, coef, intercept)
     if probabilities == "normalised":
-        scores = sigmoid_shares(scores) if classifier == "one-vs-rest" else softmax(scores)
+        if classifier == "one-vs-rest":  # sigmoids over their sum; NaN where a class has no classifier
+            sigmoids = 1 / (1 + np.exp(np.minimum(-scores, 700.0)))
+            scores = np.asarray(sigmoids / np.nansum(sigmoids, axis=0))
+        else:
+            scores = softmax(scores)
     if transition is not None:
         return areas_without_errors(scores, labels[test_rows], transition)
     return rank_auc(scores.T, labels[test_rows], n_classes)

@@ -161,14 +161,10 @@ class Sums:
             If they are not those of such a state.
         """
         check_arrays(self.arrays, arrays)
-        n = arrays["n"]
-        _check(not n or all((arrays[f"{one}low"] <= arrays[f"{one}high"]).all() for one in self._extremes()))
+        of_codes = "code_" if "code_low" in arrays else ""  # extremes that are there from the first row on
+        _check(not arrays["n"] or (arrays[f"{of_codes}low"] <= arrays[f"{of_codes}high"]).all())
         self._check_sums(arrays)
         return replace(self, arrays=dict(arrays))
-
-    def _extremes(self) -> tuple[str, ...]:
-        """Return the prefixes of extremes that are there from the first row on."""
-        return ("",)
 
     def _check_sums(self, arrays: Arrays) -> None:
         """Refuse sums that contradict one another."""
@@ -484,9 +480,6 @@ class ExtremeState(Sums):
         offsets = np.concatenate(([0], np.cumsum([len(one) for one in ranges], dtype=np.intp)))
         count, total, low, high = (own[name][..., columns] for name in ("count", "total", "low", "high"))
         return CellExtremes(offsets, count, total, low, high, about_mean)
-
-    def _extremes(self) -> tuple[str, ...]:
-        return ("code_",)
 
     def _check_sums(self, arrays: Arrays) -> None:
         occupied = arrays["count"] > 0
