@@ -207,7 +207,6 @@ def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
     assert "Modularity: Not aligned: it rates codes with almost no information" in told
     assert "Metric Value Raw Aligned Gap" in told
     page = (turned / "axes.html").read_text(encoding="utf-8")
-    assert "Aligned scores" in page
     assert "MIG: The codes carry the information, but not on the axes." in page
 
 
@@ -254,7 +253,6 @@ def test_an_audit_of_all_factors_corrects_all_scores(demele: Program, noisy: Pat
     assert {one["method"] for one in found.values()} == {"audited"}
     assert demele(*CALL, "--factor-noise", "bare.csv", "--audit-design", "uniform", "--format", "json").status == 0
     page = (noisy / "page.html").read_text("utf-8")
-    assert "Corrected scores" in page
     assert "Audited rows alone" in page
     table = demele(*CALL, "--factor-noise", "unclear.csv", "--format", "table", "--explain")
     assert "drawn at random, and their true values are right" in " ".join(table.out.split())

@@ -90,14 +90,13 @@ def audited(metrics: list[str], **noise: Any) -> Evaluation:
         return demele.evaluate(codes, demele.Factors(given, noise=known), metrics)
 
 
-def test_corrected_scores_stand_in_the_table_in_a_section_and_in_the_frame() -> None:
+def test_corrected_scores_stand_in_the_table_and_in_the_frame() -> None:
     found = audited(["mig", "sap"])
     corrected = found["mig"].corrected
     table = table_of(found)
     assert column(table, "Corrected")[0] == corrected.value
     assert column(table, "Corrected interval")[0] == (corrected.interval.low, corrected.interval.high)
     document = found.document()
-    assert "Corrected scores" in [section.title for section in document.sections]
     assert document.assumptions[0].startswith("The audited rows were drawn at random")
     told = found.methods(format="text")
     assert "corrected (method audited, 95% interval) for wrong annotations of the factors." in told

@@ -144,9 +144,9 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
     temporary = target.with_name(f".{name}.tmp-{os.urandom(4).hex()}")
-    with _removed_on_failure(temporary), _failing(path, untouched):
-        file = _opened(temporary, held)
     with _removed_on_failure(temporary):
+        with _failing(path, untouched):
+            file = _opened(temporary, held)
         try:
             yield WholeFile(path, file, untouched)
             with _failing(path, untouched):
@@ -156,7 +156,8 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
         finally:
             with contextlib.suppress(OSError):  # closed, but for a failure that is told
                 file.close()
-    _named(path, temporary, target, untouched, replace=replace)
+        with _failing(path, untouched):
+            _named(path, temporary, target, replace=replace)
     with contextlib.suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
         try:
@@ -196,9 +197,10 @@ def _failing(path: Path, untouched: str = "") -> Iterator[None]:
 def _removed_on_failure(temporary: Path) -> Iterator[None]:
     try:
         yield
-    except BaseException:
-        with contextlib.suppress(OSError):  # what went wrong first is what is told
-            temporary.unlink()
+    except BaseException as error:
+        if not isinstance(error, OutputError) or error.errno != errno.EEXIST:  # hours of work may be in it
+            with contextlib.suppress(OSError):  # what went wrong first is what is told
+                temporary.unlink()
         raise
 
 
@@ -292,29 +294,24 @@ def _opened(temporary: Path, held: os.stat_result | None) -> BinaryIO:
     return file
 
 
-def _named(path: Path, temporary: Path, target: Path, untouched: str, *, replace: bool) -> None:
-    """Give the new file its name; if another file took it, both stay, because hours of work may be lost."""
+def _named(path: Path, temporary: Path, target: Path, *, replace: bool) -> None:
+    """Give the new file its name; if another file took it, both stay."""
     try:
-        with _failing(path, untouched):
-            if replace:
-                os.replace(temporary, target)
-            else:
-                try:
-                    os.link(temporary, target)
-                except FileExistsError:
-                    raise
-                except OSError:  # a file system without hard links: the name is taken first
-                    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-                    os.replace(temporary, target)
-                else:
-                    temporary.unlink()
-    except BaseException as error:
-        if isinstance(error, OutputError) and error.errno == errno.EEXIST:
-            made = "a file of that name was made meanwhile; it is untouched"
-            raise _failure(path, f"{made}, and the new content is in {temporary}", error) from error
-        with contextlib.suppress(OSError):
+        if replace:
+            os.replace(temporary, target)
+            return
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: the name is taken first
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+            os.replace(temporary, target)
+        else:
             temporary.unlink()
-        raise
+    except FileExistsError as error:
+        made = "a file of that name was made meanwhile; it is untouched"
+        raise _failure(path, f"{made}, and the new content is in {temporary}", error) from error
 
 
 def _failure(path: Path, reason: str, error: Exception) -> OutputError:

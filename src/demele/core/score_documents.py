@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -235,7 +234,6 @@ def evaluation_document(result: "Evaluation") -> Document:
             Section("Code-factor matrix", [*matrix_blocks(scores, verdict, rows), *words]),
             Section("Values per factor and code", [Choice("Metric", {key: [one] for key, one in natives if one.rows})]),
             Section("Sensitivity to other factors", [says, Choice("Factor", panels)]),
-            *_adjustments(scores),
             Section("Data", [factors_table(result)]),
             glossary(scores),
         ],
@@ -261,7 +259,6 @@ def score_document(score: "Score") -> Document:
             Section("Code-factor matrix", matrix_blocks([score], None, None)),
             Section("Values per factor and code", [values]),
             Section("Classes", classes),
-            *_adjustments([score]),
             glossary([score]),
         ],
         methods=[f"The score was {_how(score, [score])}.", *_of_scores([score])],
@@ -349,20 +346,6 @@ def native_strips(score: "Score") -> Strips:
     rows = [(name(one), value, ends(span)) for one, value, span in zip(names, values, spans, strict=True)]
     table = Table(f"{title_of(score)} {score.native_unit}", {"": "text", "Value": "number", "Interval": "number"}, rows)
     return drawn(table, "Value", ends=(0.0, 1.0), most=MOST_CODES)
-
-
-def _adjustments(scores: Sequence["Score"]) -> list[Section]:
-    """Draw scores of turned codes, and scores corrected for wrong annotations; the table of scores has the numbers."""
-    turned = scores_table([one for one in scores if one.alignment is not None])
-    right = scores_table([one for one in scores if one.corrected is not None])
-    axis = "Turned codes − codes as they are"
-    gaps = drawn(turned, "Gap", interval="Gap interval", label="Metric", axis=axis, zero=0.0)
-    value = "Corrected" if "Corrected" in right.columns else "Corrected interval"
-    corrected = drawn(right, value, interval="Corrected interval", label="Metric", tick="Value", axis="Score")
-    return [
-        Section("Aligned scores", [*_readings(scores), replace(gaps, caption="Aligned scores")]),
-        Section("Corrected scores", [replace(corrected, caption="Corrected scores")]),
-    ]
 
 
 # Matrices -------------------------------------------------------------------------------------------------------------
