@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from scipy import stats
 
 from demele import bench
@@ -25,7 +24,7 @@ def curve_of(
     return Curve("mig", scenario.name, outcomes, **given)
 
 
-def found_of(curves: Sequence[Curve], seconds: Mapping[tuple[str, str], Any] | None = None) -> bench.Characterisation:
+def found_of(curves: Sequence[Curve]) -> bench.Characterisation:
     return bench.Characterisation(
         candidates=chosen_candidates("mig"),
         scenarios=tuple(bench.scenario(curve.scenario) for curve in curves),
@@ -35,17 +34,13 @@ def found_of(curves: Sequence[Curve], seconds: Mapping[tuple[str, str], Any] | N
         seeds={curve.scenario: 3 for curve in curves},
         slow_seeds={curve.scenario: 3 for curve in curves},
         curves={("mig", curve.scenario): curve for curve in curves},
-        seconds=seconds or {},
+        seconds={},
     )
 
 
-def card(curves: Sequence[Curve], seconds: Mapping[tuple[str, str], Any] | None = None) -> dict[str, Any]:
-    found = found_of(curves, seconds)
+def card(curves: Sequence[Curve]) -> dict[str, Any]:
+    found = found_of(curves)
     return card_of(found, found.candidates[0])
-
-
-def times(*by_severity: Sequence[float]) -> tuple[Any, ...]:
-    return tuple(np.array(own) for own in by_severity)
 
 
 NOISE, CHANCE, INVARIANCES = (bench.scenario(name) for name in ("noise", "chance", "invariances"))
@@ -89,22 +84,3 @@ def test_seeds_that_differ_both_ways_do_not_cancel() -> None:
     difference, status = changes({0: base, 1: [0.75, 0.25, 0.75, 0.25]})["rows permuted"]
     assert difference == 0.25
     assert status == "inconclusive"
-
-
-# Costs ----------------------------------------------------------------------------------------------------------------
-
-
-def test_cost_is_the_median_at_each_number_of_rows_from_few_to_many() -> None:
-    size = bench.scenario("sample_size")
-    own = [[4.0, 6.0, 50.0], [3.0], [2.0, 1.0], [0.5], [0.25], [0.125], [0.0625]]
-    told = card([curve_of(size, {}, elsewhere=[0.5])], {("information", "sample_size"): times(*own)})
-    assert told["cost"] == [
-        {"n_samples": 100, "seconds": 0.0625},
-        {"n_samples": 200, "seconds": 0.125},
-        {"n_samples": 500, "seconds": 0.25},
-        {"n_samples": 1_000, "seconds": 0.5},
-        {"n_samples": 2_000, "seconds": 1.5},
-        {"n_samples": 5_000, "seconds": 3.0},
-        {"n_samples": 20_000, "seconds": 6.0},
-    ]
-    assert told["seconds"] is None

@@ -373,25 +373,16 @@ UNMOVED = 0.02
 
 def card_of(found: Findings, item: Candidate) -> dict[str, Any]:
     """Return the card of one metric, as plain lists and numbers."""
-    scenarios = {scenario.name: scenario for scenario in found.scenarios}
-    curves = {name: curve for name in scenarios if (curve := found.curves[item.name, name]).declined is None}
-
-    def points(name: str) -> dict[float, dict[str, Any]]:
-        """Return mean scores on a scenario by severity, where the metric has values."""
-        places = enumerate(scenarios[name].severities if name in curves else ())
-        return {severity: curves[name].point(place, found.level) for place, severity in places if curves[name].n[place]}
-
+    severities = {scenario.name: scenario.severities for scenario in found.scenarios}
+    curves = {name: curve for name in severities if (curve := found.curves[item.name, name]).declined is None}
+    worst = severities["noise"].index(1.0) if "noise" in curves and 1.0 in severities["noise"] else None
     # with whatever else the machine did
     usual = [own for name in ("noise", "mixing", "partial") for own in found.seconds.get((item.group, name), ())]
-    sizes = scenarios["sample_size"].severities if "sample_size" in scenarios else ()
-    cost = zip(map(int, sizes), map(np.median, found.seconds.get((item.group, "sample_size"), ())), strict=False)
     card = {
-        "chance": points("noise").get(1.0),
-        "chance_by_size": [{"n_samples": int(size), **point} for size, point in points("chance").items()],
+        "chance": curves["noise"].point(worst, found.level) if worst is not None and curves["noise"].n[worst] else None,
         "invariances": _invariances(found, item) if "invariances" in curves else [],
         "seconds": float(np.median(np.concatenate(usual))) if usual else None,
         "seconds_rows": found.rows_for(item.name),
-        "cost": [{"n_samples": size, "seconds": float(own)} for size, own in sorted(cost)],
     }
     plain_card: dict[str, Any] = plain(card)
     return plain_card

@@ -102,14 +102,8 @@ class AggregatedLabels(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the consensus says, and what it was compared with."""
-        found = self.consensus
-        items, majority = (
-            [int((held == name).sum()) for name in found.classes] for held in (found.labels, found.majority)
-        )
-        rows = zip(found.classes, found.proportions.tolist(), items, majority, strict=True)
-        per_class = [dict(zip(("class", "share", "items", "majority"), row, strict=True)) for row in rows]
-        own = Result.to_dict(self)
-        return {**found.to_dict(), **own, "per_class": per_class, "notes": plain((*found.notes, *self.notes))}
+        notes = plain((*self.consensus.notes, *self.notes))
+        return {**self.consensus.to_dict(), **Result.to_dict(self), "notes": notes}
 
     def document(self) -> Document:
         """Return the document of the consensus, with the comparisons that were asked for."""
